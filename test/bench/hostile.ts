@@ -122,7 +122,7 @@ const rowsOf = (name: string, seen: Seen, control: Seen): Named[] => [
 const underAttack = async (world: World, name: string, ms: number) => {
   const person = await world.signIn(`somebody else, ${name}`)
   for (const trace of ['mine', 'read']) await world.call('PUT', `/v1/traces/${trace}`, person.authorization, {})
-  await world.call('POST', '/v1/traces/read/messages/batch', person.authorization, JSON.parse(upload(0)) as object)
+  await world.call('POST', '/v1/traces/read/messages/batch', person.authorization, JSON.parse(upload(100)) as object)
   const attackers = fork(new URL('hostile-clients.ts', import.meta.url), [world.url, name, `${ms}`])
   const ended = once(attackers, 'exit').then(([code]) => {
     throw new Error(`the hostile clients have ended: ${code}`)

@@ -29,7 +29,7 @@ const wholeText = (text: string, name: string): Finding | undefined => {
     ? { rule: 'secret-value', start: 0, end: text.length }
     : undefined
 }
-const LONGEST_VALUE = 512
+const LONGEST_VALUE = 65_536
 
 /** The shortest secret that any rule finds in a text. */
 const SHORTEST = 6

@@ -95,7 +95,19 @@ const wrapped = [
   /[[(] ?/y,
 ]
 const bareValue = /[^\s"'`<>|\\]{1,512}/y
-const LONGEST = 512
+const LONGEST_QUOTED = 65_536
+
+const run = /(?:[\w+/=~%-]|\.(?=\w))*/y
+/** A secret of so many characters may be longer than its pattern takes. */
+const LONG = 256
+
+/** Where a secret ends that may go on behind what its pattern takes: only what is found is read to its end. */
+export const endOfRun = (text: string, start: number, end: number): number => {
+  if (end - start < LONG) return end
+  run.lastIndex = end
+  run.test(text)
+  return run.lastIndex
+}
 
 /** The value between quotes that open at a place. Quotes that are escaped once more than these are a part of it. */
 const quotedAt = (text: string, at: number): Range | undefined => {
@@ -104,7 +116,7 @@ const quotedAt = (text: string, at: number): Range | undefined => {
   if (!match) return undefined
   const [, escapes = '', quote = ''] = match
   const start = opening.lastIndex
-  const rest = text.slice(start, start + LONGEST + 4)
+  const rest = text.slice(start, start + LONGEST_QUOTED)
   const close = escapes + quote
   for (let end = rest.indexOf(close); end >= 0; end = rest.indexOf(close, end + 1)) {
     let slashes = 0
@@ -164,14 +176,14 @@ const valueAt = (text: string, at: number, name: Name, place: Place): Range | un
   if (!found) return undefined
   const { start, end, isQuoted } = found
   const value = text.slice(start, end)
-  if (/^[A-Za-z]+$/.test(value) && strengthOf(value)) return undefined
+  if (value.length < LONGEST_NAME && /^[A-Za-z]+$/.test(value) && strengthOf(value)) return undefined
   const isTight = at > name.end && /^["']?[=:>]$/.test(text.slice(name.end, at)) && /[=>]/.test(text[at - 1]!)
   const written: Written = isQuoted ? 'quoted' : isTight || place.isFor ? 'tight' : 'bare'
   const isSecret =
     place.is === 'prose' || (place.is === 'said' && !isQuoted && name.strength !== 'password')
       ? isProse(value, name.strength)
       : isSecretValue(value, name.strength, written)
-  return isSecret ? { start, end } : undefined
+  return isSecret ? { start, end: isQuoted ? end : endOfRun(text, start, end) } : undefined
 }
 
 /** A word before a name that belongs to it in a sentence, as in `API key`. */

@@ -9,7 +9,7 @@ import type { RedactionOptions } from './session.ts'
  * Raise it when other secrets are found than before: every session is read once more then, and of it what loses a secret is sent.
  * Names of rules stay, where they can: a message with another mark is sent again.
  */
-const VERSION = 2
+const VERSION = 3
 
 /** The file of the configuration folder that lists what looks like a secret and is none: a hash a line, `#` for comments. */
 export const ALLOWED_SECRETS = 'allowed-secrets'

@@ -1,4 +1,4 @@
-import { findNamed, type Range } from './named.ts'
+import { endOfRun, findNamed, type Range } from './named.ts'
 import { nameWords } from './names.ts'
 import { isPlaceholder, isSecretValue, isWordy } from './values.ts'
 
@@ -52,7 +52,8 @@ const form = (
     if (isSecret && !isSecret(secret)) return undefined
     const within = match[0].lastIndexOf(secret)
     const start = within >= 0 ? begin + within : text.lastIndexOf(secret, begin)
-    return { start, end: start + secret.length }
+    const end = start + secret.length
+    return { start, end: end === pattern.lastIndex ? endOfRun(text, start, end) : end }
   }
   const look: Look = (text, at) => {
     if (peek && !peek[1].includes(text[at + peek[0]] ?? ' ')) return undefined
@@ -460,7 +461,8 @@ export const rules: readonly Rule[] = [
   ),
   form('age', 'age-secret-key-1', /AGE-SECRET-KEY-1[A-Z0-9]{58}/iy),
   form('mapbox', ['pk.eyj', 'sk.eyj', 'tk.eyj'], /[pst]k\.eyJ[A-Za-z0-9_-]{40,2000}\.[A-Za-z0-9_-]{20,24}/y),
-  form('jwt', 'eyj', /eyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{16,}/y),
+  // Never from within a run of its characters: each run is read a few times only.
+  form('jwt', 'eyj', /(?<!(?<!\\)[A-Za-z0-9_-]-)eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}/y),
   form('jwt', 'zxlk', /ZXlK[A-Za-z0-9+/_-]{80,}={0,2}/y),
   { rule: 'privatekey', keywords: ['-----begin'], look: lookForPrivateKey },
   form('privatekey', 'private-lines:', /Private-Lines: [0-9]{1,4}\r?\n([A-Za-z0-9+/=\r\n]{40,})/iy),
@@ -482,10 +484,10 @@ export const rules: readonly Rule[] = [
     /authorization[\\"'`\]]{0,6}[ \t]{0,4}(?:[:=,]|=>|\))[ \t]{0,4}[\\"'`]{0,4}(?:(?:bearer|basic|token|apikey|api-key|key|digest|negotiate|bot|splunk|sso-key|snyk|genie[-]?key)[ \t:]{1,4})?([A-Za-z0-9+/=_.~:-]{8,512})/iy,
     { isWithin: true, isSecret: (secret) => isSecretValue(secret.replace(/={1,2}$/, ''), 'secret', 'tight') },
   ),
-  form('authorization', 'bearer ', /bearer {1,2}([A-Za-z0-9+/=_.~-]{16,512})/iy, {
+  form('authorization', 'bearer ', /bearer {1,2}([A-Za-z0-9+/=_.~-]{16,})/iy, {
     isSecret: (secret) => isSecretValue(secret, 'secret', 'bare'),
   }),
-  form('authorization', 'basic ', /basic {1,2}([A-Za-z0-9+/]{12,512}={0,2})(?![A-Za-z0-9+/=])/iy, {
+  form('authorization', 'basic ', /basic {1,2}([A-Za-z0-9+/]{12,}={0,2})(?![A-Za-z0-9+/=])/iy, {
     isSecret: (secret) => isPair(Buffer.from(secret, 'base64').toString('latin1')),
   }),
   form(

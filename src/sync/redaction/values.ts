@@ -83,6 +83,8 @@ const otherForm =
 /** Code rather than a value: a call, a member, an element. */
 const code =
   /^(?:[!&*-]{0,2}[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_$][\w$]*)+[!?]?(?:\(.*|\[.*)?$|[\w$.:]*\(|[\w$.]+\[|[A-Za-z_$]\w*[?!]?$|[+*/=!&|?~-]+$|\w+<\w|.*(?:\w\(|=>|\)[{;.]|\{\}|[!=]==?|\?[\w.]{1,40}:))/
+/** The beginning of a JSON Web Token, of which the dots look like those of members. */
+const webToken = /^eyJ[A-Za-z0-9_-]{10}/
 /** Operators between names; in base64 and in passwords they stand as well. */
 const operation = /^[A-Za-z_]\w*[+?*|&][A-Za-z_("']/
 const base64 = /^[A-Za-z0-9+/]{20,}={0,2}$/
@@ -159,6 +161,7 @@ const isStrong = (value: string): boolean =>
 
 const isCode = (value: string, written: Written): boolean =>
   written !== 'quoted' &&
+  !webToken.test(value) &&
   ((code.test(value) && !(hasDigit.test(value) && /^\w+$/.test(value))) ||
     (written === 'bare' && operation.test(value) && !base64.test(value)))
 
@@ -169,6 +172,7 @@ const isOther = (value: string): boolean =>
 export const isSecretValue = (text: string, strength: Strength, written: Written): boolean => {
   const value = text.slice(0, LONGEST)
   if (value.length < SHORTEST || isPlaceholder(value)) return false
+  if (text.length > LONGEST && spaced.test(text)) return false
   const isPasswordName = strength === 'password' || strength === 'passphrase'
   if (digits.test(value)) return isPasswordName && isPassword(value, written)
   if (isOther(value)) return false

@@ -94,6 +94,38 @@ for (const [rule, { found, letBe }] of Object.entries(samples))
     }
   })
 
+for (const pattern of [
+  'Authorization: Bearer eyJ{A:33}.eyJ{A:4096}.{u:43}',
+  '"id_token":"eyJ{u:33}.eyJ{u:4096}.{u:43}"',
+  'it was eyJ{u:33}.eyJ{u:4096}.{u:43} then',
+  'Bearer eyJ{A:33}.eyJ{A:90}.{A:12}',
+  '-eyJ{u:33}.eyJ{u:4096}.{u:43}',
+  'Authorization: Bearer {A:1212}',
+  'use Bearer {A:1212} there',
+  '//registry.acme.io/:_authToken={A:900}',
+  'Cookie: sessionid={A:900}',
+  'sk_live_{A:900}',
+  '"access_token": "{A:900}"',
+  'call({access_token: "{A:900}"})',
+  'TOKEN={A:900}',
+  'export API_TOKEN={u:3000}',
+  'GCP_SERVICE_KEY_BASE64={b:2240}',
+  '?api_key={A:900}&limit=10',
+])
+  test(`a long secret goes out whole: ${pattern}`, () => {
+    const text = fill(newRandom(9), pattern)
+    const left = without(text)
+    const secrets = text.match(/[\w+/-]{40,}/g)!
+    assert.not.ok(
+      secrets.some((secret) => left.includes(secret.slice(0, 12)) || left.includes(secret.slice(-8))),
+      left,
+    )
+    if (pattern.endsWith('&limit=10')) assert.ok(left.endsWith('&limit=10'))
+  })
+
+test('a long value is told by the name that it has in the arguments of a call', () =>
+  assert.is(without(fill(newRandom(9), '{A:900}'), { name: 'access_token' }), '[secret-value]'))
+
 for (const [what, text, left] of [
   [
     'an address loses its password alone',
@@ -155,7 +187,20 @@ test('in an environment file every value that says something is secret', () =>
 
 test('a text of keywords only costs time in proportion to its length', () => {
   // What looked on to the end from each of them would take minutes.
-  const words = ['sk-', 'password="', 'eyJ-', '-----BEGIN PRIVATE KEY-----', '://a:', 'token ', 'mysql ', 'login ']
+  const words = [
+    'sk-',
+    'password="',
+    'eyJ-',
+    'authorization=',
+    'eyJaaaaaaaaa.',
+    'bearer ',
+    'password=',
+    '-----BEGIN PRIVATE KEY-----',
+    '://a:',
+    'token ',
+    'mysql ',
+    'login ',
+  ]
   for (const word of [...words, 'kind: secret\ndata:\n', 'echo a '])
     assert.ok(find(word.repeat(20_000)).length <= 20_000)
 })

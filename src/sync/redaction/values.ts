@@ -80,6 +80,11 @@ const hex = /^[0-9a-f]+$/i
 /** What is told by its form to be something else: a path, an address, a date, a number, a version, a hash with its name. */
 const otherForm =
   /^(?:\.{0,2}\/|~\/|[A-Za-z]:\\|[a-z][a-z+.-]{1,20}:\/\/|[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]{2,10}$|\d{4}-\d\d-\d\d|v?\d{1,4}(?:\.\d{1,6}){1,4}(?:[-+]\w{1,20})?$|[-+]?\d[\d_.,]*(?:[a-z]{1,4}|%)?$|0x[0-9a-f]{1,8}$|sha(?:1|256|384|512)[-:]|md5[-:]|rgba?\(|#[0-9a-f]{3,8}$|[\w-]{1,60}\.(?:ts|js|tsx|jsx|json|ya?ml|toml|md|py|go|rs|rb|java|sh|txt|pem|crt|key|env|html|css|sql|log|conf|ini|xml|csv)$|data:|urn:|(?:req|msg|toolu|call|chatcmpl|run|thread|evt|resp|item|batch|trace|span)_\w+$|[A-Z]{2,10}-\d{1,6}$|[),;\]}]|[\w.$]{1,60}\([^)]{0,60}\)$|[^\s]*(?:\]\(|:\/\/))/i
+/** Versions of packages, their ranges, and coordinates such as `group:artifact:1.2.3`. */
+const versions =
+  /^(?:[a-z][\w.-]{0,60}:){0,2}(?:(?: ?\|\|? ?|, ?| - | |^|(?<=:))(?:[~^]|[<>=!~]=?|===)? ?v?\d{1,4}(?:\.[\dx*]{1,6}){1,4}(?:[-+][\w.-]{1,20})?){1,8}$/i
+/** Pointers, paths and patterns, which say where a value is, or what it looks like. */
+const pointer = /^(?:#\/|\$\.|\^[^\s]*\$$|~\d[\d,.]*$|[a-z_]\w{0,40}(?:\.\w{1,40}){0,6}\[\d{0,4}\][\w.[\]]{0,80}$)/i
 /** Code rather than a value: a call, a member, an element. */
 const code =
   /^(?:[!&*-]{0,2}[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_$][\w$]*)+[!?]?(?:\(.*|\[.*)?$|[\w$.:]*\(|[\w$.]+\[|[A-Za-z_$]\w*[?!]?$|[+*/=!&|?~-]+$|\w+<\w|.*(?:\w\(|=>|\)[{;.]|\{\}|[!=]==?|\?[\w.]{1,40}:))/
@@ -166,7 +171,9 @@ const isCode = (value: string, written: Written): boolean =>
     (written === 'bare' && operation.test(value) && !base64.test(value)))
 
 const isOther = (value: string): boolean =>
-  otherForm.test(value) && !(base64.test(value) && changesOf(value) >= CHANGES)
+  versions.test(value) ||
+  pointer.test(value) ||
+  (otherForm.test(value) && !(base64.test(value) && changesOf(value) >= CHANGES))
 
 /** Whether the value of a name that tells a secret is one: no word, variable, type or placeholder. */
 export const isSecretValue = (text: string, strength: Strength, written: Written): boolean => {
@@ -186,7 +193,10 @@ export const isSecretValue = (text: string, strength: Strength, written: Written
     case 'passphrase':
       return isPassword(value, written)
     case 'secret':
-      return isToken(value, written) || (written !== 'bare' && symbol.test(value) && isPassword(value, written))
+      return (
+        isToken(value, written) ||
+        (written !== 'bare' && symbol.test(value) && hasLetter.test(value) && isPassword(value, written))
+      )
     case 'strong':
       return isStrong(value)
   }

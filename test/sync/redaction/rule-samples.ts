@@ -277,7 +277,7 @@ export const samples: Readonly<Record<string, Samples>> = {
     ],
   },
   'secret-value': {
-    found: ['{"password":"{A:9}7"}', `token: ${UUID}`],
+    found: ['{"password":"{A:9}7"}', `token: ${UUID}`, 'password: "^9.0.2ab"', 'PASSWORD=7.1-{A:24}'],
     letBe: ['password: string', 'key: value.key', 'token = getToken()', `cacheKey: ${UUID}`],
   },
 }

@@ -93,14 +93,31 @@ const lookForUrlPassword: Look = (text, at) => {
   return { start: end - password.length, end }
 }
 
-const armour =
-  /-----BEGIN[A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----((?:[A-Za-z0-9+/=\s\\,:"'|>→]|-(?!-))*)(?:-{1,8}END[A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----)?/y
+const armourBegin = /-----BEGIN[A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----/y
+const armourBody = /[A-Za-z0-9+/=\s\\,:"'|>→]+|-(?!-)/y
+const armourEnd = /-{1,8}END[A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----/y
+/** A line break, also one that is written `\n`, with what stands before it in code and in numbered lines. */
+const lineBreak = /^[ \t"',+|>→]{0,20}(?:[\r\n]|\\{1,4}[nr])/
+
+/** Where a pattern, as often as it matches, ends. */
+const endOfAll = (pattern: RegExp, text: string, from: number): number => {
+  let end = from
+  for (pattern.lastIndex = from; pattern.test(text);) end = pattern.lastIndex
+  return end
+}
 
 /** Private keys in PEM, also those of which the end is missing. In code their line breaks are written `\n`. */
 const lookForPrivateKey: Look = (text, at) => {
-  armour.lastIndex = at
-  const [, body = ''] = armour.exec(text) ?? []
-  return /[A-Za-z0-9+/=]{24}/.test(body) ? { start: at, end: armour.lastIndex } : undefined
+  armourBegin.lastIndex = at
+  if (!armourBegin.test(text)) return undefined
+  const from = armourBegin.lastIndex
+  const end = endOfAll(armourBody, text, from)
+  const body = text.slice(from, end)
+  const [line] = /[A-Za-z0-9+=]{24,200}/.exec(body) ?? []
+  const isKey = lineBreak.test(body) ? /[A-Za-z0-9+/=]{24}/.test(body) : line !== undefined && isRandom(line)
+  if (!isKey) return undefined
+  armourEnd.lastIndex = end
+  return { start: at, end: armourEnd.test(text) ? armourEnd.lastIndex : end }
 }
 
 const MOST_OF_SECRET = 4_000
@@ -465,6 +482,8 @@ export const rules: readonly Rule[] = [
   form('jwt', 'eyj', /(?<!(?<!\\)[A-Za-z0-9_-]-)eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}/y),
   form('jwt', 'zxlk', /ZXlK[A-Za-z0-9+/_-]{80,}={0,2}/y),
   { rule: 'privatekey', keywords: ['-----begin'], look: lookForPrivateKey },
+  // The same in base64, as in a kubeconfig: certificates and public keys are none.
+  form('privatekey', 'ls0tls1crudjti', /LS0tLS1CRUdJTi(?!BDRVJUSUZJQ0FUR|BQVUJMSUMg)[A-Za-z0-9+/]{40,}={0,2}/y),
   form('privatekey', 'private-lines:', /Private-Lines: [0-9]{1,4}\r?\n([A-Za-z0-9+/=\r\n]{40,})/iy),
   { rule: 'kubernetes', keywords: ['kind: secret'], look: lookForKubernetes },
 

@@ -102,6 +102,7 @@ for (const pattern of [
   '-eyJ{u:33}.eyJ{u:4096}.{u:43}',
   'Authorization: Bearer {A:1212}',
   'use Bearer {A:1212} there',
+  'client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo{b:2240}==',
   '//registry.acme.io/:_authToken={A:900}',
   'Cookie: sessionid={A:900}',
   'sk_live_{A:900}',
@@ -184,6 +185,11 @@ test('in an environment file every value that says something is secret', () =>
     ),
     '# settings\nPORT=3000\nDEBUG=true\nSMTP_LOGIN=[env-value]\nexport SALT="[env-value]"\nURL=https://x.org/a\n',
   ))
+
+test('16 MB behind the beginning of a private key are read', () => {
+  const long = `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC-'.repeat(500_000)}`
+  assert.is(without(long), '[privatekey]')
+})
 
 test('a text of keywords only costs time in proportion to its length', () => {
   // What looked on to the end from each of them would take minutes.

@@ -211,10 +211,18 @@ export const samples: Readonly<Record<string, Samples>> = {
     found: [
       '-----BEGIN RSA PRIVATE KEY-----\n{b:64}\n{b:64}\n-----END RSA PRIVATE KEY-----',
       'Private-Lines: 8\n{b:64}\n{b:64}\n',
+      'key = "-----BEGIN PRIVATE KEY-----\\n{b:64}\\n{b:64}"',
+      '  1→-----BEGIN PRIVATE KEY-----\n  2→{b:64}\n  3→{b:64}\n',
+      'PEM="-----BEGIN PRIVATE KEY----- {b:64} {b:64}"',
+      'client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo{b:900}==',
     ],
     letBe: [
       'it begins with -----BEGIN PRIVATE KEY----- and goes on with many lines, as all of them do',
       'Private-Lines: 8',
+      'grep -rl "-----BEGIN PRIVATE KEY-----" src/sync/redaction/rules/private and then go on',
+      'grep -rl "-----BEGIN PRIVATE KEY-----" /home/ada2/project3/src/redaction/rules/private and then go on',
+      'certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk{b:900}==',
+      'client-certificate-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk{b:900}==',
     ],
   },
   kubernetes: {

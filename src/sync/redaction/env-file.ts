@@ -38,29 +38,89 @@ const wordsOf = (command: string): readonly string[] =>
     ([word, double, single]) => double ?? single ?? word,
   )
 
+/** Commands that run another, which is among their words. */
+const running =
+  /^(?:sudo|doas|su|env|time|timeout|command|exec|nohup|watch|xargs|find|fd|ssh|docker|podman|nerdctl|docker-compose|kubectl|oc|bash|sh|zsh|dash|fish|powershell|pwsh|cmd|wsl|vagrant|heroku|fly|then|do|else|if|while|!)(?:\.exe)?$/
+const nameOf = (program: string) => program.slice(program.lastIndexOf('/') + 1)
+
+/** Whether a word of a command is an environment file, or a pattern such as `.env*` of which some are. */
+const isEnvWord = (word: string): boolean => isEnvFile(word.replace(/\.?[*?]{1,2}$/, ''))
+
+/** `git diff` and `git show`, which may name the file with its commit before. */
+const isShownByGit = (words: readonly string[]): boolean =>
+  words.slice(0, 3).some((word) => /^(?:diff|show|blame|annotate)$/.test(word)) &&
+  words.some((word) => isEnvWord(word.slice(word.indexOf(':') + 1)))
+
 const showsEnvFile = (command: string): boolean => {
-  const [program = '', ...rest] = wordsOf(command.trim().replace(/^(?:sudo |env |time |command )+/, ''))
-  const name = program.slice(program.lastIndexOf('/') + 1)
+  const [program = '', ...rest] = wordsOf(command.trim())
+  if (/^(?:git|yadm)$/.test(nameOf(program))) return isShownByGit(rest)
+  if (!running.test(nameOf(program))) return isShownBy([program, ...rest])
+  const at = rest.findIndex((word) => showing.test(nameOf(word)) || searching.test(nameOf(word)))
+  const isFound = /^(?:find|fd)$/.test(nameOf(program)) && rest.slice(0, Math.max(at, 0)).some(isEnvWord)
+  return isFound || (at >= 0 && isShownBy(rest.slice(at))) || rest.some((word) => /\s/.test(word) && usesEnvFile(word))
+}
+
+const isShownBy = ([program = '', ...rest]: readonly string[]): boolean => {
   const operands = rest.filter((word) => !word.startsWith('-'))
-  if (showing.test(name)) return operands.some(isEnvFile)
-  return searching.test(name) && operands.slice(1).some(isEnvFile)
+  if (showing.test(nameOf(program))) return operands.some(isEnvWord)
+  return searching.test(nameOf(program)) && operands.slice(1).some(isEnvWord)
 }
 
 const redirected = /[<>]{1,2} {0,3}["']?([^\s"'<>|;&()]{1,400})/g
 const patched = /^\*\*\* (?:Add|Update) File: (.{1,400})$/gm
+/** Programs that are written in a command, and what they open. */
+const interpreter = /\b(?:python|node|deno|bun|ruby|perl|php)/
+const given = / (?:-[cepr]\b|eval\b|<<)/
+const opened =
+  /(?:open|readFile(?:Sync)?|read_text|dotenv_values|file_get_contents|read|Path)\(\s{0,4}\\?["']([^"'\\]{1,400})/g
+/** A variable of the shell, with what it holds. */
+const held = /(?:^|[\s;&])(?:for (\w{1,40}) in ([^;\n]{1,400})|(\w{1,40})=["']?([^\s;"'&]{1,400}))/g
+const sourced = /(?:^|[\s;&|({"'])(?:source|\.) {1,4}["']?([^\s"';&|)]{1,400})/g
+const printing = /^(?:env|printenv|export -p|declare -[xp]|set|export)$/
 const LONGEST_COMMAND = 20_000
 
-/** Whether a command, or a patch, reads or writes an environment file: one that only mentions it does not. */
-const usesEnvFile = (text: string): boolean => {
-  if (text.length > LONGEST_COMMAND || !text.includes('.env')) return false
-  const files = [...text.matchAll(redirected), ...text.matchAll(patched)].map(([, file]) => file!)
-  return files.some(isEnvFile) || text.split(/[|;&\n()`]+/).some(showsEnvFile)
+const filesOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, file]) => file!)
+
+/** A command with what its variables hold in their place, where that is an environment file. */
+const withVariables = (text: string): string => {
+  for (const [, name, files = '', other, file = ''] of text.matchAll(held))
+    if (files.split(/\s/).some(isEnvWord) || isEnvWord(file))
+      return text.replaceAll(`$${name ?? other}`, '.env').replaceAll(`\${${name ?? other}}`, '.env')
+  return text
 }
+
+/** Whether a command, or a patch, reads or writes an environment file: one that only mentions it does not. */
+const usesEnvFile = (command: string): boolean => {
+  if (command.length > LONGEST_COMMAND || !command.includes('.env')) return false
+  const text = withVariables(command)
+  const files = [redirected, patched, ...(interpreter.test(text) && given.test(text) ? [opened] : [])].flatMap((one) =>
+    filesOf(text, one),
+  )
+  if (files.some(isEnvFile)) return true
+  const parts = text.split(/[|;&\n()`]+/).map((part) => part.trim())
+  if (parts.some(showsEnvFile)) return true
+  const isFound = parts.some((part) => /^(?:find|fd|ls|echo) /.test(part) && wordsOf(part).some(isEnvWord))
+  if (isFound && parts.some((part) => part.startsWith('xargs ') && wordsOf(part).some((word) => showing.test(word))))
+    return true
+  return filesOf(text, sourced).some(isEnvFile) && parts.some((part) => printing.test(part))
+}
+
+const isCommand = (texts: readonly string[]): boolean =>
+  texts.some(usesEnvFile) || (texts.length > 1 && showsEnvFile(texts.map((text) => JSON.stringify(text)).join(' ')))
 
 /** Whether a call, by its arguments, reads or writes an environment file, so that it and its result hold the values of one. */
 export const isEnvCall = (args: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(args).some(([name, value]) => {
-    const texts = [value].flat().filter((text) => typeof text === 'string')
-    if (pathName.test(name)) return texts.some(isEnvFile)
-    return commandName.test(name) && (texts.some(usesEnvFile) || (texts.length > 1 && showsEnvFile(texts.join(' '))))
+    const items = [value].flat()
+    const texts = items.filter((text) => typeof text === 'string')
+    if (pathName.test(name) && texts.some(isEnvFile)) return true
+    if (commandName.test(name) && isCommand(texts)) return true
+    return items.some((item) => isRecord(item) && hasEnvPath(item))
   })
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether one of several edits or files is of an environment file. */
+const hasEnvPath = (item: Readonly<Record<string, unknown>>): boolean =>
+  Object.entries(item).some(([name, value]) => pathName.test(name) && typeof value === 'string' && isEnvFile(value))

@@ -171,6 +171,16 @@ const writtenAt = (text: string, at: number, name: Name, { is, isQuoted }: Place
   return bare && { ...bare, isQuoted: false }
 }
 
+/** What stands before a name with which a line begins, as in an environment file. */
+const isLine = /(?:^|\n)(?:export )?$/
+/** There a value may hold marks that elsewhere end it, such as those of an element. */
+const marks = /(?:[<>|](?!\/)[^\s"'`\\]{1,512})?/y
+const endOfLine = (text: string, end: number): number => {
+  marks.lastIndex = end
+  marks.test(text)
+  return marks.lastIndex
+}
+
 const valueAt = (text: string, at: number, name: Name, place: Place): Range | undefined => {
   const found = writtenAt(text, at, name, place)
   if (!found) return undefined
@@ -183,7 +193,10 @@ const valueAt = (text: string, at: number, name: Name, place: Place): Range | un
     place.is === 'prose' || (place.is === 'said' && !isQuoted && name.strength !== 'password')
       ? isProse(value, name.strength)
       : isSecretValue(value, name.strength, written)
-  return isSecret ? { start, end: isQuoted ? end : endOfRun(text, start, end) } : undefined
+  if (!isSecret) return undefined
+  if (isQuoted) return { start, end }
+  const endOfValue = endOfRun(text, start, end)
+  return { start, end: isTight && isLine.test(name.before) ? endOfLine(text, endOfValue) : endOfValue }
 }
 
 /** A word before a name that belongs to it in a sentence, as in `API key`. */

@@ -82,6 +82,9 @@ const webAddress = /:\\?\/\\?\/([^\s/:@"'`<>\\]{0,200}):([^\s/"'`<>\\]{1,300})@(
 /** With a slash in the password, as people write them in addresses of databases. */
 const anyAddress = /:\\?\/\\?\/([^\s/:@"'`<>\\]{0,200}):([^\s"'`<>\\]{1,100})@(?=[\w[$.-])/y
 
+/** What stands behind a colon and is no password: a port with a path, the path of a drive, a version. */
+const behindColon = /^(?:\d{1,5}[/?#]|[/\\]|v?\d{1,4}(?:\.\d{1,6}){1,4}$)/
+
 /** Passwords in addresses, such as connection strings and remotes of repositories. Made-up and local ones are let be. */
 const lookForUrlPassword: Look = (text, at) => {
   const isWeb = /(?:https?|wss?)$/i.test(text.slice(Math.max(0, at - 5), at))
@@ -89,6 +92,7 @@ const lookForUrlPassword: Look = (text, at) => {
   address.lastIndex = at
   const [, user, password = ''] = address.exec(text) ?? []
   if (password === user || !isSaid(password)) return undefined
+  if (behindColon.test(password) || text.startsWith('sha256:', address.lastIndex)) return undefined
   const end = address.lastIndex - 1
   return { start: end - password.length, end }
 }
@@ -530,7 +534,7 @@ export const rules: readonly Rule[] = [
   form(
     'password-argument',
     ['curl', 'wget', 'http '],
-    /(?:curl|http|wget)\b[^\n]{0,400}?[ \n](?:-u|-a|--user|--proxy-user|-U|--auth)(?:=| {0,3})["'\\]{0,3}(?!["'])[^\s:"'\\@]{0,100}:([^\s"'\\]{3,512})/y,
+    /(?:curl|http|wget)\b[^\n]{0,400}?[ \n](?:-u|-a|--user|--proxy-user|-U|--auth)(?:=| {0,3})(?:"[^\s:"'\\@]{0,100}:([^"\n\\]{3,512})"|'[^\s:"'\\@]{0,100}:([^'\n]{3,512})'|["'\\]{0,3}(?!["'])[^\s:"'\\@]{0,100}:([^\s"'\\]{3,512}))/y,
     { isSecret: isSaid },
   ),
   form(

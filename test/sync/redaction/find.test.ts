@@ -135,6 +135,18 @@ for (const [what, text, left] of [
   ],
   ['a password may hold @ and /', 'postgres://app:p@ss/w0rdX@db:5432/app', 'postgres://app:[url-password]@db:5432/app'],
   [
+    'a password between quotes may hold spaces',
+    `curl -u 'ada:Pa55 word9x' https://acme.io`,
+    `curl -u 'ada:[password-argument]' https://acme.io`,
+  ],
+  [
+    'a line of settings is read to its end',
+    'DB_PASSWORD=Zx9kk2pL<qq77Ab\nPORT=1',
+    'DB_PASSWORD=[secret-value]\nPORT=1',
+  ],
+  ['an element ends a value', '<p>DB_PASSWORD=Zx9kk2pL<br>', '<p>DB_PASSWORD=[secret-value]<br>'],
+  ['digits may be a password', 'redis://:98213@cache.internal:6379/0', 'redis://:[url-password]@cache.internal:6379/0'],
+  [
     'a webhook keeps its host',
     'https://hooks.slack.com/services/T0AB1/B0AB1/abcdEFGH1234',
     'https://hooks.slack.com/services/[slack]',

@@ -42,7 +42,7 @@ test('who waits of one client goes on in the same turn, as long as that lasts', 
     counting = setImmediate(count)
   }
   let counting = setImmediate(count)
-  await Promise.all(Array.from({ length: 1_000 }, () => turns.take(net('a'))))
+  await Promise.all(Array.from({ length: 1_000 }, async () => turns.take(net('a'))))
   clearImmediate(counting)
   assert.ok(loops < 100, `${loops}`)
 })

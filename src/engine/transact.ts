@@ -184,10 +184,10 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
         reject,
       }
       const queue = queues.get(id)
-      if (queue) return queue.push(queued)
+      if (queue) return void queue.push(queued)
       queues.set(id, [queued])
       cache.track(id)
-      return drain(id, queues.get(id)!)
+      void drain(id, queues.get(id)!)
     })
 
   const read = async <Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer> => {

@@ -52,7 +52,7 @@ const tell = async (name: string, hook: Hook, said: string, json: boolean | unde
 }
 
 export const install = async ({ server, config }: Access, { global, json }: Options, kind: string): Promise<number> => {
-  if (!(await readCredentials(config, server))?.login) throw await notLoggedInError(config, server)
+  if (!(await readCredentials(config, server))?.login) throw notLoggedInError(config, server)
   const hook = hookOf(kind, global)
   const isNew = await hook.install(programFor(server))
   await tell(nameOf(kind, global), hook, isNew ? 'Installed' : 'It is there already', json)

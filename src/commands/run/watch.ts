@@ -76,7 +76,7 @@ const linesOf = ({ server, manager, service, watcher }: Described): readonly str
 export const install = async (access: Access, { json }: ClientOptions): Promise<number> => {
   const { server, namespace, config } = access
   const program = programFor(server, namespace)
-  if (!(await readCredentials(config, server))?.login) throw await notLoggedInError(config, server)
+  if (!(await readCredentials(config, server))?.login) throw notLoggedInError(config, server)
   const manager = managerOf()
   try {
     if (!manager) throw new NoServiceManager(`none is known for ${process.platform}`)

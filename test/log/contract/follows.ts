@@ -146,6 +146,6 @@ export const follows = (test: Test<World>): void => {
       assert.equal(seen, stored)
     }
     stop.abort()
-    await Promise.all(slow.map((batches) => batches.return?.()))
+    await Promise.all(slow.map(async (batches) => batches.return?.()))
   })
 }

@@ -1,6 +1,7 @@
 import { type DecodedEvent, type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import type { Model, ModelsEvent } from '../src/models/events.ts'
+import type { Model } from '../src/contract/models.ts'
+import type { ModelsEvent } from '../src/models/events.ts'
 import { normalizeModelId } from '../src/models/normalized-id.ts'
 import { texts } from '../src/postgres/arrays.ts'
 import { literal } from './support/changed-rows.ts'

@@ -35,7 +35,7 @@ const floors: readonly (readonly string[])[] = [
     'yielding.ts',
     'low-priority.ts',
   ],
-  ['postgres'],
+  ['postgres', 'contract'],
   ['log', 'embedded'],
   ['engine'],
   ['http'],

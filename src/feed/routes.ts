@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { flag, nextCursor } from '../http/fields.ts'
-import { DEFAULT_LIMIT, Limit, limitOf } from '../http/parameters.ts'
+import { flag, nextCursor } from '../contract/fields.ts'
+import { DEFAULT_LIMIT, LimitText, limitOf } from '../contract/parameters.ts'
 import { JSON_TYPE, answers, okTexts } from '../http/reply.ts'
 import { firstPages } from './first-pages.ts'
 import type { FeedServices } from './services.ts'
@@ -9,7 +9,7 @@ import { type After, afterOf } from '../trace/queries.ts'
 import { FeedTrace } from '../trace/views.ts'
 import { type FeedSource, feedRows, feedTexts, mergeEntries, toEntry } from './queries.ts'
 
-const Query = z.object({ limit: Limit.optional(), cursor: z.string().optional() })
+const Query = z.object({ limit: LimitText.optional(), cursor: z.string().optional() })
 const Feed = z.object({
   traces: z.array(FeedTrace).meta({ description: 'The traces of this page' }),
   isAuthenticated: flag('Whether the caller is signed in'),

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { requireCaller } from '../http/caller.ts'
-import { EXAMPLE_ID, nextCursor } from '../http/fields.ts'
+import { EXAMPLE_ID, nextCursor } from '../contract/fields.ts'
 import { invalid } from '../http/http-error.ts'
-import { Key, Limit, decodeCursor, encodeCursor, limitOf } from '../http/parameters.ts'
+import { Key, LimitText, limitOf } from '../contract/parameters.ts'
+import { decodeCursor, encodeCursor } from '../http/cursor.ts'
 import { fittingTexts } from '../http/page-bytes.ts'
 import { answers, arrayTexts, okTexts } from '../http/reply.ts'
 import { aTime, timeOf } from '../http/times.ts'
@@ -32,7 +33,9 @@ const Types = z
   })
 
 const filters = {
-  limit: Limit.meta({ description: 'At most this many entries; above 1000 counts as 1000. Default: 100' }).optional(),
+  limit: LimitText.meta({
+    description: 'At most this many entries; above 1000 counts as 1000. Default: 100',
+  }).optional(),
   cursor: z.string().optional(),
   order: z.enum(['asc', 'desc']),
   type: Types.optional(),

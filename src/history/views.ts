@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, id, text, time } from '../http/fields.ts'
+import { count, id, text, time } from '../contract/fields.ts'
 import { jsonObject } from '../http/reply.ts'
 import { entryMeanings, entryTypes } from './entry-types.ts'
 import type { EntryRow } from './entry-queries.ts'

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fas
 import { z } from 'zod'
 import { moduleUrl } from '../module-url.ts'
 import type { BodyThreads, Task } from './body-thread.ts'
-import { check } from './check.ts'
+import { check, read } from './check.ts'
 import { invalid } from './http-error.ts'
 import { type Arrived, newIntake } from './intake.ts'
 import { knownMembers } from './known-members.ts'
@@ -59,21 +59,25 @@ export const installBodies = (app: FastifyInstance, threads: BodyThreads, permit
 
 const needsBody = (request: FastifyRequest) => request.routeOptions.schema?.body !== undefined
 
-const validator = (schema: z.ZodType) => (value: unknown) => {
+const validator = (read: (value: unknown) => unknown) => (value: unknown) => {
   try {
-    return { value: check(schema, value) }
+    return { value: read(value) }
   } catch (error) {
     return { error: error as Error }
   }
 }
 
+/** A body is handed on as it came; the parameters of a path or a query are what their schemas make of their texts. */
+const validatorOf = (schema: z.ZodType, httpPart: string | undefined) =>
+  validator((value) => (httpPart === 'body' ? check(schema, value) : read(schema, value)))
+
 /** The validator of routes whose `readBody` has checked the body; it only checks that there is one. */
 export const checkedByReadBody: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
-  const validate = validator(schema as z.ZodType)
+  const validate = validatorOf(schema as z.ZodType, httpPart)
   return httpPart === 'body' ? (value: unknown) => (value ? { value } : validate(value)) : validate
 }
 
 export const installValidation = (app: FastifyInstance): void => {
-  app.setValidatorCompiler(({ schema }) => validator(schema as z.ZodType))
+  app.setValidatorCompiler(({ schema, httpPart }) => validatorOf(schema as z.ZodType, httpPart))
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
 }

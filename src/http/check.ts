@@ -22,10 +22,16 @@ const refuse = (issues: Issue[]): never => {
   throw invalidRequest(flatten(issues))
 }
 
+/** What a schema makes of a value. @throws HttpError invalid_request */
+export const read = (schema: z.ZodType, value: unknown): unknown => {
+  const result = schema.safeParse(value)
+  return result.success ? result.data : refuse(result.error.issues)
+}
+
 /** Checks a value and returns it unchanged, also what zod would drop or round. @throws HttpError invalid_request */
 export const check = (schema: z.ZodType, value: unknown): unknown => {
-  const result = schema.safeParse(value)
-  return result.success ? value : refuse(result.error.issues)
+  read(schema, value)
+  return value
 }
 
 /** The `externalId` by which a client knows an item of a list, for the text of an issue; empty when it has none. */

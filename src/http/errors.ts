@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { errors as statuses } from '../contract/errors.ts'
 import { drain } from './drain.ts'
 import { DiskFull, InQuarantine, Rejected, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
@@ -9,29 +10,6 @@ import { type Code, HttpError, invalid, notFound } from './http-error.ts'
 import { type HtmlPage, sendHtmlPage } from './html-page.ts'
 import { installRefusalLog, logRefusal } from './refusals.ts'
 import { addVary } from './reply.ts'
-
-const statuses: Record<Code, number> = {
-  invalid_request: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  csrf_failed: 403,
-  quota_exceeded: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  last_admin: 409,
-  last_identity: 409,
-  device_known: 409,
-  invite_revoked: 410,
-  invite_expired: 410,
-  invite_used: 410,
-  code_used: 410,
-  code_expired: 410,
-  deleted: 410,
-  payload_too_large: 413,
-  rate_limited: 429,
-  internal: 500,
-  unavailable: 503,
-}
 
 /** Where an error does not say when to try again. */
 const RETRY_AFTER_SECONDS = 1

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { time } from './fields.ts'
+import { time } from '../contract/fields.ts'
 
 const timestamp = time('What the clock of the service says')
 const reasons = (description: string, example: string) =>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { EXAMPLE_DEVICE_ID } from './fields.ts'
+import { EXAMPLE_DEVICE_ID } from '../contract/fields.ts'
 
 type Schema = { readonly $ref?: string; readonly examples?: readonly unknown[] }
 type Parameter = { schema?: { examples?: unknown[] }; example?: unknown }

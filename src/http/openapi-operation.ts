@@ -1,5 +1,5 @@
 import type { FastifyContextConfig } from 'fastify'
-import { EXAMPLE_ID } from './fields.ts'
+import { EXAMPLE_ID } from '../contract/fields.ts'
 import { EXAMPLE_SLUG } from './openapi-examples.ts'
 
 /** Adds to the description of each route what follows from its method, path and `auth`: id, security, parameters, failures. */

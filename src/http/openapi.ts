@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
+import { tags } from '../contract/tags.ts'
 import { cookieNameOf } from './auth.ts'
 import { JSON_TYPE } from './reply.ts'
 import { transform, transformObject } from './openapi-document.ts'
@@ -20,32 +21,6 @@ A session may make 60,000 writes and 120,000 reads a minute, an address without 
 operator's settings): beyond that every call answers 429, \`rate_limited\`.
 Answers may get new optional fields: leave what you do not know alone.`
 
-/** The groups of the reference, in the order in which one meets them. */
-const tags = [
-  { name: 'sessions', description: 'Tokens: to get one, to see whose it is, to switch its namespace, to end it.' },
-  {
-    name: 'sign-in',
-    description: 'Signing in with a code host, or a browser or a second device with a one-time code.',
-  },
-  { name: 'users', description: 'The user behind the token, and the devices and accounts that are the same user.' },
-  { name: 'namespaces', description: 'What traces belong to: a person or a team.' },
-  { name: 'members', description: 'The users of a namespace and their roles.' },
-  { name: 'invites', description: 'Codes by which others become members.' },
-  { name: 'traces', description: 'Recorded sessions: what is known of each as a whole.' },
-  { name: 'messages', description: 'The messages of a trace and their parts.' },
-  { name: 'feed', description: 'The newest traces: public ones, and for a signed-in caller those of the namespace.' },
-  { name: 'realtime', description: 'The same lists and traces, told again whenever they change.' },
-  { name: 'history', description: 'Who did what and when, and how a trace was at an earlier time; for members.' },
-  {
-    name: 'audit',
-    description:
-      'Proof that the log was not changed: a Merkle tree as in RFC 6962, whose heads are signed notes as in C2SP tlog-checkpoint; ' +
-      'hashes as tiles of C2SP tlog-tiles.',
-  },
-  { name: 'models', description: 'Names and facts of models, from the catalogue.' },
-  { name: 'operations', description: 'For whoever runs the service.' },
-]
-
 const WORDMARK = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 150 32" height="32"><text y="23" font-size="24" \
 font-family="system-ui, sans-serif" font-weight="600" fill="#fff">Tracebook</text></svg>`
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1b1b1f"/><path \
@@ -64,7 +39,7 @@ export const installOpenApi = async (
       openapi: '3.1.0',
       info: { title: 'Tracebook', version, description, license: { name: 'MIT', identifier: 'MIT' } },
       servers: [{ url: config.PUBLIC_URL ?? '/' }],
-      tags,
+      tags: [...tags],
       components: {
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer' },

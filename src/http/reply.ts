@@ -46,5 +46,9 @@ export const answers = (data: z.ZodType, ...errors: number[]) => ({
     ok: z.literal(true).meta({ description: 'That the call succeeded' }),
     data: data.meta({ description: 'What the call gives' }),
   }),
-  ...Object.fromEntries(errors.map((status) => [status, ErrorBody])),
+  ...failures(errors),
 })
+
+/** The schemas of failures with these statuses. */
+export const failures = (statuses: readonly number[]) =>
+  Object.fromEntries(statuses.map((status) => [status, ErrorBody]))

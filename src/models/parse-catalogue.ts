@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isUnstorable } from '../json/exact.ts'
-import type { Model, ModelProvider } from './events.ts'
+import type { Model } from '../contract/models.ts'
+import type { ModelProvider } from './events.ts'
 
 // The catalogue gets new fields often, so parsing is lenient: unknown fields are ignored, and fields that are missing or of
 // another type get a default or are left out.

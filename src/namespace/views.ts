@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, id as idOf, text, time } from '../http/fields.ts'
+import { count, id as idOf, text, time } from '../contract/fields.ts'
 import { UserView } from '../user/queries.ts'
 import type { PresentNamespace } from './decide.ts'
 import { NamespaceType, RetentionDays, Role } from './events.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, id, text } from '../http/fields.ts'
+import { count, id, text } from '../contract/fields.ts'
 
 const verifierKey = (description: string) =>
   text(description, 'tracebook.invalid/log+9b2f8a11+AZ0fN3v3x0cR0c0m3S1y9Qm7c1bq4rM7l2iJm7z0q8Wc')

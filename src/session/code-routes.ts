@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireCaller } from '../http/caller.ts'
-import { text, time } from '../http/fields.ts'
+import { text, time } from '../contract/fields.ts'
 import { answers, ok } from '../http/reply.ts'
 import { codeTermsOf } from './one-time-codes.ts'
 import { EXAMPLE_CODE } from './views.ts'

@@ -1,6 +1,6 @@
-import { EXAMPLE_DEVICE_ID } from '../http/fields.ts'
+import { EXAMPLE_DEVICE_ID } from '../contract/fields.ts'
 import { invalid } from '../http/http-error.ts'
-import { Key } from '../http/parameters.ts'
+import { Key } from '../contract/parameters.ts'
 import { type NetworkSettings, isReachedByOthers } from '../http/reach.ts'
 
 /** A shorter id can be guessed, and is easily one that another device has. */

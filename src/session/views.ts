@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { flag, id as idOf, text, time } from '../http/fields.ts'
-import { Key } from '../http/parameters.ts'
+import { flag, id as idOf, text, time } from '../contract/fields.ts'
+import { Key } from '../contract/parameters.ts'
 import { Role } from '../namespace/events.ts'
 import { NamespaceInfo } from '../namespace/views.ts'
 import { UserView } from '../user/queries.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { text } from '../http/fields.ts'
+import { text } from '../contract/fields.ts'
 import { type Joining, resolveJoining } from '../session/joining.ts'
 import { findIdentity } from '../session/queries.ts'
 import type { Credential } from '../user/decide.ts'

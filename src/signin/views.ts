@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { EXAMPLE_DEVICE_ID, text, time } from '../http/fields.ts'
-import { ShortText } from '../http/parameters.ts'
+import { EXAMPLE_DEVICE_ID, text, time } from '../contract/fields.ts'
+import { ShortText } from '../contract/parameters.ts'
 import { DeviceId } from '../session/device-id.ts'
 import { InviteCode, NewSession, WantedNamespace, deviceName } from '../session/views.ts'
 

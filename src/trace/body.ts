@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Key } from '../http/parameters.ts'
+import { Key } from '../contract/parameters.ts'
 import { pickDefined } from '../http/pick-defined.ts'
 import type { GivenFields } from './decide.ts'
 import { Visibility } from './events.ts'

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listedBy } from '../../projections/traces.ts'
 import type { Row } from '../engine/reads.ts'
-import { nextCursor } from '../http/fields.ts'
+import { nextCursor } from '../contract/fields.ts'
 import { notFound } from '../http/http-error.ts'
 import { weighedRows } from '../http/page-bytes.ts'
-import { Key, Limit, MAX_LIMIT, limitOf } from '../http/parameters.ts'
+import { Key, LimitText, MAX_LIMIT, limitOf } from '../contract/parameters.ts'
 import { answers, ok, okTexts } from '../http/reply.ts'
 import { keyHash } from '../ids.ts'
 import { ofNamespace } from './lists.ts'
@@ -29,7 +29,7 @@ import { TraceSummary } from './views.ts'
 
 const Params = z.object({ externalId: Key })
 const Query = z.object({
-  limit: Limit.meta({
+  limit: LimitText.meta({
     description: `At most this many traces; above ${MAX_LIMIT} counts as ${MAX_LIMIT}, the default`,
   }).optional(),
   cursor: z.string().optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Key, LongText, ShortText } from '../http/parameters.ts'
+import { Key, LongText, ShortText } from '../contract/parameters.ts'
 
 type Definition = {
   /** How long it may be in a request; absent for what clients do not give. */

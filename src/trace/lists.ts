@@ -4,7 +4,7 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { invalid } from '../http/http-error.ts'
 import { weighedRows } from '../http/page-bytes.ts'
-import { decodeCursor, encodeCursor } from '../http/parameters.ts'
+import { decodeCursor, encodeCursor } from '../http/cursor.ts'
 import {
   FAR_FUTURE,
   NEWEST_FIRST,

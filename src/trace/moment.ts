@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalid } from '../http/http-error.ts'
-import { Key, Revision } from '../http/parameters.ts'
+import { Key, Revision } from '../contract/parameters.ts'
 import { EXAMPLE_SLUG } from '../http/openapi-examples.ts'
 import { aTime, timeOf } from '../http/times.ts'
 import type { Moment } from './services.ts'

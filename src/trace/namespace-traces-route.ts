@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { notFound } from '../http/http-error.ts'
-import { nextCursor } from '../http/fields.ts'
-import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/parameters.ts'
+import { nextCursor } from '../contract/fields.ts'
+import { DEFAULT_LIMIT, Key, LimitText, limitOf } from '../contract/parameters.ts'
 import { answers, ok, okTexts } from '../http/reply.ts'
 import { namespaceId } from '../ids.ts'
 import type { Reader } from '../http/long-list.ts'
@@ -17,7 +17,7 @@ import type { TraceServices } from './services.ts'
 
 const Params = z.object({ slug: Key })
 const Query = z.object({
-  limit: Limit.meta({
+  limit: LimitText.meta({
     description: 'At most this many traces; above 1000 counts as 1000. Default: 50, and all of them for a member',
   }).optional(),
   cursor: z.string().optional(),

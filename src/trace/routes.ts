@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
-import { done, nextCursor } from '../http/fields.ts'
+import { done, nextCursor } from '../contract/fields.ts'
 import { EXAMPLE_SLUG } from '../http/openapi-examples.ts'
-import { DEFAULT_LIMIT, Key, Limit, limitOf } from '../http/parameters.ts'
+import { DEFAULT_LIMIT, Key, LimitText, limitOf } from '../contract/parameters.ts'
 import { fitting } from '../http/page-bytes.ts'
 import { answers, arrayTexts, ok, okText, okTexts } from '../http/reply.ts'
 import { TraceCreate, TraceUpsert, givenFields } from './body.ts'
@@ -21,7 +21,7 @@ import type { TraceServices } from './services.ts'
 import { upsertTrace, writeTrace, writtenText } from './upsert.ts'
 
 const Params = z.object({ externalId: Key })
-const Page = z.object({ limit: Limit.optional(), cursor: z.string().optional(), sort: Sort.optional() })
+const Page = z.object({ limit: LimitText.optional(), cursor: z.string().optional(), sort: Sort.optional() })
 const Detail = z.object({ trace: TraceDetail })
 const Past = z.object({ ...pastQuery, namespace: InNamespace })
 const PastDetail = Detail.extend({

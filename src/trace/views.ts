@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, id, text as textField, time } from '../http/fields.ts'
+import { count, id, text as textField, time } from '../contract/fields.ts'
 import { pickDefined } from '../http/pick-defined.ts'
 import { jsonObject } from '../http/reply.ts'
 import type { PresentTrace } from './decide.ts'

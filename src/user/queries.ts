@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads } from '../engine/reads.ts'
-import { flag, id as idOf, text } from '../http/fields.ts'
+import { flag, id as idOf, text } from '../contract/fields.ts'
 import { IdentityType, type ProviderData } from './events.ts'
 
 export const UserView = z

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { diffProviders, putProvider, modelProviders, removeProvider } from '../../src/models/decide.ts'
-import type { Model, ModelsEvent, ModelProvider } from '../../src/models/events.ts'
+import type { Model } from '../../src/contract/models.ts'
+import type { ModelsEvent, ModelProvider } from '../../src/models/events.ts'
 import { foldAll, specify } from '../support/given.ts'
 
 const given = specify(modelProviders)

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { nextCursor } from '../../http/fields.ts'
+import { nextCursor } from '../../contract/fields.ts'
 import { invalid, notFound } from '../../http/http-error.ts'
-import { Key, Limit, Revision, limitOf } from '../../http/parameters.ts'
+import { Key, LimitText, Revision, limitOf } from '../../contract/parameters.ts'
 import { fittingTexts } from '../../http/page-bytes.ts'
 import { answers, okText } from '../../http/reply.ts'
 import type { Reader } from '../../http/long-list.ts'
@@ -20,7 +20,7 @@ import type { AskedMessages, TraceServices } from '../services.ts'
 const Params = z.object({ externalId: Key })
 const Query = z.object({
   includeParts: z.string().optional(),
-  limit: Limit.meta({
+  limit: LimitText.meta({
     description: 'At most this many messages; above 1000 counts as 1000. Default: all of them',
   }).optional(),
   cursor: z.string().optional(),

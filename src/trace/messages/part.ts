@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { ShortText } from '../../http/parameters.ts'
+import { ShortText } from '../../contract/parameters.ts'
 import { isDeeperThan, isNegativeZero, isRawNumber } from '../../json/exact.ts'
 import { toolName as normalised } from './tool-names.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id, time } from '../../http/fields.ts'
+import { id, time } from '../../contract/fields.ts'
 import { jsonObject } from '../../http/reply.ts'
 import { messageId } from '../../ids.ts'
 import { messageMeanings } from '../meanings.ts'

@@ -24,24 +24,29 @@ export const LongText = textUpTo(LONG_TEXT)
 export const MAX_LIMIT = 1_000
 export const DEFAULT_LIMIT = 50
 
-/** `limit` in a query string: decimal digits; more than 1000 counts as 1000. */
-export const Limit = z.string().regex(/^\d+$/, { error: 'must be a whole number' })
+/** `limit` in a query: decimal digits; more than 1000 counts as 1000. */
+export const Limit = z
+  .string()
+  .regex(/^\d+$/, { error: 'must be a whole number' })
+  .transform((text) => Math.min(Number(text), MAX_LIMIT))
+  .meta({
+    type: 'integer',
+    pattern: undefined,
+    minimum: 0,
+    description: 'At most this many entries; above 1000 counts as 1000. Default: 50',
+    examples: [20],
+  })
+
+/** Where a list goes on. */
+export const Cursor = z
+  .string()
+  .meta({ description: 'Where to go on: `nextCursor` of the page before. Absent: the first page' })
+
+/** The same as text, for routes that read it themselves. */
+export const LimitText = z.string().regex(/^\d+$/, { error: 'must be a whole number' })
 
 export const limitOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Math.min(Number(text), MAX_LIMIT)
 
 /** A revision of a stream, as digits in a query string. */
 export const Revision = z.string().regex(/^\d{1,16}$/, { error: 'must be a revision: a whole number from 0 on' })
-
-/** The cursor of a list: the sort keys of the last entry, encoded, because clients must not depend on them. */
-export const encodeCursor = (...keys: (string | number | null)[]): string =>
-  Buffer.from(JSON.stringify(keys)).toString('base64url')
-
-/** The sort keys of a cursor; undefined for an invalid one. */
-export const decodeCursor = <Keys extends z.ZodTuple>(text: string, keys: Keys): z.infer<Keys> | undefined => {
-  try {
-    return keys.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
-  } catch {
-    return undefined
-  }
-}

@@ -162,6 +162,16 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'Build the read models anew from the log, beside those that serve, and swap them',
     load: async () => (await import('./commands/rebuild.ts')).rebuildCommand(),
   },
+  backup: {
+    group: groups.service,
+    description: 'Write a backup of the service to a file, while it serves',
+    load: async () => (await import('./commands/backup.ts')).backupCommand(),
+  },
+  restore: {
+    group: groups.service,
+    description: 'Put a backup into an empty DATA_DIR or database',
+    load: async () => (await import('./commands/restore.ts')).restoreCommand(),
+  },
   log: {
     group: groups.service,
     description: 'Copy a log, scavenge it, or see to events that read models cannot apply',

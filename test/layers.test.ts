@@ -36,7 +36,7 @@ const floors: readonly (readonly string[])[] = [
     'low-priority.ts',
   ],
   ['postgres', 'contract'],
-  ['log', 'embedded'],
+  ['log', 'embedded', 'backup'],
   ['engine'],
   ['http'],
   ['user', 'session', 'namespace', 'models', 'trace', 'events.ts', 'effects.ts', 'projections'],

@@ -64,7 +64,7 @@ const assertVersion = async (cluster: string, version: string) => {
   if (found.trim() === version) return
   throw new Error(
     `${cluster} was made by PostgreSQL ${found.trim()}, and this is ${version}, which cannot read it: ` +
-      'move the data with pg_dump, or choose another DATA_DIR',
+      'write a `tracebook backup` with the Tracebook of before, and restore it with this one into another DATA_DIR',
   )
 }
 

@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { UnfinishedRestore } from '../postgres/unfinished-restore.ts'
 import { type ProcessLock, tryLock } from '../process-lock.ts'
 import { isAlive } from './processes.ts'
 import { type Address, readOwner, type RunningService, ownerFile, writeOwner } from './owner-file.ts'
@@ -40,15 +41,18 @@ const makeFolder = async (dataDir: string) => {
 
 /**
  * Makes this process the owner of a DATA_DIR, which is created when missing. The lock ends with the process, also by kill -9.
+ * One that `restores` a backup there says so: if it is killed, only another such one gets the folder.
  * @throws Error that names the pid of the present owner
+ * @throws UnfinishedRestore
  */
-export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
+export const lockDataDir = async (dataDir: string, { restores = false } = {}): Promise<DataDirLock> => {
   await makeFolder(dataDir)
   const held = await acquire(dataDir)
   // Private, because every process that can open the file can take the lock.
   try {
     await chmod(lockFile(dataDir), 0o600)
-    await writeOwner(dataDir, { pid: process.pid })
+    if (!restores && (await readOwner(dataDir))?.restores) throw new UnfinishedRestore(dataDir)
+    await writeOwner(dataDir, { pid: process.pid, ...(restores ? { restores } : {}) })
   } catch (error) {
     held.close()
     throw error

@@ -2,7 +2,13 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 
-const Owner = z.object({ pid: z.int().positive(), url: z.string().optional(), databaseUrl: z.string().optional() })
+const Owner = z.object({
+  pid: z.int().positive(),
+  url: z.string().optional(),
+  databaseUrl: z.string().optional(),
+  /** The owner puts a backup into the folder: where it was killed, the folder is not whole. */
+  restores: z.boolean().optional(),
+})
 type Owner = z.infer<typeof Owner>
 
 /** The URLs of a running service and of its database. */
@@ -12,7 +18,7 @@ export type RunningService = Address & { readonly pid: number }
 export const ownerFile = (dataDir: string) => join(dataDir, 'tracebook.json')
 
 /** Replaces the file atomically, readable by its owner only: the database URL may hold a password. */
-export const writeOwner = async (dataDir: string, owner: { readonly pid: number } | RunningService): Promise<void> => {
+export const writeOwner = async (dataDir: string, owner: Owner): Promise<void> => {
   const file = ownerFile(dataDir)
   const temporary = `${file}.new`
   await writeFile(temporary, `${JSON.stringify(owner)}\n`, { mode: 0o600 })

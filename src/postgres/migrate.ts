@@ -12,6 +12,7 @@ import {
 } from 'kysely'
 import { moduleUrl } from '../module-url.ts'
 import { newPool } from './connect.ts'
+import { UnfinishedRestore, unfinishedRestoreTable } from './unfinished-restore.ts'
 
 const SCHEMA = 'tracebook'
 
@@ -53,14 +54,41 @@ class OwnDialect extends PostgresDialect {
   }
 }
 
-/** Migrates the log and the operational tables to the version of this code. Several processes may call it at once. */
-export const migrate = async (url: string): Promise<void> => {
+const withMigrator = async <T>(
+  url: string,
+  work: (migrator: Migrator, db: Kysely<unknown>) => Promise<T>,
+): Promise<T> => {
   const db = new Kysely<unknown>({ dialect: new OwnDialect({ pool: newPool(url, 'migrations', 2, NO_TIMEOUT) }) })
   try {
-    const migrator = new Migrator({ db, provider: { getMigrations }, migrationTableSchema: SCHEMA })
-    const { error } = await migrator.migrateToLatest()
-    if (error) throw error
+    return await work(new Migrator({ db, provider: { getMigrations }, migrationTableSchema: SCHEMA }), db)
   } finally {
     await db.destroy()
   }
 }
+
+const assertRestored = async (db: Kysely<unknown>) => {
+  const { rows } = await sql<{ found: boolean }>`
+    select to_regclass(${unfinishedRestoreTable}) is not null as found`.execute(db)
+  if (rows[0]!.found) throw new UnfinishedRestore('the database')
+}
+
+/**
+ * Migrates the log and the operational tables to the version of this code. Several processes may call it at once.
+ * @throws UnfinishedRestore
+ */
+export const migrate = (url: string): Promise<void> =>
+  withMigrator(url, async (migrator, db) => {
+    await assertRestored(db)
+    const { error } = await migrator.migrateToLatest()
+    if (error) throw error
+  })
+
+/** Whether this code has a migration of this name. */
+export const hasMigration = async (name: string): Promise<boolean> => Object.hasOwn(await getMigrations(), name)
+
+/** Migrates a database without tables up to a migration, for a backup that has the tables of that time. */
+export const migrateTo = (url: string, name: string): Promise<void> =>
+  withMigrator(url, async (migrator) => {
+    const { error } = await migrator.migrateTo(name)
+    if (error) throw error
+  })

@@ -95,7 +95,8 @@ const situations = ['without a login', 'with a session that has ended', 'out of 
 const AWAY = 2
 
 /** Those of operators, who have a database and a log: `../cli/exit.test.ts` and the tests of `log` and `audit` have their codes. */
-const ofOperators = /^(?:serve|models|rebuild|openapi|log|audit (?:erasures|replay|export|import|new-key)|hooks run)\b/
+const ofOperators =
+  /^(?:serve|models|rebuild|openapi|backup|restore|log|audit (?:erasures|replay|export|import|new-key)|hooks run)\b/
 
 /** So many processes at once. */
 const AT_ONCE = 6

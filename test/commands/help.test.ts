@@ -12,7 +12,8 @@ const test = suite('every command')
 
 /** For who runs the service; their output is for people, but for those that say otherwise. */
 const ofOperators = (name: string) =>
-  /^(serve|models|rebuild|openapi|log )/.test(name) || (/^audit /.test(name) && !/^audit (log|show|diff)$/.test(name))
+  /^(serve|models|rebuild|openapi|backup|restore|log )/.test(name) ||
+  (/^audit /.test(name) && !/^audit (log|show|diff)$/.test(name))
 
 const program = await loadProgram()
 // What hooks call is for nobody else.

@@ -1,0 +1,116 @@
+import { pipeline } from 'node:stream/promises'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { closeConnection, newClient } from '../postgres/connect.ts'
+import { hasMigration, migrateTo } from '../postgres/migrate.ts'
+import { isRestoreUnfinished, unfinishedRestoreTable } from '../postgres/unfinished-restore.ts'
+import type { Header } from './format.ts'
+import { type Piece, BadBackup, checkBackup, readPieces } from './read.ts'
+import { type Table, copyTarget, tablesOf } from './tables.ts'
+
+/** The database holds a service's data, or a part of it. */
+export class NotEmpty extends Error {
+  override readonly name = 'NotEmpty'
+}
+
+export type RestoreOptions = {
+  readonly path: string
+  readonly url: string
+  /** Called before each piece; what it throws ends the restore. */
+  readonly check?: () => void
+}
+
+export type Restored = { readonly rows: number; readonly events: number }
+
+const schemasStatement = `
+  select nspname as name from pg_namespace
+  where nspname in ('log', 'tracebook', 'graphile_worker') or starts_with(nspname, 'rm_') order by nspname`
+
+/** Takes a database without tables of ours, or one in which a restore was broken off, and notes that one is under way. */
+const begin = async (client: pg.Client) => {
+  await client.query('begin')
+  const { rows } = await client.query<{ name: string }>(schemasStatement)
+  if (rows.length > 0 && !(await isRestoreUnfinished(client)))
+    throw new NotEmpty(`a service's data is in the database already (schema ${rows[0]!.name}): take an empty one`)
+  for (const { name } of rows) await client.query(`drop schema ${client.escapeIdentifier(name)} cascade`)
+  await client.query('create schema tracebook')
+  await client.query(`create table ${unfinishedRestoreTable} ()`)
+  await client.query('commit')
+}
+
+/** The rows that come next, up to the end of their table. */
+async function* rowsOf(pieces: AsyncGenerator<Piece>, check: () => void) {
+  for (;;) {
+    check()
+    const { value } = (await pieces.next()) as IteratorYieldResult<Piece>
+    if (value.is !== 'rows') return
+    yield value.bytes
+  }
+}
+
+/** @throws BadBackup where the migrated database has no such table */
+const assertKnown = (tables: readonly Table[], { name, columns }: Table, path: string) => {
+  const known = tables.find((one) => one.name === name)
+  if (!known || !columns.every((column) => known.columns.includes(column)))
+    throw new BadBackup(`${path} has a table that its version of Tracebook has not: ${name}`)
+}
+
+/**
+ * A restored log is another one than that which the backup was made of, because that has gone on since: clients see it by
+ * the epoch, and upload what is missing. The server is noted when a service first connects.
+ */
+const beginEpoch = 'update log.identity set epoch = gen_random_uuid(), server = null'
+
+const fill = async (client: pg.Client, { path, check = () => {} }: RestoreOptions): Promise<Restored> => {
+  await client.query('begin')
+  const tables = await tablesOf(client)
+  let [rows, events] = [0, 0]
+  // Read, and checked, once more: the file may have changed since.
+  const pieces = readPieces(path)
+  for await (const piece of pieces) {
+    if (piece.is !== 'table') continue
+    const { table } = piece
+    assertKnown(tables, table, path)
+    const target = copyTarget(client, table)
+    await client.query(`delete from ${table.name}`) // the few rows that migrations have put there
+    const into = client.query(copyFrom(`copy ${target} from stdin`))
+    await pipeline(rowsOf(pieces, check), into)
+    rows += into.rowCount
+    if (table.name === 'log.events') events = into.rowCount
+  }
+  await client.query(beginEpoch)
+  await client.query(`drop table ${unfinishedRestoreTable}`)
+  await client.query('commit')
+  return { rows, events }
+}
+
+/**
+ * Checks a whole file before anything is written.
+ * @throws BadBackup when it is not as it was written, or has tables of a later version
+ */
+export const checkRestorable = async (path: string, check?: () => void): Promise<Header> => {
+  const { header } = await checkBackup(path, check)
+  if (await hasMigration(header.migration)) return header
+  throw new BadBackup(
+    `${path} was made by Tracebook ${header.version}, whose tables this version does not know: update it first`,
+  )
+}
+
+/**
+ * Puts a backup into a database that is empty, or in which a restore was broken off. All of it is there at once; until then
+ * `migrate` refuses the database, also after a kill. Read models are built by the next start. Memory for a block.
+ * `header` is what `checkRestorable` has given.
+ * @throws NotEmpty: nothing was changed then
+ */
+export const restoreBackup = async (header: Header, options: RestoreOptions): Promise<Restored> => {
+  const client = newClient(options.url, 'restore')
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await begin(client)
+    await migrateTo(options.url, header.migration)
+    return await fill(client, options)
+  } finally {
+    await closeConnection(client)
+  }
+}

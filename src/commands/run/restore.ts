@@ -1,0 +1,57 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Restored, checkRestorable, restoreBackup } from '../../backup/restore.ts'
+import type { Header } from '../../backup/format.ts'
+import { commandName } from '../../cli/command-name.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { stoppable } from '../../cli/interrupt.ts'
+import { explainMissingFile } from '../../cli/missing-file.ts'
+import { printLines, say } from '../../cli/output.ts'
+import { type Config, readConfig } from '../../config.ts'
+import { diskGuard } from '../../embedded/disk.ts'
+import { withNewDatabase } from '../with-database.ts'
+
+/** Refuses to fill the disk of an embedded database, which would not survive that. */
+const assertRoom = ({ DATABASE_URL, DATA_DIR: dir, DISK_RESERVE_MB: reserveMb }: Config): (() => void) => {
+  if (DATABASE_URL) return () => {}
+  const isLow = diskGuard({ dir, reserveMb })
+  return () => {
+    if (isLow())
+      throw new Error(`less than DISK_RESERVE_MB (${reserveMb} MB) is free in ${dir}: make room, and run it again`)
+  }
+}
+
+const sayWhatIsNext = async ({ DATABASE_URL, DATA_DIR, AUDIT_KEY, AUDIT_KEY_FILE }: Config) => {
+  const hasKey = await access(join(DATA_DIR, 'audit.key')).then(
+    () => true,
+    () => false,
+  )
+  if (!DATABASE_URL && !AUDIT_KEY && !AUDIT_KEY_FILE && !hasKey)
+    say(
+      `The key that signs checkpoints is not in a backup: put audit.key into ${DATA_DIR} first, or another one is made.`,
+    )
+  say(`Start the service: ${commandName} serve. It builds the read models.`)
+}
+
+const restored = ({ events, rows }: Restored, { at, version }: Header): string =>
+  `${events} events of the log, ${rows} rows in all, of the backup of ${new Date(at).toISOString()} (Tracebook ${version})`
+
+export const restore = async (file: string): Promise<number> => {
+  const config = readConfig(process.env)
+  if (config.EVENTSTORE_URL)
+    throw new UsageError(
+      'EVENTSTORE_URL is set, and no backup holds a log of EventStoreDB: unset it to restore into a database',
+    )
+  return stoppable(async (signal) => {
+    const header = await checkRestorable(file, () => signal.throwIfAborted()).catch(explainMissingFile(file))
+    const hasRoom = assertRoom(config)
+    const check = () => {
+      signal.throwIfAborted()
+      hasRoom()
+    }
+    const done = await withNewDatabase(config, (url) => restoreBackup(header, { path: file, url, check }))
+    await printLines([restored(done, header)])
+    await sayWhatIsNext(config)
+    return exitCodes.ok
+  })
+}

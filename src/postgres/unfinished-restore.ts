@@ -1,0 +1,27 @@
+import type pg from 'pg'
+
+/**
+ * While a backup is put into a database, there is a table that says so: it outlives a kill of the process. Nothing but another
+ * restore may use the database then.
+ */
+export const unfinishedRestoreTable = 'tracebook.unfinished_restore'
+
+/** A restore has begun in a database or a folder, and has not come to its end. */
+export class UnfinishedRestore extends Error {
+  override readonly name = 'UnfinishedRestore'
+
+  /** `where`: what is half restored, for people. */
+  constructor(where: string) {
+    super(
+      `${where}: a backup is being restored there, or that was broken off, and what is there is not whole. ` +
+        'Run `tracebook restore FILE` again, which begins anew',
+    )
+  }
+}
+
+export const isRestoreUnfinished = async (client: Pick<pg.ClientBase, 'query'>): Promise<boolean> => {
+  const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
+    unfinishedRestoreTable,
+  ])
+  return rows[0]!.found
+}

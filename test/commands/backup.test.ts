@@ -1,0 +1,103 @@
+import { copyFile, readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { allOf } from '../embedded/support.ts'
+import { until } from '../support/until.ts'
+import { ask } from './support/api.ts'
+import { inTemporary, run, serveInVain, start, startService } from './support/processes.ts'
+
+const test = suite('tracebook backup and restore')
+delete process.env.TEST_LOG_URL // a log in EventStoreDB is in no backup
+
+const inDir = (dataDir: string, ...args: string[]) => run(args, { DATA_DIR: dataDir })
+
+/** A service with a trace, and a backup that was made while it served; it has stopped since. */
+const makeBackup = async (folder: string) => {
+  const [dataDir, file] = [join(folder, 'old'), join(folder, 'backup')]
+  const service = await startService(dataDir)
+  const body = { deviceId: 'device' }
+  const { session } = await ask<{ session: { token: string } }>(service.url, '/v1/session', { method: 'POST', body })
+  const { token } = session
+  const put = async (trace: string) => {
+    const answer = await fetch(`${service.url}/v1/traces/${trace}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"title":"Kept"}',
+    })
+    assert.is(answer.status, 200)
+    return answer.headers.get('x-log-position')!
+  }
+  const kept = await put('t')
+  const made = await inDir(dataDir, 'backup', file)
+  assert.is(made.how, 0, made.err)
+  assert.match(made.err, /backup: \d+ events of the log, .* sha256 of its content [0-9a-f]{64}\n$/)
+  const lost = await put('later')
+  assert.is((await service.end('SIGTERM')).how, 0)
+  return { dataDir, file, token, kept, lost }
+}
+
+test('a new folder has what the old one had, clients notice what is missing, and the log can be verified', () =>
+  inTemporary(async (folder) => {
+    const { dataDir, file, token, kept, lost } = await makeBackup(folder)
+    const fresh = join(folder, 'new')
+    assert.match((await inDir(dataDir, 'restore', file)).err, 'data is in the database already')
+    const done = await inDir(fresh, 'restore', file)
+    assert.is(done.how, 0, done.err)
+    assert.match(done.err, `put audit.key into ${fresh} first`)
+    assert.equal(await allOf(fresh), [])
+    await copyFile(join(dataDir, 'audit.key'), join(fresh, 'audit.key'))
+
+    const service = await startService(fresh)
+    const { trace } = await ask<{ trace: { title: string } }>(service.url, '/v1/traces/t', { token })
+    assert.is(trace.title, 'Kept')
+    const holds = async (position: string) =>
+      (await ask<{ holds: boolean }>(service.url, `/v1/session?holds=${encodeURIComponent(position)}`, { token })).holds
+    assert.equal([await holds(kept), await holds(lost)], [true, false])
+    await until(async () => (await inDir(fresh, 'audit', 'verify')).how === 0)
+    assert.is((await service.end('SIGTERM')).how, 0)
+  }))
+
+test('a kill in the middle leaves a folder that serve refuses, and another restore begins anew', () =>
+  inTemporary(async (folder) => {
+    const { file, token } = await makeBackup(folder)
+    const fresh = join(folder, 'new')
+    const isOwned = () => existsSync(join(fresh, 'tracebook.json'))
+    const hasServer = () => existsSync(join(fresh, 'postgres', 'postmaster.pid'))
+    for (const isThere of [isOwned, hasServer]) {
+      const { child, ended } = start(['restore', file], { DATA_DIR: fresh })
+      await until(async () => isThere())
+      child.kill('SIGKILL')
+      await ended
+      assert.match(await readFile(join(fresh, 'tracebook.json'), 'utf8'), '"restores":true')
+      const { how, err } = await serveInVain(fresh)
+      assert.is(how, 1)
+      assert.match(err, `tracebook: ${fresh}: a backup is being restored there, or that was broken off`)
+    }
+    const done = await inDir(fresh, 'restore', file)
+    assert.is(done.how, 0, done.err)
+    const service = await startService(fresh)
+    await ask(service.url, '/v1/traces/t', { token })
+    await service.end('SIGTERM')
+  }))
+
+test('there is no backup of a log in EventStoreDB, and none that fills the disk', () =>
+  inTemporary(async (folder) => {
+    const { dataDir, file } = await makeBackup(folder)
+    const elsewhere = { DATA_DIR: dataDir, EVENTSTORE_URL: 'esdb://127.0.0.1:2113' }
+    const refused = await run(['backup', file], elsewhere)
+    assert.is(refused.how, 2)
+    assert.match(refused.err, 'the log is in EventStoreDB')
+    assert.is((await run(['restore', file], elsewhere)).how, 2)
+    const little = { DATA_DIR: dataDir, DISK_RESERVE_MB: `${2 ** 40}` }
+    const full = await run(['backup', join(folder, 'other')], little)
+    assert.is(full.how, 1)
+    assert.match(full.err, 'DISK_RESERVE_MB')
+    assert.not.ok(existsSync(join(folder, 'other')))
+    const small = await run(['restore', file], { ...little, DATA_DIR: join(folder, 'new') })
+    assert.is(small.how, 1)
+    assert.match(small.err, 'make room')
+  }))
+
+test.run()

@@ -162,6 +162,11 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'Build the read models anew from the log, beside those that serve, and swap them',
     load: async () => (await import('./commands/rebuild.ts')).rebuildCommand(),
   },
+  users: {
+    group: groups.service,
+    description: 'List all users with what they hold, or take one out of the service',
+    load: async () => (await import('./commands/users.ts')).usersCommand(),
+  },
   backup: {
     group: groups.service,
     description: 'Write a backup of the service to a file, while it serves',

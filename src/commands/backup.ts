@@ -2,10 +2,10 @@ import { Command } from 'commander'
 import { exitOnUsage, runCommand } from '../cli/exit.ts'
 
 const help = `
-Everything that was acknowledged before it begins is in the file: the log, the audit tree with the history of its
-keys, pictures of namespaces, and when sessions were last used. The service goes on meanwhile. The file is there only when
-all of it is; one of that name is replaced then. Only its owner can read it: it holds what people have
-uploaded, so keep it as safe as the service.
+Everything that was acknowledged before it begins is in the file: the log, the audit tree with the
+history of its keys, pictures of namespaces, and when sessions were last used. The service goes on
+meanwhile. The file is there only when all of it is; one of that name is replaced then. Only its owner
+can read it: it holds what people have uploaded, so keep it as safe as the service.
 
 Not in it:
   the key that signs checkpoints   keep a copy of DATA_DIR/audit.key, or of AUDIT_KEY, in another place

@@ -7,13 +7,22 @@ const document = ['{"type":"namespace","namespace"}', 'a namespace, as the API s
 const listHelp: Help = {
   about: `
 Lists the namespaces that you are a member of. A namespace owns traces: your own one, and those of teams,
-whose members read all its traces.`,
+whose members read all its traces.
+
+--all is for who runs the service: it lists every namespace with its members, traces and the
+characters of their messages, the largest first, and in percent of QUOTA_TRACES and QUOTA_BYTES where
+the environment has them as the service does. No API tells that, so it reads the database, like
+"tracebook users": that of DATABASE_URL, else of the service that runs on DATA_DIR.`,
   examples: [
     ['tracebook namespaces'],
     ['tracebook namespaces create team --name "Our team"', 'a namespace for several people'],
     ['tracebook namespaces --json', 'for scripts'],
+    ['QUOTA_BYTES=1000000000 tracebook namespaces --all', 'of the whole service'],
   ],
-  documents: [document],
+  documents: [
+    document,
+    ['{"type":"usage","namespace","members","traces","bytes"}', 'with --all; traces: {used, quota?, percent?}'],
+  ],
 }
 
 const createHelp: Help = {
@@ -38,6 +47,7 @@ stays as it is.`,
   documents: [document],
 }
 
+export type ListOptions = ClientOptions & { readonly all?: boolean }
 export type CreateOptions = ClientOptions & { readonly name?: string; readonly description?: string }
 
 const createCommand = (): Command =>
@@ -69,10 +79,16 @@ const renameCommand = (): Command =>
 
 /** `tracebook namespaces`: lists, makes and renames namespaces. Output and exit codes in its help. */
 export const namespacesCommand = (): Command =>
-  clientCommand<ClientOptions>(new Command('namespaces'), {
-    help: listHelp,
-    namespace: false,
-    run: async (...args) => (await import('./run/namespaces.ts')).list(...args),
-  })
+  clientCommand<ListOptions>(
+    new Command('namespaces').option('--all', 'every namespace, from the database of the service: for its operators'),
+    {
+      help: listHelp,
+      namespace: false,
+      run: async (access, options) =>
+        options.all
+          ? (await import('./run/all-namespaces.ts')).listAll(options)
+          : (await import('./run/namespaces.ts')).list(access, options),
+    },
+  )
     .addCommand(createCommand())
     .addCommand(renameCommand())

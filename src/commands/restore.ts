@@ -2,13 +2,13 @@ import { Command } from 'commander'
 import { exitOnUsage, runCommand } from '../cli/exit.ts'
 
 const help = `
-All of the file is checked first: nothing is written of one that was changed or cut off. Nothing that is there is
-overwritten: the folder, or the database, must hold no service's data. Where it is broken off, run it
-again; until it has come to its end, \`tracebook serve\` refuses that folder or database.
+All of the file is checked first: nothing is written of one that was changed or cut off. Nothing that
+is there is overwritten: the folder, or the database, must hold no service's data. Where it is broken
+off, run it again; until it has come to its end, \`tracebook serve\` refuses that folder or database.
 
-Put audit.key back into DATA_DIR before the first start, or the service makes another key. Then start it: it builds the
-read models from the log. What was written after the backup is missing; clients notice that by themselves,
-and upload what they still have.
+Put audit.key back into DATA_DIR before the first start, or the service makes another key. Then start
+it: it builds the read models from the log. What was written after the backup is missing; clients
+notice that by themselves, and upload what they still have.
 
 Examples:
   tracebook restore /backups/tracebook.backup

@@ -16,12 +16,16 @@ const findMember = ({ members }: PresentNamespace, userId: string): Membership =
   return member
 }
 
-/** A namespace must always have an admin. @throws Rejected last_admin */
-const assertNotLastAdmin = ({ members }: PresentNamespace, { role }: Membership) => {
-  if (role !== 'admin') return
+const isLastAdmin = ({ members }: PresentNamespace, { role }: Membership): boolean => {
+  if (role !== 'admin') return false
   let admins = 0
   for (const member of members.values()) if (member.role === 'admin') admins++
-  if (admins === 1) throw new Rejected('last_admin', 'The last admin can neither leave nor step down')
+  return admins === 1
+}
+
+/** A namespace must always have an admin. @throws Rejected last_admin */
+const assertNotLastAdmin = (state: PresentNamespace, member: Membership) => {
+  if (isLastAdmin(state, member)) throw new Rejected('last_admin', 'The last admin can neither leave nor step down')
 }
 
 /** Changes the role of a member, as an admin. @throws Rejected forbidden, not_found, last_admin */
@@ -55,4 +59,18 @@ export const removeMember =
     else assertAdmin(state, actorId)
     assertNotLastAdmin(state, findMember(state, userId))
     return [{ type: 'MemberRemoved', data: { userId } }, ...revokeInvitesOf(state, userId, now)]
+  }
+
+/**
+ * Removes a user whom an operator takes out of the service, and revokes the pending invites that the user made. The last admin
+ * stays a member, because a namespace must always have one.
+ */
+export const takeOutMember =
+  (userId: string): DecideNamespace =>
+  (before, now) => {
+    const state = presentNamespace(before)
+    const member = state.members.get(userId)
+    if (!member) return []
+    const revoked = revokeInvitesOf(state, userId, now)
+    return isLastAdmin(state, member) ? revoked : [{ type: 'MemberRemoved', data: { userId } }, ...revoked]
   }

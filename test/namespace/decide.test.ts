@@ -6,7 +6,7 @@ import {
   namespaces,
   updateNamespace,
 } from '../../src/namespace/decide.ts'
-import { changeRole, removeMember } from '../../src/namespace/decide-members.ts'
+import { changeRole, removeMember, takeOutMember } from '../../src/namespace/decide-members.ts'
 import type { NamespaceEvent } from '../../src/namespace/events.ts'
 import { specify } from '../support/given.ts'
 
@@ -174,5 +174,18 @@ test('pending invites are revoked with the member who created them, and no other
   )
     .when(removeMember('ada', 'bob'))
     .emitsOnce('not_found', removed('bob'), revoked('open')))
+
+test('an operator takes a member out, with the invites of that member', () =>
+  given(...staffed, promoted, invited('open', 'bob', LATER), invited('other', 'ada', LATER))
+    .when(takeOutMember('bob'))
+    .emits(removed('bob'), revoked('open')))
+test('the last admin who is taken out stays a member, and loses the invites', () =>
+  given(...staffed, invited('open', 'ada', LATER))
+    .when(takeOutMember('ada'))
+    .emits(revoked('open')))
+test('who is no member is not taken out', () =>
+  given(...staffed)
+    .when(takeOutMember('eve'))
+    .emits())
 
 test.run()

@@ -1,33 +1,11 @@
-import { setTimeout } from 'node:timers/promises'
 import { groups } from '../../../../projections/index.ts'
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
-import { readCheckpoint } from '../../../engine/checkpoint.ts'
-import type { Group } from '../../../engine/group.ts'
 import { skipEvent } from '../../../engine/skip.ts'
 import { UNSKIPPABLE } from '../../../events.ts'
-import { withSchema, describeQuarantined, findQuarantined } from '../quarantined-streams.ts'
+import { haveCaughtUp } from '../have-caught-up.ts'
+import { describeQuarantined, findQuarantined } from '../quarantined-streams.ts'
 import { type OpenedLog, withLog } from '../with-log.ts'
 import type { SkipOptions } from '../skip.ts'
-
-const CATCH_UP_TIMEOUT_MS = 10_000
-
-const POLL_MS = 50
-
-/** Whether the read models of all groups reach a position within ten seconds. They do not when no projector runs. */
-const haveCaughtUp = async (url: string, groups: readonly Group[], position: bigint): Promise<boolean> => {
-  const deadline = performance.now() + CATCH_UP_TIMEOUT_MS
-  for (const group of groups) {
-    const hasCaughtUp = await withSchema(url, group, async (client, schema) => {
-      while ((await readCheckpoint(client, schema)).position < position) {
-        if (performance.now() > deadline) return false
-        await setTimeout(POLL_MS)
-      }
-      return true
-    })
-    if (!hasCaughtUp) return false
-  }
-  return true
-}
 
 /** Waits for the read models, prints the state of the stream after `done`, and returns the exit code. */
 const reportResult = async ({ url, log }: OpenedLog, stream: string, done: string): Promise<number> => {

@@ -1,0 +1,94 @@
+import { requireAgreement } from '../../cli/ask.ts'
+import { escapeControls } from '../../cli/escape.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines, say } from '../../cli/output.ts'
+import { shortTime } from '../../cli/short-time.ts'
+import { tableLines } from '../../cli/table.ts'
+import { withLog } from '../log/with-log.ts'
+import { type Seat, type SignIn, type UserOfService, readUsers } from '../support/service-lists.ts'
+import { readPresentUsers, takeOut } from '../support/take-out.ts'
+import type { ListOptions, RemoveOptions } from '../users.ts'
+
+const MIN_PREFIX = 4
+
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
+
+const accountOf = ({ login = '?', email }: SignIn): string => (email === undefined ? login : `${login} <${email}>`)
+
+/** How a user signs in, in a few words: accounts by name, devices by number. */
+const signInsOf = ({ identities }: UserOfService): string => {
+  const devices = identities.filter(({ type }) => type === 'device').length
+  const words = [
+    ...identities.filter(({ type }) => type === 'codehost').map(accountOf),
+    ...(devices === 0 ? [] : [counted(devices, 'device')]),
+  ]
+  return words.length === 0 ? 'nothing' : words.join(', ')
+}
+
+const slugsOf = (seats: readonly Seat[]): string => seats.map(({ slug }) => slug).join(', ')
+
+const toDocument = ({ id, displayName, ...rest }: UserOfService) => ({
+  type: 'user',
+  user: { id, ...(displayName === undefined ? {} : { displayName }) },
+  ...rest,
+})
+
+export const list = ({ json = false }: ListOptions): Promise<number> =>
+  withLog(async ({ url }) => {
+    const users = await readUsers(url)
+    if (json) for (const user of users) await printDocument(toDocument(user))
+    else {
+      const now = Date.now()
+      const columns = [
+        { head: 'name', cell: ({ displayName }: UserOfService) => displayName ?? '-', min: 8 },
+        { head: 'signs in by', cell: signInsOf, min: 12 },
+        { head: 'namespaces', cell: ({ namespaces }: UserOfService) => slugsOf(namespaces), min: 12 },
+        {
+          head: 'last used',
+          cell: ({ lastUsedAt }: UserOfService) => (lastUsedAt === undefined ? '-' : shortTime(lastUsedAt, now)),
+          drop: 1,
+        },
+        { head: 'traces', cell: ({ traces }: UserOfService) => `${traces}`, align: 'right' as const },
+        { head: 'bytes', cell: ({ bytes }: UserOfService) => `${bytes}`, align: 'right' as const },
+        { head: 'user', cell: ({ id }: UserOfService) => id },
+      ]
+      await printLines(tableLines(columns, users, process.stdout.columns))
+    }
+    return exitCodes.ok
+  })
+
+/** The user that an operator names. @throws UsageError where it is none, or several */
+const userNamed = (users: readonly UserOfService[], name: string): UserOfService => {
+  const found = name.length < MIN_PREFIX ? [] : users.filter(({ id }) => id.startsWith(name.toLowerCase()))
+  if (found.length === 1) return found[0]!
+  if (found.length > 1) throw new UsageError(`"${name}" are ${found.length} users: give more of the id`)
+  throw new UsageError(`the service has no user "${name}"; \`tracebook users\` lists them with their ids`)
+}
+
+const described = (user: UserOfService): string => {
+  const name = user.displayName === undefined ? '' : `${escapeControls(user.displayName)}, `
+  const place = user.namespaces.length === 0 ? 'in no namespace' : `in ${slugsOf(user.namespaces)}`
+  return `${name}user ${user.id}, who signs in by ${escapeControls(signInsOf(user))}, ${escapeControls(place)}`
+}
+
+export const remove = (name: string, { yes = false, json = false }: RemoveOptions): Promise<number> =>
+  withLog(async (opened) => {
+    const user = userNamed(await readPresentUsers(opened), name)
+    await requireAgreement(
+      `${described(user)}, will be taken out of the service: all sessions end, and nothing of this can be taken back. ` +
+        'Traces stay.',
+      yes,
+    )
+    const { identities, left, stays, isVisible } = await takeOut(opened, user)
+    if (json) await printDocument({ type: 'removed', user: { id: user.id }, identities, left, stays })
+    else
+      await printLines([
+        `The user ${user.id} is out of the service: ${counted(identities, 'way')} to sign in and ` +
+          `${counted(left.length, 'membership')} removed.`,
+      ])
+    for (const { slug, others } of stays)
+      if (others > 0)
+        say(`The namespace "${slug}" has lost its last admin, and ${others} of its members are left without one.`)
+    if (!isVisible) say('It shows as soon as a projector has come to it.')
+    return exitCodes.ok
+  })

@@ -10,7 +10,8 @@ look at: new ones, those that may have changed since they were sent, and unchang
 is told by what this machine has sent to the namespace of its login; the server is not asked.
 Without a login, sessions are only counted. Of what sync has looked at before it is also told
 what rules leave out, send to another namespace, or hold until you agree ("sync --help"); of what
-is new, "sync --dry-run" tells it.
+is new, "sync --dry-run" tells it. Of an agent that deletes old sessions, as Claude Code does after the
+cleanupPeriodDays of its settings.json (30), it is told how many of them go within a week.
 
 Examples:
   tracebook agents
@@ -18,11 +19,12 @@ Examples:
 
 With --json, stdout holds one JSON document a line:
   {"type":"agent","id","name","places":[{"path","exists"}],"files","sessions",
-   "new"?,"changed"?,"unchanged"?,"ruled":[{"status","why","sessions"}]}
+   "new"?,"changed"?,"unchanged"?,"ruled":[{"status","why","sessions"}],"expiring":{"sessions","unsent"?}}
       ruled: not among the three before; status: excluded, held, elsewhere, failed
   {"type":"problem","kind":"unreadable","file","message"}
+      expiring: those that the agent deletes within a week; unsent are those of them that sync would send
   {"type":"summary","server","namespace"?,"files","sessions","new"?,"changed"?,"unchanged"?,
-   "unreadable","exitCode"}
+   "expiring":{"sessions","unsent"?},"unreadable","exitCode"}
       the last one; without a login there is no namespace
   {"type":"error","message","exitCode"}   instead, when it failed
 

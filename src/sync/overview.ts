@@ -26,7 +26,11 @@ export type AgentOverview = {
   readonly changes: Changes | undefined
   /** Sessions that are not among `changes`. */
   readonly ruled: readonly Ruled[]
+  readonly expiring: Expiring
 }
+
+/** So many sessions that their agent deletes within a week. `unsent` of them are to be sent, and are not or not as they are now. */
+export type Expiring = { readonly sessions: number; readonly unsent: number | undefined }
 
 /** What was sent from this machine, how secrets would be taken out now, and what rules say of a session. */
 export type Sent = {
@@ -37,6 +41,15 @@ export type Sent = {
 
 /** Called for each folder, file or database that cannot be read. */
 type ReportUnreadable = (path: string, message: string) => void
+
+/** `now` is in milliseconds. */
+type Searched = SearchedHome & { readonly now?: number }
+
+type Job = {
+  readonly searched: Searched
+  readonly sent: Sent | undefined
+  readonly unreadable: ReportUnreadable
+}
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -61,34 +74,57 @@ const newRuled = () => {
   }
 }
 
+const DAY = 24 * 60 * 60_000
+const SOON = 7 * DAY
+
+/** Whether the agent deletes a session within a week. */
+const expiryOf = async ({ keptDays }: Agent, { env, home, now = Date.now() }: Searched) => {
+  const daysOf = await keptDays?.(env, home)
+  return ({ source, writtenAt }: StoredSession): boolean => {
+    const days = daysOf?.(source)
+    return days !== undefined && writtenAt !== undefined && writtenAt + days * DAY < now + SOON
+  }
+}
+
+/** What rules keep from the service for good, or send elsewhere, is not waited for. */
+const isWaiting = (is: keyof Changes | Ruled['status']): boolean =>
+  is === 'new' || is === 'changed' || is === 'held' || is === 'failed'
+
 /** Counts the sessions of an agent's files, without reading them. */
 const countSessions = async (
   agent: Agent,
   files: readonly SessionFile[],
-  sent: Sent | undefined,
-  unreadable: ReportUnreadable,
-): Promise<Pick<AgentOverview, 'sessions' | 'changes' | 'ruled'>> => {
+  { searched, sent, unreadable }: Job,
+): Promise<Pick<AgentOverview, 'sessions' | 'changes' | 'ruled' | 'expiring'>> => {
   const ruled = newRuled()
   const changes: Changes = { new: 0, changed: 0, unchanged: 0 }
-  let sessions = 0
+  const isExpiring = await expiryOf(agent, searched)
+  let [sessions, expiring, unsent] = [0, 0, 0]
+  const count = async (session: StoredSession) => {
+    sessions++
+    const rule = await sent?.ruleFor(session.source)
+    const change = sent && !rule ? changeOf(agent, session, sent) : undefined
+    if (rule) ruled.add(rule)
+    if (change) changes[change]++
+    if (!isExpiring(session)) return
+    expiring++
+    const is = rule?.status ?? change
+    if (is && isWaiting(is)) unsent++
+  }
   for (const { path } of files)
     try {
-      for await (const session of agent.sessions(path)) {
-        sessions++
-        const rule = await sent?.ruleFor(session.source)
-        if (rule) ruled.add(rule)
-        else if (sent) changes[changeOf(agent, session, sent)]++
-      }
+      for await (const session of agent.sessions(path)) await count(session)
     } catch (error) {
       unreadable(path, errorMessage(error))
     }
-  return { sessions, changes: sent && changes, ruled: ruled.all() }
+  const counts = { sessions, changes: sent && changes, ruled: ruled.all() }
+  return { ...counts, expiring: { sessions: expiring, unsent: sent && unsent } }
 }
 
 /** What each agent keeps at its default places, by the agents' names. Nothing is sent, and no session is read. */
 export async function* overviewOf(
   agents: readonly Agent[],
-  searched: SearchedHome,
+  searched: Searched,
   sent: Sent | undefined,
   unreadable: ReportUnreadable,
 ): AsyncGenerator<AgentOverview> {
@@ -97,6 +133,6 @@ export async function* overviewOf(
     const roots = agent.roots(searched.env, searched.home)
     const places = await Promise.all(roots.map(async (path) => ({ path, exists: await exists(path) })))
     const files = all.filter((file) => file.agent === agent)
-    yield { agent, places, files: files.length, ...(await countSessions(agent, files, sent, unreadable)) }
+    yield { agent, places, files: files.length, ...(await countSessions(agent, files, { searched, sent, unreadable })) }
   }
 }

@@ -201,7 +201,7 @@ test('status says how things stand, also while the server is away', async () => 
   await user.run('sync')
   const { out } = await user.run('status')
   assert.match(out, new RegExp(`^server {5}${url} \\(default\\)\nservice {4}ready`))
-  assert.match(out, /\nwaiting {4}nothing: \d sessions sent\n/)
+  assert.match(out, /\nsessions {3}2 here: 2 sent\n/)
 })
 
 test('open signs in a browser, or prints the address where there is none', async () => {

@@ -81,6 +81,7 @@ test('--json gives a document for each agent, and the summary last', async (cont
     changed: 0,
     unchanged: 0,
     ruled: [],
+    expiring: { sessions: 0, unsent: 0 },
   })
   assert.equal(documents(out).at(-1), {
     type: 'summary',
@@ -91,6 +92,7 @@ test('--json gives a document for each agent, and the summary last', async (cont
     new: 2,
     changed: 0,
     unchanged: 0,
+    expiring: { sessions: 0, unsent: 0 },
     unreadable: 0,
     exitCode: 0,
   })

@@ -3,48 +3,16 @@ import { commandName } from '../../cli/command-name.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
 import { agents } from '../../sync/agents/index.ts'
-import { configDir, serverAddress, stateDir } from '../../sync/config.ts'
+import { configDir, serverAddress } from '../../sync/config.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
-import { type AgentOverview, type Changes, overviewOf, type Ruled, type Sent } from '../../sync/overview.ts'
-import { readRedactionOptions } from '../../sync/redaction/options.ts'
-import { openOutlook } from '../../sync/rules/outlook.ts'
+import { type AgentOverview, overviewOf } from '../../sync/overview.ts'
 import { countOf } from '../../sync/report/text.ts'
-import { openSyncState } from '../../sync/state/sync-state.ts'
 import type { Options } from '../agents.ts'
-
-type Total = Pick<AgentOverview, 'files' | 'sessions' | 'changes' | 'ruled'>
-
-const sumOf = (changes: readonly Changes[]): Changes => ({
-  new: changes.reduce((sum, one) => sum + one.new, 0),
-  changed: changes.reduce((sum, one) => sum + one.changed, 0),
-  unchanged: changes.reduce((sum, one) => sum + one.unchanged, 0),
-})
-
-const totalOf = (overviews: readonly AgentOverview[], sent: Sent | undefined): Total => ({
-  files: overviews.reduce((sum, { files }) => sum + files, 0),
-  sessions: overviews.reduce((sum, { sessions }) => sum + sessions, 0),
-  changes: sent && sumOf(overviews.flatMap(({ changes }) => changes ?? [])),
-  ruled: overviews.flatMap(({ ruled }) => ruled),
-})
-
-const ruledNames: Readonly<Record<Ruled['status'], string>> = {
-  excluded: 'left out',
-  held: 'held until you agree',
-  elsewhere: 'to other namespaces',
-  failed: 'with rules that cannot be used',
-}
-
-/** The sessions that are not sent to the namespace of the login, by how rules keep them from it. */
-const ruledCounts = (ruled: readonly Ruled[]): readonly (readonly [string, number])[] =>
-  (Object.keys(ruledNames) as Ruled['status'][]).map((status) => {
-    const counts = ruled.filter((one) => one.status === status).map(({ sessions }) => sessions)
-    return [ruledNames[status], counts.reduce((sum, one) => sum + one, 0)]
-  })
+import { expiringText, kindsText, sentTo, type Total, totalOf } from '../support/session-counts.ts'
 
 /** `3 sessions in 2 files: 1 new, 2 unchanged`. */
-const describe = ({ files, sessions, changes, ruled }: Total): string => {
-  const kinds = [...Object.entries(changes ?? {}), ...ruledCounts(ruled)].filter(([, count]) => count > 0)
-  const known = kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')
+const describe = ({ files, sessions, changes, ruled }: Omit<Total, 'expiring'>): string => {
+  const known = kindsText(Object.entries(changes ?? {}), ruled)
   return `${countOf(sessions, 'session')} in ${countOf(files, 'file')}${known && `: ${known}`}`
 }
 
@@ -66,10 +34,12 @@ const textReporter: Reporter = {
   unreadable: (file, message) => say(`${file}: ${message}`),
   overview: async (overview) => {
     const found = overview.places.filter(({ exists }) => exists)
+    const expiring = expiringText(overview.agent.name, overview.expiring)
     const what = overview.files === 0 ? 'no sessions' : describe(overview)
     await printLines([
       `${overview.agent.name}: ${found.length === 0 ? 'not found' : what}`,
       ...found.map(({ path }) => `  ${path}`),
+      ...(expiring === undefined ? [] : [`  ${expiring}`]),
       ...overview.ruled.map(({ sessions, why }) => `  ${countOf(sessions, 'session')}: ${why}`),
     ])
   },
@@ -89,21 +59,6 @@ const jsonReporter: Reporter = {
     printDocument({ type: 'summary', server, namespace, files, sessions, ...changes, ...rest }),
 }
 
-/** What was sent to the namespace of the login. */
-export const sentTo = async (
-  config: string,
-  server: string,
-  { namespaceId, namespaceSlug }: { readonly namespaceId: string; readonly namespaceSlug: string },
-): Promise<Sent> => {
-  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: true })
-  const where = { env: process.env, home: homedir(), config, server }
-  return {
-    states: await state.of({ server, namespaceId }),
-    redaction: await readRedactionOptions(config),
-    ruleFor: await openOutlook({ ...where, loginNamespace: namespaceSlug, origins: state }),
-  }
-}
-
 export const showAgents = async (options: Options): Promise<number> => {
   const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
   const report = options.json ? jsonReporter : textReporter
@@ -121,6 +76,12 @@ export const showAgents = async (options: Options): Promise<number> => {
   }
   const isUnusable = overviews.some(({ ruled }) => ruled.some(({ status }) => status === 'failed'))
   const exitCode = unreadable > 0 || isUnusable ? exitCodes.failed : exitCodes.ok
-  await report.summary({ server, namespace: login?.namespaceSlug, ...totalOf(overviews, sent), unreadable, exitCode })
+  await report.summary({
+    server,
+    namespace: login?.namespaceSlug,
+    ...totalOf(overviews, sent !== undefined),
+    unreadable,
+    exitCode,
+  })
   return exitCode
 }

@@ -9,14 +9,13 @@ import { hasStatus } from '../../sync/api/errors.ts'
 import { type Probe, probe } from '../../sync/api/probe.ts'
 import { serverAddress, stateDir } from '../../sync/config.ts'
 import { type Credentials, readCredentials } from '../../sync/login/credentials.ts'
-import { type Changes, overviewOf } from '../../sync/overview.ts'
-import { countOf } from '../../sync/report/text.ts'
+import { type AgentOverview, overviewOf } from '../../sync/overview.ts'
 import { type Watcher, runningWatcher } from '../../sync/watch/watch-lock.ts'
 import { version } from '../../version.ts'
-import { sentTo } from './agents.ts'
 import { userText } from '../support/account.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
 import { type ClientOptions } from '../support/client-command.ts'
+import { countRuled, expiringText, kindsText, sentTo, type Total, totalOf } from '../support/session-counts.ts'
 
 type StoredLogin = NonNullable<Credentials['login']>
 
@@ -32,8 +31,7 @@ type Status = {
   readonly isDefault: boolean
   readonly service: Probe
   readonly login: Login | undefined
-  /** Undefined without a login: what was sent is not known then. */
-  readonly waiting: Changes | undefined
+  readonly sessions: Sessions
   readonly watcher: Watcher | undefined
 }
 
@@ -48,13 +46,16 @@ const loginOf = async (server: string, stored: StoredLogin, service: Probe): Pro
 
 type Namespace = { readonly namespaceId: string; readonly namespaceSlug: string }
 
-/** What of this machine's sessions was not sent to a namespace, without what rules keep from it. */
-const waitingFor = async (config: string, server: string, namespace: Namespace): Promise<Changes> => {
-  const total: Changes = { new: 0, changed: 0, unchanged: 0 }
-  const sent = await sentTo(config, server, namespace)
-  for await (const { changes } of overviewOf(agents, { env: process.env, home: homedir() }, sent, () => {}))
-    for (const kind of ['new', 'changed', 'unchanged'] as const) total[kind] += changes?.[kind] ?? 0
-  return total
+type Sessions = Total & {
+  readonly byAgent: readonly AgentOverview[]
+}
+
+/** The sessions of this machine, and what was sent of them to a namespace; without one that is not known. */
+const sessionsOf = async (config: string, server: string, namespace: Namespace | undefined): Promise<Sessions> => {
+  const sent = namespace && (await sentTo(config, server, namespace))
+  const searched = { env: process.env, home: homedir() }
+  const byAgent = await Array.fromAsync(overviewOf(agents, searched, sent, () => {}))
+  return { ...totalOf(byAgent, sent !== undefined), byAgent }
 }
 
 const statusOf = async ({ config, server }: Access): Promise<Status> => {
@@ -63,9 +64,9 @@ const statusOf = async ({ config, server }: Access): Promise<Status> => {
   const login = stored && (await loginOf(server, stored, service))
   const active = login?.account?.namespace
   const namespace = active ? { namespaceId: active.id, namespaceSlug: active.slug } : stored
-  const waiting = namespace && (await waitingFor(config, server, namespace))
+  const sessions = await sessionsOf(config, server, namespace)
   const watcher = await runningWatcher(stateDir(process.env), server)
-  return { server, isDefault: server === serverAddress(undefined, process.env), service, login, waiting, watcher }
+  return { server, isDefault: server === serverAddress(undefined, process.env), service, login, sessions, watcher }
 }
 
 const exitCodeOf = ({ service, login }: Status): number => {
@@ -99,13 +100,29 @@ const namespaceText = ({ stored, account }: Login): string => {
   return account.namespace ? `${account.namespace.slug} (${account.role})` : 'none: you are a member of no namespace'
 }
 
-const waitingText = (waiting: Changes): string => {
-  const { new: fresh, changed, unchanged } = waiting
-  if (fresh + changed === 0) return `nothing: ${countOf(unchanged, 'session')} sent`
-  return `${countOf(fresh, 'new session')}, ${changed} that may have changed; send them with: ${commandName} sync`
+const saving = `with: ${commandName} sync`
+
+const sessionsText = ({ sessions, changes, ruled }: Sessions): string => {
+  if (!changes) return `${sessions} here; what was sent of them is not known`
+  const { new: fresh, changed, unchanged } = changes
+  const counts = [
+    ['sent', unchanged],
+    ['not sent', fresh],
+    ['changed since', changed],
+  ] as const
+  const kinds = kindsText(counts, ruled)
+  return `${sessions} here${kinds && `: ${kinds}`}${fresh + changed === 0 ? '' : `; send them ${saving}`}`
 }
 
-const textOf = ({ server, isDefault, service, login, waiting, watcher }: Status): Line[] => {
+/** What an agent is about to delete is told in red where it would be lost. */
+const expiringLine = ({ agent, expiring }: AgentOverview): Line[] => {
+  const text = expiringText(agent.name, expiring)
+  if (text === undefined) return []
+  if (expiring.unsent === 0) return [{ text: `expiring   ${text}` }]
+  return [{ text: `expiring   ${text}; save them ${saving}`, style: 'bad' }]
+}
+
+const textOf = ({ server, isDefault, service, login, sessions, watcher }: Status): Line[] => {
   const logId = login?.account?.logId
   const isWell = service.is === 'ready'
   return [
@@ -114,14 +131,24 @@ const textOf = ({ server, isDefault, service, login, waiting, watcher }: Status)
     ...(logId === undefined ? [] : [{ text: `log        ${logId}` }]),
     { text: `login      ${loginText(login, server)}`, ...(login && login.valid !== false ? {} : { style: 'bad' }) },
     ...(login ? [{ text: `namespace  ${namespaceText(login)}` }] : []),
-    ...(waiting ? [{ text: `waiting    ${waitingText(waiting)}` }] : []),
+    { text: `sessions   ${sessionsText(sessions)}` },
+    ...sessions.byAgent.flatMap(expiringLine),
     ...(watcher ? [{ text: `watching   process ${watcher.pid}, since ${localTime(watcher.since)}` }] : []),
     { text: `version    ${version}` },
   ]
 }
 
+const sessionsDocument = ({ sessions, changes, ruled, expiring }: Sessions): object => ({
+  here: sessions,
+  ...(changes && {
+    sent: changes.unchanged,
+    unsent: changes.new + changes.changed + countRuled(ruled, 'held', 'failed'),
+  }),
+  expiring,
+})
+
 const documentOf = (status: Status): object => {
-  const { server, isDefault, login, waiting, watcher } = status
+  const { server, isDefault, login, sessions, watcher } = status
   const { stored, account, valid } = login ?? {}
   const logId = account?.logId
   return {
@@ -139,7 +166,8 @@ const documentOf = (status: Status): object => {
         expiresAt: account?.session.expiresAt,
       },
     }),
-    waiting,
+    sessions: sessionsDocument(sessions),
+    waiting: sessions.changes,
     ...(watcher && { watcher: { pid: watcher.pid, since: watcher.since } }),
     exitCode: exitCodeOf(status),
   }

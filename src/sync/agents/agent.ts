@@ -79,6 +79,8 @@ export type StoredSession = {
   readonly source: string
   /** Differs once the session may have changed. Found without reading the session. */
   readonly stamp: string
+  /** When it was written last, in milliseconds, where its file tells. */
+  readonly writtenAt?: number
   /** Throws what reading the file throws, but never because of its content. */
   readonly read: (options: ReadOptions) => Promise<Session>
 }
@@ -114,6 +116,8 @@ export type Agent = {
   readonly recognises: (path: string, beginning: string) => boolean
   /** Whether another one of the files that were found holds the same session, and is to be read instead. */
   readonly isSuperseded?: (path: string, files: ReadonlySet<string>) => boolean
+  /** For how many days the agent keeps a session to which nothing is written, by its source, before it deletes it; undefined: for ever. */
+  readonly keptDays?: (env: EnvironmentVariables, home: string) => Promise<(source: string) => number | undefined>
   /** The sessions of a file: one, or many of a database. Throws what `stat`, or opening the database, throws. */
   readonly sessions: (path: string) => AsyncIterable<StoredSession>
 }

@@ -2,6 +2,7 @@ import type { Agent } from '../agent.ts'
 import { objectsOf } from '../support/beginning.ts'
 import { sessionPerFile } from '../support/file-session.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
+import { keptDays } from './cleanup.ts'
 import { beginsLikeLine, isKnownLine } from './known-lines.ts'
 import { parserOf } from './parser.ts'
 import { isSessionFile, sessionFolders, skipsFolder } from './places.ts'
@@ -24,5 +25,6 @@ export const claudeCode: Agent = {
   isSessionFile,
   extensions: ['.jsonl'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isKnownLine) || beginsLikeLine(beginning),
+  keptDays,
   sessions: sessionPerFile(sessionOfLines(parserOf(id, version))),
 }

@@ -15,6 +15,7 @@ export const sessionPerFile = (read: ReadSessionFile): Agent['sessions'] =>
     yield {
       source: path,
       stamp: `${ino} ${size} ${mtimeNs}`,
+      writtenAt: Number(mtimeNs / 1_000_000n),
       read: (options) => read(path, { ...options, size: Number(size) }),
     }
   }

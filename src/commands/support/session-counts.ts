@@ -1,0 +1,76 @@
+import { homedir } from 'node:os'
+import { stateDir } from '../../sync/config.ts'
+import type { AgentOverview, Changes, Ruled, Sent } from '../../sync/overview.ts'
+import { readRedactionOptions } from '../../sync/redaction/options.ts'
+import { countOf } from '../../sync/report/text.ts'
+import { openOutlook } from '../../sync/rules/outlook.ts'
+import { openSyncState } from '../../sync/state/sync-state.ts'
+
+/** What several agents keep on this machine, together. `changes` is undefined where it is not known what was sent. */
+export type Total = Pick<AgentOverview, 'files' | 'sessions' | 'changes' | 'ruled' | 'expiring'>
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
+
+const sumOf = (changes: readonly Changes[]): Changes => ({
+  new: sum(changes.map((one) => one.new)),
+  changed: sum(changes.map((one) => one.changed)),
+  unchanged: sum(changes.map((one) => one.unchanged)),
+})
+
+/** `isKnown`: whether it is known what was sent. */
+export const totalOf = (overviews: readonly AgentOverview[], isKnown: boolean): Total => ({
+  files: sum(overviews.map(({ files }) => files)),
+  sessions: sum(overviews.map(({ sessions }) => sessions)),
+  changes: isKnown ? sumOf(overviews.flatMap(({ changes }) => changes ?? [])) : undefined,
+  ruled: overviews.flatMap(({ ruled }) => ruled),
+  expiring: {
+    sessions: sum(overviews.map(({ expiring }) => expiring.sessions)),
+    unsent: isKnown ? sum(overviews.map(({ expiring }) => expiring.unsent ?? 0)) : undefined,
+  },
+})
+
+/** How many sessions rules keep from the namespace of the login in one of these ways. */
+export const countRuled = (ruled: readonly Ruled[], ...statuses: readonly Ruled['status'][]): number =>
+  sum(ruled.filter(({ status }) => statuses.includes(status)).map(({ sessions }) => sessions))
+
+const ruledNames: Readonly<Record<Ruled['status'], string>> = {
+  excluded: 'left out',
+  held: 'held until you agree',
+  elsewhere: 'to other namespaces',
+  failed: 'with rules that cannot be used',
+}
+
+/** `1 new, 2 left out`: of what there is none is not named. */
+export const kindsText = (counts: readonly (readonly [name: string, count: number])[], ruled: readonly Ruled[]) =>
+  [
+    ...counts,
+    ...(Object.keys(ruledNames) as Ruled['status'][]).map(
+      (status) => [ruledNames[status], countRuled(ruled, status)] as const,
+    ),
+  ]
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ')
+
+/** `3 sessions that Claude Code deletes within a week, 2 of them not sent`; undefined where there is none. */
+export const expiringText = (agent: string, { sessions, unsent }: Total['expiring']): string | undefined => {
+  if (sessions === 0) return undefined
+  const text = `${countOf(sessions, 'session')} that ${agent} deletes within a week`
+  if (unsent === undefined) return text
+  return `${text}, ${unsent === 0 ? 'none of which waits to be sent' : `${unsent} of them not sent`}`
+}
+
+/** What was sent to the namespace of the login. */
+export const sentTo = async (
+  config: string,
+  server: string,
+  { namespaceId, namespaceSlug }: { readonly namespaceId: string; readonly namespaceSlug: string },
+): Promise<Sent> => {
+  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: true })
+  const where = { env: process.env, home: homedir(), config, server }
+  return {
+    states: await state.of({ server, namespaceId }),
+    redaction: await readRedactionOptions(config),
+    ruleFor: await openOutlook({ ...where, loginNamespace: namespaceSlug, origins: state }),
+  }
+}

@@ -1,0 +1,75 @@
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type CommandContext, documents, newCommandContext, run } from './support/commands.ts'
+import { userLine } from './support/session-file.ts'
+
+const test = suite<CommandContext>('the sessions that the command status tells of')
+
+test.before.each(async (context) => {
+  Object.assign(context, await newCommandContext())
+  age(context, 1)
+})
+test.after.each(({ close }) => close())
+
+const project = ({ claude }: CommandContext) => join(claude, 'projects', '-w-app')
+
+/** Nothing was written to these sessions for so many days. */
+const age = (context: CommandContext, days: number): void => {
+  const at = new Date(Date.now() - days * 24 * 60 * 60_000)
+  for (const name of readdirSync(project(context), { recursive: true, encoding: 'utf8' }))
+    if (name.endsWith('.jsonl')) utimesSync(join(project(context), name), at, at)
+}
+
+const sessionsOf = async (context: CommandContext) => documents((await run(context, 'status', '--json')).out)[0]!
+
+test('how many are here, sent and not sent', async (context) => {
+  await run(context, 'login')
+  assert.match(
+    (await run(context, 'status')).out,
+    /\nsessions {3}2 here: 2 not sent; send them with: .*tracebook sync\n/,
+  )
+  await run(context, 'sync')
+  writeFileSync(join(project(context), 's-2.jsonl'), `${userLine('u-1', 'Hello')}\n`)
+  const { out } = await run(context, 'status')
+  assert.match(out, /\nsessions {3}3 here: 2 sent, 1 not sent; send them with: .*tracebook sync\n/)
+  assert.not.match(out, 'expiring')
+  const { sessions, waiting } = await sessionsOf(context)
+  assert.equal(sessions, { here: 3, sent: 2, unsent: 1, expiring: { sessions: 0, unsent: 0 } })
+  assert.equal(waiting, { new: 1, changed: 0, unchanged: 2 })
+})
+
+test('how many the agent deletes within a week, also while the service is away, and what saves them', async (context) => {
+  await run(context, 'login')
+  age(context, 28)
+  const saving =
+    /\nexpiring {3}2 sessions that Claude Code deletes within a week, 2 of them not sent; save them with: .*tracebook sync\n/
+  assert.match((await run(context, 'status')).out, saving)
+  await run(context, 'sync')
+  assert.match(
+    (await run(context, 'status')).out,
+    /\nexpiring {3}2 sessions that Claude Code deletes within a week, none of which waits to be sent\n/,
+  )
+  const agents = await run(context, 'agents')
+  assert.match(agents.out, /\n {2}2 sessions that Claude Code deletes within a week, none of which waits to be sent\n/)
+  writeFileSync(join(context.claude, 'settings.json'), '{"cleanupPeriodDays":90}')
+  assert.not.match((await run(context, 'status')).out, 'expiring')
+  await context.server.close()
+  writeFileSync(join(context.claude, 'settings.json'), '{"cleanupPeriodDays":30}')
+  const away = await sessionsOf(context)
+  assert.equal(away['sessions'], { here: 2, sent: 2, unsent: 0, expiring: { sessions: 2, unsent: 0 } })
+})
+
+test('without a login they are counted', async (context) => {
+  age(context, 40)
+  const { out } = await run(context, 'status')
+  assert.match(out, /\nsessions {3}2 here; what was sent of them is not known\n/)
+  assert.match(
+    out,
+    /\nexpiring {3}2 sessions that Claude Code deletes within a week; save them with: .*tracebook sync\n/,
+  )
+  assert.equal((await sessionsOf(context))['sessions'], { here: 2, expiring: { sessions: 2 } })
+})
+
+test.run()

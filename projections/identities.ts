@@ -13,7 +13,7 @@ import { type RowOf, tableOf } from './table.ts'
 
 /**
  * `first_id` is the id of the first identity with the same key; later ones, after a removal, have the same `first_id`.
- * `provider_data` is a JSON object, `email` a JSON string literal.
+ * `provider_data` is a JSON object, `email` and `name` are JSON string literals.
  */
 const table = tableOf('identities', {
   id: 'uuid primary key',
@@ -23,6 +23,7 @@ const table = tableOf('identities', {
   provider_data: 'json',
   email: 'json',
   email_verified: 'bool',
+  name: 'json',
   created_at: 'int8 not null',
 })
 export type IdentitiesTable = RowOf<typeof table> & { type: IdentityType }
@@ -36,6 +37,7 @@ type Profile = {
   readonly providerData?: ProviderData | undefined
   readonly email?: string | undefined
   readonly emailVerified?: boolean | undefined
+  readonly name?: string | undefined
 }
 type Row = Profile & {
   readonly firstId: string
@@ -50,6 +52,7 @@ const profile = {
   provider_data: ({ providerData }: Profile) => providerData && JSON.stringify(providerData),
   email: ({ email }: Profile) => literal(email),
   email_verified: ({ emailVerified }: Profile) => emailVerified,
+  name: ({ name }: Profile) => literal(name),
 }
 
 const inserted = table.unnest<Row>({
@@ -71,7 +74,7 @@ const update = (rows: readonly Profile[], write: WriteStatement) =>
   write(
     'identities-update',
     `update identities i set provider_data = coalesce(c.provider_data, i.provider_data),
-       email = coalesce(c.email, i.email), email_verified = coalesce(c.email_verified, i.email_verified)
+       email = coalesce(c.email, i.email), email_verified = coalesce(c.email_verified, i.email_verified), name = coalesce(c.name, i.name)
      from ${updated.as('c')} where i.id = c.id`,
     updated.values(rows),
   )
@@ -98,6 +101,7 @@ export const identities = projectionOf<AnyEvent>()<Changes>({
     IdentityRemoved: ({ removed }, { streamId: userId, data: { identityId: id } }) => void removed.push({ id, userId }),
     IdentityRefreshed: (rows, { streamId: id, data: { providerData, email, emailVerified } }) =>
       change(rows, id, { id, providerData, email, emailVerified }),
+    IdentityNamed: (rows, { streamId: id, data: { name } }) => change(rows, id, { id, name }),
     UserCreated: 'ignored',
     UserRenamed: 'ignored',
     ...ignoredSessionEvents,

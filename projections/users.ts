@@ -29,6 +29,7 @@ export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     UserRenamed: (rows, { streamId: id, data: { displayName } }) => change(rows, id, { id, displayName }),
     IdentityCreated: 'ignored',
     IdentityRefreshed: 'ignored',
+    IdentityNamed: 'ignored',
     IdentityRemoved: 'ignored',
     ...ignoredSessionEvents,
     ...ignoredNamespaceEvents,

@@ -108,6 +108,7 @@ const effects: Effects = {
   UserRenamed: ownTopicOnly,
   IdentityCreated: ownTopicOnly,
   IdentityRefreshed: ownTopicOnly,
+  IdentityNamed: ownTopicOnly,
   IdentityRemoved: {
     topics: ofItself,
     callers: ({ streamId }) => streamId,

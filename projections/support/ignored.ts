@@ -13,6 +13,7 @@ export const ignoredUserEvents: Ignored<UserEvent | IdentityEvent> = {
   IdentityRemoved: 'ignored',
   IdentityCreated: 'ignored',
   IdentityRefreshed: 'ignored',
+  IdentityNamed: 'ignored',
 }
 
 export const ignoredSessionEvents: Ignored<SessionEvent> = {

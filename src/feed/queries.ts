@@ -7,7 +7,7 @@ import { rowWithModelName } from '../trace/model-names.ts'
 import type { After } from '../trace/queries.ts'
 import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summaryWeight } from '../trace/queries.ts'
 import type { ListedRow } from '../trace/rows.ts'
-import { summaryMembers } from '../trace/views.ts'
+import { listedMembers } from '../trace/views.ts'
 
 /** What entries are made of: the rows of traces, and the names of models. */
 export type FeedSources = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
@@ -81,7 +81,7 @@ export type FeedEntry = {
 
 const entryText = (row: FeedRow): string =>
   jsonObject({
-    ...summaryMembers(row),
+    ...listedMembers(row),
     namespace: `{"id":"${row.namespace_id}","slug":"${row.slug}","displayName":${row.namespace_name}}`,
     author: row.author_id && jsonObject({ id: `"${row.author_id}"`, displayName: row.author_name }),
   })

@@ -144,7 +144,7 @@ export const cursorAfter = (row: { created_at: bigint; id: string }): string =>
 const listedTexts = listedNames.map((name) => `t.${columnOf[name]}`).join(', ')
 
 export const summaryColumns = `t.id, t.external_id, ${listedTexts}, t.ai_title, t.visibility,
-  t.created_at, t.updated_at, t.started_at, t.ended_at, c.message_count`
+  t.created_at, t.created_by, t.updated_at, t.started_at, t.ended_at, c.message_count`
 
 /** Bytes of the texts that a summary shows. */
 export const summaryWeight = `octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)

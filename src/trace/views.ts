@@ -13,28 +13,27 @@ import { type TraceRow } from './rows.ts'
 const timestamp = (description: string) => PlainNumber.meta({ description, examples: [1_767_366_245_000] })
 
 /** Answers are joined from stored JSON text; these schemas describe them in the OpenAPI document and in tests. */
-export const TraceSummary = z
-  .object({
-    id: id('the trace'),
-    externalId: z.string().meta(traceMeanings.externalId),
-    ...shownTexts(listedNames),
-    ai_title: textField('The title that the service made from the messages').optional(),
-    visibility: Visibility,
-    createdAt: time('When the service first got the trace'),
-    updatedAt: time('When the trace or one of its messages was last written').optional(),
-    startedAt: timestamp(
-      'When it began: the smallest `timestamp` of its messages; absent where none has one',
-    ).optional(),
-    endedAt: timestamp('When it ended: the largest `timestamp` of its messages; absent where none has one').optional(),
-    messageCount: count('How many messages the trace has').optional(),
-  })
+const listed = z.object({
+  id: id('the trace'),
+  externalId: z.string().meta(traceMeanings.externalId),
+  ...shownTexts(listedNames),
+  ai_title: textField('The title that the service made from the messages').optional(),
+  visibility: Visibility,
+  createdAt: time('When the service first got the trace'),
+  updatedAt: time('When the trace or one of its messages was last written').optional(),
+  startedAt: timestamp('When it began: the smallest `timestamp` of its messages; absent where none has one').optional(),
+  endedAt: timestamp('When it ended: the largest `timestamp` of its messages; absent where none has one').optional(),
+  messageCount: count('How many messages the trace has').optional(),
+})
+
+export const TraceSummary = listed
+  .extend({ createdBy: id('the user who created the trace') })
   .meta({ id: 'TraceSummary', description: 'A trace as it stands in lists: one recorded session of an agent' })
 
 export const TraceDetail = TraceSummary.extend({
   namespace: z
     .object({ id: id('the namespace'), slug: textField('The slug of the namespace; empty when it is not known') })
     .meta({ description: 'The namespace that the trace belongs to' }),
-  createdBy: id('the user who created the trace'),
   ...shownTexts(detailNames),
   ai_summary: textField('The summary that the service made from the messages').optional(),
   summaryMessageCount: count('How many messages the trace had when its summary was made').optional(),
@@ -51,19 +50,24 @@ export const TraceDetail = TraceSummary.extend({
     .optional(),
 }).meta({ id: 'TraceDetail', description: 'A trace with all that is known of it but its messages' })
 
-export const FeedTrace = TraceSummary.extend({
-  namespace: z
-    .object({
-      id: id('the namespace'),
-      slug: textField('The slug of the namespace', 'my-team'),
-      displayName: textField('The name of the namespace', 'My team'),
-    })
-    .meta({ description: 'The namespace that the trace belongs to' }),
-  author: z
-    .object({ id: id('the user'), displayName: textField('The name of the user, if they gave one', 'Ada').optional() })
-    .meta({ description: 'The user who created the trace; absent when that one is not known' })
-    .optional(),
-}).meta({ id: 'FeedTrace', description: 'A trace as it stands in the feed' })
+export const FeedTrace = listed
+  .extend({
+    namespace: z
+      .object({
+        id: id('the namespace'),
+        slug: textField('The slug of the namespace', 'my-team'),
+        displayName: textField('The name of the namespace', 'My team'),
+      })
+      .meta({ description: 'The namespace that the trace belongs to' }),
+    author: z
+      .object({
+        id: id('the user'),
+        displayName: textField('The name of the user, if they gave one', 'Ada').optional(),
+      })
+      .meta({ description: 'The user who created the trace; absent when that one is not known' })
+      .optional(),
+  })
+  .meta({ id: 'FeedTrace', description: 'A trace as it stands in the feed' })
 
 /** Some of a row's texts, which are JSON already. */
 const textsOf = (row: TraceRow, names: readonly TextName[]) => {
@@ -72,8 +76,8 @@ const textsOf = (row: TraceRow, names: readonly TextName[]) => {
   return texts
 }
 
-/** The members of a TraceSummary as JSON text. */
-export const summaryMembers = (row: TraceRow) => ({
+/** The members of a trace in any list as JSON text. */
+export const listedMembers = (row: TraceRow) => ({
   id: `"${row.id}"`,
   externalId: JSON.stringify(row.external_id),
   ...textsOf(row, listedNames),
@@ -86,6 +90,8 @@ export const summaryMembers = (row: TraceRow) => ({
   messageCount: String(row.message_count ?? 0n),
 })
 
+const summaryMembers = (row: TraceRow) => ({ ...listedMembers(row), createdBy: `"${row.created_by}"` })
+
 export const summaryText = (row: TraceRow): string => jsonObject(summaryMembers(row))
 
 export type DetailRow = TraceRow & { message_types: string | null; tool_types: string | null; slug: string | null }
@@ -95,7 +101,6 @@ export const detailText = (row: DetailRow): string =>
   jsonObject({
     ...summaryMembers(row),
     namespace: JSON.stringify({ id: row.namespace_id, slug: row.slug ?? '' }),
-    createdBy: `"${row.created_by}"`,
     ...textsOf(row, detailNames),
     ai_summary: row.ai_summary,
     summaryMessageCount: row.summary_message_count?.toString(),

@@ -103,6 +103,8 @@ export type PresentIdentity = {
   readonly userId: string
   readonly type: IdentityType
   readonly profile: Profile
+  /** What its user calls it. */
+  readonly name?: string
 }
 
 export type Identity = { readonly is: 'absent' } | PresentIdentity
@@ -127,6 +129,9 @@ const evolveIdentity = (identity: Identity, event: IdentityEvent): Identity => {
     case 'IdentityRefreshed':
       if (identity.is === 'absent') throw new Error('the identity does not exist')
       return { ...identity, profile: { ...identity.profile, ...profileOf(event.data) } }
+    case 'IdentityNamed':
+      if (identity.is === 'absent') throw new Error('the identity does not exist')
+      return { ...identity, name: event.data.name }
   }
 }
 
@@ -139,7 +144,9 @@ export const identities: StreamKind<Identity, IdentityEvent> = {
   weigh: (identity) => {
     if (identity.is === 'absent') return STATE_BYTES
     const { email, providerData } = identity.profile
-    return STATE_BYTES + textBytes([identity.userId, email, providerData?.login, providerData?.avatarUrl])
+    return (
+      STATE_BYTES + textBytes([identity.userId, identity.name, email, providerData?.login, providerData?.avatarUrl])
+    )
   },
 }
 
@@ -166,4 +173,12 @@ export const refresh =
     const after = { ...before, ...profile }
     const isSame = sameData(before.providerData, after.providerData) && before.email === after.email
     return isSame && before.emailVerified === after.emailVerified ? [] : [{ type: 'IdentityRefreshed', data: profile }]
+  }
+
+/** Gives an identity of the user a name. @throws Rejected not_found for one that does not exist, or is another user's */
+export const nameIdentity =
+  (userId: string, name: string): Decision<Identity, IdentityEvent> =>
+  (identity) => {
+    if (identity.is === 'absent' || identity.userId !== userId) throw new Rejected('not_found', 'Not found')
+    return identity.name === name ? [] : [{ type: 'IdentityNamed', data: { name } }]
   }

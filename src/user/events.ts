@@ -35,6 +35,7 @@ export const IdentityEvent = z.discriminatedUnion('type', [
     email: z.string().optional(),
     emailVerified: z.boolean().optional(),
   }),
+  event('IdentityNamed', { name: z.string() }),
 ])
 export type IdentityEvent = z.infer<typeof IdentityEvent>
 export const identityFormats = formatsOf(IdentityEvent)

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { hiddenNotFound } from '../engine/rejected.ts'
+import { afterStored, hiddenNotFound } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { clearSessionCookie } from '../http/cookies.ts'
 import { notFound } from '../http/http-error.ts'
 import { EXAMPLE_ID, done } from '../contract/fields.ts'
-import { Key } from '../contract/parameters.ts'
+import { Key, ShortText } from '../contract/parameters.ts'
 import { answers, ok } from '../http/reply.ts'
 import { isId } from '../ids.ts'
-import { removeIdentity } from './decide.ts'
+import { nameIdentity, removeIdentity } from './decide.ts'
 import { IdentityView, identitiesOf } from './queries.ts'
 import type { UserServices } from './services.ts'
 
@@ -18,11 +18,22 @@ const Params = z.object({
     examples: [EXAMPLE_ID],
   }),
 })
+const Update = z
+  .object({ name: ShortText.min(1).meta({ description: 'What you call it', examples: ['my laptop'] }) })
+  .meta({ id: 'IdentityUpdate', description: 'What changes of the identity', examples: [{ name: 'my laptop' }] })
 const tags = ['users']
 
 /** Routes to list and remove the caller's identities. */
 export const identityRoutes = (app: FastifyInstance, service: UserServices): void => {
-  const { reads, users, write, config } = service
+  const { reads, users, identities, write, config } = service
+
+  /** One of the user's own. @throws not_found for all others */
+  const ownIdentities = async (userId: string, id: string) => {
+    if (!isId(id)) throw notFound()
+    const all = await identitiesOf(reads, userId)
+    if (!all.some((identity) => identity.id === id)) throw hiddenNotFound()
+    return all
+  }
 
   app.get(
     '/v1/user/identities',
@@ -38,6 +49,32 @@ export const identityRoutes = (app: FastifyInstance, service: UserServices): voi
       },
     },
     async (request, reply) => ok(reply, { identities: await identitiesOf(reads, requireCaller(request).userId) }),
+  )
+
+  app.patch<{ Params: z.infer<typeof Params>; Body: z.infer<typeof Update> }>(
+    '/v1/user/identities/:id',
+    {
+      config: { auth: 'required' },
+      schema: {
+        summary: 'Name a way to sign in',
+        description:
+          'Gives one of your devices or accounts a name, which only you see. The same name again changes nothing. Errors: ' +
+          '`not_found` (404) for one that is not yours or was removed.',
+        tags,
+        params: Params,
+        body: Update,
+        response: answers(z.object({ identity: IdentityView }), 404),
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      const { userId } = requireCaller(request)
+      await ownIdentities(userId, id)
+      await write(identities, id, { decide: nameIdentity(userId, request.body.name) }, contextOf(request))
+      const identity = (await afterStored(identitiesOf(reads, userId))).find((one) => one.id === id)
+      if (!identity) throw notFound()
+      return ok(reply, { identity })
+    },
   )
 
   app.delete<{ Params: z.infer<typeof Params> }>(
@@ -56,11 +93,9 @@ export const identityRoutes = (app: FastifyInstance, service: UserServices): voi
     },
     async (request, reply) => {
       const { id } = request.params
-      if (!isId(id)) throw notFound()
       const { userId, identityId, via } = requireCaller(request)
-      const own = (await identitiesOf(reads, userId)).map((identity) => identity.id)
-      if (!own.includes(id)) throw hiddenNotFound()
-      const others = own.filter((other) => other !== id)
+      const own = await ownIdentities(userId, id)
+      const others = own.flatMap((other) => (other.id === id ? [] : other.id))
       await write(users, userId, { decide: removeIdentity(id, others) }, contextOf(request))
       if (via === 'cookie' && id === identityId) clearSessionCookie(reply, config)
       return ok(reply, { removed: true })

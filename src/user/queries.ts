@@ -18,6 +18,7 @@ export const IdentityView = z
     avatarUrl: text('The address of the picture of the account at the code host').optional(),
     email: text('The e-mail address that the code host gave', 'ada@example.org').optional(),
     emailVerified: flag('Whether the code host has verified the address').optional(),
+    name: text('What you call it, if you have named it', 'my laptop').optional(),
   })
   .meta({ id: 'Identity', description: 'A way to sign in as a user' })
 export type IdentityView = z.infer<typeof IdentityView>
@@ -47,12 +48,13 @@ export const identitiesOf = (reads: Reads<ReadTables>, userId: string): Promise<
       .orderBy('created_at')
       .orderBy('id')
       .execute()
-    return rows.map(({ id, type, provider_data, email, email_verified }) => ({
+    return rows.map(({ id, type, provider_data, email, email_verified, name }) => ({
       id,
       type,
       ...(provider_data === null ? {} : profileOf(JSON.parse(provider_data) as ProviderData)),
       ...(email === null ? {} : { email: JSON.parse(email) as string }),
       ...(email_verified === null ? {} : { emailVerified: email_verified }),
+      ...(name === null ? {} : { name: JSON.parse(name) as string }),
     }))
   })
 

@@ -3,13 +3,14 @@ import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import type { Write } from '../engine/write.ts'
 import type { HttpConfig } from '../http/settings.ts'
-import type { User } from './decide.ts'
-import type { UserEvent } from './events.ts'
+import type { Identity, User } from './decide.ts'
+import type { IdentityEvent, UserEvent } from './events.ts'
 
 /** What the routes of users need. */
 export type UserServices = {
   readonly config: HttpConfig
   readonly reads: Reads<ReadTables>
   readonly users: Transactor<User, UserEvent>
+  readonly identities: Transactor<Identity, IdentityEvent>
   readonly write: Write
 }

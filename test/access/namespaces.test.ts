@@ -58,6 +58,23 @@ const rows: readonly Row[] = [
   ],
 ]
 
+/** A device of the admin, who is known to all others by name and id only. */
+const deviceOfAdmin = async () => {
+  const { identities } = (await call('GET', '/v1/user/identities', { token: admin })).data as {
+    identities: { id: string }[]
+  }
+  return identities[0]!.id
+}
+
+test('only its own user names a device, whatever their role in a namespace', async () => {
+  const id = await deviceOfAdmin()
+  for (const caller of callers) {
+    const token = team.tokenOf(caller, 'here')
+    const { status } = await call('PATCH', `/v1/user/identities/${id}`, { token, body: { name: caller } })
+    assert.is(status, standingOf(caller) === 'nobody' ? 401 : caller === 'admin' ? 200 : 404, caller)
+  }
+})
+
 const expected = (needs: Row[1], caller: Caller): number => {
   const standing = standingOf(caller)
   if (needs === 'anybody') return 200
@@ -84,6 +101,14 @@ test('only a member sees a role, and more than what is public', async () => {
     const { traces } = (await call('GET', `${url}/traces`, { token })).data as { traces: { visibility: string }[] }
     const shown = traces.map(({ visibility }) => visibility).sort()
     assert.equal(shown, isMember ? ['direct', 'private', 'public'] : ['public'], caller)
+  }
+})
+
+test('each trace of a list says who has created it', async () => {
+  for (const caller of callers) {
+    const token = team.tokenOf(caller, 'here')
+    const { traces } = (await call('GET', `${url}/traces`, { token })).data as { traces: { createdBy: string }[] }
+    assert.equal([...new Set(traces.map(({ createdBy }) => createdBy))], [team.userOf('former')], caller)
   }
 })
 

@@ -17,7 +17,12 @@ test.after(async () => {
   await database.drop()
 })
 
-type Session = { readonly token: string; readonly userId: string; readonly namespaceSlug: string }
+type Session = {
+  readonly token: string
+  readonly userId: string
+  readonly identityId: string
+  readonly namespaceSlug: string
+}
 type Sent = { readonly body?: object | Buffer; readonly params?: Readonly<Record<string, string>> }
 
 const send = async (route: string, token: string, { body, params = {} }: Sent = {}) => {
@@ -85,6 +90,7 @@ const writes: Readonly<Record<string, (user: Session) => Sent | Promise<Sent>>> 
     params: { slug: user.namespaceSlug, userId: (await member(user)).userId },
   }),
   'PATCH /v1/user': () => ({ body: { displayName: 'Ada' } }),
+  'PATCH /v1/user/identities/{id}': ({ identityId }) => ({ params: { id: identityId }, body: { name: 'my laptop' } }),
   'DELETE /v1/user/identities/{id}': async ({ userId }) => ({
     params: { id: await addDevice(opened, userId, randomUUID()) },
   }),

@@ -12,7 +12,7 @@ test.after(async () => {
   await database.drop()
 })
 const signIn = async (deviceName?: string) => call('POST', '/v1/session', { body: { deviceId: 'device', deviceName } })
-const { token } = ((await signIn()).data as { session: { token: string } }).session
+const { token, identityId } = ((await signIn()).data as { session: { token: string; identityId: string } }).session
 await call('POST', '/v1/namespaces', { token, body: { slug: 'team', displayName: 'Team' } })
 await call('PUT', '/v1/traces/t', { token, body: {} })
 
@@ -29,6 +29,7 @@ let slugs = 0
 const fields: Record<string, readonly [most: number, Send]> = {
   'the name of a device': [256, signIn],
   'the name of a user': [256, send('PATCH', '/v1/user', (displayName) => ({ displayName }))],
+  'the name of an identity': [256, send('PATCH', `/v1/user/identities/${identityId}`, (name) => ({ name }))],
   'the name of a new namespace': [
     256,
     send('POST', '/v1/namespaces', (displayName) => ({ slug: `s${slugs++}`, displayName })),

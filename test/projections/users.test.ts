@@ -33,6 +33,8 @@ const story: StreamEvent[] = [
     stream: `identity-${laptop}`,
     event: { type: 'IdentityCreated', data: { userId: ada, type: 'device', key: 'k' } },
   },
+  { stream: `identity-${laptop}`, event: { type: 'IdentityNamed', data: { name: 'my laptop' } } },
+  { stream: `identity-${laptop}`, event: { type: 'IdentityNamed', data: { name: unstorable } } },
   { stream: `user-${ada}`, event: { type: 'IdentityRemoved', data: { identityId: laptop } } },
   {
     stream: `identity-${again}`,
@@ -61,13 +63,14 @@ for (const [title, size] of [
         provider_data: JSON.stringify({ login: unstorable }),
         email: '"ada@example.org"',
         email_verified: true,
+        name: null,
         created_at: BigInt(NOON + 2_000),
       },
     ])
-    const devices = "select id, first_id, user_id from identities where type = 'device' order by created_at"
+    const devices = "select id, first_id, user_id, name from identities where type = 'device' order by created_at"
     assert.equal(await rows(devices), [
-      { id: laptop, first_id: laptop, user_id: ada },
-      { id: again, first_id: laptop, user_id: bob },
+      { id: laptop, first_id: laptop, user_id: ada, name: JSON.stringify(unstorable) },
+      { id: again, first_id: laptop, user_id: bob, name: null },
     ])
     assert.equal(await rows('select * from removed_identities'), [{ id: laptop, user_id: ada }])
   })

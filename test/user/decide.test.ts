@@ -4,6 +4,7 @@ import {
   createIdentity,
   createUser,
   identities,
+  nameIdentity,
   refresh,
   removeIdentity,
   rename,
@@ -82,5 +83,14 @@ test('an address that is no longer verified is noted', () =>
     .when(refresh({ emailVerified: false }))
     .emits({ type: 'IdentityRefreshed', data: { emailVerified: false } }))
 test('an unknown identity has nothing to refresh', () => givenIdentity().when(refresh(profile)).rejects('not_found'))
+
+const named: IdentityEvent = { type: 'IdentityNamed', data: { name: 'my laptop' } }
+
+test('an identity has the name that its user gives it', () =>
+  givenIdentity(device).when(nameIdentity('u', 'my laptop')).emits(named))
+test('the same name again changes nothing', () =>
+  givenIdentity(device, named, refreshed).when(nameIdentity('u', 'my laptop')).emits())
+test('another user names it not', () => givenIdentity(device).when(nameIdentity('other', 'x')).rejects('not_found'))
+test('an unknown identity is not named', () => givenIdentity().when(nameIdentity('u', 'x')).rejects('not_found'))
 
 test.run()

@@ -117,6 +117,25 @@ test('nobody removes what is not theirs, not there, or gone', async () => {
     assert.is((await remove(token, id)).status, status, `${id} ${status}`)
 })
 
+test('nobody names what is not theirs, not there, or gone', async () => {
+  const { first, second } = await withTwo()
+  const stranger = await start()
+  const rename = (token: string | undefined, id: string) =>
+    call('PATCH', `/v1/user/identities/${id}`, { token, body: { name: 'my laptop' } })
+  for (const [token, id, status] of [
+    [undefined, second.identityId, 401],
+    ['tb_made-up', second.identityId, 401],
+    [stranger.token, second.identityId, 404],
+    [first.token, randomUUID(), 404],
+    [first.token, 'x', 404],
+    [first.token, '%00', 400],
+    [first.token, second.identityId, 200],
+  ] as const)
+    assert.is((await rename(token, id)).status, status, `${id} ${status}`)
+  await remove(first.token, second.identityId)
+  assert.is((await rename(first.token, second.identityId)).status, 404)
+})
+
 test('a cookie needs its CSRF token, and goes with its own identity', async () => {
   const { first, second } = await withTwo()
   const cookie = `tracebook=${second.token}`

@@ -56,4 +56,18 @@ test("a device's id is never shown", async () => {
   assert.equal(await identities(), { identities: [{ id, type: 'device', ...providerData, ...rest }] })
 })
 
+test('an identity is named, and the same name again appends nothing', async () => {
+  const id = identityId('device', sha256('ada'))
+  const name = (body: unknown) => call('PATCH', `/v1/user/identities/${id}`, { token, body })
+  const text = 'my laptop \0, half \ud83d'
+  const { status, data } = await name({ name: text })
+  assert.equal([status, (data as { identity: { name: string } }).identity.name], [200, text])
+  const { identities } = (await call('GET', '/v1/user/identities', { token })).data as { identities: object[] }
+  assert.equal(identities, [(data as { identity: object }).identity])
+  const before = await service.log.head()
+  await name({ name: text })
+  assert.equal(await typesSince(service.log, before), [])
+  for (const body of [{ name: 5 }, { name: '' }, {}, null]) assert.is((await name(body)).status, 400)
+})
+
 test.run()

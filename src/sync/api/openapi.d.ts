@@ -233,7 +233,11 @@ export interface paths {
         delete: operations["deleteUserIdentity"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Name a way to sign in
+         * @description Gives one of your devices or accounts a name, which only you see. The same name again changes nothing. Errors: `not_found` (404) for one that is not yours or was removed.
+         */
+        patch: operations["patchUserIdentitie"];
         trace?: never;
     };
     "/v1/namespaces": {
@@ -1480,6 +1484,24 @@ export interface components {
             email?: string;
             /** @description Whether the code host has verified the address */
             emailVerified?: boolean;
+            /**
+             * @description What you call it, if you have named it
+             * @example my laptop
+             */
+            name?: string;
+        };
+        /**
+         * @description What changes of the identity
+         * @example {
+         *       "name": "my laptop"
+         *     }
+         */
+        IdentityUpdate: {
+            /**
+             * @description What you call it
+             * @example my laptop
+             */
+            name: string;
         };
         /** @description An invite to a namespace, as its admins see it */
         Invite: {
@@ -2675,6 +2697,11 @@ export interface components {
              * @example 3
              */
             messageCount?: number;
+            /**
+             * @description The id of the user who created the trace
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            createdBy: string;
             /** @description The namespace that the trace belongs to */
             namespace: {
                 /**
@@ -2685,11 +2712,6 @@ export interface components {
                 /** @description The slug of the namespace; empty when it is not known */
                 slug: string;
             };
-            /**
-             * @description The id of the user who created the trace
-             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            createdBy: string;
             /**
              * @description The folder of the project on the machine of the recording
              * @example /home/ada/shop
@@ -2813,6 +2835,11 @@ export interface components {
              * @example 3
              */
             messageCount?: number;
+            /**
+             * @description The id of the user who created the trace
+             * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            createdBy: string;
         };
         /**
          * @description What a trace says of itself. What is not given stays as it is; but PUT without `visibility` makes it `private`
@@ -4125,6 +4152,132 @@ export interface operations {
             };
             /** @description It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity`; the device has a user already: `device_known` */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests: `rate_limited`; `Retry-After` says when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something broke on our side: `internal` */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not now: `unavailable`; `Retry-After` says when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchUserIdentitie: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the identity
+                 * @example 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "my laptop"
+                 *     }
+                 */
+                "application/json": components["schemas"]["IdentityUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description That the call succeeded
+                         * @enum {boolean}
+                         */
+                        ok: true;
+                        /** @description What the call gives */
+                        data: {
+                            identity: components["schemas"]["Identity"];
+                        };
+                    };
+                };
+            };
+            /** @description The request is not valid: `invalid_request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no valid token: `unauthorized` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is none, or none that the caller may know of: `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large, or would not fit into an empty namespace: `payload_too_large` */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

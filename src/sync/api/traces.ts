@@ -8,8 +8,9 @@ type Schemas = components['schemas']
 /** Above a page of traces, which is 8 MiB at most. */
 const MAX_PAGE_BYTES = 12 << 20
 
-/** A trace of a list; one of the public feed names its namespace and author. */
-export type ListedTrace = Schemas['TraceSummary'] & Partial<Pick<Schemas['FeedTrace'], 'namespace' | 'author'>>
+/** A trace of a list; one of the public feed names its namespace and author, one of a namespace who has created it. */
+export type ListedTrace = Omit<Schemas['FeedTrace'], 'namespace'> &
+  Partial<Pick<Schemas['FeedTrace'], 'namespace'> & Pick<Schemas['TraceSummary'], 'createdBy'>>
 export type TraceDetail = Schemas['TraceDetail']
 export type Visibility = Schemas['Visibility']
 

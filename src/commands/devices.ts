@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { exitOnUsage } from '../cli/exit.ts'
 import { addCommand } from './devices/add.ts'
 import { listCommand } from './devices/list.ts'
+import { renameCommand } from './devices/rename.ts'
 import { removeCommand } from './devices/remove.ts'
 
 /** `tracebook devices`: the machines and accounts that sign in as the user. Without a subcommand they are listed. */
@@ -10,4 +11,5 @@ export const devicesCommand = (): Command =>
     .exitOverride(exitOnUsage)
     .addCommand(listCommand(), { isDefault: true })
     .addCommand(addCommand())
+    .addCommand(renameCommand())
     .addCommand(removeCommand())

@@ -42,6 +42,7 @@ const acceptHelp: Help = {
   about: `
 Makes you a member of the namespace that an invite leads to. The invite is named by its code, or by a link
 that ends with the code. Who has no user at the server yet logs in with it: tracebook login --invite CODE
+On a terminal you are asked for a name, if you have none, by which the other members know you.
 
 ${secretHelp('TRACEBOOK_INVITE_CODE')}`,
   examples: [

@@ -1,11 +1,13 @@
 import { Command } from 'commander'
 import { runCommand, exitOnUsage } from '../cli/exit.ts'
 import { type GivenSecret, secretHelp } from '../cli/secret.ts'
+import { nameFrom } from './support/given-name.ts'
 
 export type Options = {
   readonly server?: string
   readonly codehost?: boolean
   readonly namespace?: string
+  readonly name?: string
   readonly invite?: GivenSecret
   readonly join?: GivenSecret
   readonly newDevice?: boolean
@@ -44,6 +46,11 @@ gives it a new device id; --yes answers the question whether that is meant.
 A server may let in only who is invited: --invite takes the code of an invite, and
 makes you a member of its namespace as you sign up. It is given in the same ways.
 
+Others see you by the name that --name gives you. On a terminal, --invite asks for one
+if you have none; "tracebook whoami --set-name" gives one later.
+
+  tracebook login --invite a1B2c3D4e --name "Ada Lovelace"
+
 With --json, stdout holds one JSON document:
   {"type":"login","server","userId","displayName"?,"namespace"}
   {"type":"error","message","exitCode"}   instead, when it failed
@@ -69,6 +76,7 @@ export const loginCommand = (): Command =>
     .option('--new-device', 'with --join: also where this machine has a user already, with a new device id')
     .option('--yes', 'with --codehost or --new-device: join without being asked')
     .option('--invite [code]', 'an invite to sign up with, at a server that asks for one; -: read it')
+    .option('--name <name>', 'give yourself this name, which others see', nameFrom)
     .option('--json', 'JSON on stdout, a document a line')
     .option('--no-browser', 'with --codehost: open no browser, paste the code')
     .addHelpText('after', help)

@@ -8,7 +8,8 @@ const help: Help = {
 Lists the traces of your namespace, or with --namespace of another one, those of the newest sessions first:
 all of them for its members, else the public ones. "when" is when the session began; where that is not
 known, and with --public and no namespace, when it was uploaded. With --public only what everyone can read: of all namespaces, or of the
-one that is named; that needs no login.
+one that is named; that needs no login. In a namespace of several members, "author" is who has uploaded it:
+their name, else the beginning of their id.
 
 On a terminal the ids of your own namespace are as short as they can be to tell the listed traces apart;
 "tracebook show" and the other commands take them so. In a pipe or a file nothing is cut.`,

@@ -1,13 +1,18 @@
 import { Command } from 'commander'
 import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
+import { nameFrom } from './support/given-name.ts'
+
+export type Options = ClientOptions & { readonly setName?: string }
 
 const help: Help = {
   about: `
 Says who this machine is logged in as: the user, the active namespace with your role in it, and until
-when. The server is asked, so it also tells whether the login is still good.`,
+when. The server is asked, so it also tells whether the login is still good. With --set-name you get that name
+first: it stands beside what you share, and the members of your namespaces see it.`,
   examples: [
     ['tracebook whoami'],
+    ['tracebook whoami --set-name "Ada Lovelace"'],
     ['tracebook whoami --server https://traces.example.org'],
     ['tracebook whoami --json | jq -r .namespace.slug', 'for a script'],
   ],
@@ -17,8 +22,7 @@ when. The server is asked, so it also tells whether the login is still good.`,
 
 /** `tracebook whoami`: says who this machine is logged in as. Output and exit codes in its help. */
 export const whoamiCommand = (): Command =>
-  clientCommand<ClientOptions>(new Command('whoami'), {
-    help,
-    namespace: false,
-    run: async (...args) => (await import('./run/whoami.ts')).whoami(...args),
-  })
+  clientCommand<Options>(
+    new Command('whoami').option('--set-name <name>', 'give yourself this name, which others see', nameFrom),
+    { help, namespace: false, run: async (...args) => (await import('./run/whoami.ts')).whoami(...args) },
+  )

@@ -30,6 +30,7 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['status',                         usage,    usage,  failed, ok],
   ['devices',                        usage,    usage,  failed, ok],
   ['devices add',                    usage,    any,    any,    ok],
+  ['devices rename none laptop',     any,      any,    any,    usage],
   ['devices remove none --yes',      any,      any,    any,    usage],
   ['token',                          usage,    ok,     ok,     ok], // asks no server
   ['token --namespace none',         any,      any,    any,    usage],

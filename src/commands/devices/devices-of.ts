@@ -1,8 +1,10 @@
+import { commandName } from '../../cli/command-name.ts'
+import { UsageError } from '../../cli/exit.ts'
 import type { AccountClient, Identity } from '../../sync/api/account.ts'
 
 /** A machine, or an account at the code host, that signs in as the user. Times are in milliseconds. */
 export type Device = Identity & {
-  /** What its sessions call it; empty without a session. */
+  /** What its sessions call it, which is the name of its host; empty without a session. */
   readonly names: readonly string[]
   readonly sessions: number
   readonly lastUsedAt?: number
@@ -27,8 +29,19 @@ export const devicesOf = async (account: AccountClient): Promise<readonly Device
   })
 }
 
-/** What a device is called: by its sessions, or by its account. */
-export const deviceText = ({ type, login, names }: Device): string => {
+/** What a device is called: by its user, else by its sessions, or by its account. */
+export const deviceText = ({ type, login, name, names }: Device): string => {
   const account = type === 'codehost' ? `code host ${login ?? ''}`.trimEnd() : 'device'
-  return names.length === 0 ? account : `${account} (${names.join(', ')})`
+  const called = name ?? names.join(', ')
+  return called === '' ? account : `${account} (${called})`
+}
+
+const MIN_PREFIX = 4
+
+/** The device that a user names by its id, or by the beginning of one. @throws UsageError for none, and for several */
+export const deviceNamed = (devices: readonly Device[], name: string): Device => {
+  const found = devices.filter(({ id }) => id === name || (name.length >= MIN_PREFIX && id.startsWith(name)))
+  if (found.length === 1) return found[0]!
+  const what = found.length === 0 ? `You have no device "${name}"` : `Several of your devices begin with "${name}"`
+  throw new UsageError(`${what}. Yours are listed by: ${commandName} devices`)
 }

@@ -4,11 +4,15 @@ import type { Help } from '../support/help.ts'
 
 const help: Help = {
   about: `
-Lists the machines and accounts that sign in as you, oldest first, with a star at this one. What a machine
-is called is what its sessions say. "tracebook devices add" adds one, "tracebook devices remove" ends one.`,
+Lists the machines and accounts that sign in as you, oldest first, with a star at this one. A machine is
+called as its host is, until "tracebook devices rename" gives it another name. "tracebook devices add" adds
+one, "tracebook devices remove" ends one.`,
   examples: [['tracebook devices'], ['tracebook devices --json']],
   documents: [
-    ['{"type":"device","id","kind","login"?,"names","sessions","lastUsedAt"?,"current"}', 'kind: device, codehost'],
+    [
+      '{"type":"device","id","kind","login"?,"name"?,"names","sessions","lastUsedAt"?,"current"}',
+      'kind: device, codehost',
+    ],
   ],
 }
 

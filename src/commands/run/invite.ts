@@ -9,8 +9,10 @@ import { hasStatus } from '../../sync/api/errors.ts'
 import type { Invite } from '../../sync/api/namespaces.ts'
 import { inviteCode } from '../support/invite-code.ts'
 import { type Access, openAccess } from '../support/access.ts'
+import { openAccount } from '../support/account.ts'
 import { type ClientOptions } from '../support/client-command.ts'
 import { explained, openNamespace } from '../support/namespace-access.ts'
+import { askForName } from '../support/user-name.ts'
 import type { MakeOptions } from '../invite.ts'
 
 const usesText = ({ maxUses = 1, useCount }: Invite): string =>
@@ -107,6 +109,7 @@ export const accept = async (given: Access, options: ClientOptions, name: string
   else {
     const { displayName, slug, role } = namespace
     await printLines([`You are ${role === 'admin' ? 'an admin' : 'a member'} of ${displayName} ("${slug}").`])
+    await askForName((await openAccount(access)).account)
     say(`Upload sessions to it: ${commandName} sync --namespace ${slug}`)
   }
   return exitCodes.ok

@@ -9,9 +9,11 @@ import { serverKey } from '../../sync/server-key.ts'
 import { logInWithCodehost } from '../../sync/login/codehost-login.ts'
 import { logInWithDevice } from '../../sync/login/device-login.ts'
 import { newTerminalPrompts } from '../../sync/login/terminal-prompts.ts'
-import { noticedTiming } from '../support/access.ts'
+import { noticedTiming, openAccess } from '../support/access.ts'
+import { openAccount } from '../support/account.ts'
 import { inviteCode } from '../support/invite-code.ts'
 import { joinAsDevice } from '../support/join-as-device.ts'
+import { askForName, explainName } from '../support/user-name.ts'
 import type { Options } from '../login.ts'
 
 /** Which commands use the login, and what to do with it. */
@@ -29,6 +31,20 @@ const explainPath = (server: string) => (error: unknown) => {
   const { origin, pathname } = new URL(server)
   if (!hasStatus(error, 404) || pathname === '/') throw error
   throw new UsageError(`${server} is not the address of a Tracebook server. Did you mean ${origin}?`)
+}
+
+/** The name of the user after the one that is given, or asked for as they become a member of a team. */
+const giveName = async (
+  server: string,
+  { name, invite, json }: Options,
+  displayName: string | undefined,
+): Promise<string | undefined> => {
+  const isAsked = displayName === undefined && invite !== undefined && !json
+  if (name === undefined && !isAsked) return displayName
+  const { account } = await openAccount(openAccess({ server }))
+  if (name === undefined) return askForName(account)
+  await account.rename(name).catch(explainName)
+  return name
 }
 
 export const login = async (options: Options): Promise<number> => {
@@ -55,7 +71,9 @@ export const login = async (options: Options): Promise<number> => {
             newClient,
           )
         : logInWithDevice(config, server, newClient, invite)
-  const { userId, displayName, namespaceSlug } = await loggingIn.catch(explainPath(server))
+  const loggedIn = await loggingIn.catch(explainPath(server))
+  const { userId, namespaceSlug } = loggedIn
+  const displayName = await giveName(server, options, loggedIn.displayName)
   if (options.json) {
     const name = displayName === undefined ? {} : { displayName }
     await printDocument({ type: 'login', server, userId, ...name, namespace: namespaceSlug })

@@ -4,6 +4,7 @@ import { printDocument, printLines, say } from '../../cli/output.ts'
 import { shortTime } from '../../cli/short-time.ts'
 import { type Column, tableLines } from '../../cli/table.ts'
 import { type ListedTrace, type Sort, newTracesClient } from '../../sync/api/traces.ts'
+import { newNamespacesClient } from '../../sync/api/namespaces.ts'
 import { type Access, explainNamespace, noticedTiming, openAccess } from '../support/access.ts'
 import { type ReadPage, tracePages } from '../support/trace-list.ts'
 import type { Options, SortName } from '../ls.ts'
@@ -34,14 +35,31 @@ const isFeedOf = ({ public: isPublic = false, namespace }: Options) => isPublic 
 
 const sortOf = (options: Options): SortName => options.sort ?? (isFeedOf(options) ? 'created' : 'started')
 
-type Shown = { readonly isFeed: boolean; readonly hasShortIds: boolean; readonly sort: SortName }
+/** What the members of a namespace are called, by their ids. */
+type Names = ReadonlyMap<string, string | undefined>
 
-const columnsFor = (traces: readonly ListedTrace[], { isFeed, hasShortIds, sort }: Shown): Column<ListedTrace>[] => {
+/** Of who has no name, or is a member no more, the beginning of the id. */
+const authorText = (names: Names, { createdBy }: ListedTrace): string =>
+  createdBy === undefined ? '-' : (names.get(createdBy) ?? createdBy.slice(0, MIN_ID))
+
+type Shown = {
+  readonly isFeed: boolean
+  readonly hasShortIds: boolean
+  readonly sort: SortName
+  /** Undefined where it is not told who has created a trace. */
+  readonly names: Names | undefined
+}
+
+const columnsFor = (
+  traces: readonly ListedTrace[],
+  { isFeed, hasShortIds, sort, names }: Shown,
+): Column<ListedTrace>[] => {
   const now = Date.now()
   const id = hasShortIds ? shortest(traces.map(({ externalId }) => externalId)) : Infinity
   return [
     { head: 'when', cell: (trace) => shortTime(timeBy[sort](trace), now) },
     { head: 'title', cell: ({ title, ai_title: made }) => title ?? made ?? '-', min: 16 },
+    ...(names ? [{ head: 'author', cell: (trace: ListedTrace) => authorText(names, trace), min: 6, drop: 1 }] : []),
     { head: 'project', cell: ({ projectName }) => projectName ?? '-', min: 7, drop: 2 },
     { head: 'agent', cell: ({ agentId }) => agentId, min: 5, drop: 1 },
     { head: 'messages', cell: ({ messageCount = 0 }) => String(messageCount), align: 'right', drop: 3 },
@@ -55,7 +73,7 @@ const columnsFor = (traces: readonly ListedTrace[], { isFeed, hasShortIds, sort 
 type Printer = { page(traces: readonly ListedTrace[]): Promise<void>; end(): Promise<void> }
 
 /** On a terminal all traces are one table, whose ids are told apart; in a pipe or a file each page is printed as it comes. */
-const newPrinter = (options: Options): Printer => {
+const newPrinter = (options: Options, namesOfAuthors: Promise<Names> | undefined): Printer => {
   const { json = false, public: isPublic = false, namespace } = options
   const { columns } = process.stdout
   const isTerminal = columns !== undefined
@@ -66,7 +84,9 @@ const newPrinter = (options: Options): Printer => {
   let hasHead = false
   const print = async (traces: readonly ListedTrace[]) => {
     if (traces.length === 0) return
-    const lines = tableLines(columnsFor(traces, { isFeed, hasShortIds, sort }), traces, columns)
+    const members = await namesOfAuthors
+    const names = members && (namespace !== undefined || members.size > 1) ? members : undefined
+    const lines = tableLines(columnsFor(traces, { isFeed, hasShortIds, sort, names }), traces, columns)
     await printLines(hasHead ? lines.slice(1) : lines)
     hasHead = true
   }
@@ -81,7 +101,12 @@ const newPrinter = (options: Options): Printer => {
 }
 
 /** Reads pages of what is asked for; and what to say where there is none. */
-type List = { readonly read: ReadPage; readonly none: string }
+type List = {
+  readonly read: ReadPage
+  readonly none: string
+  /** Of a namespace: its members, which only they are told; for others there are none. */
+  readonly names?: Promise<Names>
+}
 
 const publicList = ({ server, namespace }: Access, sort: Sort): List => {
   const traces = newTracesClient(server, undefined, noticedTiming)
@@ -89,7 +114,15 @@ const publicList = ({ server, namespace }: Access, sort: Sort): List => {
   return {
     read: (page) => traces.list(namespace, { ...page, sort }).catch(explainNamespace(namespace, server)),
     none: `No trace of the namespace "${namespace}" is public.`,
+    names: Promise.resolve(new Map()),
   }
+}
+
+const namesIn = async (slug: string, server: string, token: string): Promise<Names> => {
+  const members = await newNamespacesClient(server, token)
+    .members(slug)
+    .catch(() => [])
+  return new Map(members.map(({ user }) => [user.id, user.displayName]))
 }
 
 const openList = async (access: Access, options: Options): Promise<List> => {
@@ -102,7 +135,8 @@ const openList = async (access: Access, options: Options): Promise<List> => {
   const traces = newTracesClient(server, token, noticedTiming)
   const slug = namespace ?? namespaceSlug
   const none = `There are no traces in the namespace "${slug}". Upload your sessions: ${commandName} sync`
-  return { read: (page) => traces.list(slug, { ...page, sort }).catch(explainNamespace(slug, server)), none }
+  const names = options.json ? Promise.resolve(new Map()) : namesIn(slug, server, token)
+  return { read: (page) => traces.list(slug, { ...page, sort }).catch(explainNamespace(slug, server)), none, names }
 }
 
 const isWanted = ({ project, agent }: Options) => {
@@ -118,8 +152,8 @@ export const ls = async (access: Access, options: Options): Promise<number> => {
     throw new UsageError(
       'What all namespaces share is sorted by its creation: name one with --namespace, or leave out --sort.',
     )
-  const { read, none } = await openList(access, options)
-  const printer = newPrinter(options)
+  const { read, none, names } = await openList(access, options)
+  const printer = newPrinter(options, names)
   const timeOf = timeBy[sortOf(options)]
   const isInTime = (trace: ListedTrace) => timeOf(trace) >= since && timeOf(trace) < until
   const isFiltered = [project, agent, options.since, options.until].some((option) => option !== undefined)

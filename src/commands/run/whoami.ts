@@ -1,26 +1,37 @@
+import { commandName } from '../../cli/command-name.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { localTime } from '../../cli/local-time.ts'
 import { printDocument, printLines } from '../../cli/output.ts'
-import type { Account } from '../../sync/api/account.ts'
+import type { Account, Identity } from '../../sync/api/account.ts'
 import { openAccount, userText } from '../support/account.ts'
 import type { Access } from '../support/access.ts'
-import { type ClientOptions } from '../support/client-command.ts'
+import { explainName } from '../support/user-name.ts'
+import type { Options } from '../whoami.ts'
 
-const describe = (server: string, { user, namespace, role, session }: Account): string[] => {
-  const { deviceName, expiresAt } = session
+const describe = (
+  server: string,
+  { user, namespace, role, session }: Account,
+  identities: readonly Identity[],
+): string[] => {
+  const { identityId, deviceName, expiresAt } = session
+  const device = identities.find(({ id }) => id === identityId)?.name ?? deviceName
   return [
     `${userText(user)} at ${server}`,
+    ...(user.displayName === undefined
+      ? [`no name yet; give yourself one: ${commandName} whoami --set-name NAME`]
+      : []),
     namespace ? `namespace ${namespace.slug} (${role})` : 'a member of no namespace',
-    ...(deviceName === undefined ? [] : [`device ${deviceName}`]),
+    ...(device === undefined ? [] : [`device ${device}`]),
     ...(expiresAt === undefined ? [] : [`logged in until ${localTime(expiresAt)}`]),
   ]
 }
 
-export const whoami = async (access: Access, { json }: ClientOptions): Promise<number> => {
+export const whoami = async (access: Access, { json, setName }: Options): Promise<number> => {
   const { account, asLogin } = await openAccount(access)
+  if (setName !== undefined) await asLogin(account.rename(setName)).catch(explainName)
   const found = await asLogin(account.session())
   const { user, namespace, role, session } = found
   if (json) await printDocument({ type: 'whoami', server: access.server, user, namespace, role, session })
-  else await printLines(describe(access.server, found))
+  else await printLines(describe(access.server, found, await asLogin(account.identities())))
   return exitCodes.ok
 }

@@ -17,6 +17,9 @@ export type AccountClient = {
   readonly sessions: () => Promise<readonly Session[]>
   /** Devices, and accounts at the code host. */
   readonly identities: () => Promise<readonly Identity[]>
+  /** Gives the user another name. */
+  readonly rename: (displayName: string) => Promise<void>
+  readonly nameIdentity: (id: string, name: string) => Promise<Identity>
   readonly removeIdentity: (id: string) => Promise<void>
   readonly newDeviceCode: () => Promise<Schemas['DeviceCode']>
   /** The page where a browser signs in; `redirectTo` is the page of the server where it goes then. */
@@ -43,6 +46,9 @@ export const newAccountClient = (server: string, token: string, timing: RetryTim
     session: () => call(() => http.GET('/v1/session')),
     sessions: async () => (await call(() => http.GET('/v1/sessions'))).sessions,
     identities: async () => (await call(() => http.GET('/v1/user/identities'))).identities,
+    rename: async (displayName) => void (await call(() => http.PATCH('/v1/user', { body: { displayName } }))),
+    nameIdentity: async (id, name) =>
+      (await call(() => http.PATCH('/v1/user/identities/{id}', { params: { path: { id } }, body: { name } }))).identity,
     removeIdentity: async (id) =>
       void (await call(() => http.DELETE('/v1/user/identities/{id}', { params: { path: { id } } }))),
     newDeviceCode: async () => checkedCode(server, await call(() => http.POST('/v1/session/device'))),

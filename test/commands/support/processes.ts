@@ -59,7 +59,7 @@ export const hasTerminals = ((process.env.PATH ?? '').split(':') as readonly str
 const runOnTerminal = async (
   args: readonly string[],
   variables: Variables,
-  { input = '', columns = 80, rows = 24 }: Terminal,
+  { input = '', question = '[y/N]', columns = 80, rows = 24 }: Terminal,
   program: Program,
 ): Promise<Ended> => {
   const words = [...program, ...args].map(quoted).join(' ')
@@ -72,15 +72,20 @@ const runOnTerminal = async (
   let out = ''
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     out += piece
-    if (input !== '' && out.includes('[y/N]') && !child.stdin.writableEnded) child.stdin.end(`${input}\n`)
+    if (input !== '' && out.includes(question) && !child.stdin.writableEnded) child.stdin.end(`${input}\n`)
   })
   if (input === '') child.stdin.on('error', () => {})
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
   return { how: (code ?? signal) as Ended['how'], out: out.replaceAll('\r\n', '\n'), err: '' }
 }
 
-/** `input` is typed, with its Enter, once a question is asked. */
-export type Terminal = { readonly input?: string; readonly columns?: number; readonly rows?: number }
+/** `input` is typed, with its Enter, once the question is asked; by default one to which the answer is yes or no. */
+export type Terminal = {
+  readonly input?: string
+  readonly question?: string
+  readonly columns?: number
+  readonly rows?: number
+}
 
 /** Runs a command to its end. */
 export const run = (args: readonly string[], variables: Variables, program = ofClone): Promise<Ended> =>

@@ -18,7 +18,7 @@ export const list = async (access: Access, { json }: ClientOptions): Promise<num
   const devices = await asLogin(devicesOf(account))
   if (!json) await printLines(devices.map(line))
   else
-    for (const { type: kind, id, login, names, sessions, lastUsedAt, current } of devices)
-      await printDocument({ type: 'device', id, kind, login, names, sessions, lastUsedAt, current })
+    for (const { type: kind, id, login, name, names, sessions, lastUsedAt, current } of devices)
+      await printDocument({ type: 'device', id, kind, login, name, names, sessions, lastUsedAt, current })
   return exitCodes.ok
 }

@@ -1,23 +1,12 @@
 import { requireAgreement } from '../../../cli/ask.ts'
-import { commandName } from '../../../cli/command-name.ts'
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
 import { printDocument, printLines } from '../../../cli/output.ts'
 import { hasStatus } from '../../../sync/api/errors.ts'
 import { removeLogin } from '../../../sync/login/credentials.ts'
 import { openAccount } from '../../support/account.ts'
 import type { Access } from '../../support/access.ts'
-import { type Device, deviceText, devicesOf } from '../devices-of.ts'
+import { deviceNamed, deviceText, devicesOf } from '../devices-of.ts'
 import type { Options } from '../remove.ts'
-
-const MIN_PREFIX = 4
-
-/** @throws UsageError for none, and for several */
-const find = (devices: readonly Device[], name: string): Device => {
-  const found = devices.filter(({ id }) => id === name || (name.length >= MIN_PREFIX && id.startsWith(name)))
-  if (found.length === 1) return found[0]!
-  const what = found.length === 0 ? `You have no device "${name}"` : `Several of your devices begin with "${name}"`
-  throw new UsageError(`${what}. Yours are listed by: ${commandName} devices`)
-}
 
 const explainLast = (error: unknown): never => {
   if (hasStatus(error, 409)) throw new UsageError('It is the only way to sign in as you: add another device first')
@@ -26,7 +15,7 @@ const explainLast = (error: unknown): never => {
 
 export const remove = async (access: Access, options: Options, name: string): Promise<number> => {
   const { account, asLogin } = await openAccount(access)
-  const device = find(await asLogin(devicesOf(account)), name)
+  const device = deviceNamed(await asLogin(devicesOf(account)), name)
   const { id, names, current } = device
   const own = current ? ' It is this machine, which is logged out by that.' : ''
   await requireAgreement(

@@ -62,10 +62,10 @@ With --json, stdout holds one JSON document a line:
   {"type":"connection","state","message"}
       state: out of reach, busy, silent, back; replaced: the service was restored from a backup,
       or is another one, and gets again what it lacks
-  {"type":"problem","kind","file","line"?,"externalId"?,"message"}
+  {"type":"problem","kind","file","line"?,"externalId"?,"title"?,"message"}
       kind: line_skipped, none_understood, message_left_out, session_failed, unreadable,
       secret_in_history, state_failed (with --watch: the file cannot be written, all waits)
-  {"type":"notice","file","externalId","message"}
+  {"type":"notice","file","externalId"?,"title"?,"message"}
       for example: stored under another id, deleted on the service
   {"type":"redaction","file","externalId"?,"where","rule","hash"}
       a secret that was taken out of a message, or of the trace's fields

@@ -1,3 +1,4 @@
+import { titleOf } from '../agents/support/title.ts'
 import { traceLink } from '../api/trace-link.ts'
 import type { SessionEvent, Summary, SyncEvent } from './events.ts'
 import { countOf, summaryText, tallyText } from './text.ts'
@@ -16,8 +17,15 @@ type Problem = Extract<SyncEvent, { readonly type: 'problem' }>
 /** Of skipped lines, and of messages that were left out, a person is told so many, and how many more there are. */
 const TOLD = 3
 
-const problemText = ({ file, line, message }: Problem): string =>
-  `${file}${line === undefined ? '' : `:${line}`}: ${message}`
+/** A session by its title, as people know it; one without a title by its id, else by its file. */
+const nameOf = ({ title, externalId, file }: Pick<SessionEvent, 'title' | 'externalId' | 'file'>): string =>
+  title === undefined ? (externalId ?? file) : `"${titleOf(title)}"`
+
+/** What has to be looked up in the file, or done with it, is told with its path. */
+const problemText = ({ kind, file, line, title, message }: Problem): string => {
+  if (line !== undefined) return `${file}:${line}: ${message}`
+  return `${kind === 'secret_in_history' || title === undefined ? file : nameOf({ title, file })}: ${message}`
+}
 
 /** The problems that are told, and how many are not. */
 const newProblems = () => {
@@ -35,9 +43,6 @@ const newProblems = () => {
   return { isTold, more }
 }
 
-const nameOf = ({ title, externalId, file }: SessionEvent): string =>
-  title === undefined ? (externalId ?? file) : `"${title}"`
-
 /** `"Add a parser test" (project app): 4 messages (4 new) to namespace ada, private`. */
 const plannedText = (session: SessionEvent): string => {
   const { project, messages, namespace, visibility } = session
@@ -48,7 +53,7 @@ const plannedText = (session: SessionEvent): string => {
 }
 
 const sentText = (session: SessionEvent): string =>
-  `${session.file}: ${session.messages > 0 ? tallyText(session) : 'trace updated'}`
+  `${nameOf(session)}: ${session.messages > 0 ? tallyText(session) : 'trace updated'}`
 
 /** What has become public, with the address of each. */
 const publishedText = (published: readonly SessionEvent[], server: string, dryRun: boolean): readonly string[] => {
@@ -95,7 +100,7 @@ export const newEventText = ({ namesSessions, dryRun }: TextOptions) => {
       case 'not_sent':
         return { notices: [`${countOf(event.sessions, 'session')} not sent: ${event.why}`] }
       case 'notice':
-        return { notices: [`${event.file}: ${event.message}`] }
+        return { notices: [`${event.title === undefined ? event.file : nameOf(event)}: ${event.message}`] }
       case 'session':
         return ofSession(event)
       case 'summary':

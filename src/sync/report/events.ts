@@ -91,6 +91,8 @@ export type SyncEvent =
         | 'state_failed'
       readonly line?: number
       readonly externalId?: string
+      /** That of the session, where it is known. */
+      readonly title?: string
       readonly message: string
     }
   | {
@@ -102,7 +104,13 @@ export type SyncEvent =
       readonly rule: string
       readonly hash: string
     }
-  | { readonly type: 'notice'; readonly file: string; readonly externalId?: string; readonly message: string }
+  | {
+      readonly type: 'notice'
+      readonly file: string
+      readonly externalId?: string
+      readonly title?: string
+      readonly message: string
+    }
   | SessionEvent
   /** So many sessions were excluded or held for one reason. */
   | { readonly type: 'not_sent'; readonly status: 'excluded' | 'held'; readonly why: string; readonly sessions: number }

@@ -138,10 +138,14 @@ const newTotals = (job: SyncJob) => {
 }
 type Totals = ReturnType<typeof newTotals>
 
+/** What is told of a session is told with its title, which is known once it was read. */
+const withTitle = (event: SyncEvent, title: string | undefined): SyncEvent =>
+  title !== undefined && (event.type === 'problem' || event.type === 'notice') ? { ...event, title } : event
+
 const fail = (job: SyncJob, totals: Totals, file: string, error: unknown, run?: SessionRun): void => {
   const counts = run?.counts ?? newFileCounts()
   const message = describeFailure(error, run?.destination?.connection.namespaceSlug)
-  job.report({ type: 'problem', kind: 'session_failed', file, message })
+  job.report(withTitle({ type: 'problem', kind: 'session_failed', file, message }, run?.about.title))
   job.report({ type: 'session', file, status: 'failed', ...tallyOf(counts) })
   totals.add('failed', counts)
   if (error instanceof SourceBusy) totals.busy.add(file)
@@ -191,7 +195,7 @@ const syncAndReport = async (
     newLosses: losses.newLosses,
   }
   const tell = () => {
-    events.splice(0).forEach(job.report)
+    for (const event of events.splice(0)) job.report(withTitle(event, run.about.title))
     losses.told()
   }
   const tellOfFailed = () => {

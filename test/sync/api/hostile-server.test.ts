@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newApiClient } from '../../../src/sync/api/client.ts'
+import { documents } from '../support/commands.ts'
 import { ok } from '../support/service-world.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
@@ -72,16 +73,17 @@ test('a command that is suggested holds the namespace that was typed, not the on
   assert.match(err, 'login --codehost --namespace team --server')
 })
 
-test('what a sync reports is plain too, as lines and as JSON, and so are names of files', async (context) => {
+test('what a sync reports is plain too, as lines and as JSON, and so are titles and names of files', async (context) => {
   await run(context, 'login')
-  const file = writeSession(context.home, 'a\u001b[2J\u202e\n.jsonl', [userLine('u-1', 'a')])
+  const file = writeSession(context.home, 'a\u001b[2J\u202e\n.jsonl', ['{"cut":x}', userLine('u-1', 'red\u001b[31m')])
   context.server.fault = ({ method }) => (method === 'GET' ? undefined : said(evil))
   const { err } = await run(context, 'sync', file)
-  assert.match(err, `a\\u001b[2J\\u202e\\u000a.jsonl: ${shown}`)
+  assert.match(err, 'a\\u001b[2J\\u202e\\u000a.jsonl:1: not one JSON object')
+  assert.match(err, `"red\\u001b[31m": ${shown}`)
   const { out } = await run(context, 'sync', '--json', file)
-  const [, problem] = out.trimEnd().split('\n').map((one) => JSON.parse(one) as Record<string, unknown>) // prettier-ignore
+  const problem = documents(out).find(({ kind }) => kind === 'session_failed')
   assert.equal([problem!['file'], problem!['message']], [file, shown])
-  assert.match((await run(context, 'sync', context.home)).err, 'a\\u001b[2J\\u202e\\u000a.jsonl')
+  assert.match((await run(context, 'sync', '--force', context.home)).err, 'a\\u001b[2J\\u202e\\u000a.jsonl')
   assert.match((await run(context, 'sync', join(context.home, 'none\u001b[2J'))).err, 'none\\u001b[2J: no such file')
 })
 

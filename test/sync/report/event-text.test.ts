@@ -67,6 +67,37 @@ test('a dry run names each session, how many messages go where, and who may read
   ])
 })
 
+test('a session is called by its title, else by its id; its path stands where it has to be looked into', () => {
+  const file = '/s/a.jsonl'
+  const { title: _, ...untitled } = session
+  const { externalId: __, ...unread } = untitled
+  const long = 'word '.repeat(40)
+  const { results } = told([start, session, untitled, unread, { ...session, title: long }])
+  assert.equal(results, [
+    '"Add a test": 4 messages (4 new)',
+    'id/1: 4 messages (4 new)',
+    '/s/a.jsonl: 4 messages (4 new)',
+    `"${'word '.repeat(15)}word…": 4 messages (4 new)`,
+  ])
+  const { notices } = told([
+    start,
+    { type: 'notice', file, externalId: 'id/1', title: 'Add a test', message: 'left alone' },
+    { type: 'notice', file, externalId: 'id/1', message: 'left alone' },
+    { type: 'problem', kind: 'session_failed', file, title: 'Add a test', message: 'no' },
+    { type: 'problem', kind: 'session_failed', file, message: 'no' },
+    { type: 'problem', kind: 'message_left_out', file, line: 7, title: 'Add a test', message: 'too long' },
+    { type: 'problem', kind: 'secret_in_history', file, title: 'Add a test', message: 'erase it' },
+  ])
+  assert.equal(notices, [
+    '"Add a test": left alone',
+    '/s/a.jsonl: left alone',
+    '"Add a test": no',
+    '/s/a.jsonl: no',
+    '/s/a.jsonl:7: too long',
+    '/s/a.jsonl: erase it',
+  ])
+})
+
 test('what became public is named with its address', () => {
   const published: SessionEvent = { ...session, published: true, visibility: 'public' }
   const { results } = told([start, published, session, summary({ synced: 2, messages: 8, new: 8 })])

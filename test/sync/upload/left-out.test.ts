@@ -22,6 +22,7 @@ test('a malformed line is told with file and line, and costs nothing else', asyn
     file: path,
     line: 2,
     message: 'not one JSON object: line skipped',
+    title: 'hello',
   })
   assert.equal([summary.messages, summary.skippedLines, summary.exitCode], [2, 1, 0])
   assert.is((await world.sync({ force: true, strict: true })).summary.exitCode, 1)

@@ -1,13 +1,14 @@
 import { createInterface } from 'node:readline/promises'
+import { io } from './io.ts'
 import { UsageError } from './exit.ts'
 import { sayLines } from './output.ts'
 
 /** Reads one line from the terminal. Throws UsageError with the message `missing` when the input ends first. */
 export const askLine = async (question: string, missing: string, signal: AbortSignal): Promise<string> => {
   const { promise: ended, reject } = Promise.withResolvers<never>()
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const lines = createInterface({ input: io().stdin, output: io().stderr })
   const onEnd = () => {
-    process.stderr.write('\n') // The question stands on a line that nobody has ended.
+    io().stderr.write('\n') // The question stands on a line that nobody has ended.
     reject(new UsageError(missing))
   }
   lines.once('close', onEnd)
@@ -33,7 +34,7 @@ export const askToConfirm = async (description: string): Promise<boolean> => {
  */
 export const requireAgreement = async (description: string, yes: boolean): Promise<void> => {
   if (yes) return
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
+  if (!io().stdin.isTTY || !io().stderr.isTTY)
     throw new UsageError('nobody can be asked here whether this is meant: run it in a terminal, or agree with --yes')
   if (!(await askToConfirm(description))) throw new UsageError('not confirmed: nothing was changed')
 }

@@ -1,3 +1,4 @@
+import { io } from './io.ts'
 import open from 'open'
 
 /** How long a browser that is started may take to say that it cannot. */
@@ -10,7 +11,7 @@ const mayHaveBrowser = (env: Readonly<Record<string, string | undefined>>): bool
 
 /** Opens a page in the user's browser. False when there is none, or it could not be started. */
 export const openInBrowser = async (url: string): Promise<boolean> => {
-  if (!mayHaveBrowser(process.env)) return false
+  if (!mayHaveBrowser(io().env)) return false
   try {
     const child = await open(url)
     if (child.exitCode !== null) return child.exitCode === 0

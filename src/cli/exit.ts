@@ -1,3 +1,4 @@
+import { io } from './io.ts'
 import type { CommanderError } from 'commander'
 import { escapeControls, escapeControlsInLines } from './escape.ts'
 import { Interrupted } from './interrupt.ts'
@@ -32,23 +33,21 @@ const exitCodeOf = (error: unknown): number => {
   return error instanceof UsageError ? exitCodes.usage : exitCodes.failed
 }
 
-/** For commander's `exitOverride`: exits with 2 where commander refuses the arguments, with 0 after help and version. */
-export const exitOnUsage = ({ exitCode }: CommanderError): void => {
-  process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage)
-}
+/** The exit code after commander has refused the arguments, or has shown help or the version. */
+export const exitCodeAfter = ({ exitCode }: CommanderError): number => (exitCode === 0 ? exitCodes.ok : exitCodes.usage)
 
 /**
- * Runs the action of a command, and sets the exit code of the process to the one it returns. When it throws, the message is
+ * Runs the action of a command, and sets the exit code to the one it returns. When it throws, the message is
  * printed on stderr after `tracebook: `, or, with `json`, as a document of type `error` on stdout.
  */
 export const runCommand = async (action: () => Promise<number>, json = false): Promise<void> => {
   try {
-    process.exitCode = await action()
+    io().exitCode = await action()
   } catch (error) {
     const exitCode = exitCodeOf(error)
     const message = errorMessage(error)
-    if (json) process.stdout.write(`${escapeControls(JSON.stringify({ type: 'error', message, exitCode }))}\n`)
-    else process.stderr.write(`tracebook: ${escapeControlsInLines(message)}\n`)
-    process.exitCode = exitCode
+    if (json) io().stdout.write(`${escapeControls(JSON.stringify({ type: 'error', message, exitCode }))}\n`)
+    else io().stderr.write(`tracebook: ${escapeControlsInLines(message)}\n`)
+    io().exitCode = exitCode
   }
 }

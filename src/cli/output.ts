@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { io } from './io.ts'
 import { escapeControls, escapeControlsInLines } from './escape.ts'
 import { writeOut } from './standard-output.ts'
 
@@ -18,14 +19,14 @@ export const shownLine = ({ text, style }: Line, out: NodeJS.WriteStream): strin
 
 /** Prints lines on stdout. */
 export const printLines = (lines: readonly (Line | string)[]): Promise<void> =>
-  writeOut(lines.map((line) => shownLine(typeof line === 'string' ? { text: line } : line, process.stdout)).join(''))
+  writeOut(lines.map((line) => shownLine(typeof line === 'string' ? { text: line } : line, io().stdout)).join(''))
 
 /** Prints a document of --json on a line of stdout. */
 export const printDocument = (document: object): Promise<void> =>
   writeOut(`${escapeControls(JSON.stringify(document))}\n`)
 
 /** Says a line that is no result. */
-export const say = (text: string): void => void process.stderr.write(shownLine({ text }, process.stderr))
+export const say = (text: string): void => void io().stderr.write(shownLine({ text }, io().stderr))
 
 /** Says what may have several lines, such as the description of what the user is asked about. */
-export const sayLines = (text: string): void => void process.stderr.write(`${escapeControlsInLines(text)}\n`)
+export const sayLines = (text: string): void => void io().stderr.write(`${escapeControlsInLines(text)}\n`)

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { io } from './io.ts'
 import stringWidth from 'string-width'
 import { writeOut } from './standard-output.ts'
 
@@ -17,7 +18,7 @@ export type Screen = {
 const LESS = 'FRX'
 
 const isInPath = (name: string): boolean =>
-  (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
+  (io().env['PATH'] ?? '').split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, name), constants.X_OK)
       return true
@@ -28,7 +29,7 @@ const isInPath = (name: string): boolean =>
 
 /** The user's pager: `PAGER`, else less where it is installed; undefined for none. */
 const pagerCommand = (): string | undefined => {
-  const { PAGER } = process.env
+  const { PAGER } = io().env
   if (PAGER !== undefined) return PAGER.trim() === '' || PAGER === 'cat' ? undefined : PAGER
   return isInPath('less') ? 'less' : undefined
 }
@@ -43,7 +44,7 @@ const plainScreen: Screen = {
 
 /** Whether a text is longer than the terminal. */
 const isLong = (text: string): boolean => {
-  const { columns = 80, rows = 24 } = process.stdout
+  const { columns = 80, rows = 24 } = io().stdout
   let lines = 0
   for (const line of text.split('\n')) {
     lines += Math.max(1, Math.ceil(stringWidth(line) / columns))
@@ -53,7 +54,7 @@ const isLong = (text: string): boolean => {
 }
 
 const startPager = (command: string) => {
-  const env = { ...process.env, LESS: process.env['LESS'] ?? LESS }
+  const env = { ...io().env, LESS: io().env['LESS'] ?? LESS }
   const child: ChildProcess = spawn(command, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env })
   const input = child.stdin!
   const ended = once(child, 'close').catch(() => {})
@@ -77,7 +78,7 @@ const startPager = (command: string) => {
 
 /** Shows text in a pager once it is longer than the terminal; anywhere else, and without `usesPager`, prints it. */
 export const openScreen = ({ usesPager }: { readonly usesPager: boolean }): Screen => {
-  const command = usesPager && process.stdout.isTTY ? pagerCommand() : undefined
+  const command = usesPager && io().stdout.isTTY ? pagerCommand() : undefined
   if (command === undefined) return plainScreen
   let kept = ''
   let pager: Screen | undefined

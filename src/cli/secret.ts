@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
+import { io } from './io.ts'
 import { UsageError } from './exit.ts'
 
 /** What a user has given for a secret: itself, `-` for standard input, or true where only the option was named. */
@@ -46,8 +47,8 @@ const readHidden = async ({ question, missing }: Pick<Secret, 'question' | 'miss
  * @throws UsageError where there is none, or it is empty
  */
 export const readSecret = async (given: GivenSecret, secret: Secret): Promise<string> => {
-  const named = given === true ? process.env[secret.variable] : given
-  if (named === undefined && !process.stdin.isTTY) throw new UsageError(secret.missing)
+  const named = given === true ? io().env[secret.variable] : given
+  if (named === undefined && !io().stdin.isTTY) throw new UsageError(secret.missing)
   const found = (named === undefined || named === '-' ? await readHidden(secret) : named).trim()
   if (found === '') throw new UsageError(secret.missing)
   return found

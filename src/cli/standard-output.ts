@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { io } from './io.ts'
 
 let endsWithReader = false
 
@@ -6,7 +7,7 @@ let endsWithReader = false
 const endWithReader = (): void => {
   if (endsWithReader) return
   endsWithReader = true
-  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  io().stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
     if (code === 'EPIPE') process.exit()
   })
 }
@@ -14,7 +15,7 @@ const endWithReader = (): void => {
 /** Writes to stdout, and waits while its reader is slow. Exits without a word when the reader has gone. */
 export const writeOut = async (text: string | Uint8Array): Promise<void> => {
   endWithReader()
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+  if (!io().stdout.write(text)) await once(io().stdout, 'drain')
 }
 
 /** For the errors of stdout: the reader of a pipe may leave, and what is still printed is lost then. That is no failure. */

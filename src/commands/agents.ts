@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../cli/exit.ts'
+import { runCommand } from '../cli/exit.ts'
 import { clientEnvironment } from './client-environment.ts'
 
 export type Options = { readonly server?: string; readonly json?: boolean }
@@ -41,7 +41,6 @@ export const agentsCommand = (): Command =>
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((options: Options) =>
       runCommand(async () => (await import('./run/agents.ts')).showAgents(options), options.json),
     )

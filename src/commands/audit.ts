@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { exitOnUsage } from '../cli/exit.ts'
 import { auditDiffCommand } from './audit/diff.ts'
 import { erasuresCommand } from './audit/erasures.ts'
 import { exportCommand } from './audit/export.ts'
@@ -26,7 +25,7 @@ const commands = [
 
 /** `tracebook audit`: what happened, who did it, proof of it, and whether what was deleted is gone. */
 export const auditCommand = (): Command => {
-  const audit = new Command('audit').exitOverride(exitOnUsage)
+  const audit = new Command('audit')
   for (const command of commands) audit.addCommand(command())
   return audit
 }

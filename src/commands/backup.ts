@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../cli/exit.ts'
+import { runCommand } from '../cli/exit.ts'
 
 const help = `
 Everything that was acknowledged before it begins is in the file: the log, the audit tree with the
@@ -34,5 +34,4 @@ export const backupCommand = (): Command =>
   new Command('backup')
     .argument('<file>', 'what to write')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((file: string) => runCommand(async () => (await import('./run/backup.ts')).backup(file)))

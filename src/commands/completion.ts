@@ -3,7 +3,7 @@ import { bashScript } from '../cli/completion/bash.ts'
 import { fishScript } from '../cli/completion/fish.ts'
 import { type Place, placesOf } from '../cli/completion/places.ts'
 import { zshScript } from '../cli/completion/zsh.ts'
-import { exitCodes, exitOnUsage, runCommand } from '../cli/exit.ts'
+import { exitCodes, runCommand } from '../cli/exit.ts'
 import { printDocument } from '../cli/output.ts'
 import { writeOut } from '../cli/standard-output.ts'
 import { helpText } from './support/help.ts'
@@ -36,7 +36,6 @@ export const completionCommand = (loadProgram: () => Promise<Command>): Command 
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts)))
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((shell: Shell, { json = false }: { readonly json?: boolean }) =>
       runCommand(async () => {
         const script = scripts[shell](placesOf(await loadProgram()))

@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { exitOnUsage } from '../cli/exit.ts'
 import { addCommand } from './devices/add.ts'
 import { listCommand } from './devices/list.ts'
 import { renameCommand } from './devices/rename.ts'
@@ -8,7 +7,6 @@ import { removeCommand } from './devices/remove.ts'
 /** `tracebook devices`: the machines and accounts that sign in as the user. Without a subcommand they are listed. */
 export const devicesCommand = (): Command =>
   new Command('devices')
-    .exitOverride(exitOnUsage)
     .addCommand(listCommand(), { isDefault: true })
     .addCommand(addCommand())
     .addCommand(renameCommand())

@@ -1,5 +1,4 @@
 import { Command, Argument } from 'commander'
-import { exitOnUsage } from '../cli/exit.ts'
 import type { HookKind } from '../sync/hooks/hook-command.ts'
 import { clientEnvironment } from './client-environment.ts'
 import { type ClientOptions, clientCommand } from './support/client-command.ts'
@@ -35,7 +34,6 @@ export const hooksCommand = (): Command => {
   const shared = { help, namespace: false } as const
   return new Command('hooks')
     .addHelpText('after', helpText(help))
-    .exitOverride(exitOnUsage)
     .addCommand(
       clientCommand<Options, [string]>(
         part('install', 'Have sessions uploaded by a hook')

@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { exitOnUsage } from '../cli/exit.ts'
 import { copyCommand } from './log/copy.ts'
 import { quarantineCommand } from './log/quarantine.ts'
 import { replayCommand } from './log/replay.ts'
@@ -10,7 +9,6 @@ import { skipCommand } from './log/skip.ts'
 /** `tracebook log`: the commands on the event log. */
 export const logCommand = (): Command =>
   new Command('log')
-    .exitOverride(exitOnUsage)
     .addCommand(copyCommand())
     .addCommand(scavengeCommand())
     .addCommand(quarantineCommand())

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { runCommand, exitOnUsage } from '../cli/exit.ts'
+import { runCommand } from '../cli/exit.ts'
 import { type GivenSecret, secretHelp } from '../cli/secret.ts'
 import { nameFrom } from './support/given-name.ts'
 
@@ -80,5 +80,4 @@ export const loginCommand = (): Command =>
     .option('--json', 'JSON on stdout, a document a line')
     .option('--no-browser', 'with --codehost: open no browser, paste the code')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((options: Options) => runCommand(async () => (await import('./run/login.ts')).login(options), options.json))

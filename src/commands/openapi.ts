@@ -1,9 +1,8 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../cli/exit.ts'
+import { runCommand } from '../cli/exit.ts'
 
 /** `tracebook openapi`: prints the OpenAPI document, for example to generate a client from it. */
 export const openapiCommand = (): Command =>
   new Command('openapi')
     .addHelpText('after', '\nExamples:\n  tracebook openapi > openapi.json')
-    .exitOverride(exitOnUsage)
     .action(() => runCommand(async () => (await import('./run/openapi.ts')).print()))

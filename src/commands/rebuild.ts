@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { runCommand, exitOnUsage } from '../cli/exit.ts'
+import { runCommand } from '../cli/exit.ts'
 import type { Group } from '../engine/group.ts'
 
 const help = `
@@ -13,5 +13,4 @@ export const rebuildCommand = (groups?: readonly Group[]): Command =>
   new Command('rebuild')
     .argument('[group]', 'which read models: main or timeline (default: all, one after the other)')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((name?: string) => runCommand(async () => (await import('./run/rebuild.ts')).rebuildGroups(name, groups)))

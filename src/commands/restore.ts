@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../cli/exit.ts'
+import { runCommand } from '../cli/exit.ts'
 
 const help = `
 All of the file is checked first: nothing is written of one that was changed or cut off. Nothing that
@@ -29,5 +29,4 @@ export const restoreCommand = (): Command =>
   new Command('restore')
     .argument('<file>', 'as `tracebook backup` writes it')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((file: string) => runCommand(async () => (await import('./run/restore.ts')).restore(file)))

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../cli/exit.ts'
+import { runCommand } from '../cli/exit.ts'
 import { freeLargeBlocks } from './free-large-blocks.ts'
 
 const help = `
@@ -14,7 +14,6 @@ export const serveCommand = (): Command =>
   new Command('serve')
     .option('--roles <list>', 'what this process does: api, projector, worker (default: all; also ROLES)')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((options: { readonly roles?: string }) =>
       runCommand(async () => {
         freeLargeBlocks()

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { runCommand, exitOnUsage } from '../cli/exit.ts'
+import { runCommand } from '../cli/exit.ts'
 import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
 import { syncHelp } from './sync-help.ts'
 
@@ -35,7 +35,6 @@ export const syncCommand = (): Command =>
     .option('--yes', 'agree to what is asked before sessions go to another namespace, or become public')
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', syncHelp)
-    .exitOverride(exitOnUsage)
     .action((paths: readonly string[], options: Options) =>
       runCommand(async () => (await import('./run/sync.ts')).sync(paths, options), options.json),
     )

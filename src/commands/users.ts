@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../cli/exit.ts'
+import { runCommand } from '../cli/exit.ts'
 import { environmentHelp } from './log/environment-help.ts'
 
 const listHelp = `
@@ -61,7 +61,6 @@ const removeCommand = (): Command =>
     .option('-y, --yes', 'agree without being asked')
     .option('--json', 'one JSON document a line')
     .addHelpText('after', removeHelp)
-    .exitOverride(exitOnUsage)
     .action(function (this: Command, user: string) {
       // Options of the parent are found there, also where they stand behind the name of this command.
       const options = this.optsWithGlobals<RemoveOptions>()
@@ -73,7 +72,6 @@ export const usersCommand = (): Command =>
   new Command('users')
     .option('--json', 'one JSON document a line')
     .addHelpText('after', listHelp)
-    .exitOverride(exitOnUsage)
     .action((options: ListOptions) =>
       runCommand(async () => (await import('./run/users.ts')).list(options), options.json),
     )

@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { exitOnUsage } from '../cli/exit.ts'
 import { clientEnvironment } from './client-environment.ts'
 import { clientCommand } from './support/client-command.ts'
 import { type Help, helpText } from './support/help.ts'
@@ -42,7 +41,6 @@ export const watchCommand = (): Command => {
     })
   return new Command('watch')
     .addHelpText('after', helpText(help))
-    .exitOverride(exitOnUsage)
     .addCommand(
       part(
         'install',

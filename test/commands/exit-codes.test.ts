@@ -1,9 +1,9 @@
 import { appendFileSync, cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from 'commander'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { exitCodes } from '../../src/cli/exit.ts'
+import { runCommand } from '../support/run-command.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { type Ended, type User, newUser } from './support/processes.ts'
 import { actionsOf, loadProgram } from './support/program.ts'
@@ -169,30 +169,9 @@ test('are in the table for every client of a service', async () => {
   )
 })
 
-/** Takes away what commander says of wrong arguments. */
-const silence = (command: Command): void => {
-  command.configureOutput({ writeErr: () => {} })
-  command.commands.forEach(silence)
-}
-
 test('are 2 for every command where its arguments are wrong', async () => {
-  const program = await loadProgram()
-  silence(program)
-  const { exit } = process
-  try {
-    for (const { words } of actionsOf(program)) {
-      process.exit = (code) => {
-        throw new Error(`exit code ${code}`)
-      }
-      const name = words.join(' ')
-      await program.parseAsync([...words, '--nonsense'], { from: 'user' }).then(
-        () => assert.unreachable(name),
-        (error: Error) => assert.is(error.message, `exit code ${usage}`, name),
-      )
-    }
-  } finally {
-    process.exit = exit
-  }
+  for (const { words } of actionsOf(await loadProgram()))
+    assert.is((await runCommand([...words, '--nonsense'], {})).how, usage, words.join(' '))
 })
 
 test('are 0 where there is nothing to do, and 1 where a part could not be done', () =>

@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { z } from 'zod'
 import { boundedFetch } from '../../sync/api/bounded-fetch.ts'
 import { configDir } from '../../sync/config.ts'
@@ -32,7 +33,7 @@ const refusalOf = (server: string, path: string, { status }: Response, body: str
 
 /** Asks with the token of `tracebook login`, if there is one for the server. */
 export const openAuditClient = async (server: string): Promise<AuditClient> => {
-  const config = configDir(process.env)
+  const config = configDir(io().env)
   const token = (await readCredentials(config, server))?.login?.token
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
 

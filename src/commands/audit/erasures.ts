@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 import { environmentHelp } from '../log/environment-help.ts'
 
 const help = `
@@ -34,7 +34,6 @@ export const erasuresCommand = (): Command =>
     .option('--json', 'one JSON document a line')
     .option('--pending', 'only what is not erased yet')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((options: Options) =>
       runCommand(async () => (await import('./run/erasures.ts')).erasures(options), options.json),
     )

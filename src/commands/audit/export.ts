@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 import { environmentHelp } from '../log/environment-help.ts'
 
 const help = `
@@ -43,5 +43,4 @@ export const exportCommand = (): Command =>
     .option('--verify <file>', 'check a file')
     .option('--offline', 'with --verify: check the file on its own only')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((options: Options) => runCommand(async () => (await import('./run/export.ts')).exportLog(options)))

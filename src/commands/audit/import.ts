@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 
 const help = `
 Puts a whole exported log into an empty one, with the ids, revisions and times of its events. All of the file
@@ -27,7 +27,6 @@ export const importCommand = (): Command =>
     .argument('<file>', 'as `tracebook audit export` writes it')
     .option('--to <log>', 'the log to write: a URL, or `embedded`')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((file: string, { to }: { readonly to?: string }) =>
       runCommand(async () => (await import('./run/import.ts')).importLog(file, to)),
     )

@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { io } from '../../cli/io.ts'
 import { z } from 'zod'
 import { type Checkpoint, openCheckpoint } from '../../proof/checkpoint.ts'
 import { parseVerifier } from '../../proof/note.ts'
@@ -22,7 +23,7 @@ export type Kept = z.infer<typeof Kept>
 
 export type KeptCheckpoint = Checkpoint & Pick<Kept, 'key' | 'keys'>
 
-const folder = () => join(configDir(process.env), 'audit')
+const folder = () => join(configDir(io().env), 'audit')
 
 /** By the log itself: one log may have many addresses. */
 const fileOf = ({ log, origin }: Pick<Kept, 'log' | 'origin'>) => join(folder(), `${digest(`${log}\n${origin}`)}.json`)

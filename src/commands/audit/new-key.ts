@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 
 const help = `
 Prints a new private key for AUDIT_KEY, or for the file of AUDIT_KEY_FILE, and on stderr the public one
@@ -17,5 +17,4 @@ export const newKeyCommand = (): Command =>
     .description('Make a key that signs checkpoints')
     .argument('<origin>', 'the name of the log')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((origin: string) => runCommand(async () => (await import('./run/new-key.ts')).newKey(origin)))

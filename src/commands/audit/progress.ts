@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { Presets, SingleBar } from 'cli-progress'
 import { durationText } from '../../cli/duration-text.ts'
 import { percentDone } from '../../percent.ts'
@@ -56,5 +57,5 @@ const newBar = (label: string, err: NodeJS.WriteStream): Progress => {
   return { advance, stop }
 }
 
-export const newProgress = (label: string, err: NodeJS.WriteStream = process.stderr): Progress =>
+export const newProgress = (label: string, err: NodeJS.WriteStream = io().stderr): Progress =>
   err.isTTY ? newBar(label, err) : newLines(label, err)

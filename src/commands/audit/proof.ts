@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 import { idHelp } from '../support/id-help.ts'
 
 const help = `
@@ -29,7 +29,6 @@ export const proofCommand = (): Command =>
     .argument('<revision>', 'the revision of the event in the trace')
     .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((trace: string, revision: string, options: { readonly server?: string }) =>
       runCommand(async () => (await import('./run/proof.ts')).proof(trace, revision, options)),
     )

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 import { environmentHelp } from '../log/environment-help.ts'
 
 const help = `
@@ -41,7 +41,6 @@ export const replayCommand = (): Command =>
     .option('--swap', 'put the new ones in the place of those that serve')
     .option('--json', 'one JSON document a line')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((options: Options) =>
       runCommand(async () => (await import('./run/replay.ts')).replay(options), options.json),
     )

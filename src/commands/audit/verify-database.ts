@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { escapeControls } from '../../cli/escape.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
@@ -142,7 +143,7 @@ const check = async (url: string, events: EventSource, config: Config, options: 
 
 /** Checks the log of DATABASE_URL, or of DATA_DIR, event by event; gives the exit code. */
 export const verifyDatabase = async (options: DatabaseOptions): Promise<number> => {
-  const config = readConfig(process.env)
+  const config = readConfig(io().env)
   const work = async (url: string) => {
     const events = await openEvents(url, config)
     return check(url, events, config, options).finally(() => events.close())

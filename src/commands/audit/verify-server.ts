@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { z } from 'zod'
 import { exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
@@ -66,7 +67,7 @@ const keyProblem = (
 
 /** Checks by its API that the log of a server continues what was kept of it, and keeps its newest checkpoint. */
 export const verifyServer = async (url: string | undefined, options: ServerOptions): Promise<number> => {
-  const server = serverAddress(url, process.env)
+  const server = serverAddress(url, io().env)
   const client = await openAuditClient(server)
   const refuse = async (reason: string, code: number = exitCodes.found): Promise<number> => {
     await (options.json ? printDocument({ type: 'refused', reason }) : printLines([`REFUSED: ${reason}`]))

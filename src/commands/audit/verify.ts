@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 
 const help = `
 Compares every event of the log with its leaf in the Merkle tree, and the tree with the newest signed checkpoint
@@ -72,7 +72,6 @@ export const verifyCommand = (): Command =>
     .option('--accept-lost <loss>', 'what the service said that the log has lost; may be repeated', collect, [])
     .option('--json', 'JSON on stdout, a document a line')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((options: Options) =>
       runCommand(async () => (await import('./run/verify.ts')).verify(options), options.json),
     )

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 
 const help = `
 A log is postgres://… or esdb://… (esdb+discover://, kurrentdb://, kurrentdb+discover://), or the
@@ -41,7 +41,6 @@ export const copyCommand = (): Command =>
     .option('--source-database <url>', 'the database of the service whose log is copied from EventStoreDB')
     .option('--target-database <url>', 'the database for the service whose log is copied to EventStoreDB')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action(({ from, to, ...databases }: Databases & { readonly from: string; readonly to: string }) =>
       runCommand(async () => (await import('./run/copy.ts')).copy(from, to, databases)),
     )

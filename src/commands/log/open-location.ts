@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
+import { io } from '../../cli/io.ts'
 import { Environment } from '../../config.ts'
 import { diskGuard } from '../../embedded/disk.ts'
 import { lockDataDir } from '../../embedded/lock.ts'
@@ -22,7 +23,7 @@ const assertHoldsPostgres = (dataDir: string) =>
 
 /** Refuses appends when the disk is nearly full, because a full disk would stop PostgreSQL. @throws Error from `append` */
 const withDiskGuard = (log: EventLog, dataDir: string): EventLog => {
-  const isLow = diskGuard({ dir: dataDir, reserveMb: DISK_RESERVE_MB.parse(process.env.DISK_RESERVE_MB || undefined) })
+  const isLow = diskGuard({ dir: dataDir, reserveMb: DISK_RESERVE_MB.parse(io().env.DISK_RESERVE_MB || undefined) })
   const append: EventLog['append'] = async (...args) => {
     if (isLow()) throw new Error(`the disk of ${dataDir} is nearly full; make room and run the copy again`)
     return log.append(...args)
@@ -42,7 +43,7 @@ const lockUnlessServed = (dataDir: string) =>
  * reached, but the copy would silently miss what the service writes meanwhile.
  */
 const openEmbedded = async (role: Role, signal: AbortSignal): Promise<OpenLocation> => {
-  const dataDir = DATA_DIR.parse(process.env.DATA_DIR || undefined)
+  const dataDir = DATA_DIR.parse(io().env.DATA_DIR || undefined)
   if (role === 'source') await assertHoldsPostgres(dataDir)
   const cleanups = [(await lockUnlessServed(dataDir)).release]
   const close = async () => {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { runCommand, exitOnUsage } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 
 const help = `
 The rows of such a stream stay as they were before that event; reads of it and writes to it get 503, all
@@ -31,7 +31,6 @@ export const quarantineCommand = (): Command =>
     .description('List the streams that are left aside since an event of theirs could not be applied')
     .option('--json', 'one JSON document a line')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action(({ json = false }: { readonly json?: boolean }) =>
       runCommand(async () => (await import('./run/quarantine.ts')).list(json), json),
     )

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { runCommand, exitOnUsage } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 import { environmentHelp } from './environment-help.ts'
 
 const help = `
@@ -25,5 +25,4 @@ export const replayCommand = (): Command =>
     .description('Make the rows of a stream in quarantine anew from the log, after the cause was mended')
     .argument('<stream>', 'as `tracebook log quarantine` names it')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((stream: string) => runCommand(async () => (await import('./run/replay.ts')).replay(stream)))

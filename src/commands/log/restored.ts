@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 
 const help = `
 Say this after a backup of the log was put back: what was written since that backup is lost, and clients that
@@ -26,5 +26,4 @@ export const restoredCommand = (): Command =>
   new Command('restored')
     .description('Say that a backup of the log was put back: clients upload what it lacks')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action(() => runCommand(async () => (await import('./run/restored.ts')).restored()))

@@ -1,5 +1,6 @@
+import { io } from '../../cli/io.ts'
 import { Command } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 
 const help = `
 Events that were erased leave the disk of EventStoreDB with a scavenge; the log in
@@ -23,7 +24,6 @@ export const scavengeCommand = (): Command =>
     .description('Free the disk of what has been erased from a log in EventStoreDB')
     .option('--url <url>', 'the server (default: $EVENTSTORE_URL)')
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action(({ url }: { readonly url?: string }) =>
-      runCommand(async () => (await import('./run/scavenge.ts')).scavenge(url ?? process.env.EVENTSTORE_URL)),
+      runCommand(async () => (await import('./run/scavenge.ts')).scavenge(url ?? io().env.EVENTSTORE_URL)),
     )

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os'
 import { Command, InvalidArgumentError } from 'commander'
-import { runCommand, exitOnUsage } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 import { environmentHelp } from './environment-help.ts'
 
 const help = `
@@ -53,5 +53,4 @@ export const skipCommand = (): Command =>
     .requiredOption('--why <text>', 'the reason, for those who read the log later', parseText)
     .option('--by <name>', 'who decides it', parseText, currentUser())
     .addHelpText('after', help)
-    .exitOverride(exitOnUsage)
     .action((options: SkipOptions) => runCommand(async () => (await import('./run/skip.ts')).skip(options)))

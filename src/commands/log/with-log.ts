@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { readConfig } from '../../config.ts'
 import { type Codec, newCodec } from '../../engine/codec.ts'
 import { assertSameLog } from '../../engine/same-log.ts'
@@ -13,7 +14,7 @@ export type OpenedLog = { readonly url: string; readonly log: EventLog; readonly
  * @throws WrongLog when the read models of the database were built from another log
  */
 export const withLog = async <T>(work: (opened: OpenedLog) => Promise<T>): Promise<T> => {
-  const config = readConfig(process.env)
+  const config = readConfig(io().env)
   const url = await findDatabaseUrl(config)
   const log = await openLog({ databaseUrl: url, eventStoreUrl: config.EVENTSTORE_URL })
   try {

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os'
+import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
@@ -60,7 +60,7 @@ const jsonReporter: Reporter = {
 }
 
 export const showAgents = async (options: Options): Promise<number> => {
-  const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
+  const [server, config] = [serverAddress(options.server, io().env), configDir(io().env)]
   const report = options.json ? jsonReporter : textReporter
   const login = (await readCredentials(config, server))?.login
   const sent = login && (await sentTo(config, server, login))
@@ -70,7 +70,7 @@ export const showAgents = async (options: Options): Promise<number> => {
     report.unreadable(file, message)
   }
   const overviews: AgentOverview[] = []
-  for await (const overview of overviewOf(agents, { env: process.env, home: homedir() }, sent, onUnreadable)) {
+  for await (const overview of overviewOf(agents, { env: io().env, home: io().home }, sent, onUnreadable)) {
     overviews.push(overview)
     await report.overview(overview)
   }

@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines } from '../../cli/output.ts'
 import { tableLines } from '../../cli/table.ts'
@@ -19,7 +20,7 @@ const useOf = (used: number, quota: number | undefined): Use =>
 export const listAll = async ({ server, json = false }: ListOptions): Promise<number> => {
   if (server !== undefined)
     throw new UsageError('--all reads the database of a service, for its operators: leave --server out')
-  const config = readConfig(process.env)
+  const config = readConfig(io().env)
   const { QUOTA_TRACES, QUOTA_BYTES } = config
   await findDatabaseUrl(config).catch((error: Error) => {
     throw new UsageError(`--all reads the database of a service, for its operators: ${error.message}`)
@@ -51,7 +52,7 @@ export const listAll = async ({ server, json = false }: ListOptions): Promise<nu
         ...column('traces', traces),
         ...column('bytes', bytes),
       ]
-      await printLines(tableLines(columns, namespaces, process.stdout.columns))
+      await printLines(tableLines(columns, namespaces, io().stdout.columns))
     }
     return exitCodes.ok
   })

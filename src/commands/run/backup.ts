@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { io } from '../../cli/io.ts'
 import { type Written, readBackup } from '../../backup/write.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { stoppable } from '../../cli/interrupt.ts'
@@ -19,7 +20,7 @@ const assertRoom = (file: string, reserveMb: number) => {
 }
 
 export const backup = async (file: string): Promise<number> => {
-  const config = readConfig(process.env)
+  const config = readConfig(io().env)
   if (config.EVENTSTORE_URL)
     throw new UsageError(
       'the log is in EventStoreDB: back it up with the tools of that server, and the database with pg_dump, in this order',

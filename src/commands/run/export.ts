@@ -1,4 +1,5 @@
 import { extname } from 'node:path'
+import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { escapeControlsInLines } from '../../cli/escape.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
@@ -20,7 +21,7 @@ const formatOf = ({ format, output }: Options): Format => {
 
 /** What a terminal would obey is escaped, as in all that the commands print; a pipe gets every byte. */
 const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
-  const { isTTY } = process.stdout
+  const { isTTY } = io().stdout
   const decoder = new TextDecoder()
   let last: number | undefined
   for await (const piece of pieces) {
@@ -43,7 +44,7 @@ export const exportTrace = async (given: Access, options: Options, name: string)
   if (json && output === undefined)
     throw new UsageError('--json tells of the file that was written: name it with --output')
   // Who reads what is printed has gone.
-  process.stdout.once('error', () => process.exit(exitCodes.failed))
+  io().stdout.once('error', () => process.exit(exitCodes.failed))
   const { access, trace } = await findTrace(given, options, name)
   const { externalId, namespace } = trace
   const { server } = access

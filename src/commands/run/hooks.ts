@@ -1,5 +1,5 @@
-import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { io } from '../../cli/io.ts'
 import { exitCodes, UsageError } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
 import { configFolders } from '../../sync/agents/claude-code/places.ts'
@@ -10,28 +10,28 @@ import type { Hook } from '../../sync/hooks/hook.ts'
 import type { HookKind, HookProgram } from '../../sync/hooks/hook-command.ts'
 import { repositoryHook } from '../../sync/hooks/repository-hook.ts'
 import { afterOthers, HOOK_LOG, removeRuns, startAlone, syncArgsOf } from '../../sync/hooks/run-hook.ts'
+import { syncCommand } from '../sync.ts'
 import { notLoggedInError } from '../../sync/login/connect.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
 import { lastingCommand, lastingEnvironment } from '../../sync/watch/service/program.ts'
 import { runningWatcher } from '../../sync/watch/watch-lock.ts'
 import type { Access } from '../support/access.ts'
-import { syncCommand } from '../sync.ts'
 import type { Options } from '../hooks.ts'
 
 /** The folder whose settings the CLI reads, the first of several. */
-const claudeFolder = (): string => configFolders(process.env, homedir())[0]!
+const claudeFolder = (): string => configFolders(io().env, io().home)[0]!
 
 const hookOf = (kind: string, isGlobal = false): Hook => {
-  const state = stateDir(process.env)
+  const state = stateDir(io().env)
   if (kind === 'claude-code' && isGlobal) throw new UsageError('--global is for git')
   if (kind === 'claude-code') return claudeHook(claudeFolder(), state)
-  return isGlobal ? globalHook(homedir(), state, process.env) : repositoryHook(process.cwd(), process.env)
+  return isGlobal ? globalHook(io().home, state, io().env) : repositoryHook(io().cwd, io().env)
 }
 
 const programFor = (server: string): HookProgram => {
-  const ours = Object.entries(lastingEnvironment(process.env)).filter(([name]) => name.startsWith('TRACEBOOK_'))
+  const ours = Object.entries(lastingEnvironment(io().env)).filter(([name]) => name.startsWith('TRACEBOOK_'))
   return {
-    command: lastingCommand(process.execPath, process.argv[1]!),
+    command: lastingCommand(process.execPath, io().script),
     environment: Object.fromEntries(ours),
     server,
   }
@@ -39,7 +39,7 @@ const programFor = (server: string): HookProgram => {
 
 const nameOf = (kind: string, isGlobal = false): string => (isGlobal ? `${kind}-global` : kind)
 
-const logFile = (): string => join(stateDir(process.env), HOOK_LOG)
+const logFile = (): string => join(stateDir(io().env), HOOK_LOG)
 
 /** Says in one line, or with --json in a document, how it stands with a hook. */
 const tell = async (name: string, hook: Hook, said: string, json: boolean | undefined): Promise<void> => {
@@ -65,7 +65,7 @@ export const uninstall = async (_access: Access, { global, json }: Options, kind
   const hook = hookOf(kind, global)
   await hook.file()
   const isRemoved = await hook.uninstall()
-  await removeRuns(stateDir(process.env))
+  await removeRuns(stateDir(io().env))
   await tell(nameOf(kind, global), hook, isRemoved ? 'Removed' : 'There is nothing to remove', json)
   return exitCodes.ok
 }
@@ -80,18 +80,18 @@ export const status = async (_access: Access, { json }: Options): Promise<number
 
 /** What a hook calls: finds out what is to be uploaded, and leaves that to a process that outlives the hook. */
 const startRun = async (kind: HookKind, server: string): Promise<number> => {
-  const { stdin, env } = process
-  const args = await syncArgsOf(kind, { stdin, cwd: process.cwd(), env })
+  const { stdin, env, cwd } = io()
+  const args = await syncArgsOf(kind, { stdin, cwd, env })
   if (!args || (await runningWatcher(stateDir(env), server))) return exitCodes.ok
-  const self = [process.execPath, process.argv[1]!, 'hooks', 'run', kind, '--server', server, '--', ...args]
+  const self = [process.execPath, io().script, 'hooks', 'run', kind, '--server', server, '--', ...args]
   startAlone(self, env, stateDir(env))
   return exitCodes.ok
 }
 
 const syncNow = async (kind: HookKind, server: string, args: readonly string[]): Promise<number> =>
-  afterOthers(stateDir(process.env), [kind, server, ...args].join('\n'), async () => {
-    await syncCommand().parseAsync([...args, '--server', server], { from: 'user' })
-    return Number(process.exitCode ?? exitCodes.ok)
+  afterOthers(stateDir(io().env), [kind, server, ...args].join('\n'), async () => {
+    await syncCommand().exitOverride().parseAsync([...args, '--server', server], { from: 'user' })
+    return io().exitCode ?? exitCodes.ok
   })
 
 export const run = ({ server }: Access, _options: Options, kind: HookKind, args: readonly string[]): Promise<number> =>

@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { explainMissingFile } from '../../cli/missing-file.ts'
 import { printDocument, printLines } from '../../cli/output.ts'
@@ -8,7 +9,7 @@ import { Damaged } from '../../sync/transfer/json-pieces.ts'
 import { type Access, patientTiming } from '../support/access.ts'
 import type { Options } from '../import.ts'
 
-const output = { out: process.stdout, err: process.stderr }
+const output = () => ({ out: io().stdout, err: io().stderr })
 
 const sentence = (file: string, done: Imported): string => {
   const { externalId, namespace, visibility, messages, new: created, updated, leftOut, others } = done
@@ -33,7 +34,7 @@ const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
 export const importFile = async ({ connect }: Access, options: Options, file: string): Promise<number> => {
   const opened = await explained(file, openExportFile(file))
   const connection = await connect({ readOnly: false, timing: patientTiming })
-  const report = options.json ? jsonReporter(output) : lineReporter(output, false)
+  const report = options.json ? jsonReporter(output()) : lineReporter(output(), false)
   const done = await explained(file, importTrace(opened, { connection, file, visibility: options.visibility, report }))
   const exitCode = done.leftOut > 0 ? exitCodes.failed : exitCodes.ok
   const { skippedLines: _skipped, exposed: _exposed, ...shown } = done

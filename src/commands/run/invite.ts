@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { localTime } from '../../cli/local-time.ts'
@@ -58,7 +59,7 @@ export const list = async (access: Access, options: ClientOptions & { readonly a
       { head: 'until', cell: ({ expiresAt }: Invite) => shortTime(expiresAt, now) },
       { head: 'email', cell: ({ email = '-' }: Invite) => email, min: 8, drop: 1 },
     ]
-    await printLines(tableLines(columns, invites, process.stdout.columns))
+    await printLines(tableLines(columns, invites, io().stdout.columns))
   }
   return exitCodes.ok
 }

@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { exitCodes, UsageError } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
@@ -18,7 +19,7 @@ import type { Options } from '../login.ts'
 
 /** Which commands use the login, and what to do with it. */
 const whatIsNext = (server: string, options: Options): readonly string[] => {
-  const named = process.env['TRACEBOOK_URL']
+  const named = io().env['TRACEBOOK_URL']
   const isOther = options.server !== undefined && named && serverKey(serverAddress(named, {})) !== serverKey(server)
   const sync = `Next: upload your sessions with: ${commandName} sync`
   if (isOther)
@@ -56,8 +57,8 @@ export const login = async (options: Options): Promise<number> => {
   if (options.join !== undefined && (codehost || options.invite !== undefined))
     throw new UsageError('--join goes without --codehost and --invite: the user is there already')
   const invite = options.invite === undefined ? undefined : await readSecret(options.invite, inviteCode)
-  const server = serverAddress(options.server, process.env)
-  const config = configDir(process.env)
+  const server = serverAddress(options.server, io().env)
+  const config = configDir(io().env)
   if (isUnencrypted(server)) say(`Warning: ${server} is not encrypted; others on the network can read your token.`)
   const newClient = (url: string, token?: string) => newApiClient(url, token, noticedTiming)
   const prompts = newTerminalPrompts({ opensBrowser: browser, assumeYes: yes ?? false })

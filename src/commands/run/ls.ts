@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
@@ -75,7 +76,7 @@ type Printer = { page(traces: readonly ListedTrace[]): Promise<void>; end(): Pro
 /** On a terminal all traces are one table, whose ids are told apart; in a pipe or a file each page is printed as it comes. */
 const newPrinter = (options: Options, namesOfAuthors: Promise<Names> | undefined): Printer => {
   const { json = false, public: isPublic = false, namespace } = options
-  const { columns } = process.stdout
+  const { columns } = io().stdout
   const isTerminal = columns !== undefined
   const [isFeed, sort] = [isFeedOf(options), sortOf(options)]
   // The beginning of an id is looked for in the namespace of the login only.
@@ -170,6 +171,6 @@ export const ls = async (access: Access, options: Options): Promise<number> => {
   if (options.json) return exitCodes.ok
   if (shown === 0 && limit > 0)
     say(isFiltered ? 'No such trace. Leave out --project, --agent, --since or --until to see the others.' : none)
-  if (hasMore && process.stdout.isTTY) say(`There are more. To see them: ${commandName} ls --limit ${limit * 2 || 50}`)
+  if (hasMore && io().stdout.isTTY) say(`There are more. To see them: ${commandName} ls --limit ${limit * 2 || 50}`)
   return exitCodes.ok
 }

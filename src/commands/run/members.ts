@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { requireAgreement } from '../../cli/ask.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { escapeControls } from '../../cli/escape.ts'
@@ -48,7 +49,7 @@ export const list = async (access: Access, options: ClientOptions): Promise<numb
       { head: 'joined', cell: ({ joinedAt }: Member) => shortTime(joinedAt, now), drop: 1 },
       { head: 'user', cell: ({ user }: Member) => user.id },
     ]
-    await printLines(tableLines(columns, members, process.stdout.columns))
+    await printLines(tableLines(columns, members, io().stdout.columns))
   }
   return exitCodes.ok
 }

@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { readConfig } from '../../config.ts'
 import { newLogger } from '../../logger.ts'
@@ -7,7 +8,7 @@ import { openService } from '../../service/open.ts'
 import { findDatabaseUrl } from '../database-url.ts'
 
 export const refresh = async (): Promise<number> => {
-  const config = { ...readConfig(process.env), ROLES: ['api' as const] }
+  const config = { ...readConfig(io().env), ROLES: ['api' as const] }
   if (config.CATALOGUE_URL === NO_CATALOGUE) throw new Error('CATALOGUE_URL is none: there is nothing to refresh from')
   const databaseUrl = await findDatabaseUrl(config)
   const { service, close } = await openService({ config, databaseUrl, logger: newLogger('silent') })

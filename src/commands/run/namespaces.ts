@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
@@ -21,8 +22,8 @@ export const list = async (access: Access, options: ClientOptions): Promise<numb
       { head: 'type', cell: ({ type }: NamespaceInfo) => type, drop: 1 },
       { head: 'role', cell: ({ role }: NamespaceInfo) => role },
     ]
-    await printLines(tableLines(columns, namespaces, process.stdout.columns))
-    if (process.stdout.isTTY) say('*: the namespace of your login')
+    await printLines(tableLines(columns, namespaces, io().stdout.columns))
+    if (io().stdout.isTTY) say('*: the namespace of your login')
   }
   return exitCodes.ok
 }

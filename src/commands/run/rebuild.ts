@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { groups as allGroups } from '../../../projections/index.ts'
 import { errorMessage, exitCodes, UsageError } from '../../cli/exit.ts'
 import { readConfig } from '../../config.ts'
@@ -47,7 +48,7 @@ export const rebuildGroups = async (
   groups: readonly Group[] = allGroups,
 ): Promise<number> => {
   const chosen = selectGroups(groups, name)
-  const config = readConfig(process.env)
+  const config = readConfig(io().env)
   const url = await findDatabaseUrl(config)
   const log = await openLog({ databaseUrl: url, eventStoreUrl: config.EVENTSTORE_URL })
   const progress = newProgressPrinter()

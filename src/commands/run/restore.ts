@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
+import { io } from '../../cli/io.ts'
 import { type Restored, checkRestorable, restoreBackup } from '../../backup/restore.ts'
 import type { Header } from '../../backup/format.ts'
 import { commandName } from '../../cli/command-name.ts'
@@ -37,7 +38,7 @@ const restored = ({ events, rows }: Restored, { at, version }: Header): string =
   `${events} events of the log, ${rows} rows in all, of the backup of ${new Date(at).toISOString()} (Tracebook ${version})`
 
 export const restore = async (file: string): Promise<number> => {
-  const config = readConfig(process.env)
+  const config = readConfig(io().env)
   if (config.EVENTSTORE_URL)
     throw new UsageError(
       'EVENTSTORE_URL is set, and no backup holds a log of EventStoreDB: unset it to restore into a database',

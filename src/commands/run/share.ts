@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
@@ -32,7 +33,7 @@ const firstPromptOf = async ({ access, trace }: Found): Promise<string | undefin
 
 /** What this machine knows of it: another one may have sent the session. */
 const isRedacted = async ({ access: { config, server }, trace }: Found): Promise<boolean | undefined> => {
-  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: true })
+  const state = openSyncState({ folder: stateDir(io().env), config, readOnly: true })
   try {
     const states = await state.of({ server, namespaceId: trace.namespace.id })
     return wasRedacted(states, { agentId: trace.agentId, sessionId: trace.externalId })

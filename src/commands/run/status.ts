@@ -1,4 +1,4 @@
-import { homedir } from 'node:os'
+import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { localTime } from '../../cli/local-time.ts'
@@ -53,7 +53,7 @@ type Sessions = Total & {
 /** The sessions of this machine, and what was sent of them to a namespace; without one that is not known. */
 const sessionsOf = async (config: string, server: string, namespace: Namespace | undefined): Promise<Sessions> => {
   const sent = namespace && (await sentTo(config, server, namespace))
-  const searched = { env: process.env, home: homedir() }
+  const searched = { env: io().env, home: io().home }
   const byAgent = await Array.fromAsync(overviewOf(agents, searched, sent, () => {}))
   return { ...totalOf(byAgent, sent !== undefined), byAgent }
 }
@@ -65,8 +65,8 @@ const statusOf = async ({ config, server }: Access): Promise<Status> => {
   const active = login?.account?.namespace
   const namespace = active ? { namespaceId: active.id, namespaceSlug: active.slug } : stored
   const sessions = await sessionsOf(config, server, namespace)
-  const watcher = await runningWatcher(stateDir(process.env), server)
-  return { server, isDefault: server === serverAddress(undefined, process.env), service, login, sessions, watcher }
+  const watcher = await runningWatcher(stateDir(io().env), server)
+  return { server, isDefault: server === serverAddress(undefined, io().env), service, login, sessions, watcher }
 }
 
 const exitCodeOf = ({ service, login }: Status): number => {

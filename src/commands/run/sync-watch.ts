@@ -1,5 +1,5 @@
-import { homedir } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
+import { io } from '../../cli/io.ts'
 import { localTime } from '../../cli/local-time.ts'
 import { errorMessage, exitCodes, UsageError } from '../../cli/exit.ts'
 import { agents } from '../../sync/agents/index.ts'
@@ -76,7 +76,7 @@ const atLast = async <T>(work: () => Promise<T>, reach: Reach, signal: AbortSign
 const openJob = async (request: WatchRequest, state: SyncState, connectTo: ConnectTo, connection: Connection) => {
   const { server, config, visibility, namespace, redaction } = request
   const rules = await openRules({
-    ...{ env: process.env, home: homedir(), config, server, yes: false, dryRun: false, redaction, connection },
+    ...{ env: io().env, home: io().home, config, server, yes: false, dryRun: false, redaction, connection },
     asked: {
       ...(namespace === undefined ? {} : { namespace: connection.namespaceSlug }),
       ...(visibility && { visibility }),
@@ -119,7 +119,7 @@ const watchOneLog = async ({ request, state, reach, notes, report, signal }: Wat
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0, bytes: 0 })
   const upload = newUpload({ ...job, report, signal }, place, signal, notes)
   await watchSessions({
-    searched: { agents, paths, home: { env: process.env, home: homedir() } },
+    searched: { agents, paths, home: { env: io().env, home: io().home } },
     upload: async (changes) => {
       const uploaded = await upload(changes)
       if (!uploaded.isInterrupted) reach.noteAnswer()
@@ -135,7 +135,7 @@ const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSi
   const redaction = asked.redaction && { ...asked.redaction, memory: newSecretMemory() }
   const request = { ...asked, redaction }
   const [reach, notes] = [newReach(request.server, report), newNotes(report)]
-  const options = { folder: stateDir(process.env), config: request.config, readOnly: false }
+  const options = { folder: stateDir(io().env), config: request.config, readOnly: false }
   let state: SyncState | undefined
   let isReplaced = false
   const goOn = async () => {
@@ -164,7 +164,7 @@ const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSi
 }
 
 const locked = async (server: string) => {
-  const folder = stateDir(process.env)
+  const folder = stateDir(io().env)
   const lock = await lockWatch(folder, server)
   if (lock) return lock
   const other = await runningWatcher(folder, server)
@@ -179,9 +179,9 @@ const locked = async (server: string) => {
 export const syncWatch = async (request: WatchRequest): Promise<number> => {
   const log = request.logFile === undefined ? undefined : logFile(request.logFile)
   // Lines are written, and nothing else of a stream is used.
-  const output = { out: log ?? process.stdout, err: log ?? process.stderr } as Output
+  const output = { out: log ?? io().stdout, err: log ?? io().stderr } as Output
   // The reader of a pipe has gone, as "head" does.
-  process.stdout.on('error', () => process.exit(exitCodes.ok))
+  io().stdout.on('error', () => process.exit(exitCodes.ok))
   try {
     const lock = await locked(request.server)
     try {

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os'
+import { io } from '../../cli/io.ts'
 import { askToConfirm } from '../../cli/ask.ts'
 import { UsageError } from '../../cli/exit.ts'
 import { type Interrupted, untilInterrupted } from '../../cli/interrupt.ts'
@@ -24,14 +24,14 @@ import { syncFiles } from '../../sync/upload/sync-files.ts'
 import { stopReasonOf } from '../../sync/upload/sync-sessions.ts'
 import type { Options } from '../sync.ts'
 
-const output = { out: process.stdout, err: process.stderr }
+const output = () => ({ out: io().stdout, err: io().stderr })
 
 /** The folders in which the agents' sessions are looked for. */
 const foldersOf = ({ env, home }: SearchedHome) => agents.flatMap((agent) => agent.roots(env, home))
 
 /** Uploads secrets only after somebody at a terminal has said so. */
 const confirmSecrets = async (): Promise<undefined> => {
-  if (!process.stdin.isTTY) throw new UsageError('--no-redact asks first, which needs a terminal')
+  if (!io().stdin.isTTY) throw new UsageError('--no-redact asks first, which needs a terminal')
   const isAgreed = await askToConfirm('Passwords, keys and tokens in your sessions will be uploaded as they are.')
   if (!isAgreed) throw new UsageError('not confirmed')
 }
@@ -54,7 +54,7 @@ const refuseWithWatch = ({ dryRun, force, strict, yes, visibility, project }: Op
 const watch = async (paths: readonly string[], options: Options): Promise<number> => {
   refuseWithWatch(options)
   const { namespace, visibility, logFile, json = false } = options
-  const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
+  const [server, config] = [serverAddress(options.server, io().env), configDir(io().env)]
   const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
   const { syncWatch } = await import('./sync-watch.ts')
   return syncWatch({ paths, server, config, namespace, visibility, redaction, json, logFile })
@@ -74,7 +74,7 @@ export const sync = async (paths: readonly string[], options: Options): Promise<
   if (options.watch) return watch(paths, options)
   requireTerminal(options)
   const { dryRun = false, json = false } = options
-  const { report, summary } = newRunSoFar(newReporter(output, { json, dryRun }))
+  const { report, summary } = newRunSoFar(newReporter(output(), { json, dryRun }))
   return untilInterrupted(
     {
       graceMs: GRACE_MS,
@@ -92,15 +92,15 @@ const syncUntil = async (
   report: Reporter,
 ): Promise<number> => {
   const { namespace, visibility, dryRun = false, force = false, strict = false, yes = false, json = false } = options
-  const [server, config] = [serverAddress(options.server, process.env), configDir(process.env)]
+  const [server, config] = [serverAddress(options.server, io().env), configDir(io().env)]
   const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
   const unreadable: { readonly file: string; readonly message: string }[] = []
-  const searched = { env: process.env, home: homedir() }
+  const searched = { env: io().env, home: io().home }
   const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }))
   const timing = withConnectionNotice(withSignal(withPatience(realTiming), signal), (state, message) =>
     report({ type: 'connection', state, message }),
   )
-  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: dryRun })
+  const state = openSyncState({ folder: stateDir(io().env), config, readOnly: dryRun })
   const connectTo = (slug: string | undefined) =>
     connect({ config, server, slug, readOnly: dryRun, lastWrite: state.lastWriteTo(server) ?? '' }, (url, token) =>
       newApiClient(url, token, timing),

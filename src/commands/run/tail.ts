@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { say } from '../../cli/output.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { commandName } from '../../cli/command-name.ts'
@@ -11,7 +12,7 @@ import { type Access, noticedTiming } from '../support/access.ts'
 import { nameTrace } from '../support/find-trace.ts'
 import type { Options } from '../tail.ts'
 
-const output = { out: process.stdout, err: process.stderr }
+const output = () => ({ out: io().stdout, err: io().stderr })
 
 /** What is followed, and as whom. Without a token only what is public can be. */
 type Choice = { readonly access: Access; readonly followed: Followed; readonly token: string | undefined }
@@ -62,7 +63,7 @@ const followOn = async (given: Access, name: string | undefined, options: Option
     token,
     atFirst: options.lines,
     revisionOf: access.api(token).traceRevision,
-    printer: options.json ? jsonPrinter(output) : textPrinter(output),
+    printer: options.json ? jsonPrinter(output()) : textPrinter(output()),
     failed: ({ message }) => refuse(new Error(message)),
     sessionEnded: () => refuse(sessionHasEnded(server)),
     activeNamespace: async () => (await newAccountClient(server, token!, noticedTiming).session()).namespace?.slug,
@@ -83,6 +84,6 @@ export const tail = async (access: Access, options: Options, name: string | unde
   const leave = () => process.exit(exitCodes.ok)
   process.once('SIGINT', leave).once('SIGTERM', leave)
   // Who reads what is printed has gone.
-  process.stdout.once('error', leave)
+  io().stdout.once('error', leave)
   return followOn(access, name, options)
 }

@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
 import { requireLogin } from '../../sync/login/connect.ts'
@@ -11,7 +12,7 @@ const tokenOf = async ({ config, server, namespace, connect }: Access): Promise<
 
 export const printToken = async (access: Access, { json }: ClientOptions): Promise<number> => {
   const token = await tokenOf(access)
-  if (process.stdout.isTTY) say('This is a secret: whoever has it acts as you, until "tracebook logout".')
+  if (io().stdout.isTTY) say('This is a secret: whoever has it acts as you, until "tracebook logout".')
   if (json) await printDocument({ type: 'token', server: access.server, token })
   else await printLines([token])
   return exitCodes.ok

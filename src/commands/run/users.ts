@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { requireAgreement } from '../../cli/ask.ts'
 import { escapeControls } from '../../cli/escape.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
@@ -52,7 +53,7 @@ export const list = ({ json = false }: ListOptions): Promise<number> =>
         { head: 'bytes', cell: ({ bytes }: UserOfService) => `${bytes}`, align: 'right' as const },
         { head: 'user', cell: ({ id }: UserOfService) => id },
       ]
-      await printLines(tableLines(columns, users, process.stdout.columns))
+      await printLines(tableLines(columns, users, io().stdout.columns))
     }
     return exitCodes.ok
   })

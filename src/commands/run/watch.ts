@@ -1,5 +1,5 @@
-import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { localTime } from '../../cli/local-time.ts'
@@ -24,18 +24,18 @@ import type { ClientOptions } from '../support/client-command.ts'
 
 /** The manager of this system; undefined for one that is not known. */
 const managerOf = (): ServiceManager | undefined => {
-  const place = { env: process.env, home: homedir(), state: stateDir(process.env) }
+  const place = { env: io().env, home: io().home, state: stateDir(io().env) }
   if (process.platform === 'linux') return systemd(place)
   return process.platform === 'darwin' ? launchd(place, process.getuid!()) : undefined
 }
 
 const programFor = (server: string, namespace: string | undefined): ServiceProgram => ({
   command: [
-    ...lastingCommand(process.execPath, process.argv[1]!),
+    ...lastingCommand(process.execPath, io().script),
     ...['sync', '--watch', '--server', server],
     ...(namespace === undefined ? [] : ['--namespace', namespace]),
   ],
-  environment: lastingEnvironment(process.env),
+  environment: lastingEnvironment(io().env),
 })
 
 type Described = {
@@ -52,7 +52,7 @@ const describe = async ({ server }: Access): Promise<Described> => {
     if (!(error instanceof NoServiceManager)) throw error
     return { isRunning: false, pid: undefined, state: error.message }
   })
-  return { server, manager, service, watcher: await runningWatcher(stateDir(process.env), server) }
+  return { server, manager, service, watcher: await runningWatcher(stateDir(io().env), server) }
 }
 
 const documentOf = ({ server, manager, service, watcher }: Described) => ({
@@ -83,7 +83,7 @@ export const install = async (access: Access, { json }: ClientOptions): Promise<
     await manager.install(program)
   } catch (error) {
     if (!(error instanceof NoServiceManager)) throw error
-    throw new Error(withoutManager(error.message, program, join(stateDir(process.env), LOG_FILE)), { cause: error })
+    throw new Error(withoutManager(error.message, program, join(stateDir(io().env), LOG_FILE)), { cause: error })
   }
   if (json) await printDocument(documentOf(await describe(access)))
   else
@@ -97,7 +97,7 @@ export const install = async (access: Access, { json }: ClientOptions): Promise<
 
 export const uninstall = async (access: Access, { json }: ClientOptions): Promise<number> => {
   const isRemoved = await managerOf()?.uninstall()
-  await removeWatchLocks(stateDir(process.env))
+  await removeWatchLocks(stateDir(io().env))
   if (json) await printDocument(documentOf(await describe(access)))
   else await printLines([isRemoved ? 'Removed.' : 'There is nothing to remove.'])
   return exitCodes.ok

@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { UsageError } from '../../cli/exit.ts'
 import { type ApiClient, newApiClient } from '../../sync/api/client.ts'
 import { hasStatus } from '../../sync/api/errors.ts'
@@ -8,13 +9,10 @@ import { readCredentials } from '../../sync/login/credentials.ts'
 import type { ClientOptions } from './client-command.ts'
 
 /** Waits and retries are told on stderr. */
-export const noticedTiming: RetryTiming = withNotice(realTiming, (line) => void process.stderr.write(line))
+export const noticedTiming: RetryTiming = withNotice(realTiming, (line) => void io().stderr.write(line))
 
 /** The same for a command that goes on for long. */
-export const patientTiming: RetryTiming = withNotice(
-  withPatience(realTiming),
-  (line) => void process.stderr.write(line),
-)
+export const patientTiming: RetryTiming = withNotice(withPatience(realTiming), (line) => void io().stderr.write(line))
 
 /** A server, and the login that is stored for it. */
 export type Access = {
@@ -35,7 +33,7 @@ export type Access = {
 
 /** The server that the options, else the environment name. @throws UsageError */
 export const openAccess = ({ server: url, namespace }: ClientOptions): Access => {
-  const [config, server] = [configDir(process.env), serverAddress(url, process.env)]
+  const [config, server] = [configDir(io().env), serverAddress(url, io().env)]
   return {
     config,
     server,

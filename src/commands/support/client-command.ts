@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { exitOnUsage, runCommand } from '../../cli/exit.ts'
+import { runCommand } from '../../cli/exit.ts'
 import type { Access } from './access.ts'
 import { type Help, helpText } from './help.ts'
 
@@ -32,7 +32,6 @@ export const clientCommand = <Options extends ClientOptions, Args extends readon
     .addOption(serverOption())
     .addOption(jsonOption())
     .addHelpText('after', helpText(help))
-    .exitOverride(exitOnUsage)
     .action(function (this: Command) {
       // A command takes options of its parent too: they are found there when they stand behind the name of the command.
       const options = this.optsWithGlobals<Options>()

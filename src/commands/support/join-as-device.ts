@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { askToConfirm } from '../../cli/ask.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { UsageError } from '../../cli/exit.ts'
@@ -26,7 +27,7 @@ const codeOfDevice: Secret = {
 const confirmNewDevice = async ({ config, server, yes }: JoinAsDevice) => {
   const login = (await readCredentials(config, server))?.login
   if (!login || yes) return
-  if (!process.stdin.isTTY) throw new UsageError('Nobody can be asked here whether this is meant: agree with --yes')
+  if (!io().stdin.isTTY) throw new UsageError('Nobody can be asked here whether this is meant: agree with --yes')
   const isMeant = await askToConfirm(
     `This machine is logged in to ${server} as user ${login.userId} (namespace ${login.namespaceSlug}). It will be a device ` +
       'of the user of the code instead. What the other one has stays on the server; without another device nobody can ' +

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os'
+import { io } from '../../cli/io.ts'
 import { stateDir } from '../../sync/config.ts'
 import type { AgentOverview, Changes, Ruled, Sent } from '../../sync/overview.ts'
 import { readRedactionOptions } from '../../sync/redaction/options.ts'
@@ -66,8 +66,8 @@ export const sentTo = async (
   server: string,
   { namespaceId, namespaceSlug }: { readonly namespaceId: string; readonly namespaceSlug: string },
 ): Promise<Sent> => {
-  const state = openSyncState({ folder: stateDir(process.env), config, readOnly: true })
-  const where = { env: process.env, home: homedir(), config, server }
+  const state = openSyncState({ folder: stateDir(io().env), config, readOnly: true })
+  const where = { env: io().env, home: io().home, config, server }
   return {
     states: await state.of({ server, namespaceId }),
     redaction: await readRedactionOptions(config),

@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { askLine } from '../../cli/ask.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { UsageError, errorMessage } from '../../cli/exit.ts'
@@ -17,7 +18,7 @@ export const explainName = (error: unknown): never => {
  * An empty line is no name. What fails here is said only: the user is a member already.
  */
 export const askForName = async (account: AccountClient): Promise<string | undefined> => {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
+  if (!io().stdin.isTTY || !io().stderr.isTTY) return undefined
   const later = `Give yourself a name later: ${commandName} whoami --set-name NAME`
   try {
     const { user } = await account.session()

@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import open from 'open'
 import { askLine, askToConfirm } from '../../cli/ask.ts'
 import { sayLines } from '../../cli/output.ts'
@@ -26,6 +27,6 @@ export const newTerminalPrompts = ({ opensBrowser, assumeYes }: Options): Prompt
     )
   },
   askForCode:
-    process.stdin.isTTY || !opensBrowser ? (signal) => askLine('Code: ', 'no code was given', signal) : undefined,
-  confirm: assumeYes ? sayAndConfirm : process.stdin.isTTY ? askToConfirm : undefined,
+    io().stdin.isTTY || !opensBrowser ? (signal) => askLine('Code: ', 'no code was given', signal) : undefined,
+  confirm: assumeYes ? sayAndConfirm : io().stdin.isTTY ? askToConfirm : undefined,
 })

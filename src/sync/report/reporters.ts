@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { escapeControls } from '../../cli/escape.ts'
 import { type Bar, newBar } from './bar.ts'
 import type { Reporter } from './events.ts'
@@ -44,7 +45,7 @@ export const barReporter = (output: Output, dryRun: boolean): Reporter => {
 }
 
 /** Whether a stream is a terminal that can move its cursor. */
-const isTerminal = (stream: NodeJS.WriteStream): boolean => stream.isTTY && process.env.TERM !== 'dumb'
+const isTerminal = (stream: NodeJS.WriteStream): boolean => stream.isTTY && io().env.TERM !== 'dumb'
 
 /** The reporter for a command with these streams and options. */
 export const newReporter = (output: Output, { json, dryRun }: { json: boolean; dryRun: boolean }): Reporter => {

@@ -1,3 +1,4 @@
+import { io } from '../../cli/io.ts'
 import { askToConfirm } from '../../cli/ask.ts'
 import { escapeControls } from '../../cli/escape.ts'
 import { UsageError } from '../../cli/exit.ts'
@@ -27,7 +28,7 @@ export type Asking = {
 
 /** Asks on the terminal of this process. */
 export const terminalAsking = (): Asking => ({
-  isTerminal: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  isTerminal: io().stdin.isTTY === true && io().stderr.isTTY === true,
   confirm: askToConfirm,
 })
 

@@ -85,8 +85,8 @@ test('of a bundle is escaped', () =>
   }))
 
 test('of traces and people is escaped, by each command', () =>
-  inWorld(async ({ url, folder, user, putTrace }) => {
-    const [id, token, dataDir] = [`t-${EVIL}`, tokenIn(user.config), join(folder, 'data')]
+  inWorld(async ({ url, databaseUrl, folder, user, putTrace }) => {
+    const [id, token] = [`t-${EVIL}`, tokenIn(user.config)]
     await ask(url, '/v1/user', { token, method: 'PATCH', body: { displayName: EVIL } })
     await putTrace(user, id, { title: EVIL, model: EVIL, projectPath: EVIL }, [EVIL])
     await putTrace(user, id, { title: `other ${EVIL}` })
@@ -108,7 +108,7 @@ test('of traces and people is escaped, by each command', () =>
     await writeFile(bundle, proved.out)
     assert.is((await run(['audit', 'verify', '--offline', bundle], {})).how, 0, 'it is the same document')
 
-    const here = (...words: string[]) => run(['audit', ...words], { DATA_DIR: dataDir, ...logEnvironment(dataDir) })
+    const here = (...words: string[]) => run(['audit', ...words], { DATABASE_URL: databaseUrl, ...logEnvironment(databaseUrl) })
     assert.is((await user.run('rm', id, '--yes')).how, 0)
     for (const form of [[], ['--json']]) assertSafe(await here('erasures', ...form), 'erasures')
   }))

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { readRunningService } from '../../../src/embedded/lock.ts'
 import { inFolder } from '../../embedded/support.ts'
 import { logEnvironment } from '../../support/log-place.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { until } from '../../support/until.ts'
 
 const main = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
@@ -15,6 +16,12 @@ export type Variables = Readonly<Record<string, string>>
 export type Program = readonly [file: string, ...args: string[]]
 
 const ofClone: Program = [process.execPath, main]
+
+/** What a command finds of the caller's shell, beside variables of its own. */
+const bareNeed = () => {
+  const { PATH = '', TMPDIR = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
+  return { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE }
+}
 
 /** How a process ended: its exit code or signal, and all that it said. */
 export type Ended = { readonly how: number | NodeJS.Signals; readonly out: string; readonly err: string }
@@ -37,8 +44,7 @@ export const start = (
   variables: Variables,
   [file, ...before] = ofClone,
 ): { child: ChildProcess; ended: Promise<Ended> } => {
-  const { PATH = '', TMPDIR = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
-  const env = { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE, ...variables }
+  const env = { ...bareNeed(), ...variables }
   const child = spawn(file, [...before, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   started.add(child)
   child.once('exit', () => started.delete(child))
@@ -142,6 +148,7 @@ export const startService = async (dataDir: string, port?: number, program = ofC
 export type User = {
   readonly config: string
   readonly claude: string
+  /** Runs a command to its end: in this process, or of a program that was given. */
   run(...args: readonly string[]): Promise<Ended>
   /** The same on a terminal, which takes `hasTerminals`. */
   onTerminal(terminal: Terminal & { readonly variables?: Variables }, ...args: readonly string[]): Promise<Ended>
@@ -150,15 +157,15 @@ export type User = {
 }
 
 /** `folder`: whatever the user owns stands below it. `url`: the server that the user talks to. */
-export const newUser = (folder: string, url: string, program = ofClone): User => {
+export const newUser = (folder: string, url: string, program?: Program): User => {
   const [config, claude] = [join(folder, 'config'), join(folder, 'claude')]
   const variables = { TRACEBOOK_URL: url, TRACEBOOK_CONFIG_DIR: config, CLAUDE_CONFIG_DIR: claude, HOME: folder }
   return {
     config,
     claude,
-    run: (...args) => run(args, variables, program),
+    run: (...args) => (program ? run(args, variables, program) : runCommand(args, { ...bareNeed(), ...variables })),
     onTerminal: ({ variables: more = {}, ...terminal }, ...args) =>
-      runOnTerminal(args, { ...variables, ...more }, terminal, program),
+      runOnTerminal(args, { ...variables, ...more }, terminal, program ?? ofClone),
     start: (...args) => start(args, variables, program),
   }
 }

@@ -1,10 +1,13 @@
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './api.ts'
-import { type User, inTemporary, newUser, startService } from './processes.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openAudited } from '../../proof/support.ts'
+import { type User, inTemporary, newUser } from './processes.ts'
 
 export type World = {
   readonly url: string
+  readonly databaseUrl: string
   /** All that the world has stands below it. */
   readonly folder: string
   /** A user who is logged in. */
@@ -24,31 +27,32 @@ const messageOf = (text: string, i: number) => ({
   parts: [{ type: 'text', content: { text } }],
 })
 
-/** Gives the work a service of its own, and a user of it. */
+/** Gives the work a service of its own, in this process, and a user of it. */
 export const inWorld = (work: (world: World) => Promise<unknown>) =>
   inTemporary(async (folder) => {
-    const service = await startService(join(folder, 'data'))
-    const { url } = service
-    const logIn = async (name: string) => {
-      const user = newUser(join(folder, name), url)
-      assert.is((await user.run('login')).how, 0)
-      return user
+    const database = await freshDatabase()
+    const { app, close } = await openAudited(database, { env: { SUMMARY_PROVIDER: 'none' } })
+    let closing: Promise<void> | undefined
+    const stop = () => (closing ??= close())
+    try {
+      const url = await app.listen({ host: '127.0.0.1', port: 0 })
+      const logIn = async (name: string) => {
+        const user = newUser(join(folder, name), url)
+        assert.is((await user.run('login')).how, 0)
+        return user
+      }
+      const putTrace: World['putTrace'] = async ({ config }, externalId, fields = {}, texts = []) => {
+        const token = tokenIn(config)
+        const path = `/v1/traces/${encodeURIComponent(externalId)}`
+        await ask(url, path, { token, method: 'PUT', body: { agentId: 'claude-code', ...fields } })
+        if (texts.length === 0) return
+        await ask(url, `${path}/messages/batch`, { token, method: 'POST', body: { messages: texts.map(messageOf) } })
+      }
+      await work({ url, databaseUrl: database.url, folder, user: await logIn('ada'), newUser: logIn, putTrace, stop })
+    } finally {
+      await stop()
+      await database.drop()
     }
-    const putTrace: World['putTrace'] = async ({ config }, externalId, fields = {}, texts = []) => {
-      const token = tokenIn(config)
-      const path = `/v1/traces/${encodeURIComponent(externalId)}`
-      await ask(url, path, { token, method: 'PUT', body: { agentId: 'claude-code', ...fields } })
-      if (texts.length === 0) return
-      await ask(url, `${path}/messages/batch`, { token, method: 'POST', body: { messages: texts.map(messageOf) } })
-    }
-    let hasEnded = false
-    const stop = async () => {
-      if (hasEnded) return
-      hasEnded = true
-      assert.is((await service.end('SIGTERM')).how, 0)
-    }
-    await work({ url, folder, user: await logIn('ada'), newUser: logIn, putTrace, stop })
-    await stop()
   })
 
 /** The namespace of a user's login. */

@@ -17,7 +17,7 @@ import { newTestTiming } from '../support/timing.ts'
 
 type Context = { server: TestServer; home: string; remove: () => void }
 const test = suite<Context>('a server that means harm')
-const entry = join(import.meta.dirname, '..', 'support', 'cli.ts')
+const entry = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
 const evil = 'e\u001b]0;x\u0007\u009b2J\u007f\u202evil\r\nLogged in'
 const shown = 'e\\u001b]0;x\\u0007\\u009b2J\\u007f\\u202evil\\u000d\\u000aLogged in'
 

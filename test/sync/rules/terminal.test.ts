@@ -10,7 +10,7 @@ const test = suite<CommandContext>('at a terminal')
 test.before.each(async (context) => void Object.assign(context, await newCommandContext()))
 test.after.each(({ close }) => close())
 
-const entry = join(import.meta.dirname, '..', 'support', 'cli.ts')
+const entry = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
 const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false
 
 /** Runs `tracebook` in a terminal of its own, and answers each question. */

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { runCommand } from '../../support/run-command.ts'
 import { startServer, type TestServer } from './server.ts'
 import { tempFolder } from './temp.ts'
 
@@ -16,8 +15,8 @@ export type CommandContext = {
   close: () => Promise<void>
 }
 
-/** The client's commands. */
-export const entry = join(import.meta.dirname, 'cli.ts')
+/** The command line. */
+export const entry = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
 const fixtures = join(import.meta.dirname, '..', '..', 'fixtures', 'sync')
 
 export const newCommandContext = async (): Promise<CommandContext> => {
@@ -45,11 +44,10 @@ export const environment = ({ server, home, claude, variables = {} }: CommandCon
 export const start = (context: CommandContext, ...args: readonly string[]) =>
   spawn(process.execPath, [entry, ...args], { env: environment(context), stdio: ['ignore', 'pipe', 'pipe'] })
 
-/** Runs `tracebook` to its end. */
+/** Runs `tracebook` to its end, in this process. */
 export const run = async (context: CommandContext, ...args: readonly string[]) => {
-  const child = start(context, ...args)
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { code: child.exitCode, out, err }
+  const { how, out, err } = await runCommand(args, environment(context))
+  return { code: how, out, err }
 }
 
 /** The JSON documents of an output, one a line. */

@@ -1,3 +1,4 @@
+import { io } from '../../../cli/io.ts'
 import { escapeControls } from '../../../cli/escape.ts'
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
 import { fitToColumns } from '../../../cli/fit-to-columns.ts'
@@ -28,7 +29,7 @@ const linesOf = ({ from, to, patch, messages: { added, updated } }: Diff): strin
 }
 
 const printDiff = async (diff: Diff): Promise<void> => {
-  const { columns } = process.stdout
+  const { columns } = io().stdout
   for (const line of linesOf(diff))
     await writeOut(`${columns === undefined ? escapeControls(line) : fitToColumns(line, columns)}\n`)
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { io } from '../../../cli/io.ts'
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
 import { explainMissingFile } from '../../../cli/missing-file.ts'
 import { writeOut } from '../../../cli/standard-output.ts'
@@ -52,7 +53,7 @@ const exportTo = async ({ log, deleted }: Source, scope: Scope, { write, begun, 
     await writer.flush().finally(progress.stop)
   }
   const { events, sha256 } = await writer.trailer(through)
-  process.stderr.write(`${events} events, sha256 ${sha256}\n`)
+  io().stderr.write(`${events} events, sha256 ${sha256}\n`)
   return exitCodes.ok
 }
 

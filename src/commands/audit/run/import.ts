@@ -1,3 +1,4 @@
+import { io } from '../../../cli/io.ts'
 import { exitCodes } from '../../../cli/exit.ts'
 import { stoppable } from '../../../cli/interrupt.ts'
 import { explainMissingFile } from '../../../cli/missing-file.ts'
@@ -45,16 +46,16 @@ const copyInto = (to: EventLog, from: CopySource, signal: AbortSignal): Promise<
 
 export const importLog = async (path: string, to: string | undefined): Promise<number> => {
   const from = sourceOf(path, await checkImport(path)) // before a PostgreSQL is started for it
-  const location = to ?? (process.env.EVENTSTORE_URL || process.env.DATABASE_URL || 'embedded')
+  const location = to ?? (io().env.EVENTSTORE_URL || io().env.DATABASE_URL || 'embedded')
   return stoppable(async (signal) => {
     const { log: target } = await openLocation(location, 'target', signal)
     try {
       const { events, before, digest, isComplete } = await copyInto(target, from, signal)
       if (!isComplete) {
-        process.stderr.write(`Stopped after ${events} events. Run it again to go on.\n`)
+        io().stderr.write(`Stopped after ${events} events. Run it again to go on.\n`)
         throw signal.reason
       }
-      process.stdout.write(`${events} events, ${events - before} of them imported now. Verified: sha256 ${digest}\n`)
+      io().stdout.write(`${events} events, ${events - before} of them imported now. Verified: sha256 ${digest}\n`)
       return exitCodes.ok
     } finally {
       await target.close()

@@ -1,3 +1,4 @@
+import { io } from '../../../cli/io.ts'
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
 import { printDocument, say } from '../../../cli/output.ts'
 import { writeOut } from '../../../cli/standard-output.ts'
@@ -37,7 +38,7 @@ const pagesOf = (history: HistoryClient, { externalId, namespace }: Subject, opt
 const printerOf =
   (namesTrace: boolean, json: boolean) =>
   (entry: TimelineEntry): Promise<void> =>
-    json ? printDocument(entry) : writeOut(`${entryLine(entry, namesTrace, process.stdout.columns)}\n`)
+    json ? printDocument(entry) : writeOut(`${entryLine(entry, namesTrace, io().stdout.columns)}\n`)
 
 /** Shows the last so many of what is there. */
 const showNewest = async (

@@ -1,3 +1,4 @@
+import { io } from '../../../cli/io.ts'
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
 import { printDocument, printLines } from '../../../cli/output.ts'
 import type { PastQuery, PastTrace } from '../../../sync/api/history.ts'
@@ -21,7 +22,7 @@ const printTrace = (past: PastTrace, json: boolean) =>
 const printMessage = (message: Message, json: boolean) =>
   json
     ? printDocument({ type: 'message', message })
-    : printLines(['', ...messageLines(message, messageWidth(process.stdout))])
+    : printLines(['', ...messageLines(message, messageWidth(io().stdout))])
 
 export const show = async (given: Access, options: Options, name: string): Promise<number> => {
   const { at, revision, json = false } = options

@@ -1,3 +1,4 @@
+import { io } from '../../../cli/io.ts'
 import { groups } from '../../../../projections/index.ts'
 import { exitCodes } from '../../../cli/exit.ts'
 import { readConfig } from '../../../config.ts'
@@ -13,7 +14,7 @@ const toJson = ({ group, quarantined }: QuarantinedInGroup) =>
   })
 
 export const list = async (json: boolean): Promise<number> => {
-  const streams = await findQuarantined(await findDatabaseUrl(readConfig(process.env)), groups)
+  const streams = await findQuarantined(await findDatabaseUrl(readConfig(io().env)), groups)
   for (const stream of streams) console.log(json ? toJson(stream) : describeQuarantined(stream))
   if (streams.length > 0) return exitCodes.found
   if (!json) console.log('No stream is in quarantine.')

@@ -1,3 +1,4 @@
+import { io } from '../../../cli/io.ts'
 import { exitCodes } from '../../../cli/exit.ts'
 import { type Config, readConfig } from '../../../config.ts'
 import { publicId } from '../../../log/log-id.ts'
@@ -20,7 +21,7 @@ const beginEpochOf = (config: Config): Promise<string> =>
     : withDatabase(config, (databaseUrl) => beginEpoch({ databaseUrl }))
 
 export const restored = async (): Promise<number> => {
-  const logId = await beginEpochOf(readConfig(process.env))
+  const logId = await beginEpochOf(readConfig(io().env))
   console.log(`Another epoch of the log has begun: its logId is ${logId} now. Clients upload what is missing.`)
   return exitCodes.ok
 }

@@ -1,0 +1,30 @@
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { type Io, withIo } from '../../src/cli/io.ts'
+import { run } from '../../src/commands/program.ts'
+
+const script = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+
+/** How a command ended: its exit code, and all that it said. */
+export type Said = { readonly how: number; readonly out: string; readonly err: string }
+
+/** What the command finds; by default no input, and the folder of the tests. */
+export type Surroundings = { readonly input?: string; readonly cwd?: string }
+
+/** Runs `tracebook` with these words and variables in this process, and with nothing else of it. `HOME` is its home folder. */
+export const runCommand = async (
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { input = '', cwd = process.cwd() }: Surroundings = {},
+): Promise<Said> => {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  stdin.end(input)
+  const [out, err] = [text(stdout), text(stderr)]
+  const io = { stdin, stdout, stderr, env, cwd, script, home: env['HOME'] ?? cwd, exitCode: undefined } as unknown as Io
+  await withIo(io, () => run(words)).finally(() => {
+    stdout.end()
+    stderr.end()
+  })
+  return { how: io.exitCode ?? 0, out: await out, err: await err }
+}

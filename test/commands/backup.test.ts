@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { allOf } from '../embedded/support.ts'
+import { freshDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { ask } from './support/api.ts'
 import { inTemporary, run, serveInVain, start, startService } from './support/processes.ts'
@@ -11,7 +12,9 @@ import { inTemporary, run, serveInVain, start, startService } from './support/pr
 const test = suite('tracebook backup and restore')
 delete process.env.TEST_LOG_URL // a log in EventStoreDB is in no backup
 
-const inDir = (dataDir: string, ...args: string[]) => run(args, { DATA_DIR: dataDir })
+/** Checkpoints that `audit verify` keeps stand beside the folder. */
+const inDir = (dataDir: string, ...args: string[]) =>
+  run(args, { DATA_DIR: dataDir, TRACEBOOK_CONFIG_DIR: join(dataDir, '..', 'config') })
 
 /** A service with a trace, and a backup that was made while it served; it has stopped since. */
 const makeBackup = async (folder: string) => {
@@ -30,6 +33,7 @@ const makeBackup = async (folder: string) => {
     return answer.headers.get('x-log-position')!
   }
   const kept = await put('t')
+  await until(async () => (await inDir(dataDir, 'audit', 'verify')).how === 0)
   const made = await inDir(dataDir, 'backup', file)
   assert.is(made.how, 0, made.err)
   assert.match(made.err, /backup: \d+ events of the log, .* sha256 of its content [0-9a-f]{64}\n$/)
@@ -55,7 +59,7 @@ test('a new folder has what the old one had, clients notice what is missing, and
     const holds = async (position: string) =>
       (await ask<{ holds: boolean }>(service.url, `/v1/session?holds=${encodeURIComponent(position)}`, { token })).holds
     assert.equal([await holds(kept), await holds(lost)], [true, false])
-    await until(async () => (await inDir(fresh, 'audit', 'verify')).how === 0)
+    await until(async () => (await inDir(fresh, 'audit', 'verify', '--require-kept')).how === 0)
     assert.is((await service.end('SIGTERM')).how, 0)
   }))
 
@@ -82,22 +86,27 @@ test('a kill in the middle leaves a folder that serve refuses, and another resto
     await service.end('SIGTERM')
   }))
 
-test('there is no backup of a log in EventStoreDB, and none that fills the disk', () =>
+test('there is no backup of a log in EventStoreDB, and neither command fills the disk', () =>
   inTemporary(async (folder) => {
-    const { dataDir, file } = await makeBackup(folder)
-    const elsewhere = { DATA_DIR: dataDir, EVENTSTORE_URL: 'esdb://127.0.0.1:2113' }
+    const database = await freshDatabase()
+    const file = join(folder, 'backup')
+    const [from, into] = [{ DATABASE_URL: database.url }, { DATA_DIR: join(folder, 'new') }]
+    const elsewhere = { ...from, EVENTSTORE_URL: 'esdb://127.0.0.1:2113' }
     const refused = await run(['backup', file], elsewhere)
     assert.is(refused.how, 2)
     assert.match(refused.err, 'the log is in EventStoreDB')
     assert.is((await run(['restore', file], elsewhere)).how, 2)
-    const little = { DATA_DIR: dataDir, DISK_RESERVE_MB: `${2 ** 40}` }
-    const full = await run(['backup', join(folder, 'other')], little)
+
+    const little = { DISK_RESERVE_MB: `${2 ** 40}` }
+    const full = await run(['backup', file], { ...from, ...little })
     assert.is(full.how, 1)
     assert.match(full.err, 'DISK_RESERVE_MB')
-    assert.not.ok(existsSync(join(folder, 'other')))
-    const small = await run(['restore', file], { ...little, DATA_DIR: join(folder, 'new') })
+    assert.not.ok(existsSync(file))
+    assert.is((await run(['backup', file], from)).how, 0)
+    const small = await run(['restore', file], { ...into, ...little })
     assert.is(small.how, 1)
     assert.match(small.err, 'make room')
+    await database.drop()
   }))
 
 test.run()

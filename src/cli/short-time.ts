@@ -1,11 +1,23 @@
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const two = (value: number): string => String(value).padStart(2, '0')
 
-/** A time in milliseconds for a list, in the local zone: `Nov 22 20:45` in the year of `now`, else `2025-11-22`. */
-export const shortTime = (ms: number, now: number): string => {
-  const [date, today] = [new Date(ms), new Date(now)]
-  if (Number.isNaN(date.getTime())) return '-'
-  const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()]
-  if (year !== today.getFullYear()) return `${year}-${two(month + 1)}-${two(day)}`
-  return `${MONTHS[month]} ${String(day).padStart(2)} ${two(date.getHours())}:${two(date.getMinutes())}`
+/** A time in milliseconds; a number that was parsed exactly may be raw JSON, of which no date can be made. */
+const dateOf = (ms: number): Date => new Date(Number(JSON.stringify(ms)))
+
+const dayText = (date: Date): string => `${MONTHS[date.getMonth()]} ${date.getDate()}, ${date.getFullYear()}`
+
+/** The day of a time in milliseconds, in the local zone: `Feb 21, 2027`; undefined for a number that is none. */
+export const shortDay = (ms: number): string | undefined => {
+  const date = dateOf(ms)
+  return Number.isNaN(date.getTime()) ? undefined : dayText(date)
+}
+
+/**
+ * A time in milliseconds as people are shown it, in the local zone: `Feb 21, 2027, 19:41`; a number that is none as it is. What is to be
+ * read exactly, such as a log in a file, has `localTime`.
+ */
+export const shortTime = (ms: number): string => {
+  const date = dateOf(ms)
+  if (Number.isNaN(date.getTime())) return JSON.stringify(ms)
+  return `${dayText(date)}, ${two(date.getHours())}:${two(date.getMinutes())}`
 }

@@ -1,5 +1,6 @@
 import { fitToColumns } from '../cli/fit-to-columns.ts'
 import type { Line } from '../cli/output.ts'
+import { shortDay } from '../cli/short-time.ts'
 import type { MessageValue } from '../realtime/client/queries.ts'
 
 type Part = NonNullable<MessageValue['parts']>[number]
@@ -91,11 +92,9 @@ const timeOf = ({ timestamp, createdAt }: Pick<MessageValue, 'timestamp' | 'crea
 
 const timeText = (time: Date): string => (Number.isNaN(time.getTime()) ? '--:--:--' : time.toTimeString().slice(0, 8))
 
-/** The day of a message in the local zone, such as `Fri Jan 02 2026`; undefined where it is not known. */
-export const dayOf = (message: Pick<MessageValue, 'timestamp' | 'createdAt'>): string | undefined => {
-  const time = timeOf(message)
-  return Number.isNaN(time.getTime()) ? undefined : time.toDateString()
-}
+/** The day of a message in the local zone, such as `Jan 2, 2026`; undefined where it is not known. */
+export const dayOf = ({ timestamp, createdAt }: Pick<MessageValue, 'timestamp' | 'createdAt'>): string | undefined =>
+  shortDay(timestamp ?? createdAt)
 
 const headLine = ({ role, model, timestamp, createdAt }: MessageValue): Line => ({
   text: `${timeText(timeOf({ timestamp, createdAt }))} ${role}${model === undefined ? '' : ` (${model})`}`,

@@ -1,4 +1,7 @@
+import { shortTime } from '../cli/short-time.ts'
 import type { FeedTraceValue } from '../realtime/client/queries.ts'
+
+const TIME = 'Feb 21, 2027, 19:41'.length
 
 const count = (messages: number) => `${messages} ${messages === 1 ? 'message' : 'messages'}`
 
@@ -6,7 +9,7 @@ const count = (messages: number) => `${messages} ${messages === 1 ? 'message' : 
 export const traceLine = (trace: FeedTraceValue, before: FeedTraceValue | undefined): string => {
   const { title, ai_title: summaryTitle, externalId, messageCount = 0, visibility, updatedAt, createdAt } = trace
   const added = messageCount - (before?.messageCount ?? messageCount)
-  const time = new Date(updatedAt ?? createdAt).toTimeString().slice(0, 8)
+  const time = shortTime(updatedAt ?? createdAt).padEnd(TIME)
   const messages = `${count(messageCount)}${added > 0 ? ` (+${added})` : ''}`
   return `${time} ${externalId}  ${messages}  ${visibility}  ${title ?? summaryTitle ?? ''}`.trimEnd()
 }

@@ -12,7 +12,9 @@ const printed = async (make: (output: Output) => Printer, work: (printer: Printe
   work(make({ out, err } as unknown as Output))
   out.end()
   err.end()
-  const plain = (await text(out)).replace(/\u001b\[\d+m/g, '').replace(/^\d\d:\d\d:\d\d /gm, '')
+  const plain = (await text(out))
+    .replace(/\u001b\[\d+m/g, '')
+    .replace(/^(?:\w{3} \d+, \d{4}, \d\d:\d\d +|\d\d:\d\d:\d\d )/gm, '')
   return { lines: plain.split('\n').slice(0, -1), err: await text(err) }
 }
 

@@ -5,7 +5,7 @@ import { shortTime } from '../../cli/short-time.ts'
 import type { TimelineEntry } from '../../sync/api/history.ts'
 import { fitToColumns } from '../../cli/fit-to-columns.ts'
 
-const [TIME, REVISION, WHO, TRACE] = [29, 6, 16, 36]
+const [SHORT_TIME, TIME, REVISION, WHO, TRACE] = [19, 29, 6, 16, 36]
 /** Who has no name is shown by id, and what no user did is the service's. */
 const SERVICE = 'Tracebook'
 
@@ -16,7 +16,7 @@ const NARROW = 110
 const SHORT_ID = 8
 
 const narrowCells = ({ at, revision, trace, text }: TimelineEntry, namesTrace: boolean): readonly string[] => [
-  shortTime(at, Date.now()),
+  padded(shortTime(at), SHORT_TIME),
   `@${revision}`,
   ...(namesTrace ? [padded(fitToColumns(trace?.externalId.slice(0, SHORT_ID) ?? '-', SHORT_ID), SHORT_ID)] : []),
   escapeControls(text),
@@ -33,7 +33,7 @@ export const entryLine = (entry: TimelineEntry, namesTrace: boolean, columns: nu
   const cell = (value: string, width: number) =>
     padded(columns === undefined ? escapeControls(value) : fitToColumns(value, width), width)
   const cells = [
-    padded(localTime(at), TIME),
+    columns === undefined ? padded(localTime(at), TIME) : padded(shortTime(at), SHORT_TIME),
     `@${revision}`.padStart(REVISION),
     cell(actor === undefined ? SERVICE : (actor.displayName ?? actor.userId), WHO),
     ...(namesTrace ? [cell(trace?.externalId ?? '-', TRACE)] : []),

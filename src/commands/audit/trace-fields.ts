@@ -1,11 +1,11 @@
 import { escapeControls } from '../../cli/escape.ts'
-import { localTime } from '../../cli/local-time.ts'
+import { shortTime } from '../../cli/short-time.ts'
 import type { PastTrace } from '../../sync/api/history.ts'
 
 const TIMES = new Set(['createdAt', 'updatedAt', 'startedAt', 'endedAt'])
 
 const textOf = (name: string, value: unknown): string => {
-  if (TIMES.has(name)) return localTime(value as number)
+  if (TIMES.has(name)) return shortTime(value as number)
   if (name === 'namespace') return (value as PastTrace['trace']['namespace']).slug
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,3 +1,4 @@
+import { shortTime } from '../../cli/short-time.ts'
 import { connectForApplying } from '../../engine/apply.ts'
 import { type Group, schemaOf } from '../../engine/group.ts'
 import { type QuarantinedStream, readQuarantine } from '../../engine/quarantine.ts'
@@ -40,7 +41,7 @@ export const findQuarantined = async (url: string, groups: readonly Group[]): Pr
 export const describeQuarantined = ({ group, quarantined }: QuarantinedInGroup): string => {
   const { stream, position, revision, type, reason, at } = quarantined
   return (
-    `${stream}  since ${new Date(at).toISOString()}\n` +
+    `${stream}  since ${shortTime(at)}\n` +
     `  event ${type} at position ${position} (revision ${revision}): ${reason} (read models: ${group.name})`
   )
 }

@@ -1,7 +1,6 @@
 import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
-import { localTime } from '../../cli/local-time.ts'
 import { printDocument, printLines, say } from '../../cli/output.ts'
 import { readSecret } from '../../cli/secret.ts'
 import { shortTime } from '../../cli/short-time.ts'
@@ -34,7 +33,7 @@ export const make = async (access: Access, options: MakeOptions): Promise<number
   })
   if (options.json) await printDocument({ type: 'invite', namespace: slug, invite })
   else {
-    say(`An invite to "${slug}" as ${invite.role}, until ${localTime(invite.expiresAt)}. Send this to whom you invite:`)
+    say(`An invite to "${slug}" as ${invite.role}, until ${shortTime(invite.expiresAt)}. Send this to whom you invite:`)
     await printLines([`${commandName} invite accept ${invite.code} --server ${server}`])
     say(`Who is new there runs instead: ${commandName} login --invite ${invite.code} --server ${server}`)
   }
@@ -50,13 +49,12 @@ export const list = async (access: Access, options: ClientOptions & { readonly a
   else if (invites.length === 0)
     say(`No invite to "${slug}" is open. Make one: ${commandName} invite --namespace ${slug}`)
   else {
-    const now = Date.now()
     const columns = [
       { head: 'code', cell: ({ code }: Invite) => code },
       { head: 'role', cell: ({ role }: Invite) => role },
       { head: 'state', cell: ({ state }: Invite) => state },
       { head: 'used', cell: usesText },
-      { head: 'until', cell: ({ expiresAt }: Invite) => shortTime(expiresAt, now) },
+      { head: 'until', cell: ({ expiresAt }: Invite) => shortTime(expiresAt) },
       { head: 'email', cell: ({ email = '-' }: Invite) => email, min: 8, drop: 1 },
     ]
     await printLines(tableLines(columns, invites, io().stdout.columns))

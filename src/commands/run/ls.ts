@@ -55,10 +55,9 @@ const columnsFor = (
   traces: readonly ListedTrace[],
   { isFeed, hasShortIds, sort, names }: Shown,
 ): Column<ListedTrace>[] => {
-  const now = Date.now()
   const id = hasShortIds ? shortest(traces.map(({ externalId }) => externalId)) : Infinity
   return [
-    { head: 'when', cell: (trace) => shortTime(timeBy[sort](trace), now) },
+    { head: 'when', cell: (trace) => shortTime(timeBy[sort](trace)) },
     { head: 'title', cell: ({ title, ai_title: made }) => title ?? made ?? '-', min: 16 },
     ...(names ? [{ head: 'author', cell: (trace: ListedTrace) => authorText(names, trace), min: 6, drop: 1 }] : []),
     { head: 'project', cell: ({ projectName }) => projectName ?? '-', min: 7, drop: 2 },

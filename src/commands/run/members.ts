@@ -42,11 +42,10 @@ export const list = async (access: Access, options: ClientOptions): Promise<numb
   const members = await client.members(slug).catch(explained(opened, 'see who its members are'))
   if (options.json) for (const member of members) await printDocument({ type: 'member', namespace: slug, member })
   else {
-    const now = Date.now()
     const columns = [
       { head: 'name', cell: nameOf, min: 8 },
       { head: 'role', cell: ({ role }: Member) => role },
-      { head: 'joined', cell: ({ joinedAt }: Member) => shortTime(joinedAt, now), drop: 1 },
+      { head: 'joined', cell: ({ joinedAt }: Member) => shortTime(joinedAt), drop: 1 },
       { head: 'user', cell: ({ user }: Member) => user.id },
     ]
     await printLines(tableLines(columns, members, io().stdout.columns))

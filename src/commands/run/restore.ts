@@ -8,6 +8,7 @@ import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { stoppable } from '../../cli/interrupt.ts'
 import { explainMissingFile } from '../../cli/missing-file.ts'
 import { printLines, say } from '../../cli/output.ts'
+import { shortTime } from '../../cli/short-time.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { diskGuard } from '../../embedded/disk.ts'
 import { withNewDatabase } from '../with-database.ts'
@@ -35,7 +36,7 @@ const sayWhatIsNext = async ({ DATABASE_URL, DATA_DIR, AUDIT_KEY, AUDIT_KEY_FILE
 }
 
 const restored = ({ events, rows }: Restored, { at, version }: Header): string =>
-  `${events} events of the log, ${rows} rows in all, of the backup of ${new Date(at).toISOString()} (Tracebook ${version})`
+  `${events} events of the log, ${rows} rows in all, of the backup of ${shortTime(at)} (Tracebook ${version})`
 
 export const restore = async (file: string): Promise<number> => {
   const config = readConfig(io().env)

@@ -1,5 +1,5 @@
 import { exitCodes } from '../../cli/exit.ts'
-import { localTime } from '../../cli/local-time.ts'
+import { shortTime } from '../../cli/short-time.ts'
 import { type Line, printDocument, shownLine } from '../../cli/output.ts'
 import { openScreen } from '../../cli/pager.ts'
 import { newHistoryClient } from '../../sync/api/history.ts'
@@ -29,10 +29,10 @@ const headLines = (server: string, trace: TraceDetail): Line[] => {
     ['agent', modelName === undefined ? agentId : `${agentId} (${modelName})`],
     ['messages', String(messageCount)],
     ['part of', parentExternalId],
-    ['began', startedAt === undefined ? undefined : localTime(startedAt)],
+    ['began', startedAt === undefined ? undefined : shortTime(startedAt)],
     ['took', Number.isNaN(lasted) ? undefined : lastingText(lasted)],
-    ['created', localTime(createdAt)],
-    ['changed', localTime(updatedAt)],
+    ['created', shortTime(createdAt)],
+    ['changed', shortTime(updatedAt)],
   ]
   return [
     { text: title ?? made ?? 'A trace without a title', style: 'head' },

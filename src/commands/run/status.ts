@@ -1,7 +1,7 @@
 import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { exitCodes } from '../../cli/exit.ts'
-import { localTime } from '../../cli/local-time.ts'
+import { shortTime } from '../../cli/short-time.ts'
 import { type Line, printDocument, printLines } from '../../cli/output.ts'
 import { agents } from '../../sync/agents/index.ts'
 import { type Account, newAccountClient } from '../../sync/api/account.ts'
@@ -92,7 +92,7 @@ const loginText = (login: Login | undefined, server: string): string => {
   if (login.valid === false) return `your session has ended; ${hint}`
   if (!login.account) return `user ${login.stored.userId}, not checked`
   const { user, session } = login.account
-  return `${userText(user)}${session.expiresAt === undefined ? '' : `, until ${localTime(session.expiresAt)}`}`
+  return `${userText(user)}${session.expiresAt === undefined ? '' : `, until ${shortTime(session.expiresAt)}`}`
 }
 
 const namespaceText = ({ stored, account }: Login): string => {
@@ -133,7 +133,7 @@ const textOf = ({ server, isDefault, service, login, sessions, watcher }: Status
     ...(login ? [{ text: `namespace  ${namespaceText(login)}` }] : []),
     { text: `sessions   ${sessionsText(sessions)}` },
     ...sessions.byAgent.flatMap(expiringLine),
-    ...(watcher ? [{ text: `watching   process ${watcher.pid}, since ${localTime(watcher.since)}` }] : []),
+    ...(watcher ? [{ text: `watching   process ${watcher.pid}, since ${shortTime(watcher.since)}` }] : []),
     { text: `version    ${version}` },
   ]
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { io } from '../../cli/io.ts'
-import { localTime } from '../../cli/local-time.ts'
+import { shortTime } from '../../cli/short-time.ts'
 import { errorMessage, exitCodes, UsageError } from '../../cli/exit.ts'
 import { agents } from '../../sync/agents/index.ts'
 import { newApiClient } from '../../sync/api/client.ts'
@@ -168,7 +168,7 @@ const locked = async (server: string) => {
   const lock = await lockWatch(folder, server)
   if (lock) return lock
   const other = await runningWatcher(folder, server)
-  const which = other ? `, by process ${other.pid} since ${localTime(other.since)}` : ''
+  const which = other ? `, by process ${other.pid} since ${shortTime(other.since)}` : ''
   throw new UsageError(`The sessions of this machine are watched for ${server} already${which}.`)
 }
 

@@ -39,14 +39,13 @@ export const list = ({ json = false }: ListOptions): Promise<number> =>
     const users = await readUsers(url)
     if (json) for (const user of users) await printDocument(toDocument(user))
     else {
-      const now = Date.now()
       const columns = [
         { head: 'name', cell: ({ displayName }: UserOfService) => displayName ?? '-', min: 8 },
         { head: 'signs in by', cell: signInsOf, min: 12 },
         { head: 'namespaces', cell: ({ namespaces }: UserOfService) => slugsOf(namespaces), min: 12 },
         {
           head: 'last used',
-          cell: ({ lastUsedAt }: UserOfService) => (lastUsedAt === undefined ? '-' : shortTime(lastUsedAt, now)),
+          cell: ({ lastUsedAt }: UserOfService) => (lastUsedAt === undefined ? '-' : shortTime(lastUsedAt)),
           drop: 1,
         },
         { head: 'traces', cell: ({ traces }: UserOfService) => `${traces}`, align: 'right' as const },

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { io } from '../../cli/io.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { exitCodes } from '../../cli/exit.ts'
-import { localTime } from '../../cli/local-time.ts'
+import { shortTime } from '../../cli/short-time.ts'
 import { printDocument, printLines } from '../../cli/output.ts'
 import { stateDir } from '../../sync/config.ts'
 import { notLoggedInError } from '../../sync/login/connect.ts'
@@ -69,7 +69,7 @@ const linesOf = ({ server, manager, service, watcher }: Described): readonly str
     ? [`Installed with ${manager?.name}: ${service.state}`, `  file: ${manager?.file}`, `  log:  ${manager?.log}`]
     : [`Not installed. To install it: ${commandName} watch install`]),
   watcher
-    ? `Watching for ${server}: process ${watcher.pid}, since ${localTime(watcher.since)}`
+    ? `Watching for ${server}: process ${watcher.pid}, since ${shortTime(watcher.since)}`
     : `Nothing is watching for ${server}.`,
 ]
 

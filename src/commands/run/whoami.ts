@@ -1,6 +1,6 @@
 import { commandName } from '../../cli/command-name.ts'
 import { exitCodes } from '../../cli/exit.ts'
-import { localTime } from '../../cli/local-time.ts'
+import { shortTime } from '../../cli/short-time.ts'
 import { printDocument, printLines } from '../../cli/output.ts'
 import type { Account, Identity } from '../../sync/api/account.ts'
 import { openAccount, userText } from '../support/account.ts'
@@ -22,7 +22,7 @@ const describe = (
       : []),
     namespace ? `namespace ${namespace.slug} (${role})` : 'a member of no namespace',
     ...(device === undefined ? [] : [`device ${device}`]),
-    ...(expiresAt === undefined ? [] : [`logged in until ${localTime(expiresAt)}`]),
+    ...(expiresAt === undefined ? [] : [`logged in until ${shortTime(expiresAt)}`]),
   ]
 }
 

@@ -40,7 +40,7 @@ test('list what is in quarantine, for people and for programs; the rest is serve
 
   const found = await tracebook(scene, 'log', 'quarantine')
   assert.equal([found.how, found.err], [3, ''])
-  assert.match(found.out, `${stream}  since 20`)
+  assert.match(found.out, new RegExp(`${stream}  since \\w{3} \\d+, 20`))
   assert.match(found.out, /event MessageAdded at position \d+ \(revision \d+\): it violates no_bad/)
   assert.match(found.out, `event Exploded at position ${position}`)
   const { how, out } = await tracebook(scene, 'log', 'quarantine', '--json')

@@ -216,8 +216,14 @@ test('a second one says that one is running; one that was killed leaves nothing 
   const first = await watch(context)
   const second = await run(context, 'sync', '--watch')
   assert.is(second.code, 2)
-  assert.match(second.err, new RegExp(`are watched for http\\S+ already, by process ${first.pid} since 20`))
-  assert.match((await run(context, 'status')).out, new RegExp(`\\nwatching {3}process ${first.pid}, since 20`))
+  assert.match(
+    second.err,
+    new RegExp(`are watched for http\\S+ already, by process ${first.pid} since \\w{3} \\d+, 20`),
+  )
+  assert.match(
+    (await run(context, 'status')).out,
+    new RegExp(`\\nwatching {3}process ${first.pid}, since \\w{3} \\d+, 20`),
+  )
   const watchers = await Promise.all(
     [['status'], ['watch', 'status']].map(async (words) => {
       const { watcher } = JSON.parse((await run(context, ...words, '--json')).out) as { watcher: { since: number } }

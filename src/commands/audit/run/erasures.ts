@@ -1,5 +1,6 @@
 import { escapeControls } from '../../../cli/escape.ts'
 import { exitCodes } from '../../../cli/exit.ts'
+import { shortTime } from '../../../cli/short-time.ts'
 import { writeOut } from '../../../cli/standard-output.ts'
 import { type DeletedTrace, deletionsIn, readErasureState } from '../../../erasure/deletions.ts'
 import { closeConnection, newClient } from '../../../postgres/connect.ts'
@@ -10,8 +11,6 @@ import type { Options } from '../erasures.ts'
 const PAGE = 200
 
 const SYSTEM = 'system'
-
-const MAX_TIME = 8.64e15
 
 const toJson = (deleted: DeletedTrace, { users, slugs }: Names): string => {
   const { traceId, externalId, namespaceId, createdAt, deletedAt, deletedBy, messageCount, pending } = deleted
@@ -33,16 +32,12 @@ const columns = (when: string, state: string, messages: string, by: string, trac
 
 const TITLES = columns('DELETED', 'STATE', 'MESSAGES', 'BY', 'TRACE')
 
-/** A time that is none, in a log that was tampered with, is shown as it is. */
-const secondsOf = (ms: number): string =>
-  Math.abs(ms) > MAX_TIME ? String(ms) : new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z')
-
 const toLine = (deleted: DeletedTrace, { users, slugs }: Names): string => {
   const { externalId, namespaceId, createdAt, deletedAt, deletedBy, messageCount, pending } = deleted
   const by = deletedBy === undefined ? SYSTEM : (users.get(deletedBy) ?? deletedBy)
-  const trace = `${slugs.get(namespaceId) ?? namespaceId}/${externalId} (created ${secondsOf(createdAt)})`
+  const trace = `${slugs.get(namespaceId) ?? namespaceId}/${externalId} (created ${shortTime(createdAt)})`
   const state = pending ? 'pending' : 'done'
-  const line = columns(secondsOf(deletedAt), state, `${messageCount ?? '?'}`, escapeControls(by), escapeControls(trace))
+  const line = columns(shortTime(deletedAt), state, `${messageCount ?? '?'}`, escapeControls(by), escapeControls(trace))
   if (pending?.reason === undefined) return line
   return `${line}\n  not erased yet: ${escapeControls(pending.reason)} (failed attempts: ${pending.attempts})`
 }

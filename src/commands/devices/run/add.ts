@@ -1,6 +1,6 @@
 import { commandName } from '../../../cli/command-name.ts'
 import { exitCodes } from '../../../cli/exit.ts'
-import { localTime } from '../../../cli/local-time.ts'
+import { shortTime } from '../../../cli/short-time.ts'
 import { printDocument, printLines, say } from '../../../cli/output.ts'
 import { isLoopback } from '../../../sync/config.ts'
 import { openAccount } from '../../support/account.ts'
@@ -16,7 +16,7 @@ export const add = async (access: Access, { json }: ClientOptions): Promise<numb
     await printDocument({ type: 'code', server, code, expiresAt, command })
     return exitCodes.ok
   }
-  say(`On the other machine, until ${localTime(expiresAt)}:`)
+  say(`On the other machine, until ${shortTime(expiresAt)}:`)
   await printLines(['', `  ${command}`, ''])
   say('Without the code there it asks for it: then no list of processes shows it.')
   if (isLoopback(new URL(server).hostname))

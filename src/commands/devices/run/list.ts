@@ -1,5 +1,5 @@
 import { exitCodes } from '../../../cli/exit.ts'
-import { localTime } from '../../../cli/local-time.ts'
+import { shortTime } from '../../../cli/short-time.ts'
 import { printDocument, printLines } from '../../../cli/output.ts'
 import { countOf } from '../../../sync/report/text.ts'
 import { openAccount } from '../../support/account.ts'
@@ -9,7 +9,7 @@ import { type Device, deviceText, devicesOf } from '../devices-of.ts'
 
 const line = (device: Device): string => {
   const { id, sessions, lastUsedAt, current } = device
-  const used = lastUsedAt === undefined ? '' : `, last used ${localTime(lastUsedAt)}`
+  const used = lastUsedAt === undefined ? '' : `, last used ${shortTime(lastUsedAt)}`
   return `${current ? '*' : ' '} ${id}  ${deviceText(device)}: ${countOf(sessions, 'session')}${used}`
 }
 

@@ -56,6 +56,8 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['open none --no-browser',         any,      any,    any,    usage],
   ['export TRACE',                   usage,    usage,  failed, ok],
   ['export TRACE --revision 99',     any,      any,    any,    usage],
+  ['export',                         any,      any,    any,    usage],
+  ['export --all FOLDER',            usage,    usage,  failed, ok],
   ['export none',                    any,      any,    any,    usage],
   ['import FILE',                    usage,    usage,  any,    ok], // waits two minutes
   ['import none',                    any,      any,    any,    usage],
@@ -119,6 +121,7 @@ const wordsOf = (line: string, file: string): string[] =>
         ['TRACE', TRACE],
         ['OTHER', OTHER],
         ['FILE', file],
+        ['FOLDER', join(file, '..', 'exported')],
       ]).get(word) ?? word,
   )
 

@@ -31,16 +31,26 @@ const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
   if (isTTY && last !== 10) await writeOut('\n')
 }
 
-const pathOf = (externalId: string, namespace: string, options: Options): string => {
-  const { revision, at } = options
-  const query = new URLSearchParams({ format: formatOf(options) })
+/** The path of what is downloaded; `namespace` is a slug. */
+export const pathOf = (
+  externalId: string,
+  namespace: string,
+  { format, revision, at }: Pick<Options, 'revision' | 'at'> & { readonly format: Format },
+): string => {
+  const query = new URLSearchParams({ format })
   for (const [name, value] of Object.entries({ namespace, revision, at }))
     if (value !== undefined) query.set(name, value)
   return `/v1/traces/${encodeURIComponent(externalId)}/export?${query}`
 }
 
-export const exportTrace = async (given: Access, options: Options, name: string): Promise<number> => {
-  const { output, json = false } = options
+export const exportTrace = async (given: Access, options: Options, name: string | undefined): Promise<number> => {
+  const { output, all, json = false } = options
+  if (all !== undefined) {
+    if ([name, output, options.revision, options.at].some((one) => one !== undefined))
+      throw new UsageError('--all goes without an id, --output, --revision and --at')
+    return (await import('./export-all.ts')).exportAll(given, { ...options, folder: all })
+  }
+  if (name === undefined) throw new UsageError('Name a session, or a folder for all of them: --all FOLDER')
   if (json && output === undefined)
     throw new UsageError('--json tells of the file that was written: name it with --output')
   // Who reads what is printed has gone.
@@ -48,7 +58,7 @@ export const exportTrace = async (given: Access, options: Options, name: string)
   const { access, trace } = await findTrace(given, options, name)
   const { externalId, namespace } = trace
   const { server } = access
-  const path = pathOf(externalId, namespace.slug, options)
+  const path = pathOf(externalId, namespace.slug, { ...options, format: formatOf(options) })
   const pieces = download({ server, path, token: await access.token(), timing: noticedTiming })
   try {
     if (output === undefined) await print(pieces)

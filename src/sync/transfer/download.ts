@@ -25,6 +25,9 @@ const textOf = async (response: Response): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
+/** The code of a failure after the first piece of a file: another one may arrive whole. */
+export const BROKE_OFF = 'broke_off'
+
 /** What an answer that is no file says, in the form that the API client reads. */
 const refusal = async (response: Response) => {
   const text = await textOf(response)
@@ -79,7 +82,7 @@ export async function* download(wanted: Download): AsyncGenerator<Uint8Array, vo
     } catch (error) {
       throw new RequestFailed(
         'the transfer broke off: the session was changed, deleted or unpublished meanwhile, or the connection was lost',
-        {},
+        { code: BROKE_OFF },
         { cause: error },
       )
     }

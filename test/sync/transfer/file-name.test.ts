@@ -1,0 +1,43 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { fileNameOf } from '../../../src/sync/transfer/file-name.ts'
+
+const test = suite('the names of exported files')
+
+test('the id of an agent is the name', () => {
+  for (const id of ['5e550000-0000-4000-8000-000000000001', 'agent-a1b2c3d4', 's_1.2', 'a'])
+    assert.is(fileNameOf(id), id)
+})
+
+test('no name leads out of the folder, is hidden, or is one that a system keeps for itself', () => {
+  for (const id of [
+    '../../etc/passwd',
+    '/etc/passwd',
+    '..',
+    '.',
+    '.git',
+    '-rf',
+    'a/b',
+    'a\\b',
+    'a:b',
+    'con',
+    'nul.txt',
+    'a.',
+    'a b',
+    '\u202e',
+  ])
+    assert.match(fileNameOf(id), /^[A-Za-z0-9_][A-Za-z0-9_-]*-[0-9a-f]{16}$/, id)
+})
+
+test('a long id has a name that fits', () => {
+  assert.ok(Buffer.byteLength(fileNameOf('ä'.repeat(1_024))) <= 120)
+})
+
+test('no two ids share a name, also where capitals are not told apart', () => {
+  const ids = ['ses_A', 'ses_a', 'SES_A', 'a/b', 'a_b', 'a:b', 'a b', 'x'.repeat(200), 'x'.repeat(201)]
+  const taken = fileNameOf('a/b')
+  const names = [...ids, taken, taken.toLowerCase()].map((id) => fileNameOf(id).toLowerCase())
+  assert.is(new Set(names).size, new Set([...ids, taken, taken.toLowerCase()]).size)
+})
+
+test.run()

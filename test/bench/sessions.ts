@@ -67,9 +67,10 @@ const turn = (session: string, i: number, random: () => number): string => {
     answer('c', { type: 'tool_use', id: id('toolu'), name: 'Bash', input: { command: text(150) } }),
     progress('p', { type: 'hook_progress', hookEvent: 'PreToolUse', command: text(150) }),
     progress('q', {
+      message: { type: 'user', message: { role: 'user', content: [{ type: 'text', text: text(1_350) }] }, ...end('r') },
+      normalizedMessages: [],
       type: 'agent_progress',
       agentId: 'a5d2ef4',
-      message: user('r', [{ type: 'text', text: text(1_100) }]),
     }),
     {
       ...user('u', [result]),

@@ -1,11 +1,13 @@
 import type { Agent } from '../agent.ts'
 import { objectsOf } from '../support/beginning.ts'
 import { sessionPerFile } from '../support/file-session.ts'
+import { linesOf } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { keptDays } from './cleanup.ts'
 import { beginsLikeLine, isKnownLine } from './known-lines.ts'
 import { parserOf } from './parser.ts'
 import { isSessionFile, sessionFolders, skipsFolder } from './places.ts'
+import { usedBytes } from './used-bytes.ts'
 
 const id = 'claude-code'
 
@@ -26,5 +28,5 @@ export const claudeCode: Agent = {
   extensions: ['.jsonl'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isKnownLine) || beginsLikeLine(beginning),
   keptDays,
-  sessions: sessionPerFile(sessionOfLines(parserOf(id, version))),
+  sessions: sessionPerFile(sessionOfLines(parserOf(id, version), linesOf(usedBytes))),
 }

@@ -93,7 +93,7 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   note(state, line, answer)
   if (!state.ahead) state.early.note(line, answer)
   state.last = line.number
-  state.end = line.offset + line.text.length
+  state.end = line.offset + line.size
   if (!state.makesMessages) return noMessages
   const message = answer === undefined ? ownMessageOf(state, line) : completeAnswer(state, line, answer)
   return message && message.parts.length > 0 ? [message] : noMessages

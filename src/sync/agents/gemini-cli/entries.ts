@@ -17,6 +17,6 @@ export async function* entries(
     throw new Error(`a JSON document of ${size >> 20} MiB has to be parsed as a whole: at most 32 MiB are`)
   const text = (await readFile(path, 'utf8')).trim()
   const json = parseObject(text)
-  if (json) yield { number: 1, offset: 0, ended: true, text, json }
+  if (json) yield { number: 1, offset: 0, size, ended: true, text, json }
   else if (text !== '') onMalformed(1)
 }

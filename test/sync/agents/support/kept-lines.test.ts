@@ -8,6 +8,7 @@ const test = suite('lines that are kept for a second reading')
 const line = (number: number, offset: number, text: string): ObjectLine => ({
   number,
   offset,
+  size: text.length,
   ended: true,
   text,
   json: {},

@@ -65,6 +65,8 @@ export type Session = {
    * and maybe some others. `externalId` and `trace` are those of the whole session.
    */
   readonly isResumed?: boolean
+  /** Whether `messages` with `again` keeps them, and gives the same objects next. */
+  readonly isKept?: boolean
   readonly messages: (options?: { readonly again?: boolean }) => AsyncIterable<SessionMessage>
   /**
    * The place that was reached, and what a later reading has to know of all before it. Known once `messages` has ended; undefined

@@ -134,8 +134,9 @@ export type Redacted = {
   readonly earlierTraces: () => Iterable<EarlierForm<TraceFields>>
 }
 
-/** The messages that were looked through, with the very texts that they had. */
-const newScanned = () => {
+/** The messages that were looked through: the objects themselves where they are given again, else the very texts that they had. */
+const newScanned = ({ isKept = false }: Session) => {
+  const objects = new WeakSet<SessionMessage>()
   const keys = newHashedMap()
   const keyOf = ({ externalId, parts }: SessionMessage): string => {
     const texts = [externalId]
@@ -144,8 +145,8 @@ const newScanned = () => {
     return digest(texts.join('\0'))
   }
   return {
-    add: (message: SessionMessage) => void keys.add(keyOf(message)),
-    has: (message: SessionMessage): boolean => keys.get(keyOf(message)) !== undefined,
+    add: (message: SessionMessage) => void (isKept ? objects.add(message) : keys.add(keyOf(message))),
+    has: (message: SessionMessage): boolean => objects.has(message) || keys.get(keyOf(message)) !== undefined,
   }
 }
 
@@ -161,7 +162,7 @@ export const redactSession = async (
   known = nothing,
 ): Promise<Redacted> => {
   const secrets = newSecrets(options, known)
-  const [scanned, affected] = [newScanned(), new Set<string>()]
+  const [scanned, affected] = [newScanned(session), new Set<string>()]
   const { isEnv, calls: envCalls } = newEnvCalls(known.envCalls)
   const originals = new WeakMap<SessionMessage, SessionMessage>()
   const scan = (message: SessionMessage): void => {

@@ -36,16 +36,17 @@ const redact = async (parts: readonly Part[], trace: Partial<TraceFields> = {}, 
   return { given, session, redactions, parts: messages.map(({ parts: [part] }) => part!) }
 }
 
-for (const [when, before] of [
-  ['none was found before', 'nothing yet'],
-  ['another was found before', `use ${other}`],
+for (const [when, before, isKept] of [
+  ['none was found before', 'nothing yet', false],
+  ['another was found before', `use ${other}`, false],
+  ['the session said that it would be the same', 'nothing yet', true],
 ] as const)
   test(`a secret that is written while the session is read is taken out: ${when}`, async () => {
     let readings = 0
     const given = sessionOf([])
     const messages = () =>
       sessionOf(++readings === 1 ? [text(before)] : [text(`use ${github}`), text(github)]).messages()
-    const redacted = await redactSession({ ...given, messages }, { find, isAllowed: () => false })
+    const redacted = await redactSession({ ...given, isKept, messages }, { find, isAllowed: () => false })
     const sent = await Array.fromAsync(redacted.session.messages())
     assert.equal(
       sent.map(({ parts: [part] }) => part),

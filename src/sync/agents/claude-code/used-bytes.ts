@@ -12,16 +12,18 @@ const UUID = Buffer.from(',"uuid":"')
  */
 const NEEDED = ['isMeta":', 'isCompactSummary":', 'isSidechain":'].map((text) => Buffer.from(text))
 
-/** Where a line of progress begins to differ from others. */
+/** By so many of its first bytes a line is told from others. */
 const START = 2_048
+const USER = Buffer.from(',"type":"user",')
 
 const CURLY = 0x7d
 
 /** Where the value begins that is not used: what the CLI keeps of a tool's result, and all that is told of progress. */
 const unusedFrom = (bytes: Buffer): number | undefined => {
-  const data = bytes.subarray(0, START).indexOf(DATA)
+  const start = bytes.subarray(0, START)
+  const data = start.indexOf(DATA)
   if (data !== -1) return data + DATA.length
-  const result = bytes.indexOf(RESULT)
+  const result = start.includes(USER) ? bytes.indexOf(RESULT) : -1
   return result === -1 ? undefined : result + RESULT.length
 }
 

@@ -1,12 +1,12 @@
 import type { ObjectLine, Place } from './lines.ts'
 
-/** Sessions of people have 270 kB in the mean, and seldom more than this; several at once are kept. */
-const MAX_LENGTH = 768 << 10
+/** Sessions of people have 1.3 MB in the mean, of which half is used, and seldom more than this; several at once are kept. */
+const MAX_LENGTH = 2 << 20
 
 /** All lines of a reading, and the place behind them. */
 export type KeptLines = { readonly lines: readonly ObjectLine[]; readonly end: Place }
 
-/** Keeps the lines of a reading while all of them together have at most 768 KiB, so that another one need not parse them. */
+/** Keeps the lines of a reading while all of them together have at most 2 MiB, so that another one need not parse them. */
 export const newKeptLines = () => {
   let lines: ObjectLine[] | undefined = []
   let length = 0

@@ -24,7 +24,7 @@ type Source<State, Saved> = {
   readonly lines: ReadLines
 }
 
-/** The result of the first reading. `kept`: all lines, where they are few. */
+/** The result of the first reading. `kept`: all lines, where they are few, until the messages are made of them. */
 type FirstReading<State> = {
   readonly state: State
   readonly described: Described
@@ -134,19 +134,36 @@ export const sessionOfLines =
     const first = resumed ?? (await firstReading(source, undefined, onMalformed))
     const { checksums } = first
     let reached: string | undefined
-    const messages: Session['messages'] = ({ again = false } = {}) =>
+    let made: readonly SessionMessage[] | undefined
+    const readMessages = () =>
       secondReading(source, from, first, async (point) => {
-        if (!again) first.kept = undefined
         reached =
           point && first.unknown === undefined && (await isStillThere(path, now, checksums, from))
             ? await writeResumePoint(path, now, parser.version, point, { checksums, before: from?.fingerprint })
             : undefined
       })
+    const messages: Session['messages'] = async function* ({ again = false } = {}) {
+      const known = made
+      if (!again) made = undefined
+      if (known) {
+        for (const message of known) yield message
+        return
+      }
+      const isKept = first.kept !== undefined && again
+      const all: SessionMessage[] = []
+      for await (const message of readMessages()) {
+        if (isKept) all.push(message)
+        yield message
+      }
+      first.kept = undefined
+      if (isKept) made = all
+    }
     return {
       ...first.described,
       skippedLines: first.malformed,
       ...(first.unknown === undefined ? {} : { unknownLines: first.unknown }),
       isResumed: resumed !== undefined,
+      isKept: first.kept !== undefined,
       messages,
       resume: () => reached,
     }

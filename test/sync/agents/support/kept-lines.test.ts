@@ -35,10 +35,10 @@ test('are given again as they were, and the place moves with them, behind the la
 
 test('are dropped once there are too many, and none are kept from then on', () => {
   const keeping = newKeptLines()
-  keeping.add(line(1, 0, 'x'.repeat(700 << 10)))
+  keeping.add(line(1, 0, 'x'.repeat(1_900 << 10)))
   assert.ok(keeping.all(beginning()))
-  keeping.add(line(2, 700 << 10, 'x'.repeat(100 << 10)))
-  keeping.add(line(3, 800 << 10, '{}'))
+  keeping.add(line(2, 1_900 << 10, 'x'.repeat(200 << 10)))
+  keeping.add(line(3, 2_100 << 10, '{}'))
   assert.is(keeping.all(beginning()), undefined)
 })
 

@@ -65,6 +65,8 @@ export type Session = {
    * and maybe some others. `externalId` and `trace` are those of the whole session.
    */
   readonly isResumed?: boolean
+  /** Whether a part of what was read earlier was not looked at since the file was written last: an edit in place may have been missed. */
+  readonly isUnsure?: boolean
   /** Whether `messages` with `again` keeps them, and gives the same objects next. */
   readonly isKept?: boolean
   readonly messages: (options?: { readonly again?: boolean }) => AsyncIterable<SessionMessage>

@@ -74,11 +74,18 @@ const newUpload = (
   return upload
 }
 
-/** Notes all that was sent of a session. */
-const note = ({ redaction, dryRun }: SyncJob, run: SessionRun, upload: Upload, { resume }: ReadResult): void => {
+/** Notes all that was sent of a session. One that is unsure has no stamp, so that it is read again though it is not written again. */
+const note = (
+  { redaction, dryRun }: SyncJob,
+  run: SessionRun,
+  upload: Upload,
+  { session, resume }: ReadResult,
+): void => {
+  run.isUnsure = session.isUnsure === true
   if (dryRun) return
   const { state, destination } = upload
-  destination.states.complete({ ...state, stamp: stampOf(run.agent, run.session, redaction) }, resume())
+  const stamp = run.isUnsure ? undefined : stampOf(run.agent, run.session, redaction)
+  destination.states.complete({ ...state, stamp }, resume())
 }
 
 /** Uploads a session, and tells what its user should know of it. */

@@ -40,6 +40,7 @@ const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<
     counts: sumOf<FileCounts>(first.counts, second.counts),
     held: [],
     busy: first.busy.union(second.busy),
+    unsure: first.unsure.union(second.unsure),
     stopReason: second.stopReason,
   }
 }

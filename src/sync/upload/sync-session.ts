@@ -43,6 +43,8 @@ export type SessionRun = {
   readonly turn: Turn
   readonly newSending: NewSending
   destination?: Destination
+  /** Whether it has to be read once more, though it does not change (`Session.isUnsure`). */
+  isUnsure?: boolean
   /** Those of some losses that the user was not told of before; with `force` all. They count as told then. */
   readonly newLosses: (losses: readonly string[]) => readonly string[]
   /** What users know the session by, and who may read it. */

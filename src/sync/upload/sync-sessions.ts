@@ -43,6 +43,8 @@ export type SyncResult = {
   readonly held: readonly HeldSession[]
   /** The sources of sessions that failed because another process uploads them. */
   readonly busy: ReadonlySet<string>
+  /** The sources of sessions that have to be read again, also where they do not change. */
+  readonly unsure: ReadonlySet<string>
   readonly stopReason?: StopReason | undefined
 }
 
@@ -124,7 +126,7 @@ const newTotals = (job: SyncJob) => {
     failed: 0,
   }
   const held: HeldSession[] = []
-  const busy = new Set<string>()
+  const [busy, unsure] = [new Set<string>(), new Set<string>()]
   let stopReason: StopReason | undefined
   const add = (status: FileStatus | undefined, more: FileCounts) => {
     if (status !== undefined) byStatus[status]++
@@ -134,7 +136,8 @@ const newTotals = (job: SyncJob) => {
     stopReason ??= reason
     stopped.abort(new Error(reason.why))
   }
-  return { signal, add, held, busy, stop, result: (): SyncResult => ({ byStatus, counts, held, busy, stopReason }) }
+  const result = (): SyncResult => ({ byStatus, counts, held, busy, unsure, stopReason })
+  return { signal, add, held, busy, unsure, stop, result }
 }
 type Totals = ReturnType<typeof newTotals>
 
@@ -212,6 +215,7 @@ const syncAndReport = async (
       tell()
       job.report({ type: 'session', file, ...result, ...tallyOf(run.counts), ...aboutOf(run) })
       totals.add(result.status, run.counts)
+      if (run.isUnsure) totals.unsure.add(file)
     } else if (result.status === 'held' && job.askFor) totals.held.push({ ...found, origin: result.origin })
     else {
       // What was found in a session that is not sent does not matter.

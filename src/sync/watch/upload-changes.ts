@@ -94,7 +94,7 @@ export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes
   return async (changes) => {
     if (!(await isInReach(place))) return { done: new Set(), isInterrupted: true }
     const { hold, failures, others, succeeded } = holdingFailures(report)
-    const { stopReason, busy } = await syncSessionsOf(
+    const { stopReason, busy, unsure } = await syncSessionsOf(
       { ...job, patienceMs: PATIENCE_MS, report: hold },
       filesOf(changes),
     )
@@ -110,6 +110,7 @@ export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes
     const done = changes.filter(({ session: { source } }) =>
       isInterrupted ? succeeded.has(source) : !busy.has(source),
     )
-    return { done: new Set(done), isInterrupted }
+    const again = done.filter(({ session: { source } }) => unsure.has(source))
+    return { done: new Set(done), again: new Set(again), isInterrupted }
   }
 }

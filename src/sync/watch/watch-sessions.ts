@@ -12,8 +12,15 @@ export type WatchEvent =
   | { readonly type: 'folders'; readonly isWatched: boolean; readonly everyMs: number }
   | { readonly type: 'problem'; readonly kind: 'unreadable'; readonly file: string; readonly message: string }
 
-/** What became of some changes: those that need nothing more, and whether the others can be uploaded later. */
-export type Uploaded = { readonly done: ReadonlySet<Change>; readonly isInterrupted: boolean }
+/**
+ * What became of some changes: those that need nothing more, those that the next scan is to find again, and whether the others can be
+ * uploaded later.
+ */
+export type Uploaded = {
+  readonly done: ReadonlySet<Change>
+  readonly again?: ReadonlySet<Change>
+  readonly isInterrupted: boolean
+}
 
 export type WatchOptions = {
   readonly searched: Searched
@@ -65,8 +72,8 @@ export const watchSessions = async ({ searched, upload, report, signal, watchFol
   let backoffMs = FIRST_BACKOFF_MS
   const send = async (round: readonly Change[]) => {
     const begin = performance.now()
-    const { done, isInterrupted } = await upload(round)
-    done.forEach(changes.settle)
+    const { done, again, isInterrupted } = await upload(round)
+    done.forEach((change) => again?.has(change) || changes.settle(change))
     round.filter((change) => !done.has(change)).forEach(waiting.add)
     // One that is written all the time takes half of the time at most.
     const restMs = waiting.isEmpty() ? Math.min(LONGEST_REST_MS, performance.now() - begin) : 0

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
@@ -53,6 +53,30 @@ test('what a call of before reads of an environment file is taken out', async ({
   const { sent } = await sentAfter(world, file, userLine('u-30', [result('c-1', `DATABASE=${value}\n`)]))
   assert.match(sent, /c-1/)
   assert.not.match(sent, new RegExp(value))
+})
+
+test('an edit in place of 8 MB that comes with a new line arrives, at the latest a minute later, without another one', async ({
+  world,
+}) => {
+  const long = 'x'.repeat(40_000)
+  const many = Array.from({ length: 200 }, (_, index) => userLine(`v-${index}`, `${long} ${index}`))
+  const file = writeSession(world.sessions, 's-1.jsonl', many)
+  await world.sync()
+  const content = readFileSync(file, 'utf8').replace('x 150"', 'Y 150"')
+  writeFileSync(file, content)
+  const grown = await sentAfter(world, file, userLine('u-end', 'end'))
+  assert.equal([grown.summary.new, grown.summary.updated], [1, 0], 'this part of the file was not looked at')
+  const { now } = Date
+  Date.now = () => now() + 61_000
+  try {
+    const later = await sentAfter(world, file)
+    assert.equal([later.summary.new, later.summary.updated], [0, 1])
+    assert.match(later.sent, 'Y 150')
+    const settled = await sentAfter(world, file)
+    assert.equal([settled.summary.unchanged, settled.sent], [1, ''])
+  } finally {
+    Date.now = now
+  }
 })
 
 test.run()

@@ -122,6 +122,10 @@ const isStillThere = async (path: string, now: FileThen, read: Checksums, from: 
   return changed === now.changed || isAsRead(path, read, from?.place.offset ?? 0)
 }
 
+/** Whether a file was written after all of what was read of it before was looked at. */
+const isUnsure = ({ allAt }: ResumePoint['fingerprint'], { changed }: FileThen): boolean =>
+  allAt < Number(BigInt(changed) / 1_000_000n)
+
 /** How a file of lines is read, from its beginning or from where an earlier reading ended. */
 export const sessionOfLines =
   <State, Saved>(parser: LineParser<State, Saved>, lines: ReadLines = objectLines): ReadSessionFile =>
@@ -163,6 +167,7 @@ export const sessionOfLines =
       skippedLines: first.malformed,
       ...(first.unknown === undefined ? {} : { unknownLines: first.unknown }),
       isResumed: resumed !== undefined,
+      isUnsure: from !== undefined && isUnsure(from.fingerprint, now),
       isKept: first.kept !== undefined,
       messages,
       resume: () => reached,

@@ -90,7 +90,9 @@ const startRun = async (kind: HookKind, server: string): Promise<number> => {
 
 const syncNow = async (kind: HookKind, server: string, args: readonly string[]): Promise<number> =>
   afterOthers(stateDir(io().env), [kind, server, ...args].join('\n'), async () => {
-    await syncCommand().exitOverride().parseAsync([...args, '--server', server], { from: 'user' })
+    await syncCommand()
+      .exitOverride()
+      .parseAsync([...args, '--server', server], { from: 'user' })
     return io().exitCode ?? exitCodes.ok
   })
 

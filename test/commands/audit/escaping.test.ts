@@ -108,7 +108,8 @@ test('of traces and people is escaped, by each command', () =>
     await writeFile(bundle, proved.out)
     assert.is((await run(['audit', 'verify', '--offline', bundle], {})).how, 0, 'it is the same document')
 
-    const here = (...words: string[]) => run(['audit', ...words], { DATABASE_URL: databaseUrl, ...logEnvironment(databaseUrl) })
+    const here = (...words: string[]) =>
+      run(['audit', ...words], { DATABASE_URL: databaseUrl, ...logEnvironment(databaseUrl) })
     assert.is((await user.run('rm', id, '--yes')).how, 0)
     for (const form of [[], ['--json']]) assertSafe(await here('erasures', ...form), 'erasures')
   }))

@@ -113,7 +113,10 @@ test('git: a commit uploads the sessions of its repository, and of no other', as
   context.variables = { PATH: process.env['PATH'] ?? '' }
   const spawned = spawn(
     process.execPath,
-    [join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts'), ...['hooks', 'install', 'git', '--server', server.url]],
+    [
+      join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts'),
+      ...['hooks', 'install', 'git', '--server', server.url],
+    ],
     { cwd: top, env: { ...env, TRACEBOOK_CONFIG_DIR: join(home, 'config') }, stdio: 'ignore' },
   )
   assert.equal(await once(spawned, 'exit'), [0, null])

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { count, id as idOf, text, time } from '../contract/fields.ts'
-import { UserView } from '../user/queries.ts'
+import { UserView } from '../contract/user.ts'
 import type { PresentNamespace } from './decide.ts'
 import { NamespaceType, RetentionDays, Role } from './events.ts'
 import { type Invite, inviteState } from './invite.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { flag, id as idOf, text, time } from '../contract/fields.ts'
 import { Key } from '../contract/parameters.ts'
+import { UserView } from '../contract/user.ts'
 import { Role } from '../namespace/events.ts'
 import { NamespaceInfo } from '../namespace/views.ts'
-import { UserView } from '../user/queries.ts'
 
 export const EXAMPLE_CODE = '4F7K-9QWE-2M8T-X6RB-0ZHA'
 

@@ -1,7 +1,8 @@
+import type { IdentityType } from '../contract/user.ts'
 import { textBytes } from '../engine/weighted-cache.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, StreamKind } from '../engine/stream.ts'
-import { IdentityEvent, type IdentityType, type ProviderData, UserEvent } from './events.ts'
+import { IdentityEvent, type ProviderData, UserEvent } from './events.ts'
 
 const STATE_BYTES = 600
 

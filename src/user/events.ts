@@ -1,9 +1,7 @@
 import { z } from 'zod'
+import { IdentityType } from '../contract/user.ts'
 import { formatsOf } from '../engine/codec.ts'
 import { event } from '../engine/stream.ts'
-
-export const IdentityType = z.enum(['device', 'codehost'])
-export type IdentityType = z.infer<typeof IdentityType>
 
 export const ProviderData = z.object({ login: z.string(), avatarUrl: z.string().optional() })
 export type ProviderData = z.infer<typeof ProviderData>

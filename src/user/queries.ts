@@ -1,27 +1,7 @@
-import { z } from 'zod'
 import type { ReadTables } from '../../projections/index.ts'
+import type { IdentityView, UserView } from '../contract/user.ts'
 import type { Reads } from '../engine/reads.ts'
-import { flag, id as idOf, text } from '../contract/fields.ts'
-import { IdentityType, type ProviderData } from './events.ts'
-
-export const UserView = z
-  .object({ id: idOf('the user'), displayName: text('The name that the user has chosen', 'Ada').optional() })
-  .meta({ id: 'User', description: 'A user, as everybody sees them' })
-export type UserView = z.infer<typeof UserView>
-
-/** An identity without its key: a device's id is a credential. */
-export const IdentityView = z
-  .object({
-    id: idOf('the identity'),
-    type: IdentityType.meta({ description: '`device`: a machine; `codehost`: an account at the code host' }),
-    login: text('The name of the account at the code host', 'ada').optional(),
-    avatarUrl: text('The address of the picture of the account at the code host').optional(),
-    email: text('The e-mail address that the code host gave', 'ada@example.org').optional(),
-    emailVerified: flag('Whether the code host has verified the address').optional(),
-    name: text('What you call it, if you have named it', 'my laptop').optional(),
-  })
-  .meta({ id: 'Identity', description: 'A way to sign in as a user' })
-export type IdentityView = z.infer<typeof IdentityView>
+import type { ProviderData } from './events.ts'
 
 /** A user from a row, in which `display_name` is a JSON string. */
 export const toUser = ({ id, display_name }: { id: string; display_name: string | null }): UserView => ({

@@ -1,6 +1,6 @@
 import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import type { Role } from '../src/namespace/events.ts'
+import type { Role } from '../src/contract/namespaces.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 import { type RowOf, tableOf } from './table.ts'
 

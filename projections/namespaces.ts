@@ -1,6 +1,7 @@
 import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import type { ClaimedBy, NamespaceType } from '../src/namespace/events.ts'
+import type { NamespaceType } from '../src/contract/namespaces.ts'
+import type { ClaimedBy } from '../src/namespace/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 import { type RowOf, tableOf } from './table.ts'

@@ -49,11 +49,6 @@ const floors: readonly (readonly string[])[] = [
   ['main.ts'],
 ]
 
-/** Imports that run up all the same, as `file -> file`, each with its reason. */
-const upwards: Readonly<Record<string, string>> = {
-  'src/http/caller.ts -> src/namespace/events.ts': 'a caller has a role in a namespace, in the words of the namespace',
-}
-
 const IMPORT = /^(?:import|export) [^;]*?from '(\.[^']+)'/gm
 
 const roomOf = (file: string): string => {
@@ -79,18 +74,11 @@ test('every room has its floor', () => {
   )
 })
 
-test('no import runs up, but those that are named with a reason', () => {
+test('no import runs up', () => {
   const found = imports
     .filter(({ file, imported }) => floorOf(imported) > floorOf(file))
     .map(({ file, imported }) => `${file} -> ${imported}`)
-  assert.equal([...new Set(found)].filter((one) => !Object.hasOwn(upwards, one)).sort(), [])
-  assert.equal(
-    Object.keys(upwards)
-      .filter((one) => !found.includes(one))
-      .sort(),
-    [],
-    'named, but not there',
-  )
+  assert.equal([...new Set(found)].sort(), [])
 })
 
 test('the client knows the service by its API only', () => {

@@ -7,19 +7,18 @@ const test = suite('purity')
 const root = join(import.meta.dirname, '..')
 
 /** What events and decisions may stand on: values in, values out. Of `node:crypto` only the hash function. */
-const pure = new Set(["import { hash } from 'node:crypto'"])
-const purePackages = new Set(['zod', 'fast-json-patch'])
+const pure = new Set(['zod', 'fast-json-patch', "import { hash } from 'node:crypto'"])
 
 const IMPORT = /^import (?!type )[^;]*?from '([^']+)'/gm
 
-/** What a file imports that is no file of ours and not pure, directly or through others. */
-const impureImports = (file: string, seen = new Set<string>()): string[] => {
+/** What a file imports that is no file of ours and not in `allowed`, directly or through others. */
+const otherImports = (file: string, allowed: ReadonlySet<string>, seen = new Set<string>()): string[] => {
   if (seen.has(file)) return []
   seen.add(file)
   const imports = [...readFileSync(file, 'utf8').matchAll(IMPORT)]
   return imports.flatMap(([statement, path]) => {
-    if (path!.startsWith('.')) return impureImports(join(dirname(file), path!), seen)
-    return pure.has(statement) || purePackages.has(path!) ? [] : [`${file}: ${path}`]
+    if (path!.startsWith('.')) return otherImports(join(dirname(file), path!), allowed, seen)
+    return allowed.has(statement) || allowed.has(path!) ? [] : [`${file}: ${path}`]
   })
 }
 
@@ -32,7 +31,11 @@ const files = globSync('src/{*,trace/messages}/{events,decide,decide-*}.ts', {
 test('there are events and decisions', () => assert.ok(files.length >= 8))
 
 for (const file of files) {
-  test(`${file} does no IO`, () => assert.equal(impureImports(join(root, file)), []))
+  test(`${file} does no IO`, () => assert.equal(otherImports(join(root, file), pure), []))
+}
+
+for (const file of globSync('src/contract/*.ts', { cwd: root }).sort()) {
+  test(`${file} runs in a browser`, () => assert.equal(otherImports(join(root, file), new Set(['zod'])), []))
 }
 
 test.run()

@@ -5,6 +5,9 @@ import { z } from 'zod'
 /** The example of a `deviceId`. It is refused as a real one, because all clients that copy it would be one user. */
 export const EXAMPLE_DEVICE_ID = 'replace-this-by-32-random-characters'
 
+/** The slug of the namespace that the examples create and use. */
+export const EXAMPLE_SLUG = 'my-team'
+
 export const EXAMPLE_ID = '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'
 const EXAMPLE_TIME = Date.UTC(2026, 0, 2, 15, 4, 5)
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../engine/decide.ts'
 import { Rejected } from '../engine/rejected.ts'
-import type { Role } from '../namespace/events.ts'
+import type { Role } from '../contract/namespaces.ts'
 import { unauthorized } from './http-error.ts'
 
 /** The namespace that a session is active in, with the caller's role there. */

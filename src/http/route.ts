@@ -9,7 +9,7 @@ import { answers, failures, ok, okText } from './reply.ts'
 export type RouteRequest<R extends Route> = FastifyRequest<{
   Params: PathOf<R>
   Querystring: QueryOf<R>
-  Body: BodyOf<R>
+  Body: R['body'] extends { readonly is: 'bytes' } ? Buffer | undefined : BodyOf<R>
 }>
 
 /** What a handler gives: the data of the answer, its JSON text, or the reply where it has sent the answer itself. */

@@ -1,6 +1,6 @@
+import type { Role } from '../contract/namespaces.ts'
 import { Rejected } from '../engine/rejected.ts'
 import { type DecideNamespace, type PresentNamespace, assertAdmin, presentNamespace } from './decide.ts'
-import type { Role } from './events.ts'
 import { INVITE_LIFETIME_MS, type Invite, isAddressedTo, inviteState } from './invite.ts'
 
 export type InviteTerms = {

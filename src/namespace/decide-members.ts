@@ -1,3 +1,4 @@
+import type { Role } from '../contract/namespaces.ts'
 import { Rejected } from '../engine/rejected.ts'
 import {
   type DecideNamespace,
@@ -7,7 +8,7 @@ import {
   assertMember,
   presentNamespace,
 } from './decide.ts'
-import type { NamespaceEvent, Role } from './events.ts'
+import type { NamespaceEvent } from './events.ts'
 import { inviteState } from './invite.ts'
 
 const findMember = ({ members }: PresentNamespace, userId: string): Membership => {

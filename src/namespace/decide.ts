@@ -1,7 +1,8 @@
+import type { NamespaceType, Role } from '../contract/namespaces.ts'
 import { textBytes } from '../engine/weighted-cache.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
-import { type ClaimedBy, NamespaceEvent, type NamespaceType, type Role } from './events.ts'
+import { type ClaimedBy, NamespaceEvent } from './events.ts'
 import type { Invite } from './invite.ts'
 
 /** What a user is in a namespace. */

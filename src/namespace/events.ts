@@ -1,25 +1,11 @@
 import { z } from 'zod'
+import { NamespaceType, RetentionDays, Role } from '../contract/namespaces.ts'
 import { formatsOf } from '../engine/codec.ts'
 import { event } from '../engine/stream.ts'
-
-export const Role = z.enum(['admin', 'member']).meta({
-  id: 'Role',
-  description:
-    'The role in a namespace: a member writes traces of its own; an admin writes all, and manages the namespace',
-})
-export type Role = z.infer<typeof Role>
-
-export const NamespaceType = z
-  .enum(['individual', 'org'])
-  .meta({ id: 'NamespaceType', description: 'Whether the namespace is one person’s or an organisation’s' })
-export type NamespaceType = z.infer<typeof NamespaceType>
 
 /** Who created a namespace: the service, for a new user, or a user. */
 export const ClaimedBy = z.enum(['system', 'user'])
 export type ClaimedBy = z.infer<typeof ClaimedBy>
-
-/** After how many days without a change traces may be deleted: at most about a hundred years. */
-export const RetentionDays = z.int().min(1).max(36_500)
 
 /** Stream `namespace-<id>`: the namespace with its members and invites. Times are milliseconds. */
 export const NamespaceEvent = z.discriminatedUnion('type', [

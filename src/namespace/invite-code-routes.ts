@@ -1,20 +1,16 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
+import { invites } from '../contract/invites.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
-import { Key } from '../contract/parameters.ts'
-import { answers, ok } from '../http/reply.ts'
+import { route } from '../http/route.ts'
 import { verifiedEmailsOf } from '../user/queries.ts'
 import { presentNamespace } from './decide.ts'
 import { acceptInvite } from './decide-invites.ts'
 import { inviteByCode } from './invite-queries.ts'
-import { NamespaceInfo, PublicInvite, toNamespaceView } from './views.ts'
+import { toNamespaceInfo } from './views.ts'
 import type { NamespaceServices } from './services.ts'
 
-const Params = z.object({ code: Key })
-type Params = z.infer<typeof Params>
-
-const tags = ['invites']
+const config = { limit: 'invite-look-up' } as const
 
 /** Routes to see and accept an invite, for those who have its code. */
 export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
@@ -26,41 +22,19 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
     return invite
   }
 
-  app.get<{ Params: Params }>(
-    '/v1/invites/:code',
-    {
-      config: { auth: 'none', limit: 'invite-look-up' },
-      schema: {
-        summary: 'See where an invite leads to',
-        description:
-          'Anybody who has the code may look, as often as they like; also at an invite that is over. Errors: ' +
-          '`not_found` (404); `rate_limited` (429) beyond 60 calls a minute from one address (default).',
-        tags,
-        params: Params,
-        response: answers(z.object({ invite: PublicInvite }), 404),
-      },
-    },
-    async ({ params }, reply) => ok(reply, { invite: (await requireInvite(params.code)).invite }),
+  route(
+    app,
+    invites,
+    'GET /v1/invites/{code}',
+    async ({ params }) => ({ invite: (await requireInvite(params.code)).invite }),
+    { config },
   )
 
-  app.post<{ Params: Params }>(
-    '/v1/invites/:code/accept',
-    {
-      config: { auth: 'required', limit: 'invite-look-up' },
-      schema: {
-        summary: 'Join a namespace by an invite',
-        description:
-          'Makes you a member, with the role of the invite, and spends one use. Who is a member already stays as they ' +
-          'are, and spends none. Errors: `forbidden` (403) for an invite to another e-mail address, and for one that ' +
-          'is older than your removal by another admin, or as admin older than your demotion; `not_found` (404); ' +
-          '`invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) beyond 60 calls a minute from ' +
-          'one address (default).',
-        tags,
-        params: Params,
-        response: answers(z.object({ namespace: NamespaceInfo }), 404, 410),
-      },
-    },
-    async (request, reply) => {
+  route(
+    app,
+    invites,
+    'POST /v1/invites/{code}/accept',
+    async (request) => {
       const { userId } = requireCaller(request)
       const { code } = request.params
       const { namespaceId } = await requireInvite(code)
@@ -70,11 +44,12 @@ export const inviteCodeRoutes = (app: FastifyInstance, service: NamespaceService
         namespaceId,
         {
           decide: acceptInvite(user, code),
-          answer: (state) => toNamespaceView(namespaceId, presentNamespace(state), userId),
+          answer: (state) => toNamespaceInfo(namespaceId, presentNamespace(state), userId),
         },
         contextOf(request),
       )
-      return ok(reply, { namespace })
+      return { namespace }
     },
+    { config },
   )
 }

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely'
 import type { ReadTables } from '../../projections/index.ts'
+import type { InviteState, InviteView, PublicInvite } from '../contract/invites.ts'
 import type { Reads } from '../engine/reads.ts'
-import { type InviteState, inviteState } from './invite.ts'
-import { type InviteView, type PublicInvite, avatarField } from './views.ts'
+import { inviteState } from './invite.ts'
+import { avatarField } from './views.ts'
 
 type InviteReads = Reads<ReadTables>
 type InviteRow = Selectable<ReadTables['invites']>

@@ -1,4 +1,5 @@
-import type { Role } from './events.ts'
+import type { InviteState } from '../contract/invites.ts'
+import type { Role } from '../contract/namespaces.ts'
 
 export const INVITE_LIFETIME_MS = 24 * 60 * 60 * 1_000
 
@@ -16,8 +17,6 @@ export type Invite = {
   readonly useCount: number
   readonly revokedAt: number | undefined
 }
-
-export type InviteState = 'pending' | 'accepted' | 'revoked' | 'expired'
 
 type InviteUsage = Pick<Invite, 'expiresAt' | 'maxUses' | 'useCount' | 'revokedAt'>
 

@@ -1,13 +1,14 @@
 import type { ReadTables } from '../../projections/index.ts'
+import type { MemberView } from '../contract/members.ts'
+import type { NamespaceInfo, NamespaceType, NamespaceView, Role } from '../contract/namespaces.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
 import { isId, namespaceId } from '../ids.ts'
 import { toUser } from '../user/queries.ts'
-import type { NamespaceType, Role } from './events.ts'
 import { normalizeSlug } from './slug.ts'
-import { type MemberView, type NamespaceInfo, type NamespaceView, avatarField } from './views.ts'
+import { avatarField } from './views.ts'
 
 type NamespaceReads = Reads<ReadTables>
 
@@ -94,10 +95,10 @@ export const namespaceOfAdmin = async (
 }
 
 /** The namespaces that a user is a member of, in the order of joining. */
-export const namespacesOf = async (reads: NamespaceReads, userId: string): Promise<NamespaceView[]> =>
-  (await reads.rows<NamespaceRow & Row>('namespaces-of-user', ofUserStatement, [userId]))
+export const namespacesOf = async (reads: NamespaceReads, userId: string): Promise<NamespaceInfo[]> =>
+  (await reads.rows<NamespaceRow & { role: Role } & Row>('namespaces-of-user', ofUserStatement, [userId]))
     .filter(({ id }) => reads.isNotQuarantined(`namespace-${id}`))
-    .map(toView)
+    .map((row) => ({ ...toView(row), role: row.role }))
 
 /** The members of a namespace, in the order of joining. */
 export const membersOf = (reads: NamespaceReads, id: string): Promise<MemberView[]> =>

@@ -3,7 +3,7 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { ActiveNamespace, Caller } from '../http/caller.ts'
 import { identityId } from '../ids.ts'
-import type { Role } from '../namespace/events.ts'
+import type { Role } from '../contract/namespaces.ts'
 import type { Credential } from '../user/decide.ts'
 
 /** The caller of a token, undefined without one, and the checkpoint of the read models that it was read from. */

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { flag, id as idOf, text, time } from '../contract/fields.ts'
 import { Key } from '../contract/parameters.ts'
 import { UserView } from '../contract/user.ts'
-import { Role } from '../namespace/events.ts'
-import { NamespaceInfo } from '../namespace/views.ts'
+import { NamespaceInfo, Role } from '../contract/namespaces.ts'
 
 export const EXAMPLE_CODE = '4F7K-9QWE-2M8T-X6RB-0ZHA'
 

@@ -1,5 +1,5 @@
 import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
-import type { Role } from '../namespace/events.ts'
+import type { Role } from '../contract/namespaces.ts'
 import type { Visibility } from './events.ts'
 
 /** A user, with the role in the namespace of a trace, or without one. */

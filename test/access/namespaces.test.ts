@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { InviteView } from '../../src/namespace/views.ts'
+import type { InviteView } from '../../src/contract/invites.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { png } from '../support/pictures.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { InviteView } from '../../src/namespace/views.ts'
+import type { InviteView } from '../../src/contract/invites.ts'
 import type { NewSession } from '../../src/session/views.ts'
 import type { App } from '../support/open-app.ts'
 

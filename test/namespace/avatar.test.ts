@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NamespaceInfo } from '../../src/namespace/views.ts'
+import type { NamespaceInfo } from '../../src/contract/namespaces.ts'
 import type { NewSession } from '../../src/session/views.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'

@@ -2,7 +2,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { namespaces, presentNamespace } from '../../src/namespace/decide.ts'
 import { acceptInvite } from '../../src/namespace/decide-invites.ts'
-import type { NamespaceEvent, Role } from '../../src/namespace/events.ts'
+import type { Role } from '../../src/contract/namespaces.ts'
+import type { NamespaceEvent } from '../../src/namespace/events.ts'
 import { type Past, foldAll, specify } from '../support/given.ts'
 
 const given = specify(namespaces)

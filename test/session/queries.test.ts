@@ -6,7 +6,7 @@ import { namespaces } from '../../projections/namespaces.ts'
 import { sessions } from '../../projections/sessions.ts'
 import { users } from '../../projections/users.ts'
 import { namespaceId } from '../../src/ids.ts'
-import type { NamespaceType } from '../../src/namespace/events.ts'
+import type { NamespaceType } from '../../src/contract/namespaces.ts'
 import { readCaller } from '../../src/session/queries.ts'
 import { NOON, type StreamEvent, decodedEvents, openModels } from '../projections/support.ts'
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { InviteView } from '../../../src/namespace/views.ts'
+import type { InviteView } from '../../../src/contract/invites.ts'
 import type { NewSession } from '../../../src/session/views.ts'
 import { onServer } from '../../support/database.ts'
 import { addDevice } from '../../support/add-device.ts'

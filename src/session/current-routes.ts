@@ -1,32 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
+import { sessions } from '../contract/sessions.ts'
 import { cookieNameOf, csrfTokenFor } from '../http/auth.ts'
 import { type Caller, contextOf, requireCaller } from '../http/caller.ts'
 import { clearSessionCookie } from '../http/cookies.ts'
-import { done } from '../contract/fields.ts'
 import { readLogPosition } from '../http/log-position.ts'
-import { answers, ok } from '../http/reply.ts'
+import { route } from '../http/route.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import { userById } from '../user/queries.ts'
 import { signOut } from './decide.ts'
-import { CurrentSession } from './views.ts'
 import type { SessionServices } from './services.ts'
-
-const Query = z.object({
-  holds: z
-    .string()
-    .meta({
-      description: 'An `x-log-position` of an answer to a write: whether the service has that write',
-      examples: ['4.5f1c2e0a-6d1c-7a43-9b0f-3f1f6f0c1d2e'],
-    })
-    .optional(),
-})
-type Query = z.infer<typeof Query>
-const tags = ['sessions']
 
 /** Routes to read and end the session of the request. */
 export const currentSessionRoutes = (app: FastifyInstance, service: SessionServices): void => {
-  const { reads, sessions, lastUsed, now, write } = service
+  const { reads, lastUsed, now, write } = service
   const cookieName = cookieNameOf(service.config)
 
   const describe = async ({ userId, identityId, sessionId, namespace, deviceName, expiresAt }: Caller) => {
@@ -60,49 +46,20 @@ export const currentSessionRoutes = (app: FastifyInstance, service: SessionServi
     return anchor !== undefined && service.isHeld(anchor)
   }
 
-  app.get<{ Querystring: Query }>(
-    '/v1/session',
-    {
-      config: { auth: 'required' },
-      schema: {
-        summary: 'Who you are, and where',
-        description:
-          'The session that the request came with, its user and its active namespace. A page that signs in by cookie ' +
-          'finds its `csrfToken` here. With `holds` it also says whether the service has a certain write: it has not where a ' +
-          'backup was restored that is older. Errors: `invalid_request` (400) for two of them.',
-        tags,
-        querystring: Query,
-        response: answers(CurrentSession),
-      },
-    },
-    async (request, reply) => {
-      const caller = requireCaller(request)
-      const csrfToken = caller.via === 'cookie' ? csrfTokenFor(request, cookieName) : undefined
-      const { holds } = request.query
-      const described = { ...(await describe(caller)), ...(holds === undefined ? {} : { holds: await isHeld(holds) }) }
-      if (csrfToken === undefined) return ok(reply, described)
-      return ok(reply.header('cache-control', 'no-store'), { ...described, csrfToken })
-    },
-  )
+  route(app, sessions, 'GET /v1/session', async (request, reply) => {
+    const caller = requireCaller(request)
+    const csrfToken = caller.via === 'cookie' ? csrfTokenFor(request, cookieName) : undefined
+    const { holds } = request.query
+    const described = { ...(await describe(caller)), ...(holds === undefined ? {} : { holds: await isHeld(holds) }) }
+    if (csrfToken === undefined) return described
+    reply.header('cache-control', 'no-store')
+    return { ...described, csrfToken }
+  })
 
-  app.delete(
-    '/v1/session',
-    {
-      config: { auth: 'required' },
-      schema: {
-        summary: 'End this session',
-        description:
-          'Signs out: the token stops working at once here, and within a second on other nodes of the service. A cookie ' +
-          'is cleared.',
-        tags,
-        response: answers(z.object({ revoked: done('That the session has ended') })),
-      },
-    },
-    async (request, reply) => {
-      const { sessionId, via } = requireCaller(request)
-      await write(sessions, sessionId, { decide: signOut() }, contextOf(request))
-      if (via === 'cookie') clearSessionCookie(reply, service.config)
-      return ok(reply, { revoked: true })
-    },
-  )
+  route(app, sessions, 'DELETE /v1/session', async (request, reply) => {
+    const { sessionId, via } = requireCaller(request)
+    await write(service.sessions, sessionId, { decide: signOut() }, contextOf(request))
+    if (via === 'cookie') clearSessionCookie(reply, service.config)
+    return { revoked: true as const }
+  })
 }

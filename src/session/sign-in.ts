@@ -1,3 +1,4 @@
+import type { NewSession } from '../contract/sessions.ts'
 import { Rejected } from '../engine/rejected.ts'
 import { isId, newId } from '../ids.ts'
 import { namespaceById } from '../namespace/queries.ts'
@@ -10,7 +11,6 @@ import { type UserAndNamespace, findIdentity } from './queries.ts'
 import type { GivenCode } from './redeem.ts'
 import { signUp } from './sign-up.ts'
 import { startSession } from './start-session.ts'
-import type { NewSession } from './views.ts'
 import type { SignInServices } from './services.ts'
 
 export type SessionRequest = {

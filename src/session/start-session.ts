@@ -1,8 +1,8 @@
+import type { NewSession } from '../contract/sessions.ts'
 import type { UserAndNamespace } from './queries.ts'
 import { start } from './decide.ts'
 import type { SignInServices } from './services.ts'
 import { newToken, tokenHash } from './token.ts'
-import type { NewSession } from './views.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 

@@ -1,7 +1,7 @@
 import { afterStored } from '../engine/rejected.ts'
 import type { Joining } from '../session/joining.ts'
 import { signIn } from '../session/sign-in.ts'
-import type { NewSession } from '../session/views.ts'
+import type { NewSession } from '../contract/sessions.ts'
 import type { Credential } from '../user/decide.ts'
 import { refresh } from '../user/decide.ts'
 import type { SignInRequest } from './handshakes.ts'

@@ -1,15 +1,13 @@
 import { z } from 'zod'
 import { EXAMPLE_DEVICE_ID, text, time } from '../contract/fields.ts'
-import { ShortText } from '../contract/parameters.ts'
-import { DeviceId } from '../session/device-id.ts'
-import { InviteCode, NewSession, WantedNamespace, deviceName } from '../session/views.ts'
+import { DeviceId, DeviceName, InviteCode, NewSession, WantedNamespace } from '../contract/sessions.ts'
 
 /** The body of a request that starts a sign-in. */
 export const AuthStart = z
   .object({
     provider: z.literal('codehost').meta({ description: 'Where to sign in: there is one provider' }).optional(),
     deviceId: DeviceId,
-    deviceName: ShortText.meta(deviceName).optional(),
+    deviceName: DeviceName.optional(),
     namespaceId: WantedNamespace.optional(),
     inviteCode: InviteCode.optional(),
     redirectTo: z

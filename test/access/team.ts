@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { InviteView } from '../../src/contract/invites.ts'
-import type { NewSession } from '../../src/session/views.ts'
+import type { NewSession } from '../../src/contract/sessions.ts'
 import type { App } from '../support/open-app.ts'
 
 /** Everybody who may stand before a namespace's door. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../src/session/views.ts'
+import type { NewSession } from '../../src/contract/sessions.ts'
 import type { MessageUpsert } from '../../src/trace/messages/message.ts'
 import { freshDatabase } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../src/session/views.ts'
+import type { NewSession } from '../../src/contract/sessions.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../src/session/views.ts'
+import type { NewSession } from '../../src/contract/sessions.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { bodies, cursors, limits, parameterTexts } from './support/arbitrary.ts'

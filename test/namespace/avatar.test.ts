@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NamespaceInfo } from '../../src/contract/namespaces.ts'
-import type { NewSession } from '../../src/session/views.ts'
+import type { NewSession } from '../../src/contract/sessions.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { jpeg, png, webp } from '../support/pictures.ts'

@@ -4,7 +4,7 @@ import { identityId, namespaceId, newId, sha256, userId } from '../../src/ids.ts
 import { claimNamespace } from '../../src/namespace/decide.ts'
 import { start as startSession, switchTo } from '../../src/session/decide.ts'
 import { signUp } from '../../src/session/sign-up.ts'
-import type { CurrentSession, NewSession, SessionView } from '../../src/session/views.ts'
+import type { CurrentSession, NewSession, SessionView } from '../../src/contract/sessions.ts'
 import { createIdentity, createUser } from '../../src/user/decide.ts'
 import { openTwoNodes } from '../support/two-nodes.ts'
 import { until } from '../support/until.ts'

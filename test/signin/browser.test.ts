@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { CurrentSession, NewSession, SessionView } from '../../src/session/views.ts'
+import type { CurrentSession, NewSession, SessionView } from '../../src/contract/sessions.ts'
 import { buildApp } from '../../src/app.ts'
 import { all } from '../log/support/events.ts'
 import { type App, openApp } from '../support/open-app.ts'

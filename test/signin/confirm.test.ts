@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../src/session/views.ts'
+import type { NewSession } from '../../src/contract/sessions.ts'
 import { LOOPBACK, ORIGIN, formOf, openWorld } from './support/world.ts'
 import { typesSince } from '../support/types-since.ts'
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { CurrentSession, NewSession } from '../../src/session/views.ts'
+import type { CurrentSession, NewSession } from '../../src/contract/sessions.ts'
 import { onServer } from '../support/database.ts'
 import { LOOPBACK, ORIGIN, formOf, openWorld } from './support/world.ts'
 

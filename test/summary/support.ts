@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { SqlState, hasSqlState } from '../../src/postgres/sql-state.ts'
-import type { NewSession } from '../../src/session/views.ts'
+import type { NewSession } from '../../src/contract/sessions.ts'
 import { all } from '../log/support/events.ts'
 import { openBareLog } from '../support/bare-log.ts'
 import { freshDatabase } from '../support/database.ts'

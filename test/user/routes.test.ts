@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { identityId, sha256 } from '../../src/ids.ts'
-import type { NewSession } from '../../src/session/views.ts'
+import type { NewSession } from '../../src/contract/sessions.ts'
 import { refresh } from '../../src/user/decide.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/session/views.ts'
+import type { NewSession } from '../../../src/contract/sessions.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { follow } from './browser.ts'

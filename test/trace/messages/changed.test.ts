@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/session/views.ts'
+import type { NewSession } from '../../../src/contract/sessions.ts'
 import { changedMessages } from '../../../src/trace/messages/changed.ts'
 import { traceDetail } from '../../../src/trace/queries.ts'
 import { freshDatabase } from '../../support/database.ts'

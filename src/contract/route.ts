@@ -7,6 +7,8 @@ type Parameters = Readonly<Record<string, z.ZodType>>
 
 /** A body of JSON, checked against a schema and handed on as it came. */
 type JsonBody<Schema extends z.ZodType = z.ZodType> = { readonly is: 'json'; readonly schema: Schema }
+/** The fields of an HTML form of a page of the service; any site can make a browser post one, so its route checks where it is from. */
+type FormBody<Schema extends z.ZodType = z.ZodType> = { readonly is: 'form'; readonly schema: Schema }
 /** A body that is passed on as bytes, with the content types that it may have. */
 type BytesBody = { readonly is: 'bytes'; readonly types: readonly string[] }
 
@@ -20,6 +22,7 @@ type OtherAnswer = {
 }
 
 export const json = <Schema extends z.ZodType>(schema: Schema): JsonBody<Schema> => ({ is: 'json', schema })
+export const form = <Schema extends z.ZodType>(schema: Schema): FormBody<Schema> => ({ is: 'form', schema })
 export const bytes = (...types: string[]): BytesBody => ({ is: 'bytes', types })
 export const data = <Schema extends z.ZodType>(schema: Schema): JsonAnswer<Schema> => ({ is: 'json', data: schema })
 export const other = (types: readonly string[], statuses: OtherAnswer['statuses']): OtherAnswer => ({
@@ -27,6 +30,9 @@ export const other = (types: readonly string[], statuses: OtherAnswer['statuses'
   types,
   statuses,
 })
+
+/** The content type of a form. */
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 /** One route of the API: what it takes, what it answers, and what the reference says of it. */
 export type Route = {
@@ -39,7 +45,7 @@ export type Route = {
   readonly auth: 'required' | 'optional' | 'none'
   readonly path?: Parameters
   readonly query?: Parameters
-  readonly body?: JsonBody | BytesBody
+  readonly body?: JsonBody | FormBody | BytesBody
   readonly answer: JsonAnswer | OtherAnswer
   /** The errors that this route has beside those that every route with its method, body and `auth` has. */
   readonly errors?: readonly ErrorCode[]
@@ -56,11 +62,10 @@ type ValuesOf<Given> = Given extends Parameters
 export type PathOf<R extends Route> = ValuesOf<R['path']>
 export type QueryOf<R extends Route> = ValuesOf<R['query']>
 /** What the body of a route holds. */
-export type BodyOf<R extends Route> =
-  R['body'] extends JsonBody<infer Schema>
-    ? z.output<Schema>
-    : R['body'] extends BytesBody
-      ? Uint8Array | undefined
-      : undefined
+export type BodyOf<R extends Route> = R['body'] extends JsonBody<infer Schema> | FormBody<infer Schema>
+  ? z.output<Schema>
+  : R['body'] extends BytesBody
+    ? Uint8Array | undefined
+    : undefined
 /** The data that a route answers. */
 export type DataOf<R extends Route> = R['answer'] extends JsonAnswer<infer Schema> ? z.output<Schema> : undefined

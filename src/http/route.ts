@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { z } from 'zod'
 import { errors } from '../contract/errors.ts'
-import type { BodyOf, DataOf, PathOf, QueryOf, Route } from '../contract/route.ts'
+import { type BodyOf, type DataOf, FORM_TYPE, type PathOf, type QueryOf, type Route } from '../contract/route.ts'
 import type { JsonText } from './json-text.ts'
 import { answers, failures, ok, okText } from './reply.ts'
 
@@ -21,8 +21,16 @@ type Handler<R extends Route> = (request: RouteRequest<R>, reply: FastifyReply) 
 type Reading = Pick<RouteShorthandOptions, 'bodyLimit' | 'config' | 'onRequest' | 'validatorCompiler'>
 
 const bodyOf = ({ body }: Route) => {
-  if (!body) return {}
-  return body.is === 'json' ? { body: body.schema } : { consumes: body.types }
+  switch (body?.is) {
+    case undefined:
+      return {}
+    case 'json':
+      return { body: body.schema }
+    case 'form':
+      return { body: body.schema, consumes: [FORM_TYPE] }
+    case 'bytes':
+      return { consumes: body.types }
+  }
 }
 
 const answersOf = ({ answer, errors: codes = [] }: Route) => {

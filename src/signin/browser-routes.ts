@@ -1,13 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
+import { signIns } from '../contract/signin.ts'
 import { cookieNameOf } from '../http/auth.ts'
 import { type Caller, requireCaller } from '../http/caller.ts'
 import { setSessionCookie } from '../http/cookies.ts'
-import { ErrorBody } from '../http/errors.ts'
 import { HttpError, invalid } from '../http/http-error.ts'
 import { isLoopback } from '../http/loopback.ts'
 import { isFromOwnPage, originOf, targetOrigin } from '../http/origin.ts'
-import { answers, ok } from '../http/reply.ts'
+import { type RouteRequest, route } from '../http/route.ts'
 import { newId } from '../ids.ts'
 import { givenCode } from '../session/given-code.ts'
 import { codeTermsOf } from '../session/one-time-codes.ts'
@@ -17,15 +16,15 @@ import { assertUsable, claimCode, findCode, keepIfMakerIsValid } from '../sessio
 import type { SessionServices } from '../session/services.ts'
 import { startSession } from '../session/start-session.ts'
 import { userById } from '../user/queries.ts'
-import { FORM, acceptForms } from './forms.ts'
+import { acceptForms } from './forms.ts'
 import { type NamedUser, sendBrowserPage } from './page.ts'
 import { sendProblem } from './problems.ts'
 import { BROWSER, ownPageUrl, withParameters } from './redirect.ts'
-import { BrowserConfirm, BrowserPage, BrowserStart, BrowserStarted } from './views.ts'
 
 const LIFETIME_MS = 60 * 1_000
 
-const tags = ['sign-in']
+/** Pages, and what their forms post to. */
+const pages = { limit: 'sign-in', htmlPage: true } as const
 
 /** Routes by which a client that is signed in signs in a browser as the same user, with a one-time code. */
 export const browserRoutes = (app: FastifyInstance, service: SessionServices): void => {
@@ -46,23 +45,10 @@ const pageOrigin = (app: FastifyInstance, { config }: SessionServices, request: 
 }
 
 const startRoute = (app: FastifyInstance, service: SessionServices) => {
-  app.post<{ Querystring: BrowserStart }>(
-    '/v1/session/browser',
-    {
-      config: { auth: 'required', limit: 'sign-in' },
-      schema: {
-        summary: 'Make a page where a browser signs in as you',
-        description:
-          'Open `url` in a browser, within 60 seconds: the page says who will be signed in and has a button, which sets ' +
-          'the cookie of a new session. It works once, and only while this session is valid. Give the address to nobody ' +
-          'else. Errors: `invalid_request` (400) for a `redirectTo` of another site; `forbidden` (403) where browsers ' +
-          'reach the service over plain HTTP from other machines; `rate_limited` (429) beyond 60 calls a minute from ' +
-          'one address (default).',
-        tags,
-        querystring: BrowserStart,
-        response: answers(BrowserStarted),
-      },
-    },
+  route(
+    app,
+    signIns,
+    'POST /v1/session/browser',
     async (request, reply) => {
       const caller = requireCaller(request)
       const origin = pageOrigin(app, service, request)
@@ -72,11 +58,10 @@ const startRoute = (app: FastifyInstance, service: SessionServices) => {
         throw invalid('redirectTo', 'must be a page of this service')
       const terms = { ...codeTermsOf(caller), ...(target === undefined ? {} : { redirectTo: target }) }
       const { code, expiresAt } = await service.codes.make('browser', terms, LIFETIME_MS)
-      return ok(reply.header('cache-control', 'no-store'), {
-        url: withParameters(`${origin}${BROWSER}`, { code }),
-        expiresAt,
-      })
+      reply.header('cache-control', 'no-store')
+      return { url: withParameters(`${origin}${BROWSER}`, { code }), expiresAt }
     },
+    { config: { limit: 'sign-in' } },
   )
 }
 
@@ -87,7 +72,7 @@ const namedUser = async ({ reads }: SessionServices, userId: string): Promise<Na
 }
 
 const pageRoute = (app: FastifyInstance, service: SessionServices) => {
-  const show = async (request: FastifyRequest<{ Querystring: BrowserPage }>, reply: FastifyReply) => {
+  const show = async (request: RouteRequest<(typeof signIns)[`GET ${typeof BROWSER}`]>, reply: FastifyReply) => {
     const { code } = request.query
     const stored = await findCode(service, 'browser', givenCode(service, request, code))
     await assertUsable(service, stored, undefined)
@@ -101,22 +86,10 @@ const pageRoute = (app: FastifyInstance, service: SessionServices) => {
     })
   }
 
-  app.get<{ Querystring: BrowserPage }>(
-    BROWSER,
-    {
-      config: { auth: 'optional', limit: 'sign-in', htmlPage: true },
-      schema: {
-        summary: 'The page where a browser signs in with a one-time code',
-        description:
-          'For browsers: `url` of `POST /v1/session/browser`. Says who will be signed in, and has a button; to open it ' +
-          'signs nobody in. Failures are pages, too: `not_found` (404) for a code that was never made; `code_used`, ' +
-          '`code_expired` (410).',
-        tags,
-        querystring: BrowserPage,
-        produces: ['text/html'],
-        response: { 200: z.string(), 403: ErrorBody, 404: ErrorBody, 410: ErrorBody },
-      },
-    },
+  route(
+    app,
+    signIns,
+    `GET ${BROWSER}`,
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
       try {
@@ -125,13 +98,17 @@ const pageRoute = (app: FastifyInstance, service: SessionServices) => {
         return sendProblem(error, request, reply)
       }
     },
+    { config: pages },
   )
 }
 
 const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
   const { config, now, assertWritable } = service
 
-  const signInBrowser = async (request: FastifyRequest<{ Body: BrowserConfirm }>, reply: FastifyReply) => {
+  const signInBrowser = async (
+    request: RouteRequest<(typeof signIns)[`POST ${typeof BROWSER}`]>,
+    reply: FastifyReply,
+  ) => {
     if (!isFromOwnPage(app, config, request))
       throw new HttpError('forbidden', 'This does not come from the page that asks: open it again')
     assertWritable()
@@ -161,23 +138,10 @@ const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
 
   void app.register(async (scope) => {
     acceptForms(scope)
-    scope.post<{ Body: BrowserConfirm }>(
-      BROWSER,
-      {
-        config: { auth: 'none', limit: 'sign-in', htmlPage: true },
-        schema: {
-          summary: 'Sign a browser in, from the page that asks',
-          description:
-            'For the form of that page: sets the cookie of a new session of the same user, and goes to the page that was ' +
-            'asked for, else to `/`. Works once. Failures are pages, too: `forbidden` (403) for a form of another site; ' +
-            '`not_found` (404); `code_used`, `code_expired` (410).',
-          tags,
-          body: BrowserConfirm,
-          consumes: [FORM],
-          produces: ['text/html'],
-          response: { 303: z.null(), 403: ErrorBody, 404: ErrorBody, 410: ErrorBody },
-        },
-      },
+    route(
+      scope,
+      signIns,
+      `POST ${BROWSER}`,
       async (request, reply) => {
         reply.header('cache-control', 'no-store')
         try {
@@ -186,6 +150,7 @@ const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
           return sendProblem(error, request, reply)
         }
       },
+      { config: pages },
     )
   })
 }

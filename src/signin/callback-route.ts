@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
+import { signIns } from '../contract/signin.ts'
 import { setSessionCookie } from '../http/cookies.ts'
-import { ErrorBody } from '../http/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { originOf } from '../http/origin.ts'
+import { type RouteRequest, route } from '../http/route.ts'
 import { sha256 } from '../ids.ts'
 import type { Credential } from '../user/decide.ts'
 import { readBrowserCookie, ensureBrowserCookie } from './browser-cookie.ts'
@@ -15,12 +15,9 @@ import { sendFailure, sendUnknownSignIn } from './problems.ts'
 import { CALLBACK, CONFIRM, withParameters } from './redirect.ts'
 import { reviewSignIn } from './review.ts'
 import { completeSignIn } from './complete-sign-in.ts'
-import { Callback } from './views.ts'
 import type { CodehostServices } from './services.ts'
 
-const tags = ['sign-in']
-
-type CallbackRequest = FastifyRequest<{ Querystring: Callback }>
+type CallbackRequest = RouteRequest<(typeof signIns)[`GET ${typeof CALLBACK}`]>
 type ClaimedSignIn = { readonly signIn: SignInRequest; readonly secrets: Secrets }
 
 const isEqual = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
@@ -84,28 +81,10 @@ export const callbackRoute = (app: FastifyInstance, service: CodehostServices, c
     return reply.redirect(signIn.redirectTo!, 302)
   }
 
-  app.get<{ Querystring: Callback }>(
-    CALLBACK,
-    {
-      config: { auth: 'none', limit: 'sign-in', htmlPage: true },
-      schema: {
-        summary: 'Where the code host sends people back to: asks whether to join account and device',
-        description:
-          'For browsers: the page shows the account, the device and the user that will be joined, and asks. A sign-in ' +
-          'that began on a page of this service sets the cookie and goes back there instead. Works once, within 10 ' +
-          'minutes. Failures are pages, too.',
-        tags,
-        querystring: Callback,
-        produces: ['text/html'],
-        response: {
-          200: z.string(),
-          302: z.null(),
-          403: ErrorBody,
-          404: ErrorBody,
-          410: ErrorBody,
-        },
-      },
-    },
+  route(
+    app,
+    signIns,
+    `GET ${CALLBACK}`,
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
       const claimed = await handshakes.claim(request.query.state ?? '')
@@ -117,5 +96,6 @@ export const callbackRoute = (app: FastifyInstance, service: CodehostServices, c
         return sendFailure({ error, signIn, state: secrets.state }, request, reply)
       }
     },
+    { config: { limit: 'sign-in', htmlPage: true } },
   )
 }

@@ -1,16 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
-import { ErrorBody } from '../http/errors.ts'
+import { signIns } from '../contract/signin.ts'
 import { HttpError } from '../http/http-error.ts'
 import { isFromOwnPage } from '../http/origin.ts'
 import { noteRefusal } from '../http/refusals.ts'
+import { route } from '../http/route.ts'
 import { readBrowserCookie } from './browser-cookie.ts'
-import { FORM, acceptForms } from './forms.ts'
+import { acceptForms } from './forms.ts'
 import type { ConfirmationAnswer } from './handshakes.ts'
 import { sendCodePage, sendDeniedPage } from './page.ts'
 import { sendProblem, sendUnknownSignIn } from './problems.ts'
 import { CONFIRM, withParameters } from './redirect.ts'
-import { AuthConfirm } from './views.ts'
 import type { CodehostServices } from './services.ts'
 
 /** The route that the confirmation page posts the user's answer to. Only a yes returns the exchange code, and only once. */
@@ -37,27 +36,10 @@ export const confirmRoute = (app: FastifyInstance, service: CodehostServices): v
 
   void app.register(async (scope) => {
     acceptForms(scope)
-    scope.post<{ Body: AuthConfirm }>(
-      CONFIRM,
-      {
-        config: { auth: 'none', limit: 'sign-in', htmlPage: true },
-        schema: {
-          summary: 'Say yes or no to a sign-in, from the page that asks',
-          description:
-            'For the form of that page, in the browser that was asked. Yes gives the code for `POST /v1/auth/complete`, ' +
-            'on a page or to `redirectTo`; no ends the sign-in. Works once. Failures are pages, too.',
-          tags: ['sign-in'],
-          body: AuthConfirm,
-          consumes: [FORM],
-          produces: ['text/html'],
-          response: {
-            200: z.string(),
-            303: z.null(),
-            403: ErrorBody,
-            404: ErrorBody,
-          },
-        },
-      },
+    route(
+      scope,
+      signIns,
+      `POST ${CONFIRM}`,
       async (request, reply) => {
         reply.header('cache-control', 'no-store')
         try {
@@ -70,6 +52,7 @@ export const confirmRoute = (app: FastifyInstance, service: CodehostServices): v
           return sendProblem(error, request, reply)
         }
       },
+      { config: { limit: 'sign-in', htmlPage: true } },
     )
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { FORM_TYPE } from '../contract/route.ts'
 
-export const FORM = 'application/x-www-form-urlencoded'
 const FORM_BYTES = 4 * 1024
 
 /**
@@ -8,6 +8,6 @@ const FORM_BYTES = 4 * 1024
  * so each of these routes has to check which page it comes from.
  */
 export const acceptForms = (scope: FastifyInstance): void =>
-  void scope.addContentTypeParser(FORM, { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, body, done) =>
+  void scope.addContentTypeParser(FORM_TYPE, { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   )

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
+import type { SignInReview } from '../contract/signin.ts'
 import { type HtmlPage, escaped, sendHtmlPage } from '../http/html-page.ts'
 import { BROWSER } from './redirect.ts'
-import type { SignInReview } from './review.ts'
 
 const send = (reply: FastifyReply, page: HtmlPage) => sendHtmlPage(reply.header('cache-control', 'no-store'), page)
 

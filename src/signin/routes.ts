@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { signIns } from '../contract/signin.ts'
 import { HttpError, invalid, notFound } from '../http/http-error.ts'
 import { pickDefined } from '../http/pick-defined.ts'
 import { noteRefusal } from '../http/refusals.ts'
-import { answers, ok } from '../http/reply.ts'
+import { route } from '../http/route.ts'
 import { sha256 } from '../ids.ts'
 import { assertDeviceId } from '../session/device-id.ts'
 import { callbackRoute } from './callback-route.ts'
@@ -13,11 +14,10 @@ import { completeSignIn } from './complete-sign-in.ts'
 import { originOf } from '../http/origin.ts'
 import { CALLBACK, parseRedirectTarget } from './redirect.ts'
 import { codehostOf } from './settings.ts'
-import { SignInReview, reviewSignIn } from './review.ts'
-import { AuthComplete, AuthCompleted, AuthStart, AuthStarted } from './views.ts'
+import { reviewSignIn } from './review.ts'
 import type { CodehostServices } from './services.ts'
 
-const tags = ['sign-in']
+const config = { limit: 'sign-in' } as const
 
 /** The routes to sign in with the code host. They answer 404 when none is configured. */
 export const signinRoutes = (app: FastifyInstance, service: CodehostServices): void => {
@@ -35,33 +35,21 @@ export const signinRoutes = (app: FastifyInstance, service: CodehostServices): v
   })
 }
 
-const startRoute = (app: FastifyInstance, { config, handshakes }: CodehostServices, codehost: Codehost) => {
-  app.post<{ Body: AuthStart }>(
-    '/v1/auth/start',
-    {
-      config: { auth: 'none', limit: 'sign-in' },
-      schema: {
-        summary: 'Start to sign in with the code host',
-        description:
-          'Open `authorizeUrl` in a browser. After the person has agreed there and here, a page shows a code, or ' +
-          '`redirectTo` gets it; `POST /v1/auth/complete` makes a session of it within 10 minutes. Each call starts ' +
-          'another sign-in. Errors: `invalid_request` (400) for a short or missing `deviceId` or another `redirectTo`; ' +
-          '`not_found` (404) on a service without a code host; `rate_limited` (429) beyond 60 calls a minute from one ' +
-          'address (default).',
-        tags,
-        body: AuthStart,
-        response: answers(AuthStarted, 403, 404),
-      },
-    },
+const startRoute = (app: FastifyInstance, service: CodehostServices, codehost: Codehost) => {
+  const { handshakes } = service
+  route(
+    app,
+    signIns,
+    'POST /v1/auth/start',
     async (request, reply) => {
       const { body } = request
-      assertDeviceId(body.deviceId, config)
-      const origin = originOf(app, config)
+      assertDeviceId(body.deviceId, service.config)
+      const origin = originOf(app, service.config)
       const options = pickDefined(body, ['deviceName', 'namespaceId', 'inviteCode', 'redirectTo'])
       const target = options.redirectTo === undefined ? undefined : parseRedirectTarget(options.redirectTo, origin)
       if (options.redirectTo !== undefined && !target)
         throw invalid('redirectTo', 'must be loopback, or a page of ours')
-      const browser = target?.is === 'page' ? ensureBrowserCookie(request, reply, config) : undefined
+      const browser = target?.is === 'page' ? ensureBrowserCookie(request, reply, service.config) : undefined
       const { expiresAt, ...secrets } = await handshakes.start({
         ...options,
         ...(target ? { redirectTo: target.url } : {}),
@@ -69,8 +57,10 @@ const startRoute = (app: FastifyInstance, { config, handshakes }: CodehostServic
         ...(browser === undefined ? {} : { browserKey: sha256(browser) }),
       })
       const authorizeUrl = await codehost.authorizeUrl(secrets, `${origin}${CALLBACK}`)
-      return ok(reply.header('cache-control', 'no-store'), { state: secrets.state, authorizeUrl, expiresAt })
+      reply.header('cache-control', 'no-store')
+      return { state: secrets.state, authorizeUrl, expiresAt }
     },
+    { config },
   )
 }
 
@@ -81,54 +71,34 @@ const unknownCode = (request: FastifyRequest) => {
 }
 
 const reviewRoute = (app: FastifyInstance, service: CodehostServices) => {
-  app.post<{ Body: AuthComplete }>(
-    '/v1/auth/review',
-    {
-      config: { auth: 'none', limit: 'sign-in' },
-      schema: {
-        summary: 'See which account and which user a code would join to the device; the code stays good',
-        description:
-          'For a program that asks its user before it completes a sign-in. Changes nothing and can be repeated. Errors: ' +
-          '`invalid_request` (400) for a code that is wrong, used or older than 10 minutes; `not_found` (404) on a ' +
-          'service without a code host.',
-        tags,
-        body: AuthComplete,
-        response: answers(SignInReview, 404),
-      },
-    },
+  route(
+    app,
+    signIns,
+    'POST /v1/auth/review',
     async (request, reply) => {
       const confirmed = await service.handshakes.peek(request.body)
       if (!confirmed) throw unknownCode(request)
       const { review } = await reviewSignIn(service, confirmed.signIn, confirmed.credential)
-      return ok(reply.header('cache-control', 'no-store'), review)
+      reply.header('cache-control', 'no-store')
+      return review
     },
+    { config },
   )
 }
 
 const completeRoute = (app: FastifyInstance, service: CodehostServices) => {
-  app.post<{ Body: AuthComplete }>(
-    '/v1/auth/complete',
-    {
-      config: { auth: 'none', limit: 'sign-in' },
-      schema: {
-        summary: 'Complete a sign-in with the code that it gave',
-        description:
-          'Starts a session of the user that the account belongs to. A new account is joined to the user of the device, ' +
-          'or makes a user. Works once. Errors: `invalid_request` (400) for a code that is wrong, used or older than ' +
-          '10 minutes; `forbidden` (403) for a namespace that the user is no member of, or a new user where only the ' +
-          'invited may sign up; `not_found` (404) for an unknown namespace, or on a service without a code host; ' +
-          '`invite_revoked`, `invite_expired`, `invite_used` (410).',
-        tags,
-        body: AuthComplete,
-        response: answers(AuthCompleted, 403, 404, 410),
-      },
-    },
+  route(
+    app,
+    signIns,
+    'POST /v1/auth/complete',
     async (request, reply) => {
       service.assertWritable()
       const confirmed = await service.handshakes.complete(request.body)
       if (!confirmed) throw unknownCode(request)
       const session = await completeSignIn(service, confirmed, request.id)
-      return ok(reply.header('cache-control', 'no-store'), { session })
+      reply.header('cache-control', 'no-store')
+      return { session }
     },
+    { config },
   )
 }

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { operations } from '../contract/operations.ts'
 import type { Metrics } from '../metrics.ts'
+import { route } from './route.ts'
 
 export type MetricsOptions = { readonly metrics: Metrics; readonly logger: Pick<Logger, 'isLevelEnabled'> }
 
@@ -20,16 +22,7 @@ export const installMetrics = (app: FastifyInstance, { metrics, logger }: Metric
 
 /** The route `/metrics`: all metrics in the text format of Prometheus. */
 export const metricsRoute = (app: FastifyInstance, { metrics }: Pick<MetricsOptions, 'metrics'>): void => {
-  app.get(
-    '/metrics',
-    {
-      config: { auth: 'none' },
-      schema: {
-        summary: 'Prometheus metrics',
-        description: 'All metrics of this process in the text format of Prometheus.',
-        tags: ['operations'],
-      },
-    },
-    async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+  route(app, operations, 'GET /metrics', async (_request, reply) =>
+    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   )
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EXAMPLE_SLUG, id, text } from './fields.ts'
-import { Key, LongText, ShortText } from './parameters.ts'
+import { Key, LongText, ShortText, Slug } from './parameters.ts'
 import { type Api, bytes, data, json, other } from './route.ts'
 
 export const Role = z.enum(['admin', 'member']).meta({
@@ -90,9 +90,7 @@ const NamespaceUpdate = z
   })
 
 /** The path of a route of one namespace. */
-export const ofNamespace = {
-  slug: Key.meta({ description: 'The slug of the namespace', examples: [EXAMPLE_SLUG] }),
-}
+export const ofNamespace = { slug: Slug }
 
 const PICTURES = ['image/png', 'image/jpeg', 'image/webp'] as const
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isUnstorable } from '../json/exact.ts'
 import { LONG_TEXT, SHORT_TEXT, isLongerThan } from '../text-limits.ts'
+import { EXAMPLE_SLUG } from './fields.ts'
 
 const MAX_KEY = 1_024
 
@@ -50,3 +51,26 @@ export const limitOf = (text: string | undefined): number | undefined =>
 
 /** A revision of a stream, as digits in a query string. */
 export const Revision = z.string().regex(/^\d{1,16}$/, { error: 'must be a revision: a whole number from 0 on' })
+
+/** A revision of a stream, as digits. */
+export const aRevision = (description: string, ...examples: unknown[]) =>
+  z
+    .string()
+    .regex(/^\d{1,16}$/, { error: 'must be a revision: a whole number from 0 on' })
+    .meta({ description, ...(examples.length > 0 ? { examples } : {}) })
+    .transform((text) => BigInt(text))
+
+/** The externalId of a trace, in a path. */
+export const TraceKey = Key.meta({
+  description: 'The id that the client has chosen for the trace',
+  examples: ['my-first-session'],
+})
+
+/** The slug of a namespace, in a path. */
+export const Slug = Key.meta({ description: 'The slug of the namespace', examples: [EXAMPLE_SLUG] })
+
+/** Of which namespace the trace is that a path names. */
+export const InNamespace = Key.meta({
+  description: 'The slug of a namespace: only a trace of this namespace is meant',
+  examples: [EXAMPLE_SLUG],
+})

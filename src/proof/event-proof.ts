@@ -1,3 +1,4 @@
+import type { EventProof } from '../contract/proof.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { notFound } from '../http/http-error.ts'
 import type { RecordedEvent } from '../log/log.ts'
@@ -46,14 +47,6 @@ export const proofOf = (services: ProofServices, spans: readonly Span[]): Promis
 /** The hashes of a range of one level, one behind the other. @throws Unavailable */
 export const hashesOf = (services: ProofServices, range: HashRange): Promise<Buffer> =>
   readTree(services, async (run) => Buffer.concat((await readHashes(run, [range]))[0]!))
-
-export type EventProof = {
-  readonly entry: string
-  readonly index: number
-  readonly size: number
-  readonly proof: readonly string[]
-  readonly checkpoint: string
-}
 
 /**
  * Proves that an event is in the tree of the newest checkpoint; undefined when no checkpoint covers it yet.

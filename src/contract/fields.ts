@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isNegativeZero } from '../json/exact.ts'
 
 /** Schemas of common fields of bodies and answers, with their descriptions for the API reference. */
 
@@ -28,6 +29,11 @@ export const flag = (description: string) => z.boolean().meta({ description })
 
 /** The only field of an answer that confirms a write. */
 export const done = (description: string) => z.literal(true).meta({ description })
+
+/** A plain number: an integer beyond 2^53 is refused, but for the sign of a zero. */
+export const PlainNumber = z
+  .custom<number>((value) => typeof value === 'number' || isNegativeZero(value), { error: 'must be a number' })
+  .meta({ type: 'number' })
 
 /** The cursor of the next page. */
 export const nextCursor = z

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isUnstorable } from '../json/exact.ts'
 import { LONG_TEXT, SHORT_TEXT, isLongerThan } from '../text-limits.ts'
 import { EXAMPLE_SLUG } from './fields.ts'
+import { aTime } from './times.ts'
 
 const MAX_KEY = 1_024
 
@@ -25,11 +26,10 @@ export const LongText = textUpTo(LONG_TEXT)
 export const MAX_LIMIT = 1_000
 export const DEFAULT_LIMIT = 50
 
-/** `limit` in a query: decimal digits; more than 1000 counts as 1000. */
+/** `limit` in a query: decimal digits; more than 1000 counts as 1000. Its words are those of the text: JSON Schema takes no examples of a transformed one. */
 export const Limit = z
   .string()
   .regex(/^\d+$/, { error: 'must be a whole number' })
-  .transform((text) => Math.min(Number(text), MAX_LIMIT))
   .meta({
     type: 'integer',
     pattern: undefined,
@@ -37,20 +37,15 @@ export const Limit = z
     description: 'At most this many entries; above 1000 counts as 1000. Default: 50',
     examples: [20],
   })
+  .transform((text) => Math.min(Number(text), MAX_LIMIT))
 
 /** Where a list goes on. */
 export const Cursor = z
   .string()
   .meta({ description: 'Where to go on: `nextCursor` of the page before. Absent: the first page' })
 
-/** The same as text, for routes that read it themselves. */
-export const LimitText = z.string().regex(/^\d+$/, { error: 'must be a whole number' })
-
-export const limitOf = (text: string | undefined): number | undefined =>
-  text === undefined ? undefined : Math.min(Number(text), MAX_LIMIT)
-
-/** A revision of a stream, as digits in a query string. */
-export const Revision = z.string().regex(/^\d{1,16}$/, { error: 'must be a revision: a whole number from 0 on' })
+/** A flag in a query: `true`; anything else is `false`. */
+export const isTrue = (text: string): boolean => text === 'true'
 
 /** A revision of a stream, as digits. */
 export const aRevision = (description: string, ...examples: unknown[]) =>
@@ -74,3 +69,12 @@ export const InNamespace = Key.meta({
   description: 'The slug of a namespace: only a trace of this namespace is meant',
   examples: [EXAMPLE_SLUG],
 })
+
+/** What the query of a read of a trace may say of the past. */
+export const pastQuery = {
+  revision: aRevision(
+    'As it was after this revision of the trace, and the append that it is in; for members only',
+  ).optional(),
+  // Without an example, like the revision: a reader of the reference who fills in both would be refused.
+  at: aTime('As it was at this time; for members only', []).optional(),
+}

@@ -1,9 +1,9 @@
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { newWeightedCache, textBytes } from '../engine/weighted-cache.ts'
-import type { Format as AnyFormat } from './transcript.ts'
+import type { ExportFormat } from '../contract/export.ts'
 
 /** Of the other one nothing is made: it is what is stored. */
-type Format = Exclude<AnyFormat, 'json'>
+type Format = Exclude<ExportFormat, 'json'>
 const FORMATS: readonly Format[] = ['md', 'html']
 
 /** What a file shows: a trace at a revision, as the API shows it with its names in JSON text, in a format. */

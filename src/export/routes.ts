@@ -5,33 +5,22 @@ import { traceWithTimeline } from '../history/locate.ts'
 import { listOfHistory, openPast } from '../history/open-past.ts'
 import type { HistoryServices } from '../history/services.ts'
 import type { Caller } from '../http/caller.ts'
-import { ErrorBody } from '../http/errors.ts'
 import { notFound } from '../http/http-error.ts'
 import type { LongList } from '../http/long-list.ts'
+import { type ExportFormat as Format, exports } from '../contract/export.ts'
 import { Key } from '../contract/parameters.ts'
-import { InNamespace, momentOf, pastQuery } from '../trace/moment.ts'
+import { route } from '../http/route.ts'
+import { momentOf } from '../trace/moment.ts'
 import { assertMayRead } from '../trace/policy.ts'
 import { userRoleOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { attachment } from './attachment.ts'
 import type { Draft, PublicFiles, Shown } from './public-files.ts'
 import { type PresentSource, type Source, pastSource, presentSource } from './source.ts'
-import { type Format, newTranscript } from './transcript.ts'
+import { newTranscript } from './transcript.ts'
 import { readTrace, titleOf } from './transcript/head.ts'
 
-const Params = z.object({ externalId: Key })
 const PageParams = z.object({ slug: Key, externalId: Key })
-const Query = z.object({
-  format: z.enum(['md', 'html', 'json']).meta({
-    description:
-      'What the file is: `json` is the trace and its messages exactly as they are stored, for `tracebook import`; `md` and `html` ' +
-      'are for people',
-    examples: ['md'],
-  }),
-  namespace: InNamespace,
-  ...pastQuery,
-})
-
 const types: Readonly<Record<Format, string>> = {
   md: 'text/markdown; charset=utf-8',
   html: 'text/html; charset=utf-8',
@@ -152,37 +141,16 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
     )
   }
 
-  app.get<{ Params: { externalId: string }; Querystring: z.infer<typeof Query> }>(
-    '/v1/traces/:externalId/export',
-    {
-      config: { auth: 'optional' },
-      schema: {
-        summary: 'Export a trace with its messages as a file',
-        description:
-          'Who may read the trace may export it. An attachment named after its title: Markdown, a page of HTML without scripts ' +
-          'and references to anything outside, or JSON (`{"trace", "messages"}`, without the envelope). It is streamed; when the ' +
-          'trace is deleted, changed or no longer readable meanwhile, the transfer breaks off. Errors: `invalid_request` (400) ' +
-          'for a format that is missing or unknown, and for a revision together with a time; `unauthorized` (401) without a token for a trace that is not public; ' +
-          '`not_found` (404), also for a namespace that is not there.',
-        tags: ['traces'],
-        params: Params,
-        querystring: Query,
-        produces: ['text/markdown', 'text/html', 'application/json'],
-        response: { 200: z.string().meta({ format: 'binary' }), 401: ErrorBody, 404: ErrorBody },
-      },
-    },
-    async ({ caller, params: { externalId }, query }, reply) => {
-      const { format, namespace } = query
-      const moment = momentOf(query)
-      if (moment) {
-        const present = await traceWithTimeline(services, { externalId, namespace }, caller)
-        const { reader, check } = listOfHistory(services, present, caller)
-        const source = await pastSource(await openPast(services, present, moment))
-        return send(reply, { format, isPage: false }, source, { reader, check })
-      }
-      return sendPresent(reply, { caller, externalId, namespace, format })
-    },
-  )
+  route(app, exports, 'GET /v1/traces/{externalId}/export', async ({ caller, params, query }, reply) => {
+    const { externalId } = params
+    const { format, namespace } = query
+    const moment = momentOf(query)
+    if (!moment) return sendPresent(reply, { caller, externalId, namespace, format })
+    const present = await traceWithTimeline(services, { externalId, namespace }, caller)
+    const { reader, check } = listOfHistory(services, present, caller)
+    const source = await pastSource(await openPast(services, present, moment))
+    return send(reply, { format, isPage: false }, source, { reader, check })
+  })
 
   app.get<{ Params: z.infer<typeof PageParams> }>(
     '/@:slug/:externalId',

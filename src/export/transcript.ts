@@ -1,3 +1,4 @@
+import type { ExportFormat as Format } from '../contract/export.ts'
 import type { Document } from './document.ts'
 import { newPage } from './html/page.ts'
 import { newMarkdown } from './markdown/page.ts'
@@ -13,8 +14,6 @@ export type Transcript = {
   add(message: string): Iterable<string>
   end(): Iterable<string>
 }
-
-export type Format = 'md' | 'html' | 'json'
 
 /** Trace and messages as they are stored: no text is read. */
 const newJson = (trace: string): Transcript => {

@@ -1,7 +1,9 @@
 import type { ReadTables } from '../../projections/index.ts'
+import type { Feed, FeedTrace } from '../contract/feed.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { fitting, weighedRows } from '../http/page-bytes.ts'
-import { arrayTexts, jsonArray, jsonObject } from '../http/reply.ts'
+import { type JsonText, type JsonTexts, jsonText, jsonTexts } from '../http/json-text.ts'
+import { arrayTexts, jsonArray } from '../http/reply.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import type { After } from '../trace/queries.ts'
@@ -79,12 +81,14 @@ export type FeedEntry = {
   readonly bytes: number
 }
 
-const entryText = (row: FeedRow): string =>
-  jsonObject({
-    ...listedMembers(row),
-    namespace: `{"id":"${row.namespace_id}","slug":"${row.slug}","displayName":${row.namespace_name}}`,
-    author: row.author_id && jsonObject({ id: `"${row.author_id}"`, displayName: row.author_name }),
-  })
+const namespaceText = ({ namespace_id, slug, namespace_name }: FeedRow) =>
+  jsonText<FeedTrace['namespace']>({ id: `"${namespace_id}"`, slug: `"${slug}"`, displayName: namespace_name })
+
+const authorText = ({ author_id, author_name }: FeedRow) =>
+  author_id && jsonText<NonNullable<FeedTrace['author']>>({ id: `"${author_id}"`, displayName: author_name })
+
+const entryText = (row: FeedRow): JsonText<FeedTrace> =>
+  jsonText({ ...listedMembers(row), namespace: namespaceText(row), author: authorText(row) })
 
 /** The entry of a row. A trace in quarantine keeps its place in the list, but is not shown. */
 export const toEntry = (row: FeedRow, { reads, models }: FeedSources): FeedEntry => {
@@ -133,13 +137,15 @@ const shownTexts = (entries: readonly FeedEntry[], count: number): string[] =>
     .filter((text) => text !== '')
 
 /** The JSON array of the traces that fit into one answer. */
-export const feedList = (entries: readonly FeedEntry[], limit: number): string =>
-  jsonArray(shownTexts(entries, fittingCount(entries, limit)))
+export const feedList = (entries: readonly FeedEntry[], limit: number): JsonText<FeedTrace[]> =>
+  jsonArray(shownTexts(entries, fittingCount(entries, limit))) as JsonText<FeedTrace[]>
 
 /** The JSON data of an answer, in parts. `entries` has one more than `limit` when there is another page. */
-export const feedTexts = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): string[] => {
+export const feedTexts = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): JsonTexts<Feed> => {
   const count = fittingCount(entries, limit)
-  const next = entries.length > count && count > 0 ? `,"nextCursor":"${cursorAfter(entries[count - 1]!)}"` : ''
-  const shown = arrayTexts(shownTexts(entries, count))
-  return ['{"traces":', ...shown, `,"isAuthenticated":${isAuthenticated}${next}}`]
+  return jsonTexts({
+    traces: arrayTexts(shownTexts(entries, count)),
+    isAuthenticated: String(isAuthenticated),
+    nextCursor: entries.length > count && count > 0 ? `"${cursorAfter(entries[count - 1]!)}"` : undefined,
+  })
 }

@@ -1,5 +1,7 @@
 import jsonpatch from 'fast-json-patch'
+import type { ChangedMessage, Difference } from '../contract/history.ts'
 import type { Row } from '../engine/reads.ts'
+import { jsonText } from '../http/json-text.ts'
 import type { Chunk } from '../http/long-list.ts'
 import type { PresentTrace } from '../trace/decide.ts'
 import { patchText } from '../trace/formats.ts'
@@ -46,7 +48,9 @@ async function* addedBetween(
 
 const changeText = ({ externalId, document }: PastDocument, before: PastDocument): string[] => {
   const patch = difference(before.document, document)
-  return patch.length === 0 ? [] : [`{"externalId":${JSON.stringify(externalId)},"patch":${patchText(patch)}}`]
+  return patch.length === 0
+    ? []
+    : [jsonText<ChangedMessage>({ externalId: JSON.stringify(externalId), patch: patchText(patch) })]
 }
 
 /** The messages that differ between two moments, as JSON texts of `{externalId, patch}`, in the order of their arrival. */
@@ -70,7 +74,10 @@ async function* updatedBetween(
 }
 
 /** Rows that, joined by commas, are a member of an object with a list. */
-async function* asMember(name: string, chunks: AsyncIterable<Chunk<string>>): AsyncGenerator<Chunk<string>> {
+async function* asMember(
+  name: keyof Difference['messages'],
+  chunks: AsyncIterable<Chunk<string>>,
+): AsyncGenerator<Chunk<string>> {
   let held = `"${name}":[`
   let isEmpty = true
   for await (const { rows, weight } of chunks) {

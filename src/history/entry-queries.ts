@@ -3,7 +3,7 @@ import { MESSAGES_UPSERTED } from '../../projections/timeline/tables.ts'
 import type { Row } from '../engine/reads.ts'
 import { weighedRows } from '../http/page-bytes.ts'
 import { texts } from '../postgres/arrays.ts'
-import type { EntryType } from './entry-types.ts'
+import type { EventType } from './entry-types.ts'
 import type { TimelineReads } from './timeline-reads.ts'
 
 /** What a timeline shows: of one incarnation of a trace, or of a namespace. */
@@ -19,7 +19,7 @@ export type Behind = readonly [position: bigint, place: number, end: bigint | un
 
 export type Filter = {
   readonly order: 'asc' | 'desc'
-  readonly types: readonly EntryType[] | undefined
+  readonly types: readonly EventType[] | undefined
   readonly actor: string | undefined
   /** Milliseconds; `from` ≤ at < `to`. */
   readonly from: number | undefined
@@ -30,7 +30,7 @@ export type Filter = {
 
 type Entries = TimelineTables['entries']
 export type EntryRow = Omit<Entries, 'type'> & {
-  readonly type: EntryType
+  readonly type: EventType
   readonly external_id: string | null
   /** Where the entries of a span of time end, in the order of the list; null where they do not. */
   readonly span_end: bigint | null

@@ -2,26 +2,6 @@ import type { NamespaceEvent } from '../namespace/events.ts'
 import type { TraceEvent } from '../trace/events.ts'
 
 type OfMessages = 'MessageAdded' | 'MessageUpdated' | 'MessagesCounted'
-type Types = Exclude<TraceEvent['type'], OfMessages> | NamespaceEvent['type'] | 'MessagesUpserted'
 
-/** Each type with what it says. */
-export const entryMeanings = {
-  TraceCreated: 'a trace was created',
-  TraceUpdated: 'fields of a trace were changed, or it was uploaded again as it was',
-  TraceSummarised: 'the service made a title and a summary of a trace',
-  TraceDeleted: 'a trace was deleted, and what it held was erased',
-  MessagesUpserted: 'messages were added or changed by one request',
-  NamespaceCreated: 'the namespace was created',
-  NamespaceUpdated: 'the name or the description of the namespace was changed',
-  AvatarChanged: 'the picture of the namespace was changed',
-  RetentionChanged: 'it was decided for how long the namespace keeps traces that do not change',
-  MemberJoined: 'a user became a member',
-  MemberRoleChanged: 'a member got another role',
-  MemberRemoved: 'a member was removed, or left',
-  InviteCreated: 'an invite was made',
-  InviteRevoked: 'an invite was revoked',
-} as const satisfies { readonly [Type in Types]: string }
-
-export type EntryType = keyof typeof entryMeanings
-
-export const entryTypes = Object.keys(entryMeanings) as [EntryType, ...EntryType[]]
+/** What an entry is about: the type of an event, or all messages of one request. Each of them is an `EntryType` of the contract. */
+export type EventType = Exclude<TraceEvent['type'], OfMessages> | NamespaceEvent['type'] | 'MessagesUpserted'

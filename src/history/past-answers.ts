@@ -1,8 +1,9 @@
 import type { FastifyReply } from 'fastify'
+import type { ShownTrace } from '../contract/traces.ts'
 import { invalid } from '../http/http-error.ts'
-import { okText } from '../http/reply.ts'
+import { jsonText } from '../http/json-text.ts'
 import { cursorBehind, readCursor } from '../trace/messages/cursor.ts'
-import { newMessagePage, pageEnd } from '../trace/messages/page.ts'
+import { listText, newMessagePage, pageEnd } from '../trace/messages/page.ts'
 import type { AskedMessages, AskedPast, Moment, PastAnswers } from '../trace/services.ts'
 import type { TraceName } from '../trace/locate.ts'
 import { traceWithTimeline } from './locate.ts'
@@ -18,12 +19,12 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
     return traceWithTimeline(services, name, caller)
   }
 
-  const trace = async (request: AskedPast, reply: FastifyReply, moment: Moment) => {
+  const trace = async (request: AskedPast, moment: Moment) => {
     const present = await found(request)
     const past = await openPast(services, present, moment)
     const detail = await past.detail()
     await listOfHistory(services, present, request.caller).check() // what was read may have been half swept
-    return okText(reply, `{"trace":${detail},"revision":${past.revision}}`)
+    return jsonText<ShownTrace>({ trace: detail, revision: String(past.revision) })
   }
 
   const messages = async (request: AskedPast, reply: FastifyReply, moment: Moment, asked: AskedMessages) => {
@@ -34,7 +35,7 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
     const past = await openPast(services, present, from && 'at' in moment ? from : moment)
     const { revision } = past
     if (from && from.revision !== revision) throw invalid('cursor', 'is a cursor of another revision')
-    if (limit === 0) return okText(reply, `{"messages":[],"revision":${revision}}`)
+    if (limit === 0) return listText([], undefined, revision)
     const page = newMessagePage(limit)
     const options = { includeParts, behind: from?.behind, limit: limit === undefined ? undefined : limit + 1 }
     return longLists.send(reply, {

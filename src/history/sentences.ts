@@ -1,11 +1,11 @@
 import type { AnyEvent } from '../events.ts'
 import type { PatchOperation } from '../trace/events.ts'
-import type { TextName } from '../trace/fields.ts'
-import type { EntryType } from './entry-types.ts'
+import type { TextName } from '../contract/trace-texts.ts'
+import type { EventType } from './entry-types.ts'
 
 /** What a sentence is made of. `data` is that of the event, without secrets; names are those of now. */
 export type Told = {
-  readonly type: EntryType
+  readonly type: EventType
   readonly actor: string | undefined
   readonly data: unknown
   readonly added: number

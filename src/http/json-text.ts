@@ -13,6 +13,11 @@ export type MemberTexts<Value> = {
   readonly [Name in keyof Value]-?: undefined extends Value[Name] ? string | null | undefined : string
 }
 
+/** The same, where a long member may be in parts. */
+type MemberParts<Value> = {
+  readonly [Name in keyof Value]-?: MemberTexts<Value>[Name] | readonly string[]
+}
+
 /** The JSON text of an object. Each member has to be named here: a new one of the contract is missed by the compiler. */
 export const jsonText = <Value extends object>(members: MemberTexts<NoInfer<Value>>): JsonText<Value> => {
   const texts = members as Readonly<Record<string, string | null | undefined>>
@@ -22,4 +27,30 @@ export const jsonText = <Value extends object>(members: MemberTexts<NoInfer<Valu
     if (member !== null && member !== undefined) text += `${text ? ',' : ''}"${key}":${member}`
   }
   return `{${text}}` as JsonText<Value>
+}
+
+/** The same in parts: a member that may be large is given in parts, as `arrayTexts` makes them. */
+export const jsonTexts = <Value extends object>(members: MemberParts<NoInfer<Value>>): JsonTexts<Value> => {
+  const given = members as Readonly<Record<string, string | readonly string[] | null | undefined>>
+  const texts: string[] = []
+  for (const key in given) {
+    const member = given[key]
+    if (member === null || member === undefined) continue
+    const name = `${texts.length === 0 ? '{' : ','}"${key}":`
+    if (typeof member === 'string') texts.push(name + member)
+    else {
+      texts.push(name)
+      for (const text of member) texts.push(text)
+    }
+  }
+  texts.push(texts.length === 0 ? '{}' : '}')
+  return texts as readonly string[] as JsonTexts<Value>
+}
+
+/** What comes behind the items of a list that is an object's first member, and sent item by item: the object's other members. */
+export const endOfList = <Value extends object, List extends keyof Value>(
+  others: MemberTexts<Omit<Value, List>>,
+): string => {
+  const text = jsonText<Omit<Value, List>>(others)
+  return text === '{}' ? ']}' : `],${text.slice(1)}`
 }

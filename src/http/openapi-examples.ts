@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { EXAMPLE_DEVICE_ID } from '../contract/fields.ts'
+import { EXAMPLE_DEVICE_ID, EXAMPLE_SLUG } from '../contract/fields.ts'
 
 type Schema = { readonly $ref?: string; readonly examples?: readonly unknown[] }
 type Parameter = { schema?: { examples?: unknown[] }; example?: unknown }
@@ -33,9 +33,6 @@ export const showExamples = ({ paths, components: { schemas } }: Document): void
     }
   }
 }
-
-/** The slug of the namespace that the examples create and use. */
-export const EXAMPLE_SLUG = 'my-team'
 
 /**
  * The document, as JSON, with examples that one reader can send unchanged: with a random `deviceId`, and a slug that is not

@@ -1,6 +1,5 @@
 import type { FastifyContextConfig } from 'fastify'
-import { EXAMPLE_ID } from '../contract/fields.ts'
-import { EXAMPLE_SLUG } from './openapi-examples.ts'
+import { EXAMPLE_ID, EXAMPLE_SLUG } from '../contract/fields.ts'
 
 /** Adds to the description of each route what follows from its method, path and `auth`: id, security, parameters, failures. */
 

@@ -21,16 +21,7 @@ export const addVary = (reply: FastifyReply, names: string): void => {
   reply.header('vary', known === undefined ? names : `${String(known)}, ${names}`)
 }
 
-/** JSON text of an object whose values are JSON text; undefined and null members are left out. */
-export const jsonObject = (members: Readonly<Record<string, string | null | undefined>>): string => {
-  let text = ''
-  for (const key in members) {
-    const value = members[key]
-    if (value !== null && value !== undefined) text += `${text ? ',' : ''}"${key}":${value}`
-  }
-  return `{${text}}`
-}
-
+/** JSON text of an array whose items are JSON text. */
 export const jsonArray = (items: readonly string[]): string => `[${items.join(',')}]`
 
 /** The same in parts, for `okTexts`. */

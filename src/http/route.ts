@@ -2,23 +2,34 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import { z } from 'zod'
 import { errors } from '../contract/errors.ts'
 import { type BodyOf, type DataOf, FORM_TYPE, type PathOf, type QueryOf, type Route } from '../contract/route.ts'
-import type { JsonText } from './json-text.ts'
-import { answers, failures, ok, okText } from './reply.ts'
+import { checkedByReadBody } from './body.ts'
+import type { Task } from './body-thread.ts'
+import type { JsonText, JsonTexts } from './json-text.ts'
+import { answers, failures, ok, okText, okTexts } from './reply.ts'
+
+/** Bytes are a buffer here. */
+type BodyHere<R extends Route> = R['body'] extends { readonly is: 'bytes' } ? Buffer | undefined : BodyOf<R>
 
 /** A request to a route of the contract: its parameters and its body are checked. */
-export type RouteRequest<R extends Route> = FastifyRequest<{
+export type RouteRequest<R extends Route, Body = BodyHere<R>> = FastifyRequest<{
   Params: PathOf<R>
   Querystring: QueryOf<R>
-  Body: R['body'] extends { readonly is: 'bytes' } ? Buffer | undefined : BodyOf<R>
+  Body: Body
 }>
 
-/** What a handler gives: the data of the answer, its JSON text, or the reply where it has sent the answer itself. */
-type Given<R extends Route> = DataOf<R> | JsonText<DataOf<R>> | FastifyReply
+/** What a handler gives: the data of the answer, its JSON text, also in parts, or the reply where it has sent the answer itself. */
+type Given<R extends Route> = DataOf<R> | JsonText<DataOf<R>> | JsonTexts<DataOf<R>> | FastifyReply
 
-type Handler<R extends Route> = (request: RouteRequest<R>, reply: FastifyReply) => Promise<Given<R>> | Given<R>
+type Handler<R extends Route, Body> = (
+  request: RouteRequest<R, Body>,
+  reply: FastifyReply,
+) => Promise<Given<R>> | Given<R>
 
 /** How the service reads a request, which clients need not know: its limits and hooks, and who checks the body. */
-type Reading = Pick<RouteShorthandOptions, 'bodyLimit' | 'config' | 'onRequest' | 'validatorCompiler'>
+type Reading<Body> = Pick<RouteShorthandOptions, 'bodyLimit' | 'config' | 'onRequest' | 'validatorCompiler'> & {
+  /** Parses and checks the body instead of its schema, and makes of it what the handler gets. */
+  readonly readBody?: Task<Body>
+}
 
 const bodyOf = ({ body }: Route) => {
   switch (body?.is) {
@@ -41,37 +52,44 @@ const answersOf = ({ answer, errors: codes = [] }: Route) => {
 
 const isReply = (given: unknown, reply: FastifyReply): given is FastifyReply => given === reply
 
-/** Serves a route of the contract. */
-export const route = <Key extends string, A extends Readonly<Record<Key, Route>>>(
-  app: FastifyInstance,
-  api: A,
-  key: Key & keyof A,
-  handler: Handler<A[Key]>,
-  reading: Reading = {},
-): void => {
-  const [method = '', path = ''] = key.split(' ')
-  const given: Route = api[key]
-  const { id, tag, summary, description, auth, path: params, query } = given
+/** What Fastify is told of a route of the contract: who may call it, its schemas, and what the reference says of it. */
+export const toldOf = (given: Route) => {
+  const { id, tag, summary, description, auth, path, query } = given
   const schema = {
     ...(id === undefined ? {} : { operationId: id }),
     tags: [tag],
     summary,
     description,
-    ...(params ? { params: z.object(params) } : {}),
+    ...(path ? { params: z.object(path) } : {}),
     ...(query ? { querystring: z.object(query) } : {}),
     ...bodyOf(given),
     ...answersOf(given),
   }
+  return { config: { auth }, schema }
+}
+
+/** Serves a route of the contract. */
+export const route = <Key extends string, A extends Readonly<Record<Key, Route>>, Body = BodyHere<A[Key]>>(
+  app: FastifyInstance,
+  api: A,
+  key: Key & keyof A,
+  handler: Handler<A[Key], Body>,
+  { readBody, ...reading }: Reading<Body> = {},
+): void => {
+  const [method = '', path = ''] = key.split(' ')
+  const { config, schema } = toldOf(api[key])
   app.route({
     ...reading,
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { auth, ...reading.config },
+    config: { ...config, ...(readBody ? { readBody } : {}), ...reading.config },
+    ...(readBody ? { validatorCompiler: checkedByReadBody } : {}),
     schema,
     handler: async (request, reply) => {
-      const answer = await handler(request as unknown as RouteRequest<A[Key]>, reply)
+      const answer = await handler(request as unknown as RouteRequest<A[Key], Body>, reply)
       if (isReply(answer, reply)) return reply
-      return typeof answer === 'string' ? okText(reply, answer) : ok(reply, answer as object)
+      if (typeof answer === 'string') return okText(reply, answer)
+      return Array.isArray(answer) ? okTexts(reply, answer as readonly string[]) : ok(reply, answer as object)
     },
   })
 }

@@ -2,8 +2,8 @@ import type { Client } from '../permits.ts'
 import type { SharedBytes } from './shared-bytes.ts'
 
 /** What a query gives: its value as JSON text, and what it was made of. */
-export type Answer = {
-  readonly value: string
+export type Answer<Text extends string = string> = {
+  readonly value: Text
   /** An event about one of these changes the value. */
   readonly topics: readonly string[]
   /** When the right to see it ends without an event, in milliseconds since the epoch. */
@@ -11,15 +11,15 @@ export type Answer = {
   /** Holds nothing that a client with an answer from before does not have. */
   readonly hasNoNews?: boolean | undefined
   /** What is asked once the client has this answer, for a query that only tells what is new. */
-  readonly next?: Query | undefined
+  readonly next?: Query<Text> | undefined
   /** There is more already: `next` is to be asked at once. */
   readonly hasMore?: boolean | undefined
 }
 
 /** Something that can be asked again and again; those with the same key are one. */
-export type Query = {
+export type Query<Text extends string = string> = {
   readonly key: string
-  readonly ask: () => Promise<Answer>
+  readonly ask: () => Promise<Answer<Text>>
 }
 
 /** A query with its arguments, as one caller asks it. */

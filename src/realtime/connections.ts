@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import { closeCodes } from './close-codes.ts'
+import { closeCodes } from '../contract/close-codes.ts'
 import type { RealtimeSettings } from './settings.ts'
 
 /** All connections of this node, counted by address, and by session or as those of an address without one. */

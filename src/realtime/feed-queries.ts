@@ -1,13 +1,11 @@
-import { z } from 'zod'
 import { firstPages } from '../feed/first-pages.ts'
 import type { FeedPage } from '../feed/pages.ts'
 import { feedList } from '../feed/queries.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../contract/parameters.ts'
 import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
-import { keyOf, queryKind } from './question.ts'
+import { NOTHING, keyOf, queryKind } from './question.ts'
 
-const limit = z.int().min(0).optional().meta({ description: 'At most this many traces; above 1000 counts as 1000' })
 const limitOf = (given: number | undefined) => Math.min(given ?? DEFAULT_LIMIT, MAX_LIMIT)
 
 const listOf = (page: FeedPage, limit: number) => feedList(page.entries, limit)
@@ -16,10 +14,8 @@ const listOf = (page: FeedPage, limit: number) => feedList(page.entries, limit)
 const ENTRY_BYTES = 8 * 1024
 const maxBytesOf = (limit: number) => Math.min(limit * ENTRY_BYTES, PAGE_BYTES)
 
-const Args = z.object({ limit, authToken: z.string().optional() })
-
 /** FeedTrace[]: the newest public traces, the same for everybody. */
-export const publicTraces = queryKind(Args, (services, args) => {
+export const publicTraces = queryKind('feed:getPublicTraces', (services, args) => {
   const limit = limitOf(args.limit)
   return {
     key: keyOf('feed:getPublicTraces', limit),
@@ -32,17 +28,17 @@ export const publicTraces = queryKind(Args, (services, args) => {
 })
 
 /** FeedTrace[]: the newest traces of the token's active namespace; null without a valid token. */
-export const namespaceTraces = queryKind(Args, (services, args, token) => {
+export const namespaceTraces = queryKind('feed:getNamespaceTraces', (services, args, token) => {
   const limit = limitOf(args.limit)
   return {
     key: keyOf('feed:getNamespaceTraces', limit, keyOfToken(token)),
     maxBytes: async () => maxBytesOf(limit),
     ask: async () => {
       const caller = await findCaller(services, token)
-      if (!caller) return { value: 'null', topics: [] }
+      if (!caller) return { value: NOTHING, topics: [] }
       const { namespace, expiresAt } = caller
       const topics = topicsOfCaller(caller)
-      if (!namespace) return { value: '[]', topics, expiresAt }
+      if (!namespace) return { value: feedList([], 0), topics, expiresAt }
       const page = await firstPages(services).namespacePage(namespace.id, Math.max(1, limit))
       return { value: listOf(page, limit), topics: [...topics, ...page.topics], expiresAt }
     },

@@ -1,3 +1,4 @@
+import { type QueryName, queryNames } from '../contract/realtime.ts'
 import { invalid } from '../http/http-error.ts'
 import { namespaceTraces, publicTraces } from './feed-queries.ts'
 import type { Question } from './answer.ts'
@@ -5,15 +6,14 @@ import type { QueryKind } from './question.ts'
 import type { RealtimeServices } from './services.ts'
 import { trace, traceMessages } from './trace-queries.ts'
 
-const kinds: ReadonlyMap<string, QueryKind> = new Map([
-  ['feed:getPublicTraces', publicTraces],
-  ['feed:getNamespaceTraces', namespaceTraces],
-  ['traces:get', trace],
-  ['traces:getMessages', traceMessages],
-])
+const kinds: { readonly [Name in QueryName]: QueryKind } = {
+  'feed:getPublicTraces': publicTraces,
+  'feed:getNamespaceTraces': namespaceTraces,
+  'traces:get': trace,
+  'traces:getMessages': traceMessages,
+}
 
-/** The names of all queries. */
-export const queryNames = [...kinds.keys()]
+const isQuery = (name: string): name is QueryName => Object.hasOwn(kinds, name)
 
 /**
  * What a client asks by name.
@@ -25,7 +25,6 @@ export const questionOf = (
   args: Readonly<Record<string, unknown>>,
   token: string | undefined,
 ): Question => {
-  const kind = kinds.get(name)
-  if (!kind) throw invalid('query', `must be one of ${queryNames.join(', ')}`)
-  return kind(services, args, token)
+  if (!isQuery(name)) throw invalid('query', `must be one of ${queryNames.join(', ')}`)
+  return kinds[name](services, args, token)
 }

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
+import { type QueryName, type ValueOf, queries } from '../contract/realtime.ts'
 import { check } from '../http/check.ts'
-import type { Question } from './answer.ts'
+import type { JsonText } from '../http/json-text.ts'
+import type { Query, Question } from './answer.ts'
 import type { RealtimeServices } from './services.ts'
 
 /**
@@ -13,18 +15,29 @@ export type QueryKind = (
   token: string | undefined,
 ) => Question
 
-type Args = { readonly authToken?: string | undefined }
+/** A query of the contract: its value is of the type that the contract has for it. */
+export type QueryOf<Name extends QueryName> = Query<JsonText<ValueOf<Name>>>
 
-/** A kind of query, from what its arguments are and what it asks with them, as the caller behind `token`. */
+type CheckedArgs<Name extends QueryName> = z.output<(typeof queries)[Name]['args']>
+
+/** How a query of the contract is answered, from what it asks with its arguments, as the caller behind `token`. */
 export const queryKind =
-  <Given extends Args>(
-    schema: z.ZodType<Given>,
-    question: (services: RealtimeServices, args: Given, token: string | undefined) => Omit<Question, 'token'>,
+  <Name extends QueryName>(
+    name: Name,
+    question: (
+      services: RealtimeServices,
+      args: CheckedArgs<Name>,
+      token: string | undefined,
+    ) => QueryOf<Name> & Pick<Question, 'maxBytes'>,
   ): QueryKind =>
   (services, given, token) => {
-    const args = check(schema, given) as Given
-    return { ...question(services, args, args.authToken ?? token), token: args.authToken }
+    const args = check(queries[name].args, given) as CheckedArgs<Name>
+    const { authToken } = args as { readonly authToken?: string | undefined }
+    return { ...question(services, args, authToken ?? token), token: authToken }
   }
+
+/** The value of a query that may not be read. */
+export const NOTHING = 'null' as JsonText<null>
 
 /** The key of a query: different parts give different keys, also where they hold separators. */
 export const keyOf = (...parts: readonly (string | number | boolean | bigint | undefined)[]): string =>

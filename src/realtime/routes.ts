@@ -1,35 +1,24 @@
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
-import { z } from 'zod'
+import { closeCodes } from '../contract/close-codes.ts'
+import { MAX_FRAME_BYTES } from '../contract/frames.ts'
+import { type Value, realtime } from '../contract/realtime.ts'
 import { addressKey } from '../http/address.ts'
 import { newAttempt } from '../http/attempt.ts'
 import { cookieNameOf, presentedToken } from '../http/auth.ts'
-import { ErrorBody } from '../http/errors.ts'
 import { HttpError, rateLimited } from '../http/http-error.ts'
 import { newTrustedOriginCheck } from '../http/origin.ts'
-import { answers, okText } from '../http/reply.ts'
+import { jsonText } from '../http/json-text.ts'
+import { route, toldOf } from '../http/route.ts'
 import type { Caller } from '../http/caller.ts'
 import { clientOf } from '../http/node-permits.ts'
 import { withPermit } from '../permits.ts'
 import { type Connection, newConnection } from './connection.ts'
 import type { Owner } from './connections.ts'
-import { closeCodes } from './close-codes.ts'
-import { MAX_FRAME_BYTES } from './protocol.ts'
-import { realtimeDescription } from './reference.ts'
-import { queryNames, questionOf } from './queries.ts'
+import { limitsText } from './reference.ts'
+import { questionOf } from './queries.ts'
 import type { RealtimeServices } from './services.ts'
-
-const QueryBody = z
-  .object({
-    query: z.string().meta({ description: `One of ${queryNames.join(', ')}`, examples: ['feed:getPublicTraces'] }),
-    args: z.record(z.string(), z.unknown()).default({}).meta({ description: 'The arguments of the query' }),
-  })
-  .meta({
-    id: 'Query',
-    description: 'A realtime query',
-    examples: [{ query: 'feed:getPublicTraces', args: { limit: 10 } }],
-  })
 
 /** Queries that are answered once, or again and again over a WebSocket. */
 export const realtimeRoutes = (app: FastifyInstance, services: RealtimeServices): void => {
@@ -52,23 +41,10 @@ const admit = async (services: RealtimeServices, ip: string, token: string): Pro
 
 const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
   const cookieName = cookieNameOf(services.config)
-  app.post<{ Body: z.infer<typeof QueryBody> }>(
-    '/v1/query',
-    {
-      config: { auth: 'optional', reads: true },
-      schema: {
-        summary: 'Answer a realtime query once',
-        description:
-          'The value that `GET /v1/realtime` would send first. `args.authToken` says whose answer it is; without it, the ' +
-          'token of the request. Errors: `invalid_request` (400) for a query or arguments that there are not; ' +
-          '`payload_too_large` (413) for messages of more than 8 MiB.',
-        tags: ['realtime'],
-        body: QueryBody,
-        response: answers(
-          z.object({ value: z.unknown().meta({ description: 'What the query gives; null for what may not be read' }) }),
-        ),
-      },
-    },
+  route(
+    app,
+    realtime,
+    'POST /v1/query',
     async (request, reply) => {
       const { query, args } = request.body
       const token = request.caller && presentedToken(request, cookieName)?.token
@@ -76,8 +52,10 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
       if (question.token !== undefined) await admit(services, request.ip, question.token)
       await reply.reserveMemory(await question.maxBytes())
       const { value } = await withPermit(services.permits.reads, clientOf(request), question.ask)
-      return okText(reply.header('cache-control', 'no-store'), `{"value":${value}}`)
+      reply.header('cache-control', 'no-store')
+      return jsonText<Value>({ value })
     },
+    { config: { reads: true } },
   )
 }
 
@@ -137,17 +115,12 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
     connections.add(connection, ownerOf(caller, request))
   }
 
+  const told = realtime['GET /v1/realtime']
   app.get(
     '/v1/realtime',
     {
-      config: { auth: 'optional' },
+      ...toldOf({ ...told, description: `${told.description}${limitsText(config)}` }),
       websocket: true,
-      schema: {
-        summary: 'Subscribe to queries over a WebSocket',
-        description: realtimeDescription(config),
-        tags: ['realtime'],
-        response: { 101: z.null().meta({ description: 'From here on the connection is a WebSocket' }), 404: ErrorBody },
-      },
       preValidation: async (request) => {
         if (!request.ws) throw new HttpError('not_found', 'This address speaks WebSocket only')
         const caller = tokenOf(request) === undefined ? undefined : request.caller

@@ -1,9 +1,10 @@
-import { z } from 'zod'
+import type { ValueOf } from '../contract/realtime.ts'
 import { PUBLIC_TRACES, tracesNamed } from '../effects.ts'
 import { Rejected, Unavailable } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { HttpError } from '../http/http-error.ts'
-import { Key } from '../contract/parameters.ts'
+import { jsonText } from '../http/json-text.ts'
+import { jsonArray } from '../http/reply.ts'
 import { BrokenOff } from '../http/long-list.ts'
 import { PAGE_BYTES } from '../http/page-bytes.ts'
 import { areAll, candidateIds } from '../trace/candidates.ts'
@@ -14,14 +15,10 @@ import { rowWithModelName } from '../trace/model-names.ts'
 import { assertMayRead } from '../trace/policy.ts'
 import { type StoredDetail, userRoleOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { messageText } from '../trace/messages/views.ts'
-import { detailText } from '../trace/views.ts'
+import { detailMembers } from '../trace/views.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
-import type { Answer, Query } from './answer.ts'
-import { keyOf, queryKind } from './question.ts'
+import { NOTHING, type QueryOf, keyOf, queryKind } from './question.ts'
 import type { RealtimeServices } from './services.ts'
-
-const externalId = Key.meta({ description: 'The externalId of the trace' })
-const authToken = z.string().optional()
 
 /** The trace as it may be read; undefined where there is none, or none that the caller may read. */
 const readable = async (
@@ -54,34 +51,20 @@ const found = async (services: RealtimeServices, externalId: string, token: stri
 }
 
 const TRACE_BYTES = 64 * 1024
-const TraceArgs = z.object({ externalId, authToken })
+
+type TraceValue = NonNullable<ValueOf<'traces:get'>>
 
 /** TraceDetail with `revision`; null for a trace that is not there, or that the caller may not read. */
-export const trace = queryKind(TraceArgs, (services, { externalId }, token) => ({
+export const trace = queryKind('traces:get', (services, { externalId }, token) => ({
   key: keyOf('traces:get', keyOfToken(token), externalId),
   maxBytes: async () => TRACE_BYTES,
   ask: async () => {
     const { trace, ...rest } = await found(services, externalId, token)
-    if (!trace) return { value: 'null', ...rest }
-    const detail = detailText(rowWithModelName(services.models, trace))
-    return { value: `${detail.slice(0, -1)},"revision":${trace.revision}}`, ...rest }
+    if (!trace) return { value: NOTHING, ...rest }
+    const members = detailMembers(rowWithModelName(services.models, trace))
+    return { value: jsonText<TraceValue>({ ...members, revision: String(trace.revision) }), ...rest }
   },
 }))
-
-const MessagesArgs = z.object({
-  externalId,
-  authToken,
-  includeParts: z.boolean().optional(),
-  changedSince: z
-    .int()
-    .min(0)
-    .optional()
-    .meta({ description: 'Only what was added or changed after this revision of the trace' }),
-  traceId: z
-    .uuid()
-    .optional()
-    .meta({ description: 'The trace that the revision is of, as a value said: another one by that name is told anew' }),
-})
 
 /** About how many bytes the messages of a trace have in one value. */
 const bytesOf = (trace: StoredDetail | undefined) => (trace ? Math.min(Number(trace.bytes), PAGE_BYTES) : 0)
@@ -120,7 +103,11 @@ const whileUnchanged = async <T>(work: () => Promise<T>): Promise<T> => {
 }
 
 const messagesValue = ({ id }: StoredDetail, texts: readonly string[], revision: bigint) =>
-  `{"messages":[${texts.join(',')}],"revision":${revision},"traceId":"${id}"}`
+  jsonText<NonNullable<ValueOf<'traces:getMessages'>>>({
+    messages: jsonArray(texts),
+    revision: String(revision),
+    traceId: `"${id}"`,
+  })
 
 /** About how many characters of changed messages one value has at most, unless one batch alone is more. */
 const PIECE = 2 * 1024 * 1024
@@ -137,7 +124,7 @@ type Known = {
   readonly traceId?: string | undefined
 }
 
-const NOTHING: Known = { since: -1n, incarnation: 'none' }
+const KNOWS_NOTHING: Known = { since: -1n, incarnation: 'none' }
 
 const incarnationOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnation}`
 
@@ -146,7 +133,7 @@ const incarnationOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnatio
  * knows a revision that there is not knows another log: one that has lost its end since, or that this one was copied from.
  */
 const knowsAnother = (known: Known, trace: StoredDetail) => {
-  if (known === NOTHING) return false
+  if (known === KNOWS_NOTHING) return false
   if (known.since > trace.revision) return true
   if (known.traceId !== undefined && known.traceId !== trace.id) return true
   if (known.incarnation !== undefined) return known.incarnation !== incarnationOf(trace)
@@ -157,21 +144,21 @@ const knowsAnother = (known: Known, trace: StoredDetail) => {
  * The messages that have changed since a client knew them. One that has known another trace, or an earlier incarnation of
  * it, is told null first: all that it has is gone.
  */
-const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Query => {
+const changesSince = (services: RealtimeServices, asked: Asked, known: Known): QueryOf<'traces:getMessages'> => {
   const { externalId, token, includeParts } = asked
   const { since, incarnation, traceId } = known
   const goOn = (known: Known) => changesSince(services, asked, known)
-  const ask = async (): Promise<Answer> => {
+  const ask: QueryOf<'traces:getMessages'>['ask'] = async () => {
     const { trace, ...rest } = await found(services, externalId, token)
-    if (!trace && known === NOTHING) return { value: 'null', hasNoNews: true, ...rest }
-    if (!trace) return { value: 'null', next: goOn(NOTHING), ...rest }
-    if (knowsAnother(known, trace)) return { value: 'null', next: goOn(NOTHING), hasMore: true, ...rest }
+    if (!trace && known === KNOWS_NOTHING) return { value: NOTHING, hasNoNews: true, ...rest }
+    if (!trace) return { value: NOTHING, next: goOn(KNOWS_NOTHING), ...rest }
+    if (knowsAnother(known, trace)) return { value: NOTHING, next: goOn(KNOWS_NOTHING), hasMore: true, ...rest }
     const { rows, revision, hasMore } = await whileUnchanged(() =>
       changedMessages(services.reads, trace, { since, includeParts, weight: PIECE, most: MOST_OF_A_BATCH }),
     )
     return {
       value: messagesValue(trace, rows.map(messageText), revision),
-      hasNoNews: rows.length === 0 && known !== NOTHING,
+      hasNoNews: rows.length === 0 && known !== KNOWS_NOTHING,
       hasMore,
       next: goOn({ since: revision, incarnation: incarnationOf(trace) }),
       ...rest,
@@ -188,7 +175,7 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
  * `changedSince` only what has changed since that revision, and then on each change what has changed since the value
  * before; what is much comes as several values of whole batches, one after the other. After null come all messages there are.
  */
-export const traceMessages = queryKind(MessagesArgs, (services, args, token) => {
+export const traceMessages = queryKind('traces:getMessages', (services, args, token) => {
   const { externalId, includeParts = false, changedSince, traceId } = args
   const asked: Asked = { externalId, token, includeParts }
   const maxBytes = async () => bytesOf((await found(services, externalId, token)).trace)
@@ -199,7 +186,7 @@ export const traceMessages = queryKind(MessagesArgs, (services, args, token) => 
     key: keyOf('traces:getMessages', includeParts, keyOfToken(token), externalId),
     ask: async () => {
       const { trace, ...rest } = await found(services, externalId, token)
-      if (!trace) return { value: 'null', ...rest }
+      if (!trace) return { value: NOTHING, ...rest }
       const { texts, revision } = await whileUnchanged(() => allMessages(services, trace, includeParts))
       return { value: messagesValue(trace, texts, revision), ...rest }
     },

@@ -1,5 +1,5 @@
 import type { MessageClass } from '../trace/events.ts'
-import type { MessageRole } from '../trace/messages/part.ts'
+import type { MessageRole } from '../contract/message.ts'
 
 /** A message of a session, with what a summary needs of it. */
 export type Turn = {

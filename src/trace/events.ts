@@ -1,15 +1,12 @@
 import { z } from 'zod'
+import { PlainNumber } from '../contract/fields.ts'
+import { MessageRole, Part } from '../contract/message.ts'
+import { MessageTypeCounts, Visibility } from '../contract/trace.ts'
 import { event } from '../engine/stream.ts'
 import { storedTexts } from './fields.ts'
 import { PART_KINDS, type PartsHead } from './messages/heads.ts'
 import type { MessageHeads } from './messages/message.ts'
-import { MessageRole, Part, PlainNumber, type StoredPart } from './messages/part.ts'
-
-export const Visibility = z.enum(['private', 'direct', 'public']).meta({
-  id: 'Visibility',
-  description: 'Who may read the trace: `public`: anybody; `private` and `direct`: members of its namespace',
-})
-export type Visibility = z.infer<typeof Visibility>
+import type { StoredPart } from './messages/part.ts'
 
 export const MessageClass = z.enum(['user_message', 'agent_context', 'agent_text', 'agent_thinking', 'tool_call'])
 export type MessageClass = z.infer<typeof MessageClass>
@@ -40,15 +37,6 @@ const ChangedParts: z.ZodType<PartsHead | 'unknown'> = z.union([
   z.object({ count: z.int(), length: z.int(), kinds: z.array(z.enum(PART_KINDS)), digest: z.string() }),
   z.literal('unknown'),
 ])
-
-export const MessageTypeCounts = z.object({
-  user_message: z.int().meta({ description: 'What the user wrote' }),
-  agent_context: z.int().meta({ description: 'System messages, and results of tools' }),
-  agent_text: z.int().meta({ description: 'What the agent said' }),
-  agent_thinking: z.int().meta({ description: 'What the agent thought, and nothing else' }),
-  tool_call: z.int().meta({ description: 'Messages of the agent that call a tool' }),
-})
-export type MessageTypeCounts = z.infer<typeof MessageTypeCounts>
 
 /** Stream `trace-<id>`: the trace and its messages. Times are milliseconds. */
 export const TraceEvent = z.discriminatedUnion('type', [

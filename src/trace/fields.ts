@@ -1,127 +1,8 @@
 import { z } from 'zod'
-import { Key, LongText, ShortText } from '../contract/parameters.ts'
+import { type RequiredName, type TextName, isRequired, shapeOf, textNames } from '../contract/trace-texts.ts'
 
-type Definition = {
-  /** How long it may be in a request; absent for what clients do not give. */
-  readonly given?: z.ZodString
-  /** Whether every trace has it. */
-  readonly isRequired?: true
-  readonly description: string
-  readonly examples?: readonly string[]
-}
-
-/**
- * The texts that a trace says of itself: for each its cap, its meaning and an example. Events, bodies, columns and answers
- * are all made of this list. A new one is an entry here, and another version of the read models: they have a column more.
- */
-const traceTexts = {
-  agentId: {
-    given: ShortText,
-    isRequired: true,
-    description: 'The agent that was recorded; `unknown` when it is not given',
-    examples: ['my-agent'],
-  },
-  title: {
-    given: LongText,
-    description: 'The title that the client gives to the trace',
-    examples: ['Mend the login page'],
-  },
-  projectPath: {
-    given: LongText,
-    description: 'The folder of the project on the machine of the recording',
-    examples: ['/home/ada/shop'],
-  },
-  projectName: { given: ShortText, description: 'The name of the project', examples: ['shop'] },
-  model: {
-    given: ShortText,
-    description:
-      'The model that was used. One that the registry knows is stored under its normalised id, any other as it is given',
-    examples: ['gpt-5'],
-  },
-  modelName: { description: 'The name of the model in the registry; absent for a model that it does not know' },
-  gitRemoteUrl: {
-    given: LongText,
-    description: 'The address of the git remote of the project',
-    examples: ['https://git.example.org/ada/shop.git'],
-  },
-  gitBranch: { given: ShortText, description: 'The git branch that was worked on', examples: ['main'] },
-  gitRef: {
-    given: ShortText,
-    description: 'The git commit, tag or detached ref that was worked on',
-    examples: ['9fceb02d0ae598e95dc970b74767f19372d61af8'],
-  },
-  parentExternalId: {
-    given: Key,
-    description:
-      'The trace that started this one, that of a sub-agent, by its `externalId` in the same namespace; it need not be there',
-    examples: ['my-earlier-session'],
-  },
-  parentCallId: {
-    given: ShortText,
-    description: 'The id of the tool call in that trace which started this one',
-    examples: ['call-1'],
-  },
-} as const satisfies Readonly<Record<string, Definition>>
-
-type Texts = typeof traceTexts
-export type TextName = keyof Texts
-type NamesWith<Property extends string> = {
-  [Name in TextName]: Texts[Name] extends { readonly [_ in Property]: unknown } ? Name : never
-}[TextName]
-type RequiredName = NamesWith<'isRequired'>
-type GivenName = NamesWith<'given'>
-
-export type TraceTexts = { readonly [Name in RequiredName]: string } & {
-  readonly [Name in Exclude<TextName, RequiredName>]?: string
-}
-
-export const textNames = Object.keys(traceTexts) as readonly TextName[]
-
-/** Those that lists show, in the order of answers; a trace by itself shows the others as well. */
-export const listedNames = [
-  'title',
-  'projectName',
-  'agentId',
-  'model',
-  'modelName',
-  'parentExternalId',
-  'parentCallId',
-] as const satisfies readonly TextName[]
-type DetailName = Exclude<TextName, (typeof listedNames)[number]>
-export const detailNames = textNames.filter(
-  (name) => !(listedNames as readonly TextName[]).includes(name),
-) as readonly DetailName[]
-
-const definitionOf = (name: TextName): Definition => traceTexts[name]
-
-const meaningOf = (name: TextName) => {
-  const { description, examples } = definitionOf(name)
-  return { description, ...(examples ? { examples: [...examples] } : {}) }
-}
-
-type Shape<Name extends TextName> = {
-  readonly [N in Name]: N extends RequiredName ? z.ZodString : z.ZodOptional<z.ZodString>
-}
-
-const shapeOf = <Name extends TextName>(names: readonly Name[], schemaOf: (name: Name) => z.ZodString) =>
-  Object.fromEntries(
-    names.map((name) => [name, definitionOf(name).isRequired ? schemaOf(name) : schemaOf(name).optional()]),
-  ) as Shape<Name>
-
-/** As events hold them: of any length, for they may be older than a cap. */
+/** The texts of a trace (`../contract/trace-texts.ts`) as events hold them: of any length, for they may be older than a cap. */
 export const storedTexts = shapeOf(textNames, () => z.string())
-
-/** As answers show some of them. */
-export const shownTexts = <Name extends TextName>(names: readonly Name[]): Shape<Name> =>
-  shapeOf(names, (name) => z.string().meta(meaningOf(name)))
-
-/** As bodies give them. */
-export const givenTexts = Object.fromEntries(
-  textNames.flatMap((name) => {
-    const { given } = definitionOf(name)
-    return given ? [[name, given.meta(meaningOf(name)).optional()]] : []
-  }),
-) as { readonly [Name in GivenName]: z.ZodOptional<z.ZodString> }
 
 type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
@@ -134,5 +15,5 @@ export const columnOf = Object.fromEntries(
 
 /** The columns with their types. */
 export const textColumns = Object.fromEntries(
-  textNames.map((name) => [columnOf[name], definitionOf(name).isRequired ? 'json not null' : 'json']),
+  textNames.map((name) => [columnOf[name], isRequired(name) ? 'json not null' : 'json']),
 ) as { readonly [Name in TextName as SnakeCase<Name>]: Name extends RequiredName ? 'json not null' : 'json' }

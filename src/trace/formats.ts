@@ -1,7 +1,8 @@
 import { type EventFormat, type Upcaster, formatsOf } from '../engine/codec.ts'
 import { type PatchOperation, TraceEvent } from './events.ts'
 import { headsOf, jsonOf, partIndex } from './messages/message.ts'
-import { type Part, type StoredPart, storedPart } from './messages/part.ts'
+import type { Part } from '../contract/message.ts'
+import { type StoredPart, storedPart } from './messages/part.ts'
 
 type WithParts<P> = { readonly parts: readonly P[] }
 type WithPatch = { readonly patch: readonly PatchOperation[] }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ID_TEXT, SLOT_MS, STARTED, listedBy } from '../../projections/traces.ts'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
+import { Sort } from '../contract/traces.ts'
 import { invalid } from '../http/http-error.ts'
 import { weighedRows } from '../http/page-bytes.ts'
 import { decodeCursor, encodeCursor } from '../http/cursor.ts'
@@ -15,15 +16,6 @@ import {
   summaryWeight,
 } from './queries.ts'
 import type { ListedRow } from './rows.ts'
-
-/** By what a list of traces may be sorted, the newest first. */
-export const Sort = z.enum(['createdAt', 'startedAt', 'updatedAt']).meta({
-  description:
-    'By when the service first got the trace (the default), by when it began (where that is not known, as by `createdAt`), ' +
-    'or by when it was last written; the newest first',
-  examples: ['startedAt'],
-})
-export type Sort = z.infer<typeof Sort>
 
 /** Where a list goes on: behind the trace with this time and id. */
 type Behind = { readonly time: number; readonly id: string }

@@ -1,29 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { z } from 'zod'
 import { notFound } from '../http/http-error.ts'
-import { nextCursor } from '../contract/fields.ts'
-import { DEFAULT_LIMIT, Key, LimitText, limitOf } from '../contract/parameters.ts'
-import { answers, ok, okTexts } from '../http/reply.ts'
+import { DEFAULT_LIMIT } from '../contract/parameters.ts'
+import { type Sort, traces } from '../contract/traces.ts'
+import { route } from '../http/route.ts'
 import { namespaceId } from '../ids.ts'
 import type { Reader } from '../http/long-list.ts'
 import { rowWithModelName } from './model-names.ts'
 import { CHUNK_WEIGHT, namespaceChunk, namespaceChunks } from './namespace-chunks.ts'
-import { Sort, listTraces, placeOf, cursorBehind } from './lists.ts'
+import { listTraces, placeOf, cursorBehind } from './lists.ts'
 import { checkRight } from './right-to-read.ts'
 import { listPage, pageTexts } from './routes.ts'
 import { sortedChunks, sortedWeight } from './sorted-chunks.ts'
-import { TraceSummary, summaryText } from './views.ts'
+import { summaryText } from './views.ts'
 import type { TraceServices } from './services.ts'
-
-const Params = z.object({ slug: Key })
-const Query = z.object({
-  limit: LimitText.meta({
-    description: 'At most this many traces; above 1000 counts as 1000. Default: 50, and all of them for a member',
-  }).optional(),
-  cursor: z.string().optional(),
-  sort: Sort.optional(),
-})
-const List = z.object({ traces: z.array(TraceSummary).meta({ description: 'The traces of this page' }), nextCursor })
 
 const roleStatement = `
   select n.id, m.role from namespaces n left join members m on m.namespace_id = n.id and m.user_id = $2 where n.id = $1`
@@ -34,37 +23,19 @@ const QUICK_ROWS = 200
 /** The traces of a namespace: all of them for a member, public ones for anybody. */
 export const namespaceTracesRoute = (app: FastifyInstance, service: TraceServices): void => {
   const { reads, models, longLists } = service
-  app.get<{ Params: { slug: string }; Querystring: z.infer<typeof Query> }>(
-    '/v1/namespaces/:slug/traces',
-    {
-      config: { auth: 'optional' },
-      schema: {
-        summary: 'List the traces of a namespace, newest first',
-        description:
-          'All traces for a member, on one page if `limit` and `cursor` do not say otherwise; only public ones for ' +
-          'anybody else, 50 a page by default. Errors: `invalid_request` (400) for a `limit`, `cursor` or `sort` that is none; ' +
-          '`not_found` (404) for an unknown namespace.',
-        tags: ['namespaces'],
-        params: Params,
-        querystring: Query,
-        response: answers(List, 404),
-      },
-    },
-    async ({ params, query, caller }, reply) => {
-      const place = placeOf(query)
-      const given = limitOf(query.limit)
-      const values = [namespaceId(params.slug.trim().toLowerCase()), caller?.userId ?? null]
-      const [found] = await reads.rows<{ id: string; role: string | null }>('namespace-role', roleStatement, values)
-      if (!found) throw notFound()
-      reads.assertNotQuarantined(`namespace-${found.id}`)
-      const isMember = found.role !== null
-      if (given === 0) return ok(reply, { traces: [] })
-      if (isMember && given === undefined && !place.behind)
-        return listAll(reply, { caller, namespaceId: found.id }, place.sort)
-      const asked = { namespaceId: found.id, publicOnly: !isMember, limit: given ?? DEFAULT_LIMIT, place }
-      return okTexts(reply, await listPage(service, asked))
-    },
-  )
+  route(app, traces, 'GET /v1/namespaces/{slug}/traces', async ({ params, query, caller }, reply) => {
+    const place = placeOf(query)
+    const { limit } = query
+    const values = [namespaceId(params.slug.trim().toLowerCase()), caller?.userId ?? null]
+    const [found] = await reads.rows<{ id: string; role: string | null }>('namespace-role', roleStatement, values)
+    if (!found) throw notFound()
+    reads.assertNotQuarantined(`namespace-${found.id}`)
+    const isMember = found.role !== null
+    if (limit === 0) return { traces: [] }
+    if (isMember && limit === undefined && !place.behind)
+      return listAll(reply, { caller, namespaceId: found.id }, place.sort)
+    return listPage(service, { namespaceId: found.id, publicOnly: !isMember, limit: limit ?? DEFAULT_LIMIT, place })
+  })
 
   /** The whole list where it is short; else what its chunks are. */
   const beginning = async (namespaceId: string, sort: Sort) => {
@@ -86,10 +57,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
   ) => {
     const list = await beginning(namespaceId, sort)
     if (!('chunks' in list))
-      return okTexts(
-        reply,
-        pageTexts(service, list, { limit: list.length, cursorOf: (row) => cursorBehind(sort, row) }),
-      )
+      return pageTexts(service, list, { limit: list.length, cursorOf: (row) => cursorBehind(sort, row) })
     const reader = { caller, namespaceId, traceId: undefined, isMember: true }
     return longLists.send(reply, {
       ...list,

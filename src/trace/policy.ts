@@ -1,6 +1,6 @@
 import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
 import type { Role } from '../contract/namespaces.ts'
-import type { Visibility } from './events.ts'
+import type { Visibility } from '../contract/trace.ts'
 
 /** A user, with the role in the namespace of a trace, or without one. */
 export type UserRole = { readonly userId: string; readonly role: Role | undefined }

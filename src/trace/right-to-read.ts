@@ -2,7 +2,7 @@ import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { notFound, unauthorized } from '../http/http-error.ts'
 import { SESSION_NOT_ENDED } from '../session/queries.ts'
-import type { Visibility } from './events.ts'
+import type { Visibility } from '../contract/trace.ts'
 import type { Reader } from '../http/long-list.ts'
 
 type RightsRow = { position: bigint; has_session: boolean; is_member: boolean; visibility: Visibility | null }

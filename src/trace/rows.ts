@@ -1,6 +1,7 @@
+import { textNames } from '../contract/trace-texts.ts'
 import type { TracesTable } from '../../projections/traces.ts'
 import type { TraceFields } from './decide.ts'
-import { columnOf, textNames } from './fields.ts'
+import { columnOf } from './fields.ts'
 
 /** A row of `traces` with its count; text that clients wrote stands as JSON string literals. */
 export type TraceRow = Omit<

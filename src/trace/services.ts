@@ -1,8 +1,11 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { MessageList } from '../contract/messages.ts'
+import type { ShownTrace } from '../contract/traces.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import type { Write } from '../engine/write.ts'
+import type { JsonText } from '../http/json-text.ts'
 import type { LongLists } from '../http/long-lists.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import type { Quotas } from '../namespace/quotas.ts'
@@ -27,8 +30,13 @@ export type AskedMessages = {
 
 /** Answers about the past of a trace, for members of its namespace. @throws 404 for a past that there is not */
 export type PastAnswers = {
-  trace(request: AskedPast, reply: FastifyReply, moment: Moment): Promise<FastifyReply>
-  messages(request: AskedPast, reply: FastifyReply, moment: Moment, asked: AskedMessages): Promise<FastifyReply>
+  trace(request: AskedPast, moment: Moment): Promise<JsonText<ShownTrace>>
+  messages(
+    request: AskedPast,
+    reply: FastifyReply,
+    moment: Moment,
+    asked: AskedMessages,
+  ): Promise<FastifyReply | JsonText<MessageList>>
 }
 
 /** What the routes of traces and their messages need. */

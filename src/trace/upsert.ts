@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import type { OneTrace } from '../contract/traces.ts'
 import { afterStored } from '../engine/rejected.ts'
 import type { Decision } from '../engine/stream.ts'
 import { type Caller, contextOf, requireCaller, requireNamespace } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
+import { type JsonText, jsonText } from '../http/json-text.ts'
 import { traceId } from '../ids.ts'
 import type { Reserve } from '../namespace/quota.ts'
 import { type GivenFields, type Trace, type TraceState, replace, unlessDeleted, upsert } from './decide.ts'
@@ -38,7 +40,7 @@ export const writtenText = async (
   { namespace }: Caller,
   id: string,
   trace: Trace,
-): Promise<string> => {
+): Promise<JsonText<OneTrace>> => {
   if (trace.is === 'absent') throw notFound()
   const [slug, times] = await afterStored(
     Promise.all([
@@ -46,7 +48,7 @@ export const writtenText = async (
       trace.counts.messageCount === 0 ? {} : timesOf(reads, id),
     ]),
   )
-  return `{"trace":${stateText(id, slug, traceWithModelName(models, trace), times)}}`
+  return jsonText<OneTrace>({ trace: stateText(id, slug, traceWithModelName(models, trace), times) })
 }
 
 /** A decision that reserves room for the trace that it makes. */
@@ -64,7 +66,7 @@ export const upsertTrace = async (
   service: TraceServices,
   request: FastifyRequest,
   asked: AskedUpsert,
-): Promise<string> => {
+): Promise<JsonText<OneTrace>> => {
   const { externalId } = asked.name
   const caller = await activeIn(service, requireCaller(request), asked.name.namespace)
   const namespace = requireNamespace(caller)

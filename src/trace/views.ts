@@ -1,83 +1,21 @@
-import { z } from 'zod'
-import { count, id, text as textField, time } from '../contract/fields.ts'
-import { pickDefined } from '../http/pick-defined.ts'
-import { jsonObject } from '../http/reply.ts'
-import type { PresentTrace } from './decide.ts'
-import { MessageTypeCounts, Visibility } from './events.ts'
-import { type TextName, columnOf, detailNames, listedNames, shownTexts } from './fields.ts'
-import { traceMeanings } from './meanings.ts'
-import { PlainNumber } from './messages/part.ts'
-import { type TraceRow } from './rows.ts'
+import { type TextName, type TraceTexts, detailNames, listedNames } from '../contract/trace-texts.ts'
+import type { ListedTrace, TraceDetail, TraceSummary } from '../contract/trace.ts'
+import { type JsonText, type MemberTexts, jsonText } from '../http/json-text.ts'
+import type { PresentTrace, TraceFields } from './decide.ts'
+import { columnOf } from './fields.ts'
+import type { TraceRow } from './rows.ts'
 
-/** A time that clients give: any number. */
-const timestamp = (description: string) => PlainNumber.meta({ description, examples: [1_767_366_245_000] })
-
-/** Answers are joined from stored JSON text; these schemas describe them in the OpenAPI document and in tests. */
-const listed = z.object({
-  id: id('the trace'),
-  externalId: z.string().meta(traceMeanings.externalId),
-  ...shownTexts(listedNames),
-  ai_title: textField('The title that the service made from the messages').optional(),
-  visibility: Visibility,
-  createdAt: time('When the service first got the trace'),
-  updatedAt: time('When the trace or one of its messages was last written').optional(),
-  startedAt: timestamp('When it began: the smallest `timestamp` of its messages; absent where none has one').optional(),
-  endedAt: timestamp('When it ended: the largest `timestamp` of its messages; absent where none has one').optional(),
-  messageCount: count('How many messages the trace has').optional(),
-})
-
-export const TraceSummary = listed
-  .extend({ createdBy: id('the user who created the trace') })
-  .meta({ id: 'TraceSummary', description: 'A trace as it stands in lists: one recorded session of an agent' })
-
-export const TraceDetail = TraceSummary.extend({
-  namespace: z
-    .object({ id: id('the namespace'), slug: textField('The slug of the namespace; empty when it is not known') })
-    .meta({ description: 'The namespace that the trace belongs to' }),
-  ...shownTexts(detailNames),
-  ai_summary: textField('The summary that the service made from the messages').optional(),
-  summaryMessageCount: count('How many messages the trace had when its summary was made').optional(),
-  messageTypeCounts: MessageTypeCounts.meta({
-    description: 'How many messages of each class the trace has; absent while it has none',
-  }).optional(),
-  toolTypeCounts: z
-    .record(z.string(), z.int())
-    .meta({
-      description:
-        'How many calls of each tool the trace has, by the normalised name of the tool; rare ones as `other`',
-      examples: [{ bash: 12, edit: 4 }],
-    })
-    .optional(),
-}).meta({ id: 'TraceDetail', description: 'A trace with all that is known of it but its messages' })
-
-export const FeedTrace = listed
-  .extend({
-    namespace: z
-      .object({
-        id: id('the namespace'),
-        slug: textField('The slug of the namespace', 'my-team'),
-        displayName: textField('The name of the namespace', 'My team'),
-      })
-      .meta({ description: 'The namespace that the trace belongs to' }),
-    author: z
-      .object({
-        id: id('the user'),
-        displayName: textField('The name of the user, if they gave one', 'Ada').optional(),
-      })
-      .meta({ description: 'The user who created the trace; absent when that one is not known' })
-      .optional(),
-  })
-  .meta({ id: 'FeedTrace', description: 'A trace as it stands in the feed' })
+type TextsOf<Name extends TextName> = Pick<MemberTexts<TraceTexts>, Name>
 
 /** Some of a row's texts, which are JSON already. */
-const textsOf = (row: TraceRow, names: readonly TextName[]) => {
+const textsOf = <Name extends TextName>(row: TraceRow, names: readonly Name[]): TextsOf<Name> => {
   const texts: { [Name in TextName]?: string | null } = {}
   for (const name of names) texts[name] = row[columnOf[name]]
-  return texts
+  return texts as TextsOf<Name>
 }
 
 /** The members of a trace in any list as JSON text. */
-export const listedMembers = (row: TraceRow) => ({
+export const listedMembers = (row: TraceRow): MemberTexts<ListedTrace> => ({
   id: `"${row.id}"`,
   externalId: JSON.stringify(row.external_id),
   ...textsOf(row, listedNames),
@@ -90,47 +28,62 @@ export const listedMembers = (row: TraceRow) => ({
   messageCount: String(row.message_count ?? 0n),
 })
 
-const summaryMembers = (row: TraceRow) => ({ ...listedMembers(row), createdBy: `"${row.created_by}"` })
+const summaryMembers = (row: TraceRow): MemberTexts<TraceSummary> => ({
+  ...listedMembers(row),
+  createdBy: `"${row.created_by}"`,
+})
 
-export const summaryText = (row: TraceRow): string => jsonObject(summaryMembers(row))
+export const summaryText = (row: TraceRow): JsonText<TraceSummary> => jsonText(summaryMembers(row))
 
 export type DetailRow = TraceRow & { message_types: string | null; tool_types: string | null; slug: string | null }
 
+/** The members of a TraceDetail as JSON text. */
+export const detailMembers = (row: DetailRow): MemberTexts<TraceDetail> => ({
+  ...summaryMembers(row),
+  namespace: JSON.stringify({ id: row.namespace_id, slug: row.slug ?? '' } satisfies TraceDetail['namespace']),
+  ...textsOf(row, detailNames),
+  ai_summary: row.ai_summary,
+  summaryMessageCount: row.summary_message_count?.toString(),
+  messageTypeCounts: row.message_types,
+  toolTypeCounts: row.tool_types,
+})
+
 /** A TraceDetail from its row. */
-export const detailText = (row: DetailRow): string =>
-  jsonObject({
-    ...summaryMembers(row),
-    namespace: JSON.stringify({ id: row.namespace_id, slug: row.slug ?? '' }),
-    ...textsOf(row, detailNames),
-    ai_summary: row.ai_summary,
-    summaryMessageCount: row.summary_message_count?.toString(),
-    messageTypeCounts: row.message_types,
-    toolTypeCounts: row.tool_types,
-  })
+export const detailText = (row: DetailRow): JsonText<TraceDetail> => jsonText(detailMembers(row))
 
 /** When a trace began and ended, as its messages say: in milliseconds since 1970; absent where none has a timestamp. */
 export type TraceTimes = { readonly startedAt?: number | undefined; readonly endedAt?: number | undefined }
 
+const asText = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))
+
+/** Some of the texts of a state. */
+const fieldTexts = <Name extends TextName>(fields: TraceFields, names: readonly Name[]): TextsOf<Name> => {
+  const texts: { [Name in TextName]?: string | undefined } = {}
+  for (const name of names) texts[name] = asText(fields[name])
+  return texts as TextsOf<Name>
+}
+
 /** A TraceDetail from the state right after a decision, which does not know its times. Counts are shown once there were messages. */
-export const stateText = (id: string, slug: string, trace: PresentTrace, times: TraceTimes): string => {
+export const stateText = (id: string, slug: string, trace: PresentTrace, times: TraceTimes): JsonText<TraceDetail> => {
   const { fields, counts, summary } = trace
-  const { messageTypeCounts, toolTypeCounts } = counts
-  const hasCounts = counts.messageCount > 0
-  return JSON.stringify({
-    id,
-    externalId: trace.externalId,
-    ...pickDefined(fields, listedNames),
-    ai_title: summary?.title,
-    visibility: fields.visibility,
-    createdAt: trace.createdAt,
-    updatedAt: trace.updatedAt,
-    ...times,
-    messageCount: counts.messageCount,
-    namespace: { id: trace.namespaceId, slug },
-    createdBy: trace.createdBy,
-    ...pickDefined(fields, detailNames),
-    ai_summary: summary?.summary,
-    summaryMessageCount: summary?.messageCount,
-    ...(hasCounts ? { messageTypeCounts, toolTypeCounts } : {}),
+  const shown = counts.messageCount > 0 ? counts : undefined
+  return jsonText<TraceDetail>({
+    id: JSON.stringify(id),
+    externalId: JSON.stringify(trace.externalId),
+    ...fieldTexts(fields, listedNames),
+    ai_title: asText(summary?.title),
+    visibility: JSON.stringify(fields.visibility),
+    createdAt: JSON.stringify(trace.createdAt),
+    updatedAt: JSON.stringify(trace.updatedAt),
+    startedAt: asText(times.startedAt),
+    endedAt: asText(times.endedAt),
+    messageCount: JSON.stringify(counts.messageCount),
+    namespace: JSON.stringify({ id: trace.namespaceId, slug } satisfies TraceDetail['namespace']),
+    createdBy: JSON.stringify(trace.createdBy),
+    ...fieldTexts(fields, detailNames),
+    ai_summary: asText(summary?.summary),
+    summaryMessageCount: asText(summary?.messageCount),
+    messageTypeCounts: asText(shown?.messageTypeCounts),
+    toolTypeCounts: asText(shown?.toolTypeCounts),
   })
 }

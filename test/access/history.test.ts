@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Visibility } from '../../src/trace/events.ts'
+import type { Visibility } from '../../src/contract/trace.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { type Caller, callers, newTeam, standingOf } from './team.ts'

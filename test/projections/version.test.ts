@@ -7,7 +7,7 @@ const test = suite('projections: the version')
 
 /** Tables, and which events have a handler, when a version was made. A handler may change without them: raise it then, too. */
 const fingerprints: { readonly [version: string]: string } = {
-  'main 8': '92fd06a7f8e902e0',
+  'main 9': '3a2f26358710a803',
   'timeline 3': '60af73b0693de59e',
 }
 

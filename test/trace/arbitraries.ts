@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { type MessageDocument, type MessageUpsert, toUpsert } from '../../src/trace/messages/message.ts'
-import type { Part } from '../../src/trace/messages/part.ts'
+import type { Part } from '../../src/contract/message.ts'
 
 const odd = fc.constantFrom('', 'plain', 'a\0b', '\ud800', '🙂', '{"x":1}', ' \n', '\\u0000')
 const callId = fc.constantFrom('c1', 'c2')

@@ -1,7 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { childrenStatement } from '../../src/trace/children-route.ts'
-import { type ListPlace, Sort, listStatement, orderValues } from '../../src/trace/lists.ts'
+import { Sort } from '../../src/contract/traces.ts'
+import { type ListPlace, listStatement, orderValues } from '../../src/trace/lists.ts'
 import { FAR_FUTURE } from '../../src/trace/queries.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
 

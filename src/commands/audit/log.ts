@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { entryTypes } from '../../history/entry-types.ts'
+import { entryTypes } from '../../contract/entry-types.ts'
 import { type ClientOptions, clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
 import { idHelp } from '../support/id-help.ts'

@@ -1,3 +1,4 @@
+import type { TraceDetail } from '../../contract/trace.ts'
 import { lastingText } from '../../lasting-text.ts'
 import { rawMembers } from '../../json/raw-values.ts'
 import { timeText } from './times.ts'
@@ -10,6 +11,7 @@ export type Head = {
   readonly facts: readonly { readonly name: string; readonly value: string }[]
 }
 
+/** How the members of a trace are named in the head; undefined for those that are not facts of their own. */
 const names = {
   agentId: 'Agent',
   modelName: 'Model',
@@ -22,7 +24,25 @@ const names = {
   externalId: 'Session',
   visibility: 'Visibility',
   messageCount: 'Messages',
-} as const
+  // In the title.
+  title: undefined,
+  ai_title: undefined,
+  // Among the times.
+  createdAt: undefined,
+  startedAt: undefined,
+  endedAt: undefined,
+  // Of no use where the service is not at hand, or said by the messages themselves.
+  id: undefined,
+  namespace: undefined,
+  createdBy: undefined,
+  updatedAt: undefined,
+  parentExternalId: undefined,
+  parentCallId: undefined,
+  ai_summary: undefined,
+  summaryMessageCount: undefined,
+  messageTypeCounts: undefined,
+  toolTypeCounts: undefined,
+} as const satisfies { readonly [Name in keyof TraceDetail]-?: string | undefined }
 
 /** The title of a trace, for people: its own, else the one that the service made, else its id. */
 export const titleOf = (trace: ReadonlyMap<string, unknown>): string => {
@@ -38,9 +58,9 @@ export const readTrace = (json: string): ReadonlyMap<string, unknown> =>
 /** What is shown above the messages. */
 export const headOf = (trace: ReadonlyMap<string, unknown>): Head => {
   const facts = Object.entries(names).flatMap(([key, name]) => {
-    const value = trace.get(key)
+    const value = name === undefined ? undefined : trace.get(key)
     const text = typeof value === 'string' ? visibleLine(value) : typeof value === 'number' ? String(value) : ''
-    return text === '' ? [] : [{ name, value: text }]
+    return name === undefined || text === '' ? [] : [{ name, value: text }]
   })
   const [startedAt, endedAt, createdAt] = ['startedAt', 'endedAt', 'createdAt'].map((name) => {
     const value = trace.get(name)

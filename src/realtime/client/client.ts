@@ -1,7 +1,7 @@
-import { closeCodes } from '../close-codes.ts'
-import type { FrameError, ServerFrame } from '../protocol.ts'
+import { closeCodes } from '../../contract/close-codes.ts'
+import type { FrameError, ServerFrame } from '../../contract/frames.ts'
 import { type Backoff, newBackoff } from './backoff.ts'
-import type { ArgsOf, QueryName, ValueOf } from './queries.ts'
+import type { ArgsOf, QueryName, ValueOf } from '../../contract/realtime.ts'
 
 /** What a subscription tells. After a connection was lost, a value may be told again that is as it was. */
 export type Listener<Value> = {

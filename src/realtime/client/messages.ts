@@ -1,5 +1,6 @@
 import type { Listener, RealtimeClient } from './client.ts'
-import type { ArgsOf, MessageList } from './queries.ts'
+import type { ArgsOf } from '../../contract/realtime.ts'
+import type { MessageList } from './queries.ts'
 
 /** What happens to the messages of a trace. */
 export type MessagesListener = Pick<Listener<never>, 'failed'> & {

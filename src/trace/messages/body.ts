@@ -1,78 +1,14 @@
-import { z } from 'zod'
+import {
+  BatchFrame,
+  BatchItem,
+  MOST_BATCH_PARTS,
+  MOST_PARTS,
+  MessageUpsert as MessageBody,
+} from '../../contract/message.ts'
 import { check, checkEach, nameOf } from '../../http/check.ts'
 import { invalid } from '../../http/http-error.ts'
 import { parseBody } from '../../http/json-body.ts'
-import { Key, ShortText } from '../../contract/parameters.ts'
-import { messageMeanings } from '../meanings.ts'
 import { type MessageGiven, type MessageUpsert, givenOf, toUpsert } from './message.ts'
-import { MessageRole, PartBody, PlainNumber } from './part.ts'
-
-const MOST_PARTS = 2_000
-
-const message = {
-  role: MessageRole.meta({ description: 'Who speaks: the user, the agent (`assistant`), or the system' }),
-  textContent: z.string().meta(messageMeanings.textContent).optional(),
-  model: ShortText.meta(messageMeanings.model).optional(),
-  order: PlainNumber.meta(messageMeanings.order).optional(),
-  timestamp: PlainNumber.meta(messageMeanings.timestamp).optional(),
-  parts: z
-    .array(PartBody)
-    .meta({
-      maxItems: MOST_PARTS,
-      description:
-        `What the message is made of, in order: at most ${MOST_PARTS} parts. They replace all parts that it had; ` +
-        'without this member they stay',
-    })
-    .optional(),
-}
-
-const examplePrompt = { role: 'user', order: 1, textContent: 'Why does the login page fail?' }
-const exampleAnswer = {
-  role: 'assistant',
-  order: 2,
-  model: 'gpt-5',
-  parts: [
-    { type: 'text', content: { text: 'I look at the log first.' } },
-    { type: 'tool_call', content: { callId: 'call-1', toolName: 'bash', args: { command: 'tail server.log' } } },
-  ],
-}
-
-export const MessageBody = z.object(message).meta({
-  id: 'MessageUpsert',
-  description: 'A message. What is not given stays as it is',
-  examples: [examplePrompt],
-})
-
-const BatchItem = z.object({ externalId: Key.meta(messageMeanings.externalId), ...message })
-
-const MOST_MESSAGES = 200
-const MOST_BATCH_PARTS = 20_000
-
-const batchOf = <Item extends z.ZodType>(item: Item) =>
-  z.object({
-    messages: z
-      .array(item)
-      .min(1)
-      .max(MOST_MESSAGES)
-      .meta({
-        description:
-          `1 to ${MOST_MESSAGES} messages, written in this order, with at most ${MOST_BATCH_PARTS} parts in all. ` +
-          'The same id twice is two writes of one message',
-      }),
-  })
-
-export const BatchBody = batchOf(BatchItem).meta({
-  id: 'MessageBatch',
-  description: 'Messages of one trace',
-  examples: [
-    {
-      messages: [
-        { externalId: 'message-1', ...examplePrompt },
-        { externalId: 'message-2', ...exampleAnswer },
-      ],
-    },
-  ],
-})
 
 const countParts = (message: unknown): number => {
   const parts = (message as { parts?: unknown } | null | undefined)?.parts
@@ -101,13 +37,11 @@ export const readMessage = (text: string): Omit<MessageUpsert, 'externalId'> => 
   return givenOf(body as MessageGiven)
 }
 
-const BatchFrame = batchOf(z.unknown())
-
 /** The messages of a request to write a batch. @throws HttpError invalid_request */
 export const readBatch = (text: string): MessageUpsert[] => {
   const body = parseBody(text)
-  const { messages } = check(BatchFrame, body) as z.infer<typeof BatchFrame>
+  const { messages } = check(BatchFrame, body) as BatchFrame
   assertFewParts(messages)
   checkEach('messages', BatchItem, messages)
-  return (messages as z.infer<typeof BatchItem>[]).map((item) => toUpsert(item.externalId, item))
+  return (messages as BatchItem[]).map((item) => toUpsert(item.externalId, item))
 }

@@ -1,6 +1,7 @@
 import type { MessageClass } from '../events.ts'
 import type { PartsHead, TextHead } from './heads.ts'
-import type { MessageRole, StoredPart } from './part.ts'
+import type { MessageRole } from '../../contract/message.ts'
+import type { StoredPart } from './part.ts'
 
 /** What a message is classified by. */
 export type Classified = { readonly role: MessageRole; readonly text?: TextHead | undefined; readonly parts: PartsHead }

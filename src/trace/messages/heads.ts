@@ -1,4 +1,5 @@
-import { PartType, type StoredPart, digestOf, isBlank } from './part.ts'
+import { PartType } from '../../contract/message.ts'
+import { type StoredPart, digestOf, isBlank } from './part.ts'
 
 /** What is asked of a message's text without reading it: its characters, and whether it says anything. */
 export type TextHead = { readonly length: number; readonly isBlank: boolean; readonly digest: string }

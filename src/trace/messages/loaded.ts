@@ -1,7 +1,7 @@
 import { textBytes } from '../../engine/weighted-cache.ts'
 import type { MessageClass } from '../events.ts'
 import type { PartsHead, TextHead } from './heads.ts'
-import type { MessageRole } from './part.ts'
+import type { MessageRole } from '../../contract/message.ts'
 
 /** What a decision knows of a message: everything but its texts. */
 export type MessageHead = {

@@ -1,10 +1,11 @@
+import { MOST_MATCHES, type Match } from '../../contract/messages.ts'
+import { type MemberTexts, jsonText } from '../../http/json-text.ts'
 import { rawItemsInSteps } from '../../json/raw-values.ts'
 import { folded, occurrences } from './folded.ts'
 import { textsOf } from './part-texts.ts'
 import type { MessageListRow } from './queries.ts'
 
-export const MOST_MATCHES = 1_000
-
+type Place = Omit<MemberTexts<Match>, 'count'>
 type Row = Pick<MessageListRow, 'external_id' | 'text_content' | 'parts'>
 
 /** Looks for a text in messages, given in the order of their list. */
@@ -13,7 +14,7 @@ export const newMatches = (text: string) => {
   let [total, shown, ordinal] = [0, 0, 0]
 
   /** Ends with the text of an entry, if there is one; what is given before it is empty, so that other work gets its turn. */
-  function* search(texts: Iterable<string | undefined>, place: string): Generator<string, void> {
+  function* search(texts: Iterable<string | undefined>, place: Place): Generator<string, void> {
     let count = 0
     for (const one of texts) {
       if (one === undefined) yield ''
@@ -25,18 +26,18 @@ export const newMatches = (text: string) => {
     }
     if (count === 0) return
     total += count
-    if (shown < MOST_MATCHES) yield `${shown === 0 ? '' : ','}{${place},"count":${count}}`
+    if (shown < MOST_MATCHES) yield `${shown === 0 ? '' : ','}${jsonText<Match>({ ...place, count: String(count) })}`
     shown += 1
   }
 
   /** What an answer shows of a message: its entries, with commas between them. */
   function* of({ external_id, text_content, parts }: Row): Generator<string, void> {
-    const place = `"externalId":${JSON.stringify(external_id)},"ordinal":${ordinal++}`
+    const place = { externalId: JSON.stringify(external_id), ordinal: String(ordinal++), part: undefined }
     if (text_content !== null) yield* search([JSON.parse(text_content) as string], place)
     let index = 0
     for (const part of rawItemsInSteps(`[${parts ?? ''}]`)) {
       if (part === undefined) yield ''
-      else yield* search(textsOf(part), `${place},"part":${index++}`)
+      else yield* search(textsOf(part), { ...place, part: String(index++) })
     }
   }
 

@@ -2,7 +2,8 @@ import { isNegativeZero } from '../../json/exact.ts'
 import type { PatchOperation } from '../events.ts'
 import { type PartsHead, type TextHead, headOfParts, headOfText } from './heads.ts'
 import type { MessageHead, PartDigests } from './loaded.ts'
-import { type MessageRole, type Part, type StoredPart, storedPart } from './part.ts'
+import type { MessageRole, Part } from '../../contract/message.ts'
+import { type StoredPart, storedPart } from './part.ts'
 
 /** A message as it stands: what all its upserts came to. */
 export type MessageDocument = {

@@ -1,3 +1,6 @@
+import type { MessageList } from '../../contract/messages.ts'
+import { type JsonText, type MemberTexts, endOfList, jsonText } from '../../http/json-text.ts'
+import { jsonArray } from '../../http/reply.ts'
 import { PAGE_BYTES } from '../../http/page-bytes.ts'
 import type { MessageListRow } from './queries.ts'
 import { messageText } from './views.ts'
@@ -25,6 +28,18 @@ export const newMessagePage = (limit: number | undefined) => {
   }
 }
 
+const endMembers = (cursor: string | undefined, revision: bigint): MemberTexts<Omit<MessageList, 'messages'>> => ({
+  nextCursor: cursor === undefined ? undefined : `"${cursor}"`,
+  revision: String(revision),
+})
+
 /** What comes behind the messages of an answer: where the list goes on, if it does, and the revision that it shows. */
-export const pageEnd = (nextCursor: string | undefined, revision: bigint): string =>
-  `]${nextCursor === undefined ? '' : `,"nextCursor":"${nextCursor}"`},"revision":${revision}}`
+export const pageEnd = (cursor: string | undefined, revision: bigint): string =>
+  endOfList<MessageList, 'messages'>(endMembers(cursor, revision))
+
+/** A page that is answered at once. */
+export const listText = (
+  messages: readonly string[],
+  cursor: string | undefined,
+  revision: bigint,
+): JsonText<MessageList> => jsonText({ messages: jsonArray(messages), ...endMembers(cursor, revision) })

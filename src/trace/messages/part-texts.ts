@@ -1,7 +1,7 @@
 import { rawLeaves, rawMembersInSteps } from '../../json/raw-values.ts'
 import { readString } from '../../json/read-string.ts'
 import { type Steps, inSteps } from '../../json/steps.ts'
-import type { PartType } from './part.ts'
+import type { PartType } from '../../contract/message.ts'
 
 type Members = ReadonlyMap<string, string>
 

@@ -1,33 +1,9 @@
-import { z } from 'zod'
-import { id, time } from '../../contract/fields.ts'
-import { jsonObject } from '../../http/reply.ts'
+import type { Message } from '../../contract/message.ts'
+import type { UpsertedMessage } from '../../contract/messages.ts'
+import { type JsonText, jsonText } from '../../http/json-text.ts'
 import { messageId } from '../../ids.ts'
-import { messageMeanings } from '../meanings.ts'
 import type { MessageDocument } from './message.ts'
 import { partText } from './part-text.ts'
-import { MessageRole, Part, PlainNumber } from './part.ts'
-
-const MESSAGE_ROLE = 'Who speaks: the user, the agent (`assistant`), or the system'
-const PART_ORDER = 'The place of the part in its message, from 0'
-
-/** Answers are joined from stored JSON text; this schema describes them in the OpenAPI document and in tests. */
-export const Message = z
-  .object({
-    id: id('the message'),
-    externalId: z.string().meta(messageMeanings.externalId),
-    role: MessageRole.meta({ description: MESSAGE_ROLE }),
-    textContent: z.string().meta(messageMeanings.textContent).optional(),
-    model: z.string().meta(messageMeanings.model).optional(),
-    order: PlainNumber.meta(messageMeanings.order).optional(),
-    timestamp: PlainNumber.meta(messageMeanings.timestamp).optional(),
-    createdAt: time('When the service first got the message'),
-    updatedAt: time('When the message was last changed'),
-    parts: z
-      .array(z.intersection(z.object({ order: z.int().meta({ description: PART_ORDER, examples: [0] }) }), Part))
-      .meta({ description: 'What the message is made of, in order; in lists only with `includeParts=true`' })
-      .optional(),
-  })
-  .meta({ id: 'Message', description: 'A message of a trace' })
 
 export type MessageRow = {
   id: string
@@ -72,8 +48,8 @@ export const rowOf = (traceId: string, message: TimedDocument, includeParts: boo
 }
 
 /** A message from its row. */
-export const messageText = (row: MessageRow): string =>
-  jsonObject({
+export const messageText = (row: MessageRow): JsonText<Message> =>
+  jsonText({
     id: `"${row.id}"`,
     externalId: JSON.stringify(row.external_id),
     role: `"${row.role}"`,
@@ -90,9 +66,9 @@ export const messageText = (row: MessageRow): string =>
 export const MOST_PARTS_BYTES = 256 * 1024
 
 /** What an upsert of one message answers: with its parts where they are not too many bytes. */
-export const upsertedText = (row: MessageRow): string => {
+export const upsertedText = (row: MessageRow): JsonText<UpsertedMessage> => {
   if (row.parts !== undefined && Buffer.byteLength(row.parts ?? '') <= MOST_PARTS_BYTES)
-    return `{"message":${messageText(row)}}`
+    return jsonText({ message: messageText(row), partsOmitted: undefined })
   const { parts: _, ...message } = row
-  return `{"message":${messageText(message)},"partsOmitted":true}`
+  return jsonText({ message: messageText(message), partsOmitted: 'true' })
 }

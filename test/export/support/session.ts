@@ -1,4 +1,5 @@
-import { type Format, newTranscript } from '../../../src/export/transcript.ts'
+import type { ExportFormat as Format } from '../../../src/contract/export.ts'
+import { newTranscript } from '../../../src/export/transcript.ts'
 
 const part = (type: string, content: object) => ({ type, content })
 const call = (callId: string, toolName: string, args: object) => part('tool_call', { callId, toolName, args })

@@ -18,7 +18,7 @@ test('the client runs in a browser: nothing of it reaches beyond its own files a
   )
   assert.equal(
     reached.filter((path) => !path.startsWith('src/realtime/client/')),
-    ['src/realtime/close-codes.ts'],
+    ['src/contract/close-codes.ts'],
   )
 })
 

@@ -7,7 +7,7 @@ import type { TraceEvent } from '../../../src/trace/events.ts'
 import { headOfText } from '../../../src/trace/messages/heads.ts'
 import { LoadedMessages, type MessageHead } from '../../../src/trace/messages/loaded.ts'
 import { type MessageGiven, type MessageUpsert, toUpsert } from '../../../src/trace/messages/message.ts'
-import type { Part } from '../../../src/trace/messages/part.ts'
+import type { Part } from '../../../src/contract/message.ts'
 import { NOON, foldAll } from '../../support/given.ts'
 
 const test = suite('trace/messages/decide')

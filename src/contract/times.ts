@@ -14,7 +14,7 @@ const parse = (text: string): number | undefined => {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** A time in a query string: milliseconds since 1970, or ISO 8601 with a zone. */
+/** A time in a query string, as milliseconds since 1970 or as ISO 8601 with a zone; gives the milliseconds. */
 export const aTime = (description: string, examples = ['2026-01-02T15:04:05Z']) =>
   z
     .string()
@@ -25,6 +25,4 @@ export const aTime = (description: string, examples = ['2026-01-02T15:04:05Z']) 
       description: `${description}: milliseconds since 1970, or a date and time as in ISO 8601 with a zone`,
       ...(examples.length > 0 ? { examples } : {}),
     })
-
-/** The milliseconds since 1970 of a checked text. */
-export const timeOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : parse(text))
+    .transform((text) => parse(text)!)

@@ -1,0 +1,188 @@
+import { z } from 'zod'
+import { isDeeperThan, isRawNumber } from '../json/exact.ts'
+import { PlainNumber, id, time } from './fields.ts'
+import { Key, ShortText } from './parameters.ts'
+
+/** A message and its parts, as requests give them and as answers show them. */
+
+const MAX_DEPTH = 500
+
+/** Any JSON object, not nested deeper than can be written out again. */
+const Args = z
+  .custom<Record<string, unknown>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value),
+    { error: 'must be an object' },
+  )
+  .refine((value) => !isDeeperThan(value, MAX_DEPTH), { error: `must not be nested deeper than ${MAX_DEPTH} levels` })
+  .meta({
+    type: 'object',
+    additionalProperties: true,
+    description: `What the tool was called with: any JSON object, nested at most ${MAX_DEPTH} levels, kept as it came`,
+  })
+
+const callId = (name: z.ZodType<string>) =>
+  name.meta({ description: 'The id of the call: a call and its result have the same', examples: ['call-1'] })
+
+const toolName = (name: z.ZodType<string>) =>
+  name.meta({ description: 'The name of the tool, as the agent has it', examples: ['bash'] })
+
+const typed = <Type extends string>(type: Type) =>
+  z.literal(type).meta({ description: 'The type of the part, which decides what its content is' })
+
+const content = <Content extends z.ZodType>(shape: Content, description: string) =>
+  shape.meta({ description }).optional()
+
+const contentWith = (name: z.ZodType<string>) => ({
+  text: z.object({
+    text: z.string().meta({ description: 'The text' }),
+    durationMs: PlainNumber.meta({ description: 'How long it took to write, in milliseconds' }).optional(),
+  }),
+  tool_call: z.object({ callId: callId(name), toolName: toolName(name), args: Args }),
+  tool_result: z.object({
+    callId: callId(name),
+    toolName: toolName(name),
+    output: z.string().meta({ description: 'What the tool gave' }),
+    status: z.enum(['success', 'error']).meta({ description: 'Whether the tool did what it was asked to' }),
+  }),
+  error: z.object({ message: z.string().meta({ description: 'What went wrong' }) }),
+})
+
+const partWith = (name: z.ZodType<string>) => {
+  const shapes = contentWith(name)
+  return z.discriminatedUnion('type', [
+    z.object({ type: typed('text'), content: content(shapes.text, 'What was said') }),
+    z.object({ type: typed('thinking'), content: content(shapes.text, 'What the agent thought') }),
+    z.object({ type: typed('tool_call'), content: content(shapes.tool_call, 'A call of a tool') }),
+    z.object({ type: typed('tool_result'), content: content(shapes.tool_result, 'What a tool gave for a call') }),
+    z.object({ type: typed('error'), content: content(shapes.error, 'An error that the agent met') }),
+  ])
+}
+
+/** A message's parts and what each type holds. `args` may hold anything. */
+export const Part = partWith(z.string()).meta({ id: 'Part', description: 'A part of a message' })
+export type Part = z.infer<typeof Part>
+
+/** A part as it may be written: the log holds longer names from before they had a cap. */
+const PartUpsert = partWith(ShortText).meta({ id: 'PartUpsert', description: 'A part of a message' })
+
+export const PartType = z.enum(['text', 'thinking', 'tool_call', 'tool_result', 'error'])
+export type PartType = z.infer<typeof PartType>
+
+export const MessageRole = z.enum(['user', 'assistant', 'system'])
+export type MessageRole = z.infer<typeof MessageRole>
+
+const role = MessageRole.meta({ description: 'Who speaks: the user, the agent (`assistant`), or the system' })
+
+/** What its other members mean, in requests and in answers. */
+const meanings = {
+  externalId: {
+    description: 'The id that the client has chosen for the message, unique in its trace; 1 to 1,024 characters',
+    examples: ['message-1'],
+  },
+  textContent: { description: 'The text of the message as a whole', examples: ['Why does the login page fail?'] },
+  model: { description: 'The model that wrote the message', examples: ['gpt-5'] },
+  order: {
+    description: 'The place of the message in its trace: lists are sorted by it, messages without one come last',
+    examples: [1],
+  },
+  timestamp: {
+    description: 'When the message was written, as the client says: in milliseconds since 1970',
+    examples: [1_767_366_245_000],
+  },
+}
+
+/** The externalId of a message in an answer. */
+export const messageExternalId = z.string().meta(meanings.externalId)
+
+const PART_ORDER = 'The place of the part in its message, from 0'
+
+export const Message = z
+  .object({
+    id: id('the message'),
+    externalId: messageExternalId,
+    role,
+    textContent: z.string().meta(meanings.textContent).optional(),
+    model: z.string().meta(meanings.model).optional(),
+    order: PlainNumber.meta(meanings.order).optional(),
+    timestamp: PlainNumber.meta(meanings.timestamp).optional(),
+    createdAt: time('When the service first got the message'),
+    updatedAt: time('When the message was last changed'),
+    parts: z
+      .array(z.intersection(z.object({ order: z.int().meta({ description: PART_ORDER, examples: [0] }) }), Part))
+      .meta({ description: 'What the message is made of, in order; in lists only with `includeParts=true`' })
+      .optional(),
+  })
+  .meta({ id: 'Message', description: 'A message of a trace' })
+export type Message = z.infer<typeof Message>
+
+export const MOST_PARTS = 2_000
+
+const given = {
+  role,
+  textContent: z.string().meta(meanings.textContent).optional(),
+  model: ShortText.meta(meanings.model).optional(),
+  order: PlainNumber.meta(meanings.order).optional(),
+  timestamp: PlainNumber.meta(meanings.timestamp).optional(),
+  parts: z
+    .array(PartUpsert)
+    .meta({
+      maxItems: MOST_PARTS,
+      description:
+        `What the message is made of, in order: at most ${MOST_PARTS} parts. They replace all parts that it had; ` +
+        'without this member they stay',
+    })
+    .optional(),
+}
+
+const examplePrompt = { role: 'user', order: 1, textContent: 'Why does the login page fail?' }
+const exampleAnswer = {
+  role: 'assistant',
+  order: 2,
+  model: 'gpt-5',
+  parts: [
+    { type: 'text', content: { text: 'I look at the log first.' } },
+    { type: 'tool_call', content: { callId: 'call-1', toolName: 'bash', args: { command: 'tail server.log' } } },
+  ],
+}
+
+export const MessageUpsert = z.object(given).meta({
+  id: 'MessageUpsert',
+  description: 'A message. What is not given stays as it is',
+  examples: [examplePrompt],
+})
+
+export const BatchItem = z.object({ externalId: Key.meta(meanings.externalId), ...given })
+export type BatchItem = z.infer<typeof BatchItem>
+
+const MOST_MESSAGES = 200
+export const MOST_BATCH_PARTS = 20_000
+
+const batchOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    messages: z
+      .array(item)
+      .min(1)
+      .max(MOST_MESSAGES)
+      .meta({
+        description:
+          `1 to ${MOST_MESSAGES} messages, written in this order, with at most ${MOST_BATCH_PARTS} parts in all. ` +
+          'The same id twice is two writes of one message',
+      }),
+  })
+
+/** A batch of which the messages have not been looked at yet. */
+export const BatchFrame = batchOf(z.unknown())
+export type BatchFrame = z.infer<typeof BatchFrame>
+
+export const MessageBatch = batchOf(BatchItem).meta({
+  id: 'MessageBatch',
+  description: 'Messages of one trace',
+  examples: [
+    {
+      messages: [
+        { externalId: 'message-1', ...examplePrompt },
+        { externalId: 'message-2', ...exampleAnswer },
+      ],
+    },
+  ],
+})

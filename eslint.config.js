@@ -2,7 +2,7 @@ import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
 export default defineConfig(
-  globalIgnores(['node_modules', 'data', 'dist', 'test/fixtures', 'src/sync/api/openapi.d.ts']),
+  globalIgnores(['node_modules', 'data', 'dist', 'test/fixtures']),
   tseslint.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from './config.ts'
+import { api } from './contract/api.ts'
+import type { Api } from './contract/route.ts'
 import { exportRoute } from './export/routes.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { diffRoute } from './history/diff-route.ts'
@@ -13,6 +15,7 @@ import { namespaceRoutes } from './namespace/routes.ts'
 import { eventProofRoutes } from './proof/event-routes.ts'
 import { treeRoutes } from './proof/routes.ts'
 import type { Service } from './service/service.ts'
+import { limitsText } from './realtime/reference.ts'
 import { realtimeRoutes } from './realtime/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
 import { childrenRoute } from './trace/children-route.ts'
@@ -46,6 +49,12 @@ import { answerUnroutable } from './http/unroutable.ts'
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_PARAM_LENGTH = 6_000
 const REQUEST_ID = /^[\w.:-]{1,100}$/
+
+/** The API of a service with these settings. */
+export const apiOf = (config: Config): Api => {
+  const socket = api['GET /v1/realtime']
+  return { ...api, 'GET /v1/realtime': { ...socket, description: `${socket.description}${limitsText(config)}` } }
+}
 
 const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck): FastifyInstance => {
   // An answer to a path that is not valid passes no hook.
@@ -97,7 +106,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installLimits(app, service.limits)
   installLogPosition(app)
   const hasApi = service.config.ROLES.includes('api')
-  if (hasApi) await installOpenApi(app, service) // it describes the routes that come after it
+  if (hasApi) await installOpenApi(app, apiOf(service.config), service.config)
   installHealth(app, service)
   metricsRoute(app, service)
   if (hasApi) await installApi(app, service)

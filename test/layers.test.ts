@@ -81,10 +81,16 @@ test('no import runs up', () => {
   assert.equal([...new Set(found)].sort(), [])
 })
 
-test('the client knows the service by its API only', () => {
-  const allowed = new Set(['sync', ...floors[0]!])
+test('the client knows the service by its contract only, and that by its types', () => {
+  const allowed = new Set(['sync', 'contract', ...floors[0]!])
   const found = imports.filter(({ file, imported }) => roomOf(file) === 'sync' && !allowed.has(roomOf(imported)))
   assert.equal(found, [])
+  const atRunTime = /^(?:import (?!type )|export )[^;]*?from '[^']*\/contract\//m
+  assert.equal(
+    files.filter((file) => roomOf(file) === 'sync' && atRunTime.test(readFileSync(join(root, file), 'utf8'))),
+    [],
+    'these load it',
+  )
 })
 
 test.run()

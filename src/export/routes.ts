@@ -154,7 +154,7 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
 
   app.get<{ Params: z.infer<typeof PageParams> }>(
     '/@:slug/:externalId',
-    { config: { auth: 'optional' }, schema: { hide: true, params: PageParams } },
+    { config: { auth: 'optional' }, schema: { params: PageParams } },
     async ({ caller, params: { slug, externalId } }, reply) =>
       sendPresent(reply, { caller, externalId, namespace: slug, format: 'html' }, true),
   )

@@ -1,5 +1,4 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import { errors as statuses } from '../contract/errors.ts'
 import { drain } from './drain.ts'
 import { DiskFull, InQuarantine, Rejected, Unavailable } from '../engine/rejected.ts'
@@ -14,30 +13,6 @@ import { addVary } from './reply.ts'
 /** Where an error does not say when to try again. */
 const RETRY_AFTER_SECONDS = 1
 const RETRIED = new Set([429, 503])
-
-export const ErrorBody = z
-  .object({
-    ok: z.literal(false).meta({ description: 'That the call failed' }),
-    error: z
-      .object({
-        code: z.string().meta({ description: 'What went wrong, for programs', examples: ['invalid_request'] }),
-        message: z.string().meta({
-          description: 'What went wrong, for people',
-          examples: ['Invalid request'],
-        }),
-        details: z
-          .unknown()
-          .meta({
-            description:
-              'For `invalid_request`: `formErrors` and, by field, `fieldErrors`. For `unavailable` after a write: ' +
-              '`stored`, whether it was stored all the same (`true`, `false` or `"unknown"`). For `deleted`: `deletedAt`',
-            examples: [{ formErrors: [], fieldErrors: { deviceId: ['must not be longer than 1024 characters'] } }],
-          })
-          .optional(),
-      })
-      .meta({ description: 'Why the call failed' }),
-  })
-  .meta({ id: 'Error', description: 'The answer to a call that failed' })
 
 const fromRejected = ({ code, message, details }: Rejected): HttpError => {
   if (code === 'slug_taken') return invalid('slug', message)

@@ -18,7 +18,7 @@ in the place of <code>tracebook</code>; or have it everywhere by <code>npm pack 
 
 /** For a browser that opens the address of the service; a program is told that nothing is there. */
 export const homeRoute = (app: FastifyInstance, { PUBLIC_URL }: Pick<HttpConfig, 'PUBLIC_URL'>): void => {
-  app.get('/', { config: { auth: 'none', htmlPage: true }, schema: { hide: true } }, async (request, reply) => {
+  app.get('/', { config: { auth: 'none', htmlPage: true } }, async (request, reply) => {
     const { headers, protocol, host } = request
     addVary(reply, 'accept')
     if (headers.accept?.includes('text/html') !== true) throw notFound()

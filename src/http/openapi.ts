@@ -2,9 +2,10 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { tags } from '../contract/tags.ts'
+import type { Api } from '../contract/route.ts'
 import { cookieNameOf } from './auth.ts'
 import { JSON_TYPE } from './reply.ts'
-import { transform, transformObject } from './openapi-document.ts'
+import { documentOf } from './openapi-document.ts'
 import { withOwnExamples } from './openapi-examples.ts'
 import { version } from '../version.ts'
 import type { HttpConfig } from './settings.ts'
@@ -26,36 +27,37 @@ font-family="system-ui, sans-serif" font-weight="600" fill="#fff">Tracebook</tex
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1b1b1f"/><path \
 d="M3 5h10M3 8h7M3 11h9" stroke="#fff" stroke-width="1.6"/></svg>`
 
-/** Serves the OpenAPI 3.1 document at `/openapi.json`, from the schemas of the routes, and a reference at `/docs`. */
-export const installOpenApi = async (
-  app: FastifyInstance,
-  { config }: { readonly config: HttpConfig },
-): Promise<void> => {
-  let cached: string | undefined
-  /** Serialized once, because that is slow. */
-  const text = () => (cached ??= JSON.stringify(app.swagger()))
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: { title: 'Tracebook', version, description, license: { name: 'MIT', identifier: 'MIT' } },
-      servers: [{ url: config.PUBLIC_URL ?? '/' }],
-      tags: [...tags],
-      components: {
-        securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer' },
-          cookie: {
-            type: 'apiKey',
-            in: 'cookie',
-            name: cookieNameOf(config),
-            description:
-              'What changes something needs the header `x-csrf-token` besides, as `GET /v1/session` gives it.',
-          },
+/** The whole document of an API, as a service with these settings serves it. */
+export const wholeDocument = (api: Api, config: HttpConfig) => {
+  const { paths, components } = documentOf(api)
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Tracebook', version, description, license: { name: 'MIT', identifier: 'MIT' } },
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        cookie: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: cookieNameOf(config),
+          description: 'What changes something needs the header `x-csrf-token` besides, as `GET /v1/session` gives it.',
         },
       },
+      ...components,
     },
-    transform,
-    transformObject,
-  })
+    paths,
+    servers: [{ url: config.PUBLIC_URL ?? '/' }],
+    tags,
+  }
+}
+
+/** Serves the OpenAPI 3.1 document of an API at `/openapi.json`, and a reference at `/docs`. */
+export const installOpenApi = async (app: FastifyInstance, api: Api, config: HttpConfig): Promise<void> => {
+  let cached: string | undefined
+  /** Made once, and when it is asked for, because that is slow. */
+  const text = () => (cached ??= JSON.stringify(wholeDocument(api, config)))
+  // The reference wants a plugin that has the document; its page asks for `/docs/json`.
+  await app.register(swagger, { mode: 'static', specification: { document: { openapi: '3.1.0' } as never } })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     // `null` removes the badge of a validator, which the page would request from another site.
@@ -72,7 +74,5 @@ export const installOpenApi = async (
       },
     },
   })
-  app.get('/openapi.json', { config: { auth: 'none' }, schema: { hide: true } }, (_request, reply) =>
-    reply.type(JSON_TYPE).send(text()),
-  )
+  app.get('/openapi.json', { config: { auth: 'none' } }, (_request, reply) => reply.type(JSON_TYPE).send(text()))
 }

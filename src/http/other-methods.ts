@@ -32,7 +32,6 @@ export const refuseOtherMethods = (app: FastifyInstance): (() => void) => {
         url,
         method: others,
         config: { auth: 'none' },
-        schema: { hide: true },
         onRequest: async ({ method }, reply) => {
           reply.header('allow', allow)
           throw new HttpError('method_not_allowed', `This address takes ${allow}, and not ${method}`)

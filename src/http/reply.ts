@@ -1,6 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { z } from 'zod'
-import { ErrorBody } from './errors.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -30,16 +28,3 @@ export const arrayTexts = (items: readonly string[]): string[] => [
   ...items.flatMap((item, i) => (i === 0 ? [item] : [',', item])),
   ']',
 ]
-
-/** The `response` schemas of a route: the data of its 200, and its errors in addition to `commonFailures`. */
-export const answers = (data: z.ZodType, ...errors: number[]) => ({
-  200: z.object({
-    ok: z.literal(true).meta({ description: 'That the call succeeded' }),
-    data: data.meta({ description: 'What the call gives' }),
-  }),
-  ...failures(errors),
-})
-
-/** The schemas of failures with these statuses. */
-export const failures = (statuses: readonly number[]) =>
-  Object.fromEntries(statuses.map((status) => [status, ErrorBody]))

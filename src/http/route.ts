@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { z } from 'zod'
-import { errors } from '../contract/errors.ts'
-import { type BodyOf, type DataOf, FORM_TYPE, type PathOf, type QueryOf, type Route } from '../contract/route.ts'
+import type { BodyOf, DataOf, PathOf, QueryOf, Route } from '../contract/route.ts'
 import { checkedByReadBody } from './body.ts'
 import type { Task } from './body-thread.ts'
 import type { JsonText, JsonTexts } from './json-text.ts'
-import { answers, failures, ok, okText, okTexts } from './reply.ts'
+import { ok, okText, okTexts } from './reply.ts'
 
 /** Bytes are a buffer here. */
 type BodyHere<R extends Route> = R['body'] extends { readonly is: 'bytes' } ? Buffer | undefined : BodyOf<R>
@@ -31,42 +30,17 @@ type Reading<Body> = Pick<RouteShorthandOptions, 'bodyLimit' | 'config' | 'onReq
   readonly readBody?: Task<Body>
 }
 
-const bodyOf = ({ body }: Route) => {
-  switch (body?.is) {
-    case undefined:
-      return {}
-    case 'json':
-      return { body: body.schema }
-    case 'form':
-      return { body: body.schema, consumes: [FORM_TYPE] }
-    case 'bytes':
-      return { consumes: body.types }
-  }
-}
-
-const answersOf = ({ answer, errors: codes = [] }: Route) => {
-  const statuses = codes.map((code) => errors[code])
-  if (answer.is === 'json') return { response: answers(answer.data, ...statuses) }
-  return { produces: answer.types, response: { ...answer.statuses, ...failures(statuses) } }
-}
-
 const isReply = (given: unknown, reply: FastifyReply): given is FastifyReply => given === reply
 
-/** What Fastify is told of a route of the contract: who may call it, its schemas, and what the reference says of it. */
-export const toldOf = (given: Route) => {
-  const { id, tag, summary, description, auth, path, query } = given
-  const schema = {
-    ...(id === undefined ? {} : { operationId: id }),
-    tags: [tag],
-    summary,
-    description,
+/** What Fastify is told of a route of the contract: who may call it, and the schemas by which it checks a request. */
+export const toldOf = ({ auth, path, query, body }: Route) => ({
+  config: { auth },
+  schema: {
     ...(path ? { params: z.object(path) } : {}),
     ...(query ? { querystring: z.object(query) } : {}),
-    ...bodyOf(given),
-    ...answersOf(given),
-  }
-  return { config: { auth }, schema }
-}
+    ...(body && body.is !== 'bytes' ? { body: body.schema } : {}),
+  },
+})
 
 /** Serves a route of the contract. */
 export const route = <Key extends string, A extends Readonly<Record<Key, Route>>, Body = BodyHere<A[Key]>>(

@@ -41,7 +41,7 @@ export const modelRoutes = (app: FastifyInstance, { reads }: { readonly reads: R
 
   app.get<{ Params: z.infer<typeof WildParams> }>(
     '/v1/models/:providerId/*',
-    { config: { auth: 'optional' }, schema: { hide: true, params: WildParams } },
+    { config: { auth: 'optional' }, schema: { params: WildParams } },
     async ({ params }, reply) => okText(reply, await one(params.providerId, params['*'])),
   )
 }

@@ -46,7 +46,7 @@ export const tileRoutes = (app: FastifyInstance, services: ProofServices): void 
   // An index from 1000 on has slashes, which no template can say.
   app.get<{ Params: { level: string; '*': string } }>(
     '/v1/audit/tile/:level/*',
-    { config: { auth }, schema: { hide: true } },
+    { config: { auth } },
     ({ params }, reply) => sendTile(reply, params.level, params['*']),
   )
 }

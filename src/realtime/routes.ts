@@ -16,7 +16,6 @@ import { clientOf } from '../http/node-permits.ts'
 import { withPermit } from '../permits.ts'
 import { type Connection, newConnection } from './connection.ts'
 import type { Owner } from './connections.ts'
-import { limitsText } from './reference.ts'
 import { questionOf } from './queries.ts'
 import type { RealtimeServices } from './services.ts'
 
@@ -115,11 +114,10 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
     connections.add(connection, ownerOf(caller, request))
   }
 
-  const told = realtime['GET /v1/realtime']
   app.get(
     '/v1/realtime',
     {
-      ...toldOf({ ...told, description: `${told.description}${limitsText(config)}` }),
+      ...toldOf(realtime['GET /v1/realtime']),
       websocket: true,
       preValidation: async (request) => {
         if (!request.ws) throw new HttpError('not_found', 'This address speaks WebSocket only')

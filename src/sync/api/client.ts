@@ -1,21 +1,18 @@
 import type { TraceFields } from '../agents/agent.ts'
 import { RequestFailed } from './errors.ts'
 import { type HistoryClient, newHistoryClient } from './history.ts'
-import { newHttp } from './http.ts'
-import type { components } from './openapi.d.ts'
-import { responseData, type SendRequest } from './response-data.ts'
-import { realTiming, type RetryTiming, withRetry } from './retry.ts'
+import { type AnswerOf, type BodyFor, newRequests } from './requests.ts'
+import { realTiming, type RetryTiming } from './retry.ts'
 
-type Schemas = components['schemas']
 type WithNamespace = { readonly namespaceId: string; readonly namespaceSlug: string }
-type DeviceBody = Schemas['SessionCreate']
-type TraceBody = Schemas['TraceUpsert']
+type DeviceBody = BodyFor<'POST /v1/session'>
+type TraceBody = BodyFor<'PUT /v1/traces/{externalId}'>
 
-export type NewSession = Schemas['NewSession'] & WithNamespace
-export type CurrentSession = Schemas['CurrentSession'] & { readonly session: WithNamespace }
-export type SignInReview = Schemas['SignInReview']
+export type NewSession = AnswerOf<'POST /v1/session'>['session'] & WithNamespace
+export type CurrentSession = AnswerOf<'GET /v1/session'> & { readonly session: WithNamespace }
+export type SignInReview = AnswerOf<'POST /v1/auth/review'>
 export type TraceSummary = Pick<
-  Schemas['TraceDetail'],
+  AnswerOf<'GET /v1/traces/{externalId}'>['trace'],
   'externalId' | 'visibility' | 'namespace' | 'messageCount' | keyof TraceFields
 >
 export type UpsertCounts = {
@@ -33,11 +30,11 @@ export type ApiClient = {
   readonly session: (position?: string) => Promise<CurrentSession>
   /** That of the last write that was answered; undefined before, and where the service does not say. */
   readonly position: () => string | undefined
-  readonly startSignIn: (request: Schemas['AuthStart']) => Promise<Schemas['AuthStarted']>
+  readonly startSignIn: (request: BodyFor<'POST /v1/auth/start'>) => Promise<AnswerOf<'POST /v1/auth/start'>>
   /** Which account and user completing the sign-in would join; changes nothing. */
-  readonly reviewSignIn: (codes: Schemas['AuthComplete']) => Promise<SignInReview>
-  readonly completeSignIn: (codes: Schemas['AuthComplete']) => Promise<NewSession>
-  readonly namespace: (slug: string) => Promise<Schemas['Namespace']>
+  readonly reviewSignIn: (codes: BodyFor<'POST /v1/auth/complete'>) => Promise<SignInReview>
+  readonly completeSignIn: (codes: BodyFor<'POST /v1/auth/complete'>) => Promise<NewSession>
+  readonly namespace: (slug: string) => Promise<AnswerOf<'GET /v1/namespaces/{slug}'>['namespace']>
   readonly trace: (externalId: string) => Promise<TraceSummary>
   readonly messages: HistoryClient['messages']
   /** The revision of a trace; undefined for one that is not there, or may not be read. */
@@ -71,50 +68,38 @@ const requireNamespace = <Session extends Partial<WithNamespace>>(session: Sessi
  * retried (`withRetry`).
  */
 export const newApiClient = (server: string, token?: string, timing: RetryTiming = realTiming): ApiClient => {
-  const http = newHttp(server, token)
   let position: string | undefined
-  const noted =
-    <Data>(send: SendRequest<Data>): SendRequest<Data> =>
-    async () => {
-      const answer = await send()
-      position = answer.response.headers.get(LOG_POSITION) ?? position
-      return answer
-    }
-  const call = <Data>(send: SendRequest<Data>): Promise<Data> =>
-    withRetry(() => responseData(server, noted(send)), timing)
-  const at = (externalId: string) => ({ params: { path: { externalId } } })
+  const onAnswer = (headers: Headers) => {
+    position = headers.get(LOG_POSITION) ?? position
+  }
+  const { call } = newRequests(server, token, { timing, onAnswer })
   return {
-    newSession: async (body) => requireNamespace((await call(() => http.POST('/v1/session', { body }))).session),
+    newSession: async (body) => requireNamespace((await call('POST /v1/session', { body })).session),
     session: async (holds) => {
-      const params = { query: holds === undefined ? {} : { holds } }
-      const found = await call(() => http.GET('/v1/session', { params }))
+      const found = await call('GET /v1/session', { query: { holds } })
       return { ...found, session: requireNamespace(found.session) }
     },
     position: () => position,
-    startSignIn: (body) => call(() => http.POST('/v1/auth/start', { body })),
-    reviewSignIn: (body) => call(() => http.POST('/v1/auth/review', { body })),
-    completeSignIn: async (body) =>
-      requireNamespace((await call(() => http.POST('/v1/auth/complete', { body }))).session),
-    namespace: async (slug) =>
-      (await call(() => http.GET('/v1/namespaces/{slug}', { params: { path: { slug } } }))).namespace,
-    trace: async (externalId) => (await call(() => http.GET('/v1/traces/{externalId}', at(externalId)))).trace,
+    startSignIn: (body) => call('POST /v1/auth/start', { body }),
+    reviewSignIn: (body) => call('POST /v1/auth/review', { body }),
+    completeSignIn: async (body) => requireNamespace((await call('POST /v1/auth/complete', { body })).session),
+    namespace: async (slug) => (await call('GET /v1/namespaces/{slug}', { path: { slug } })).namespace,
+    trace: async (externalId) => (await call('GET /v1/traces/{externalId}', { path: { externalId } })).trace,
     messages: newHistoryClient(server, token, timing).messages,
     traceRevision: async (externalId) => {
-      const body = { query: 'traces:get', args: { externalId } }
-      const { value } = await call(() => http.POST('/v1/query', { body }))
+      const { value } = await call('POST /v1/query', { body: { query: 'traces:get', args: { externalId } } })
       return (value as { revision: number } | null)?.revision
     },
-    putTrace: async (externalId, body, unlessDeleted = false) => {
-      const query = unlessDeleted ? { unlessDeleted: 'true' as const } : {}
-      const params = { path: { externalId }, query }
-      await call(() => http.PUT('/v1/traces/{externalId}', { params, body }))
-    },
+    putTrace: async (externalId, body, unlessDeleted) =>
+      void (await call('PUT /v1/traces/{externalId}', {
+        path: { externalId },
+        query: { unlessDeleted: unlessDeleted || undefined },
+        body,
+      })),
     patchTrace: async (externalId, body) =>
-      void (await call(() => http.PATCH('/v1/traces/{externalId}', { ...at(externalId), body }))),
-    upsertMessages: (externalId, messages) => {
-      // Sent as the given text, because parsing and serializing again would round large numbers.
-      const exact = { body: { messages: [] }, bodySerializer: () => batchJson(messages) }
-      return call(() => http.POST('/v1/traces/{externalId}/messages/batch', { ...at(externalId), ...exact }))
-    },
+      void (await call('PATCH /v1/traces/{externalId}', { path: { externalId }, body })),
+    // As the given text, because parsing and serializing again would round large numbers.
+    upsertMessages: (externalId, messages) =>
+      call('POST /v1/traces/{externalId}/messages/batch', { path: { externalId }, json: batchJson(messages) }),
   }
 }

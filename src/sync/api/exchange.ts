@@ -4,45 +4,14 @@ import { pipeline, type Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { RequestFailed } from './errors.ts'
 
-/** A request as `openapi-fetch` makes it, of its own class because a `Request` copies the body. */
-export class HttpRequest {
+export type Sent = {
   readonly url: string
   readonly method: string
-  readonly headers: Headers
-  readonly body: string | undefined
-
-  constructor(url: string, { method = 'GET', headers, body }: RequestInit) {
-    this.url = url
-    this.method = method
-    this.headers = new Headers(headers)
-    this.body = typeof body === 'string' ? body : undefined
-  }
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
 }
 
-/** What `openapi-fetch` uses of a response. */
-export class HttpResponse {
-  readonly status: number
-  readonly headers: Headers
-  readonly #body: Buffer
-
-  constructor(status: number, headers: Headers, body: Buffer) {
-    this.status = status
-    this.headers = headers
-    this.#body = body
-  }
-
-  get ok(): boolean {
-    return this.status >= 200 && this.status <= 299
-  }
-
-  async text(): Promise<string> {
-    return new TextDecoder().decode(this.#body)
-  }
-
-  async json(): Promise<unknown> {
-    return JSON.parse(await this.text())
-  }
-}
+export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string }
 
 export type Limits = { readonly timeoutMs: number; readonly maxBytes: number }
 
@@ -88,7 +57,7 @@ const answerTo = async (
   url: string,
   body: string | undefined,
   maxBytes: number,
-): Promise<HttpResponse> => {
+): Promise<Answer> => {
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
     request.on('error', reject)
@@ -103,7 +72,7 @@ const answerTo = async (
   const content = await readAll(contentOf(response), maxBytes, () =>
     rejected(`its answer is larger than ${maxBytes >> 20} MiB`),
   )
-  return new HttpResponse(status, headersOf(response), content)
+  return { status, headers: headersOf(response), text: new TextDecoder().decode(content) }
 }
 
 /**
@@ -112,10 +81,10 @@ const answerTo = async (
  * does: a TypeError with its cause when there is no answer, and a DOMException when it is not complete after `timeoutMs`.
  */
 export const exchange = async (
-  { url, method, headers, body }: HttpRequest,
+  { url, method, headers, body }: Sent,
   { timeoutMs, maxBytes }: Limits,
-): Promise<HttpResponse> => {
-  const all = { 'accept-encoding': 'gzip, deflate, br', ...Object.fromEntries(headers) }
+): Promise<Answer> => {
+  const all = { 'accept-encoding': 'gzip, deflate, br', ...headers }
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
   let timeout: DOMException | undefined
   let timer: NodeJS.Timeout | undefined

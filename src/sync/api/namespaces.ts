@@ -1,28 +1,24 @@
-import { newHttp } from './http.ts'
-import type { components } from './openapi.d.ts'
-import { responseData, type SendRequest } from './response-data.ts'
-import { realTiming, type RetryTiming, withRetry } from './retry.ts'
+import { type AnswerOf, type BodyFor, newRequests } from './requests.ts'
+import { realTiming, type RetryTiming } from './retry.ts'
 
-type Schemas = components['schemas']
-
-export type Namespace = Schemas['Namespace']
-export type NamespaceInfo = Schemas['NamespaceInfo']
-export type Member = Schemas['Member']
+export type Namespace = AnswerOf<'GET /v1/namespaces/{slug}'>['namespace']
+export type NamespaceInfo = AnswerOf<'GET /v1/namespaces'>['namespaces'][number]
+export type Member = AnswerOf<'GET /v1/namespaces/{slug}/members'>['members'][number]
 export type Role = Member['role']
-export type Invite = Schemas['Invite']
-export type PublicInvite = Schemas['PublicInvite']
+export type Invite = AnswerOf<'GET /v1/namespaces/{slug}/invites'>['invites'][number]
+export type PublicInvite = AnswerOf<'GET /v1/invites/{code}'>['invite']
 
 /** Namespaces, their members and invites. Every method throws RequestFailed. */
 export type NamespacesClient = {
   /** Those that the user is a member of. */
   readonly namespaces: () => Promise<readonly NamespaceInfo[]>
-  readonly create: (body: Schemas['NamespaceCreate']) => Promise<NamespaceInfo>
-  readonly update: (slug: string, body: Schemas['NamespaceUpdate']) => Promise<Namespace>
+  readonly create: (body: BodyFor<'POST /v1/namespaces'>) => Promise<NamespaceInfo>
+  readonly update: (slug: string, body: BodyFor<'PATCH /v1/namespaces/{slug}'>) => Promise<Namespace>
   readonly members: (slug: string) => Promise<readonly Member[]>
   readonly changeRole: (slug: string, userId: string, role: Role) => Promise<Member>
   readonly removeMember: (slug: string, userId: string) => Promise<void>
   readonly invites: (slug: string) => Promise<readonly Invite[]>
-  readonly createInvite: (slug: string, body: Schemas['InviteCreate']) => Promise<Invite>
+  readonly createInvite: (slug: string, body: BodyFor<'POST /v1/namespaces/{slug}/invites'>) => Promise<Invite>
   readonly revokeInvite: (slug: string, code: string) => Promise<void>
   /** Where an invite leads to, for those who have its code. */
   readonly invite: (code: string) => Promise<PublicInvite>
@@ -35,30 +31,22 @@ export const newNamespacesClient = (
   token: string,
   timing: RetryTiming = realTiming,
 ): NamespacesClient => {
-  const http = newHttp(server, token)
-  const call = <Data>(send: SendRequest<Data>): Promise<Data> => withRetry(() => responseData(server, send), timing)
-  // What makes something new is not tried again: an answer that got lost may have made it.
-  const once = <Data>(send: SendRequest<Data>): Promise<Data> => responseData(server, send)
-  const of = (slug: string) => ({ params: { path: { slug } } })
-  const [all, one, members] = ['/v1/namespaces', '/v1/namespaces/{slug}', '/v1/namespaces/{slug}/members'] as const
-  const [member, invites] = ['/v1/namespaces/{slug}/members/{userId}', '/v1/namespaces/{slug}/invites'] as const
+  const { call, once } = newRequests(server, token, { timing })
   return {
-    namespaces: async () => (await call(() => http.GET(all))).namespaces,
-    create: async (body) => (await once(() => http.POST(all, { body }))).namespace,
-    update: async (slug, body) => (await call(() => http.PATCH(one, { ...of(slug), body }))).namespace,
-    members: async (slug) => (await call(() => http.GET(members, of(slug)))).members,
+    namespaces: async () => (await call('GET /v1/namespaces')).namespaces,
+    create: async (body) => (await once('POST /v1/namespaces', { body })).namespace,
+    update: async (slug, body) => (await call('PATCH /v1/namespaces/{slug}', { path: { slug }, body })).namespace,
+    members: async (slug) => (await call('GET /v1/namespaces/{slug}/members', { path: { slug } })).members,
     changeRole: async (slug, userId, role) =>
-      (await call(() => http.PATCH(member, { params: { path: { slug, userId } }, body: { role } }))).member,
+      (await call('PATCH /v1/namespaces/{slug}/members/{userId}', { path: { slug, userId }, body: { role } })).member,
     removeMember: async (slug, userId) =>
-      void (await call(() => http.DELETE(member, { params: { path: { slug, userId } } }))),
-    invites: async (slug) => (await call(() => http.GET(invites, of(slug)))).invites,
-    createInvite: async (slug, body) => (await once(() => http.POST(invites, { ...of(slug), body }))).invite,
+      void (await call('DELETE /v1/namespaces/{slug}/members/{userId}', { path: { slug, userId } })),
+    invites: async (slug) => (await call('GET /v1/namespaces/{slug}/invites', { path: { slug } })).invites,
+    createInvite: async (slug, body) =>
+      (await once('POST /v1/namespaces/{slug}/invites', { path: { slug }, body })).invite,
     revokeInvite: async (slug, code) =>
-      void (await call(() =>
-        http.DELETE('/v1/namespaces/{slug}/invites/{code}', { params: { path: { slug, code } } }),
-      )),
-    invite: async (code) => (await call(() => http.GET('/v1/invites/{code}', { params: { path: { code } } }))).invite,
-    acceptInvite: async (code) =>
-      (await call(() => http.POST('/v1/invites/{code}/accept', { params: { path: { code } } }))).namespace,
+      void (await call('DELETE /v1/namespaces/{slug}/invites/{code}', { path: { slug, code } })),
+    invite: async (code) => (await call('GET /v1/invites/{code}', { path: { code } })).invite,
+    acceptInvite: async (code) => (await call('POST /v1/invites/{code}/accept', { path: { code } })).namespace,
   }
 }

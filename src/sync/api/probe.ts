@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { errorMessage } from '../../cli/exit.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { RequestFailed } from './errors.ts'
-import { networkReason } from './response-data.ts'
+import { networkReason } from './answer-data.ts'
 
 const TIMEOUT_MS = 5_000
 

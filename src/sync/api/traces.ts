@@ -1,18 +1,16 @@
-import { newHttp } from './http.ts'
-import type { components } from './openapi.d.ts'
-import { responseData, type SendRequest } from './response-data.ts'
-import { realTiming, type RetryTiming, withRetry } from './retry.ts'
-
-type Schemas = components['schemas']
+import { type AnswerOf, newRequests } from './requests.ts'
+import { realTiming, type RetryTiming } from './retry.ts'
 
 /** Above a page of traces, which is 8 MiB at most. */
 const MAX_PAGE_BYTES = 12 << 20
 
+type FeedTrace = AnswerOf<'GET /v1/feed'>['traces'][number]
+type TraceSummary = AnswerOf<'GET /v1/traces'>['traces'][number]
 /** A trace of a list; one of the public feed names its namespace and author, one of a namespace who has created it. */
-export type ListedTrace = Omit<Schemas['FeedTrace'], 'namespace'> &
-  Partial<Pick<Schemas['FeedTrace'], 'namespace'> & Pick<Schemas['TraceSummary'], 'createdBy'>>
-export type TraceDetail = Schemas['TraceDetail']
-export type Visibility = Schemas['Visibility']
+export type ListedTrace = Omit<FeedTrace, 'namespace'> &
+  Partial<Pick<FeedTrace, 'namespace'> & Pick<TraceSummary, 'createdBy'>>
+export type TraceDetail = AnswerOf<'GET /v1/traces/{externalId}'>['trace']
+export type Visibility = TraceDetail['visibility']
 
 /** At most so many traces, from a cursor on. */
 export type PageQuery = { readonly limit: number; readonly cursor?: string }
@@ -37,18 +35,15 @@ export const newTracesClient = (
   token: string | undefined,
   timing: RetryTiming = realTiming,
 ): TracesClient => {
-  const http = newHttp(server, token, MAX_PAGE_BYTES)
-  const call = <Data>(send: SendRequest<Data>): Promise<Data> => withRetry(() => responseData(server, send), timing)
-  const at = (externalId: string, namespace?: string) => ({
-    params: { path: { externalId }, query: namespace === undefined ? {} : { namespace } },
-  })
-  const [one, ofNamespace] = ['/v1/traces/{externalId}', '/v1/namespaces/{slug}/traces'] as const
+  const { call } = newRequests(server, token, { timing, maxBytes: MAX_PAGE_BYTES })
+  const one = '/v1/traces/{externalId}'
   return {
-    list: (slug, page) => call(() => http.GET(ofNamespace, { params: { path: { slug }, query: page } })),
-    feed: (page) => call(() => http.GET('/v1/feed', { params: { query: page } })),
-    trace: async (externalId, namespace) => (await call(() => http.GET(one, at(externalId, namespace)))).trace,
+    list: (slug, query) => call('GET /v1/namespaces/{slug}/traces', { path: { slug }, query }),
+    feed: (query) => call('GET /v1/feed', { query }),
+    trace: async (externalId, namespace) =>
+      (await call(`GET ${one}`, { path: { externalId }, query: { namespace } })).trace,
     setVisibility: async (externalId, visibility) =>
-      (await call(() => http.PATCH(one, { params: { path: { externalId } }, body: { visibility } }))).trace,
-    remove: async (externalId) => void (await call(() => http.DELETE(one, { params: { path: { externalId } } }))),
+      (await call(`PATCH ${one}`, { path: { externalId }, body: { visibility } })).trace,
+    remove: async (externalId) => void (await call(`DELETE ${one}`, { path: { externalId } })),
   }
 }

@@ -1,5 +1,5 @@
 import { RequestFailed } from '../api/errors.ts'
-import { responseData } from '../api/response-data.ts'
+import { networkError, refusal } from '../api/answer-data.ts'
 import { realTiming, type RetryTiming, withRetry } from '../api/retry.ts'
 
 /** A server that sends nothing for so long has gone. */
@@ -28,16 +28,6 @@ const textOf = async (response: Response): Promise<string> => {
 /** The code of a failure after the first piece of a file: another one may arrive whole. */
 export const BROKE_OFF = 'broke_off'
 
-/** What an answer that is no file says, in the form that the API client reads. */
-const refusal = async (response: Response) => {
-  const text = await textOf(response)
-  try {
-    return { error: JSON.parse(text) as unknown, response }
-  } catch {
-    return { error: undefined, response }
-  }
-}
-
 /** Redirects are not followed, so that a token never reaches another server. */
 const request = async ({ server, path, token }: Download, signal: AbortSignal): Promise<Response> => {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -47,9 +37,7 @@ const request = async ({ server, path, token }: Download, signal: AbortSignal): 
     await response.body?.cancel()
     throw new RequestFailed(`${server}: this is not the address of a Tracebook server`, { status: 200 })
   }
-  const refused = await refusal(response)
-  await responseData(server, async () => refused) // throws what it says
-  return response
+  throw refusal(server, { status: response.status, headers: response.headers, text: await textOf(response) })
 }
 
 /**
@@ -65,12 +53,9 @@ export async function* download(wanted: Download): AsyncGenerator<Uint8Array, vo
   }
   const open = async () => {
     heard()
-    let response: Response | undefined
-    await responseData(wanted.server, async () => {
-      response = await request(wanted, silence.signal)
-      return { data: { ok: true, data: {} }, response } as const
+    return request(wanted, silence.signal).catch((error: unknown) => {
+      throw networkError(wanted.server, error)
     })
-    return response!
   }
   try {
     const response = await withRetry(open, wanted.timing ?? realTiming)

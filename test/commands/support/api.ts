@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { components } from '../../../src/sync/api/openapi.d.ts'
+import type { FeedTrace } from '../../../src/contract/feed.ts'
+import type { AnswerOf } from '../../../src/sync/api/requests.ts'
 import type { Part, SessionMessage } from '../../../src/sync/agents/agent.ts'
 
-type Schemas = components['schemas']
-export type Detail = Schemas['TraceDetail']
-export type Feed = { readonly traces: readonly Schemas['FeedTrace'][]; readonly isAuthenticated: boolean }
+export type Detail = AnswerOf<'GET /v1/traces/{externalId}'>['trace']
+export type Feed = { readonly traces: readonly FeedTrace[]; readonly isAuthenticated: boolean }
 
 /** The token that `tracebook login` has stored below a config folder. */
 export const tokenIn = (config: string): string => {

@@ -5,10 +5,11 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { RequestFailed } from '../../../src/sync/api/errors.ts'
-import { exchange, HttpRequest } from '../../../src/sync/api/exchange.ts'
+import { exchange } from '../../../src/sync/api/exchange.ts'
 
 const test = suite('an exchange with a server')
 
+const getOf = (url: string) => ({ url, method: 'GET', headers: {} })
 const limits = { timeoutMs: 60_000, maxBytes: 1 << 20 }
 
 /** Runs `use` with the address of a server that answers so. */
@@ -38,15 +39,11 @@ test('sends the body and the headers as they are, and gives the answer with its 
     (request, response) =>
       void answer(request).then(() => response.writeHead(404, { 'x-is': 'here' }).end('{"a":"é"}')),
     async (url) => {
-      const request = new HttpRequest(`${url}/x`, {
-        method: 'PUT',
-        headers: { 'x-kind': 'test' },
-        body: '{"ä":"\u2028"}',
-      })
+      const request = { url: `${url}/x`, method: 'PUT', headers: { 'x-kind': 'test' }, body: '{"ä":"\u2028"}' }
       const response = await exchange(request, limits)
       assert.equal(seen, { method: 'PUT', length: '12', kind: 'test', body: '{"ä":"\u2028"}' })
-      assert.equal([response.status, response.ok, response.headers.get('x-is')], [404, false, 'here'])
-      assert.equal(await response.json(), { a: 'é' })
+      assert.equal([response.status, response.headers.get('x-is')], [404, 'here'])
+      assert.is(response.text, '{"a":"é"}')
     },
   )
 })
@@ -56,7 +53,7 @@ test('uses one connection for one request after the other', async () => {
   await withServer(
     ({ socket }, response) => (ports.add(socket.remotePort!), void response.end('{}')),
     async (url) => {
-      for (let i = 0; i < 5; i++) await exchange(new HttpRequest(url, {}), limits)
+      for (let i = 0; i < 5; i++) await exchange(getOf(url), limits)
       assert.is(ports.size, 1)
     },
   )
@@ -72,7 +69,7 @@ test('unpacks what is packed', async () => {
     async (url) => {
       const letters = []
       for (const encoding of Object.keys(packed))
-        letters.push(await (await exchange(new HttpRequest(`${url}/${encoding}`, {}), limits)).json())
+        letters.push(JSON.parse((await exchange(getOf(`${url}/${encoding}`), limits)).text))
       assert.equal(letters, ['g', 'd', 'b'])
     },
   )
@@ -83,7 +80,7 @@ test('does not follow a redirect', async () => {
   await withServer(
     (_request, response) => (asked++, void response.writeHead(302, { location: '/other' }).end()),
     async (url) => {
-      const { status, headers } = await exchange(new HttpRequest(url, {}), limits)
+      const { status, headers } = await exchange(getOf(url), limits)
       assert.equal([status, headers.get('location'), asked], [302, '/other', 1])
     },
   )
@@ -98,11 +95,11 @@ test('an answer that is cut off, is packed wrongly or does not come is a failure
     },
     async (url) => {
       for (const path of ['/cut', '/packed']) {
-        const error = await failureOf(exchange(new HttpRequest(url + path, {}), limits))
+        const error = await failureOf(exchange(getOf(url + path), limits))
         assert.instance(error, TypeError)
         assert.instance(error.cause, Error)
       }
-      const late = await failureOf(exchange(new HttpRequest(url, {}), { ...limits, timeoutMs: 50 }))
+      const late = await failureOf(exchange(getOf(url), { ...limits, timeoutMs: 50 }))
       assert.is(late.name, 'TimeoutError')
       assert.instance(late, DOMException)
     },
@@ -115,7 +112,7 @@ test('a server that is not there is named by its code', async () => {
     () => {},
     async (url) => void (gone = url),
   )
-  const error = await failureOf(exchange(new HttpRequest(gone, {}), limits))
+  const error = await failureOf(exchange(getOf(gone), limits))
   assert.instance(error, TypeError)
   assert.is((error.cause as NodeJS.ErrnoException).code, 'ECONNREFUSED')
 })
@@ -129,7 +126,7 @@ test('an answer that is too large is refused, plain or packed', async () => {
         : response.end(large)),
     async (url) => {
       for (const path of ['/plain', '/packed']) {
-        const error = await failureOf(exchange(new HttpRequest(url + path, {}), limits))
+        const error = await failureOf(exchange(getOf(url + path), limits))
         assert.instance(error, RequestFailed)
         assert.match(error.message, 'its answer is larger than 1 MiB')
       }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { networkReason } from '../../../src/sync/api/response-data.ts'
+import { networkReason } from '../../../src/sync/api/answer-data.ts'
 
 const test = suite('why a service cannot be reached')
 

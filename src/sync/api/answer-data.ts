@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { RequestFailed } from './errors.ts'
+import type { Answer } from './exchange.ts'
 
 /** What is wrong with a request, as a whole and by field. */
 const Details = z.object({
@@ -11,15 +12,6 @@ const ErrorEnvelope = z.object({
   error: z.object({ code: z.string(), message: z.string(), details: Details.optional().catch(undefined) }),
 })
 const DataEnvelope = z.object({ ok: z.literal(true), data: z.record(z.string(), z.unknown()) })
-
-type EnvelopeResponse<Data> = {
-  readonly data?: { readonly ok: true; readonly data: Data }
-  readonly error?: unknown
-  readonly response: Response
-}
-
-/** Sends a request with `openapi-fetch`; called again for each retry. */
-export type SendRequest<Data> = () => Promise<EnvelopeResponse<Data>>
 
 /** The milliseconds of a `Retry-After` header, which holds seconds or a date; undefined without one. */
 const parseRetryAfter = (header: string | null): number | undefined => {
@@ -54,12 +46,12 @@ const messageOf = ({ message, details }: z.infer<typeof ErrorEnvelope>['error'])
   return reasons.length === 0 ? message : `${message}: ${reasons.join('; ')}`
 }
 
-const refusedError = (server: string, { error, response }: EnvelopeResponse<unknown>): RequestFailed => {
-  const { status, headers, ok } = response
-  const known = ErrorEnvelope.safeParse(error).data?.error
+/** What is wrong with an answer that does not hold what was asked for. */
+export const refusal = (server: string, { status, headers, text }: Answer): RequestFailed => {
+  const known = ErrorEnvelope.safeParse(jsonOf(text)).data?.error
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'))
   const location = headers.get('location')
-  const reason = location ? `it moved to ${location}` : ok ? notTracebook : `status ${status}`
+  const reason = location ? `it moved to ${location}` : isOk(status) ? notTracebook : `status ${status}`
   return new RequestFailed(known ? messageOf(known) : `${server}: ${reason}`, {
     status,
     ...(known && { code: known.code }),
@@ -67,22 +59,29 @@ const refusedError = (server: string, { error, response }: EnvelopeResponse<unkn
   })
 }
 
-const networkError = (server: string, error: unknown): unknown => {
-  if (error instanceof SyntaxError)
-    return new RequestFailed(`${server}: ${notTracebook}`, { status: 200 }, { cause: error })
+/** Why there is no answer, from what `exchange` and `fetch` throw. */
+export const networkError = (server: string, error: unknown): unknown => {
   // `fetch` rejects with a TypeError when the connection fails, and with a DOMException after a timeout.
   if (!(error instanceof TypeError || error instanceof DOMException)) return error
   return new RequestFailed(`cannot reach ${server}: ${networkReason(error)}`, {}, { cause: error })
 }
 
+const isOk = (status: number) => status >= 200 && status <= 299
+
+const jsonOf = (text: string, parse: (text: string) => unknown = JSON.parse): unknown => {
+  try {
+    return parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /**
- * Sends a request and returns `data` of its envelope, `{ ok: true, data }`. Throws RequestFailed when `server` refuses the
- * request, cannot be reached, or answers anything else.
+ * The `data` of an answer, `{ ok: true, data }`, read by `parse`. @throws RequestFailed when the server has refused the request, or
+ * answered anything else
  */
-export const responseData = async <Data>(server: string, send: SendRequest<Data>): Promise<Data> => {
-  const response = await send().catch((error: unknown) => {
-    throw networkError(server, error)
-  })
-  if (response.data && DataEnvelope.safeParse(response.data).success) return response.data.data
-  throw refusedError(server, response)
+export const answerData = (server: string, answer: Answer, parse: (text: string) => unknown): unknown => {
+  const found = isOk(answer.status) ? DataEnvelope.safeParse(jsonOf(answer.text, parse)) : undefined
+  if (!found?.success) throw refusal(server, answer)
+  return found.data.data
 }

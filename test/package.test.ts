@@ -65,7 +65,7 @@ const check = () =>
     assert.match(list.stdout, /^Usage: tracebook/)
     assert.is(list.stderr, '')
     const ofList = (await loadedBy(program, '--help')).filter((url) => url.includes('/tracebook/'))
-    assert.ok(ofList.length <= 10, `the list of commands loads ${ofList.join('\n')}`)
+    assert.ok(ofList.length <= 12, `the list of commands loads ${ofList.join('\n')}`)
     for (const name of ['login', 'sync', 'ls', 'serve', 'audit'])
       assert.equal(
         (await loadedBy(program, name, '--help')).filter((url) => /^file:/.test(url) && !OF_HELP.test(url)),

@@ -1,8 +1,7 @@
 import { Command } from 'commander'
 import { runCommand } from '../cli/exit.ts'
 import { clientEnvironment } from './client-environment.ts'
-
-export type Options = { readonly server?: string; readonly json?: boolean }
+import type { Options } from './run/agents.ts'
 
 const help = `
 Shows where each agent keeps its sessions, how many there are, and which of them sync would

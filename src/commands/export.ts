@@ -1,20 +1,12 @@
 import { Command, Option } from 'commander'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import { idHelp } from './support/id-help.ts'
 import type { Help } from './support/help.ts'
+import type { Options } from './run/export.ts'
 
 export const formats = ['md', 'html', 'json'] as const
 
 export type Format = (typeof formats)[number]
-
-export type Options = ClientOptions & {
-  readonly format?: Format
-  readonly output?: string
-  /** The folder for all traces. */
-  readonly all?: string
-  readonly revision?: string
-  readonly at?: string
-}
 
 const help: Help = {
   about: `

@@ -1,10 +1,9 @@
 import { Command, Argument } from 'commander'
 import type { HookKind } from '../sync/hooks/hook-command.ts'
 import { clientEnvironment } from './client-environment.ts'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import { type Help, helpText } from './support/help.ts'
-
-export type Options = ClientOptions & { readonly global?: boolean }
+import type { Options } from './run/hooks.ts'
 
 const help: Help = {
   about: `

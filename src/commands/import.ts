@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander'
-import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { visibilities } from '../sync/upload/upsert-trace.ts'
+import { clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
-
-export type Options = ClientOptions & { readonly visibility?: Visibility }
+import type { Options } from './run/import.ts'
 
 const help: Help = {
   about: `

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { secretHelp } from '../cli/secret.ts'
-import type { Role } from '../sync/api/namespaces.ts'
 import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 import { roles } from './support/roles.ts'
+import type { MakeOptions } from './run/invite.ts'
 
 const document = ['{"type":"invite","namespace","invite"}', 'an invite, as the API shows it to admins'] as const
 
@@ -53,8 +53,6 @@ ${secretHelp('TRACEBOOK_INVITE_CODE')}`,
   ],
   documents: [['{"type":"joined","namespace"}', 'the namespace, with your role in it']],
 }
-
-export type MakeOptions = ClientOptions & { readonly role?: Role; readonly email?: string; readonly uses?: number }
 
 const usesOf = (text: string): number => {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('It must be a whole number; 0: any number.')

@@ -1,20 +1,8 @@
 import { Command } from 'commander'
 import { runCommand } from '../cli/exit.ts'
-import { type GivenSecret, secretHelp } from '../cli/secret.ts'
+import { secretHelp } from '../cli/secret.ts'
 import { nameFrom } from './support/given-name.ts'
-
-export type Options = {
-  readonly server?: string
-  readonly codehost?: boolean
-  readonly namespace?: string
-  readonly name?: string
-  readonly invite?: GivenSecret
-  readonly join?: GivenSecret
-  readonly newDevice?: boolean
-  readonly browser: boolean
-  readonly yes?: boolean
-  readonly json?: boolean
-}
+import type { Options } from './run/login.ts'
 
 const help = `
 Examples:

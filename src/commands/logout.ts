@@ -1,6 +1,7 @@
 import { Command } from 'commander'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
+import type { Options } from './run/logout.ts'
 
 const help: Help = {
   about: `
@@ -19,8 +20,6 @@ was uploaded stays. When the server does not answer, the tokens are kept, unless
     2: 'wrong usage',
   },
 }
-
-export type Options = ClientOptions & { readonly all?: boolean; readonly force?: boolean }
 
 /** `tracebook logout`: ends the login of a server. Output and exit codes in its help. */
 export const logoutCommand = (): Command =>

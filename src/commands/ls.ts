@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 import { beginningOf, endOf } from './support/moment.ts'
+import type { Options, SortName } from './run/ls.ts'
 
 const help: Help = {
   about: `
@@ -26,20 +27,7 @@ On a terminal the ids of your own namespace are as short as they can be to tell 
   documents: [['{"type":"trace","trace"}', 'a trace, as the API lists it']],
 }
 
-export type Options = ClientOptions & {
-  readonly limit: number
-  readonly project?: string
-  readonly agent?: string
-  readonly public?: boolean
-  /** In milliseconds; `since` is included, `until` is not. */
-  readonly since?: number
-  readonly until?: number
-  readonly sort?: SortName
-}
-
-/** How the time is called by which a list is sorted. */
-export const sortNames = ['started', 'created', 'updated'] as const
-export type SortName = (typeof sortNames)[number]
+const sortNames = ['started', 'created', 'updated'] as const satisfies readonly SortName[]
 
 const limitOf = (text: string): number => {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 0 on.')

@@ -3,6 +3,7 @@ import type { Role } from '../sync/api/namespaces.ts'
 import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 import { roles } from './support/roles.ts'
+import type { RemoveOptions } from './run/members.ts'
 
 const userHelp = 'A member is named by user id, by the beginning of one (four characters or more), or by name.'
 
@@ -47,8 +48,6 @@ ${userHelp}`,
   ],
   documents: [['{"type":"removed","namespace","userId"}', 'the one who was removed']],
 }
-
-export type RemoveOptions = ClientOptions & { readonly yes?: boolean }
 
 const NAMESPACE = 'the namespace (default: the one of your login)'
 

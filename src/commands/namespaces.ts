@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { type ClientOptions, clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
+import type { ListOptions } from './run/all-namespaces.ts'
+import type { CreateOptions } from './run/namespaces.ts'
 
 const document = ['{"type":"namespace","namespace"}', 'a namespace, as the API shows it, with your role'] as const
 
@@ -46,9 +48,6 @@ stays as it is.`,
   ],
   documents: [document],
 }
-
-export type ListOptions = ClientOptions & { readonly all?: boolean }
-export type CreateOptions = ClientOptions & { readonly name?: string; readonly description?: string }
 
 const createCommand = (): Command =>
   clientCommand<CreateOptions, [string]>(

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import { idHelp } from './support/id-help.ts'
 import type { Help } from './support/help.ts'
+import type { Options } from './run/open.ts'
 
 const help: Help = {
   about: `
@@ -21,8 +22,6 @@ ${idHelp}`,
     ['    expiresAt is absent for a public trace without a login: the address is for everybody'],
   ],
 }
-
-export type Options = ClientOptions & { readonly browser: boolean }
 
 /** `tracebook open`: shows Tracebook in a browser that is signed in. Output and exit codes in its help. */
 export const openCommand = (): Command =>

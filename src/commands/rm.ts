@@ -1,7 +1,8 @@
 import { Command } from 'commander'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import { idHelp } from './support/id-help.ts'
 import type { Help } from './support/help.ts'
+import type { Options } from './run/rm.ts'
 
 const help: Help = {
   about: `
@@ -21,8 +22,6 @@ ${idHelp}`,
   ],
   documents: [['{"type":"removed","externalId","namespace","messages"}', 'for each that was deleted']],
 }
-
-export type Options = ClientOptions & { readonly yes?: boolean }
 
 /** `tracebook rm`: deletes traces, after a yes. Output and exit codes in its help. */
 export const rmCommand = (): Command =>

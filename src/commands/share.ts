@@ -1,7 +1,8 @@
 import { Command } from 'commander'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import { idHelp } from './support/id-help.ts'
 import type { Help } from './support/help.ts'
+import type { Options } from './run/share.ts'
 
 const help: Help = {
   about: `
@@ -16,8 +17,6 @@ ${idHelp}`,
   ],
   documents: [['{"type":"share","externalId","namespace","visibility","url"}', 'visibility: public']],
 }
-
-export type Options = ClientOptions & { readonly yes?: boolean }
 
 /** `tracebook share`: makes a trace public, after a yes. Output and exit codes in its help. */
 export const shareCommand = (): Command =>

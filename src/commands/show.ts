@@ -1,7 +1,8 @@
 import { Command } from 'commander'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import { idHelp } from './support/id-help.ts'
 import type { Help } from './support/help.ts'
+import type { Options } from './run/show.ts'
 
 const help: Help = {
   about: `
@@ -23,8 +24,6 @@ it straight away. "tracebook export" writes a file; "tracebook tail" goes on wit
     ['{"type":"message","message"}', 'each of its messages in order, with its parts'],
   ],
 }
-
-export type Options = ClientOptions & { readonly full?: boolean; readonly pager: boolean }
 
 /** `tracebook show`: a trace with its messages. Output and exit codes in its help. */
 export const showCommand = (): Command =>

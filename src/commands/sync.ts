@@ -1,22 +1,8 @@
 import { Command, Option } from 'commander'
 import { runCommand } from '../cli/exit.ts'
-import { visibilities, type Visibility } from '../sync/upload/upsert-trace.ts'
+import { visibilities } from '../sync/upload/upsert-trace.ts'
 import { syncHelp } from './sync-help.ts'
-
-export type Options = {
-  readonly server?: string
-  readonly namespace?: string
-  readonly visibility?: Visibility
-  readonly dryRun?: boolean
-  readonly force?: boolean
-  readonly strict?: boolean
-  readonly redact: boolean
-  readonly yes?: boolean
-  readonly watch?: boolean
-  readonly logFile?: string
-  readonly project?: string
-  readonly json?: boolean
-}
+import type { Options } from './run/sync.ts'
 
 /** `tracebook sync`: uploads the sessions of coding agents on this machine. Output and exit codes in its help. */
 export const syncCommand = (): Command =>

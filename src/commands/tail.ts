@@ -1,9 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 import { idHelp } from './support/id-help.ts'
-
-export type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }
+import type { Options } from './run/tail.ts'
 
 const help: Help = {
   about: `

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { runCommand } from '../cli/exit.ts'
 import { environmentHelp } from './log/environment-help.ts'
+import type { ListOptions, RemoveOptions } from './run/users.ts'
 
 const listHelp = `
 All users of a service, from its database, for its operators: how they sign in, the namespaces that
@@ -50,9 +51,6 @@ Exit codes:
   0  the user is out, also where they were before
   1  failed: run it again
   2  wrong usage, no such user, or not agreed: nothing was changed`
-
-export type ListOptions = { readonly json?: boolean }
-export type RemoveOptions = ListOptions & { readonly yes?: boolean }
 
 const removeCommand = (): Command =>
   new Command('remove')

@@ -1,9 +1,8 @@
 import { Command } from 'commander'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
+import { clientCommand } from './support/client-command.ts'
 import type { Help } from './support/help.ts'
 import { nameFrom } from './support/given-name.ts'
-
-export type Options = ClientOptions & { readonly setName?: string }
+import type { Options } from './run/whoami.ts'
 
 const help: Help = {
   about: `

@@ -1,8 +1,9 @@
 import { Command } from 'commander'
-import { type ClientOptions, clientCommand } from '../support/client-command.ts'
+import { clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
 import { idHelp } from '../support/id-help.ts'
 import { wholeNumber } from './whole-number.ts'
+import type { Options } from './run/diff.ts'
 
 const help: Help = {
   about: `
@@ -26,8 +27,6 @@ ${idHelp}`,
     2: 'wrong usage, no such trace or revision, or not logged in',
   },
 }
-
-export type Options = ClientOptions & { readonly from: number; readonly to?: number }
 
 /** `tracebook audit diff` */
 export const auditDiffCommand = (): Command =>

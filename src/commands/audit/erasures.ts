@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { runCommand } from '../../cli/exit.ts'
 import { environmentHelp } from '../log/environment-help.ts'
+import type { Options } from './run/erasures.ts'
 
 const help = `
 What the log tells of deleted traces: when, by whom ("system": the service, because the namespace keeps
@@ -24,8 +25,6 @@ Exit codes:
   0  listed
   1  the log or the database could not be read
   2  wrong usage`
-
-export type Options = { readonly json?: boolean; readonly pending?: boolean }
 
 /** `tracebook audit erasures` */
 export const erasuresCommand = (): Command =>

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { runCommand } from '../../cli/exit.ts'
 import { environmentHelp } from '../log/environment-help.ts'
+import type { Options } from './run/export.ts'
 
 const help = `
 Writes events as JSON lines to stdout, or to a new file: a header, a line for each event in the order of the
@@ -22,15 +23,6 @@ Exit codes:
   1  failed
   2  wrong usage
   3  with --verify: the file is not whole, or was changed, or the log differs from it`
-
-export type Options = {
-  readonly namespace?: string
-  readonly trace?: string
-  readonly out?: string
-  readonly resume?: string
-  readonly verify?: string
-  readonly offline?: boolean
-}
 
 /** `tracebook audit export` */
 export const exportCommand = (): Command =>

@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import { entryTypes } from '../../contract/entry-types.ts'
-import { type ClientOptions, clientCommand } from '../support/client-command.ts'
+import { clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
 import { idHelp } from '../support/id-help.ts'
 import { wholeNumber } from './whole-number.ts'
+import type { Options } from './run/log.ts'
 
 const TYPES_A_LINE = 5
 
@@ -44,16 +45,6 @@ Types: ${typesText()}`,
     1: 'the server refused',
     2: 'wrong usage, no such trace, not logged in, or logged out meanwhile',
   },
-}
-
-export type Options = ClientOptions & {
-  readonly type?: string
-  readonly actor?: string
-  readonly from?: string
-  readonly to?: string
-  readonly limit?: number
-  readonly desc?: boolean
-  readonly follow?: boolean
 }
 
 /** `tracebook audit log` */

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { runCommand } from '../../cli/exit.ts'
 import { environmentHelp } from '../log/environment-help.ts'
+import type { Options } from './run/replay.ts'
 
 const help = `
 Builds the read models from the log anew, beside those that serve, which proves that the log can be replayed.
@@ -24,13 +25,6 @@ Exit codes:
   1  failed
   2  wrong usage
   3  there are differences, or streams in quarantine, which were not compared`
-
-export type Options = {
-  readonly group?: string
-  readonly compare?: boolean
-  readonly swap?: boolean
-  readonly json?: boolean
-}
 
 /** `tracebook audit replay` */
 export const replayCommand = (): Command =>

@@ -1,8 +1,9 @@
 import { Command } from 'commander'
-import { type ClientOptions, clientCommand } from '../support/client-command.ts'
+import { clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
 import { idHelp } from '../support/id-help.ts'
 import { wholeNumber } from './whole-number.ts'
+import type { Options } from './run/show.ts'
 
 const help: Help = {
   about: `
@@ -28,8 +29,6 @@ ${idHelp}`,
     2: 'wrong usage, not logged in, or the trace was not there then',
   },
 }
-
-export type Options = ClientOptions & { readonly revision?: number; readonly at?: string; readonly messages?: boolean }
 
 /** `tracebook audit show` */
 export const auditShowCommand = (): Command =>

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { runCommand } from '../../cli/exit.ts'
+import type { Options } from './run/verify.ts'
 
 const help = `
 Compares every event of the log with its leaf in the Merkle tree, and the tree with the newest signed checkpoint
@@ -40,17 +41,6 @@ Exit codes:
   2  wrong usage; with --server also: not logged in
   3  something is not as it should be
   4  nothing was kept before, and --require-kept was given`
-
-export type Options = {
-  readonly server?: string | true
-  readonly offline?: string
-  readonly key?: string
-  readonly acceptLost: readonly string[]
-  readonly acceptKey: readonly string[]
-  readonly acceptLog: readonly string[]
-  readonly requireKept?: boolean
-  readonly json?: boolean
-}
 
 const collect = (value: string, before: readonly string[]) => [...before, value]
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
-import { type ClientOptions, clientCommand } from '../support/client-command.ts'
+import { clientCommand } from '../support/client-command.ts'
 import type { Help } from '../support/help.ts'
+import type { Options } from './run/remove.ts'
 
 const help: Help = {
   about: `
@@ -13,8 +14,6 @@ devices" shows it.`,
   examples: [['tracebook devices remove 0192f0c1'], ['tracebook devices remove 0192f0c1 --yes --json', 'in a script']],
   documents: [['{"type":"removed","id","names","current"}', 'current: it was this machine']],
 }
-
-export type Options = ClientOptions & { readonly yes?: boolean }
 
 /** `tracebook devices remove`: takes a machine or account the right to sign in as the user. Output and exit codes in its help. */
 export const removeCommand = (): Command =>

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { runCommand } from '../../cli/exit.ts'
+import type { Databases } from './run/copy.ts'
 
 const help = `
 A log is postgres://… or esdb://… (esdb+discover://, kurrentdb://, kurrentdb+discover://), or the
@@ -29,8 +30,6 @@ Exit codes:
   0  copied and verified
   1  failed, refused (the target holds something else), or stopped before the end
   2  wrong usage`
-
-export type Databases = { readonly sourceDatabase?: string; readonly targetDatabase?: string }
 
 /** `tracebook log copy` */
 export const copyCommand = (): Command =>

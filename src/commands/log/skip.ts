@@ -2,6 +2,7 @@ import { hostname, userInfo } from 'node:os'
 import { Command, InvalidArgumentError } from 'commander'
 import { runCommand } from '../../cli/exit.ts'
 import { environmentHelp } from './environment-help.ts'
+import type { SkipOptions } from './run/skip.ts'
 
 const help = `
 An event is added to the log that says which event is passed over, who decided so, and why. The event itself
@@ -19,8 +20,6 @@ Exit codes:
   1  failed
   2  wrong usage, or no event at this position keeps a stream in quarantine: nothing was changed
   3  the event is passed over, and another one keeps its stream in quarantine`
-
-export type SkipOptions = { readonly position: bigint; readonly why: string; readonly by: string }
 
 const parsePosition = (text: string): bigint => {
   if (!/^[1-9]\d{0,18}$/.test(text)) throw new InvalidArgumentError('A position is a whole number above 0.')

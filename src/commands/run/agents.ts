@@ -7,8 +7,9 @@ import { configDir, serverAddress } from '../../sync/config.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
 import { type AgentOverview, overviewOf } from '../../sync/overview.ts'
 import { countOf } from '../../sync/report/text.ts'
-import type { Options } from '../agents.ts'
 import { expiringText, kindsText, sentTo, type Total, totalOf } from '../support/session-counts.ts'
+
+export type Options = { readonly server?: string; readonly json?: boolean }
 
 /** `3 sessions in 2 files: 1 new, 2 unchanged`. */
 const describe = ({ files, sessions, changes, ruled }: Omit<Total, 'expiring'>): string => {

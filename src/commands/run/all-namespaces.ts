@@ -6,7 +6,9 @@ import { readConfig } from '../../config.ts'
 import { findDatabaseUrl } from '../database-url.ts'
 import { withLog } from '../log/with-log.ts'
 import { type NamespaceOfService, readNamespaces } from '../support/service-lists.ts'
-import type { ListOptions } from '../namespaces.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+export type ListOptions = ClientOptions & { readonly all?: boolean }
 
 /** What is used of a quota, in percent, rounded up: 100 is full. */
 const percentOf = (used: number, quota: number): number => Math.ceil((used / quota) * 100)

@@ -9,9 +9,19 @@ import { hasStatus } from '../../sync/api/errors.ts'
 import { download } from '../../sync/transfer/download.ts'
 import { writeWhole } from '../../sync/transfer/output-file.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
-import { findTrace } from '../support/find-trace.ts'
-import { formats, type Format, type Options } from '../export.ts'
 import { explainOutput } from '../support/explain-output.ts'
+import { findTrace } from '../support/find-trace.ts'
+import { formats, type Format } from '../export.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+export type Options = ClientOptions & {
+  readonly format?: Format
+  readonly output?: string
+  /** The folder for all traces. */
+  readonly all?: string
+  readonly revision?: string
+  readonly at?: string
+}
 
 /** The format that is asked for, else that of the file's name, else Markdown. */
 const formatOf = ({ format, output }: Options): Format => {

@@ -16,7 +16,9 @@ import { readCredentials } from '../../sync/login/credentials.ts'
 import { lastingCommand, lastingEnvironment } from '../../sync/watch/service/program.ts'
 import { runningWatcher } from '../../sync/watch/watch-lock.ts'
 import type { Access } from '../support/access.ts'
-import type { Options } from '../hooks.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly global?: boolean }
 
 /** The folder whose settings the CLI reads, the first of several. */
 const claudeFolder = (): string => configFolders(io().env, io().home)[0]!

@@ -7,7 +7,10 @@ import { openExportFile } from '../../sync/transfer/export-file.ts'
 import { type Imported, importTrace } from '../../sync/transfer/import-trace.ts'
 import { Damaged } from '../../sync/transfer/json-pieces.ts'
 import { type Access, patientTiming } from '../support/access.ts'
-import type { Options } from '../import.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+import type { Visibility } from '../../sync/upload/upsert-trace.ts'
+
+export type Options = ClientOptions & { readonly visibility?: Visibility }
 
 const output = () => ({ out: io().stdout, err: io().stderr })
 

@@ -13,7 +13,9 @@ import { openAccount } from '../support/account.ts'
 import { type ClientOptions } from '../support/client-command.ts'
 import { explained, openNamespace } from '../support/namespace-access.ts'
 import { askForName } from '../support/user-name.ts'
-import type { MakeOptions } from '../invite.ts'
+import type { Role } from '../../sync/api/namespaces.ts'
+
+export type MakeOptions = ClientOptions & { readonly role?: Role; readonly email?: string; readonly uses?: number }
 
 const usesText = ({ maxUses = 1, useCount }: Invite): string =>
   maxUses === 0 ? `${useCount} of any number` : `${useCount} of ${maxUses}`

@@ -15,7 +15,20 @@ import { openAccount } from '../support/account.ts'
 import { inviteCode } from '../support/invite-code.ts'
 import { joinAsDevice } from '../support/join-as-device.ts'
 import { askForName, explainName } from '../support/user-name.ts'
-import type { Options } from '../login.ts'
+import type { GivenSecret } from '../../cli/secret.ts'
+
+export type Options = {
+  readonly server?: string
+  readonly codehost?: boolean
+  readonly namespace?: string
+  readonly name?: string
+  readonly invite?: GivenSecret
+  readonly join?: GivenSecret
+  readonly newDevice?: boolean
+  readonly browser: boolean
+  readonly yes?: boolean
+  readonly json?: boolean
+}
 
 /** Which commands use the login, and what to do with it. */
 const whatIsNext = (server: string, options: Options): readonly string[] => {

@@ -5,7 +5,9 @@ import { RequestFailed } from '../../sync/api/errors.ts'
 import { serversWithLogin } from '../../sync/login/credentials.ts'
 import { type LoggedOut, logOut } from '../../sync/login/logout.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
-import type { Options } from '../logout.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly all?: boolean; readonly force?: boolean }
 
 const texts: Readonly<Record<LoggedOut, (server: string) => string>> = {
   ended: (server) => `Logged out of ${server}.`,

@@ -8,7 +8,21 @@ import { type ListedTrace, type Sort, newTracesClient } from '../../sync/api/tra
 import { newNamespacesClient } from '../../sync/api/namespaces.ts'
 import { type Access, explainNamespace, noticedTiming, openAccess } from '../support/access.ts'
 import { type ReadPage, tracePages } from '../support/trace-list.ts'
-import type { Options, SortName } from '../ls.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+/** How the time is called by which a list is sorted. */
+export type SortName = 'started' | 'created' | 'updated'
+
+export type Options = ClientOptions & {
+  readonly limit: number
+  readonly project?: string
+  readonly agent?: string
+  readonly public?: boolean
+  /** In milliseconds; `since` is included, `until` is not. */
+  readonly since?: number
+  readonly until?: number
+  readonly sort?: SortName
+}
 
 const MAX_PAGE = 100
 

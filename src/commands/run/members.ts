@@ -10,7 +10,8 @@ import type { Member, Role } from '../../sync/api/namespaces.ts'
 import type { Access } from '../support/access.ts'
 import { type ClientOptions } from '../support/client-command.ts'
 import { type NamespaceAccess, explained, openNamespace } from '../support/namespace-access.ts'
-import type { RemoveOptions } from '../members.ts'
+
+export type RemoveOptions = ClientOptions & { readonly yes?: boolean }
 
 const MIN_PREFIX = 4
 

@@ -8,7 +8,8 @@ import type { NamespaceInfo } from '../../sync/api/namespaces.ts'
 import type { Access } from '../support/access.ts'
 import { type ClientOptions } from '../support/client-command.ts'
 import { explained, openNamespace } from '../support/namespace-access.ts'
-import type { CreateOptions } from '../namespaces.ts'
+
+export type CreateOptions = ClientOptions & { readonly name?: string; readonly description?: string }
 
 export const list = async (access: Access, options: ClientOptions): Promise<number> => {
   const { client, slug } = await openNamespace(access)

@@ -6,7 +6,9 @@ import { checkedSignInUrl } from '../../sync/login/sign-in-url.ts'
 import { openAccount } from '../support/account.ts'
 import type { Access } from '../support/access.ts'
 import { findTrace } from '../support/find-trace.ts'
-import type { Options } from '../open.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly browser: boolean }
 
 /** `expiresAt` is in milliseconds, and absent for a page that needs no sign-in. */
 type Page = { readonly url: string; readonly expiresAt?: number }

@@ -5,7 +5,9 @@ import { printDocument, printLines } from '../../cli/output.ts'
 import { countOf } from '../../sync/report/text.ts'
 import type { Access } from '../support/access.ts'
 import { type Found, explainRefusal, findWritable } from '../support/find-trace.ts'
-import type { Options } from '../rm.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly yes?: boolean }
 
 const describe = (found: readonly Found[]): string => {
   const lines = found.map(({ trace }) => {

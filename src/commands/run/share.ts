@@ -11,7 +11,9 @@ import { wasRedacted } from '../../sync/upload/read-session.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
 import { type Found, explainRefusal, findWritable } from '../support/find-trace.ts'
 import type { Message } from '../support/messages-of.ts'
-import type { Options } from '../share.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly yes?: boolean }
 
 /** So many messages are looked through for the first prompt. */
 const FIRST_MESSAGES = 20

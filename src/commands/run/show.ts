@@ -12,7 +12,9 @@ import { messageWidth } from '../../tail/printers.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
 import { type Found, findTrace } from '../support/find-trace.ts'
 import { messagesOf } from '../support/messages-of.ts'
-import type { Options } from '../show.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly full?: boolean; readonly pager: boolean }
 
 const headLines = (server: string, trace: TraceDetail): Line[] => {
   const { externalId, title, ai_title: made, namespace, visibility, messageCount = 0, createdAt, agentId } = trace

@@ -22,7 +22,22 @@ import { openSyncState } from '../../sync/state/sync-state.ts'
 import { replacedEvent } from '../../sync/watch/reach.ts'
 import { syncFiles } from '../../sync/upload/sync-files.ts'
 import { stopReasonOf } from '../../sync/upload/sync-sessions.ts'
-import type { Options } from '../sync.ts'
+import type { Visibility } from '../../sync/upload/upsert-trace.ts'
+
+export type Options = {
+  readonly server?: string
+  readonly namespace?: string
+  readonly visibility?: Visibility
+  readonly dryRun?: boolean
+  readonly force?: boolean
+  readonly strict?: boolean
+  readonly redact: boolean
+  readonly yes?: boolean
+  readonly watch?: boolean
+  readonly logFile?: string
+  readonly project?: string
+  readonly json?: boolean
+}
 
 const output = () => ({ out: io().stdout, err: io().stderr })
 

@@ -10,7 +10,9 @@ import { type Followed, follow, newConnectionNotice } from '../../tail/follow.ts
 import { jsonPrinter, textPrinter } from '../../tail/printers.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
 import { nameTrace } from '../support/find-trace.ts'
-import type { Options } from '../tail.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }
 
 const output = () => ({ out: io().stdout, err: io().stderr })
 

@@ -8,7 +8,10 @@ import { tableLines } from '../../cli/table.ts'
 import { withLog } from '../log/with-log.ts'
 import { type Seat, type SignIn, type UserOfService, readUsers } from '../support/service-lists.ts'
 import { readPresentUsers, takeOut } from '../support/take-out.ts'
-import type { ListOptions, RemoveOptions } from '../users.ts'
+
+export type ListOptions = { readonly json?: boolean }
+
+export type RemoveOptions = ListOptions & { readonly yes?: boolean }
 
 const MIN_PREFIX = 4
 

@@ -6,7 +6,9 @@ import type { Account, Identity } from '../../sync/api/account.ts'
 import { openAccount, userText } from '../support/account.ts'
 import type { Access } from '../support/access.ts'
 import { explainName } from '../support/user-name.ts'
-import type { Options } from '../whoami.ts'
+import type { ClientOptions } from '../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly setName?: string }
 
 const describe = (
   server: string,

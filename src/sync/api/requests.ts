@@ -12,7 +12,8 @@ export type RouteKey = {
   [Key in keyof Routes]: Routes[Key]['answer']['is'] extends 'json' ? Key : never
 }[keyof Routes]
 
-type Required<Name extends string, Value> = object extends Value
+/** A member of a request that may be left out where nothing in it has to be given. */
+type InputMember<Name extends string, Value> = object extends Value
   ? { readonly [_ in Name]?: Value }
   : { readonly [_ in Name]: Value }
 
@@ -22,8 +23,8 @@ type OrText<Values> = { readonly [Name in keyof Values]: Values[Name] | string }
 /** What was JSON holds no undefined: a member that may be absent is absent. */
 type Parsed<Value> = Value extends object ? { [Name in keyof Value]: Parsed<Exclude<Value[Name], undefined>> } : Value
 
-type PathInput<R extends Route> = 'path' extends keyof R ? Required<'path', PathOf<R>> : unknown
-type QueryInput<R extends Route> = 'query' extends keyof R ? Required<'query', OrText<QueryOf<R>>> : unknown
+type PathInput<R extends Route> = 'path' extends keyof R ? InputMember<'path', PathOf<R>> : unknown
+type QueryInput<R extends Route> = 'query' extends keyof R ? InputMember<'query', OrText<QueryOf<R>>> : unknown
 /** A body, or its JSON text, which is sent as it is. */
 type BodyInput<R extends Route> = 'body' extends keyof R
   ? { readonly body: BodyOf<R> } | { readonly json: string }

@@ -8,7 +8,9 @@ import type { Diff } from '../../../sync/api/history.ts'
 import type { Access } from '../../support/access.ts'
 import { withPastOf } from '../past-of-trace.ts'
 import { operationText } from '../patch-lines.ts'
-import type { Options } from '../diff.ts'
+import type { ClientOptions } from '../../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly from: number; readonly to?: number }
 
 const heading = (what: string, messages: readonly unknown[]): string[] =>
   messages.length === 0 ? [] : ['', `Messages ${what}: ${messages.length}`]

@@ -6,7 +6,8 @@ import { type DeletedTrace, deletionsIn, readErasureState } from '../../../erasu
 import { closeConnection, newClient } from '../../../postgres/connect.ts'
 import { withLog } from '../../log/with-log.ts'
 import { type Names, readNames } from '../names.ts'
-import type { Options } from '../erasures.ts'
+
+export type Options = { readonly json?: boolean; readonly pending?: boolean }
 
 const PAGE = 200
 

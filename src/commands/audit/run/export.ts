@@ -14,8 +14,16 @@ import { withLog } from '../../log/with-log.ts'
 import { newProgress } from '../progress.ts'
 import { readScope, scopeOf } from '../scope.ts'
 import { verifyExport } from '../verify-export.ts'
-import type { Options } from '../export.ts'
 import { explainOutput } from '../../support/explain-output.ts'
+
+export type Options = {
+  readonly namespace?: string
+  readonly trace?: string
+  readonly out?: string
+  readonly resume?: string
+  readonly verify?: string
+  readonly offline?: boolean
+}
 
 type Source = { readonly log: EventLog; readonly deleted: ReadonlyMap<string, bigint> }
 

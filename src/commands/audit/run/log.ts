@@ -9,7 +9,17 @@ import { type ReadPage, listedEntries, newEntryReader } from '../entries.ts'
 import { entryLine } from '../entry-line.ts'
 import { followEntries, newWaking } from '../follow-entries.ts'
 import { type Subject, explaining, openHistory } from '../history-access.ts'
-import type { Options } from '../log.ts'
+import type { ClientOptions } from '../../support/client-command.ts'
+
+export type Options = ClientOptions & {
+  readonly type?: string
+  readonly actor?: string
+  readonly from?: string
+  readonly to?: string
+  readonly limit?: number
+  readonly desc?: boolean
+  readonly follow?: boolean
+}
 
 /** As many as one answer always has room for. */
 const PAGE = 100

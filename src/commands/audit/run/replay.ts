@@ -11,7 +11,13 @@ import { withSchema } from '../../log/quarantined-streams.ts'
 import { type OpenedLog, withLog } from '../../log/with-log.ts'
 import { selectGroups } from '../../run/rebuild.ts'
 import { newProgress } from '../progress.ts'
-import type { Options } from '../replay.ts'
+
+export type Options = {
+  readonly group?: string
+  readonly compare?: boolean
+  readonly swap?: boolean
+  readonly json?: boolean
+}
 
 type Compared = { readonly differences: number; readonly quarantined: number; readonly position: bigint }
 

@@ -8,7 +8,9 @@ import type { Access } from '../../support/access.ts'
 import { type Message, messagesOf } from '../../support/messages-of.ts'
 import { withPastOf } from '../past-of-trace.ts'
 import { traceLines } from '../trace-fields.ts'
-import type { Options } from '../show.ts'
+import type { ClientOptions } from '../../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly revision?: number; readonly at?: string; readonly messages?: boolean }
 
 /** The last time that the service takes: the last revision is that of then. */
 const END_OF_TIME = '9'.repeat(15)

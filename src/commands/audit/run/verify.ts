@@ -4,7 +4,17 @@ import { parseVerifier } from '../../../proof/note.ts'
 import { verifyDatabase } from '../verify-database.ts'
 import { verifyOffline } from '../verify-offline.ts'
 import { verifyServer } from '../verify-server.ts'
-import type { Options } from '../verify.ts'
+
+export type Options = {
+  readonly server?: string | true
+  readonly offline?: string
+  readonly key?: string
+  readonly acceptLost: readonly string[]
+  readonly acceptKey: readonly string[]
+  readonly acceptLog: readonly string[]
+  readonly requireKept?: boolean
+  readonly json?: boolean
+}
 
 /** @throws UsageError */
 const lossesOf = ({ acceptLost }: Options): Loss[] =>

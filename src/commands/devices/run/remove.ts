@@ -6,7 +6,9 @@ import { removeLogin } from '../../../sync/login/credentials.ts'
 import { openAccount } from '../../support/account.ts'
 import type { Access } from '../../support/access.ts'
 import { deviceNamed, deviceText, devicesOf } from '../devices-of.ts'
-import type { Options } from '../remove.ts'
+import type { ClientOptions } from '../../support/client-command.ts'
+
+export type Options = ClientOptions & { readonly yes?: boolean }
 
 const explainLast = (error: unknown): never => {
   if (hasStatus(error, 409)) throw new UsageError('It is the only way to sign in as you: add another device first')

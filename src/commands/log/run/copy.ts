@@ -7,7 +7,8 @@ import { percentDone } from '../../../percent.ts'
 import { copyTree } from '../../../proof/copy-tree.ts'
 import { matchTree } from '../../../proof/match-tree.ts'
 import { openLocation, type Role } from '../open-location.ts'
-import type { Databases } from '../copy.ts'
+
+export type Databases = { readonly sourceDatabase?: string; readonly targetDatabase?: string }
 
 const PROGRESS_INTERVAL_MS = 2_000
 

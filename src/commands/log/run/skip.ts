@@ -5,7 +5,8 @@ import { UNSKIPPABLE } from '../../../events.ts'
 import { haveCaughtUp } from '../have-caught-up.ts'
 import { describeQuarantined, findQuarantined } from '../quarantined-streams.ts'
 import { type OpenedLog, withLog } from '../with-log.ts'
-import type { SkipOptions } from '../skip.ts'
+
+export type SkipOptions = { readonly position: bigint; readonly why: string; readonly by: string }
 
 /** Waits for the read models, prints the state of the stream after `done`, and returns the exit code. */
 const reportResult = async ({ url, log }: OpenedLog, stream: string, done: string): Promise<number> => {

@@ -30,8 +30,6 @@ type Reading<Body> = Pick<RouteShorthandOptions, 'bodyLimit' | 'config' | 'onReq
   readonly readBody?: Task<Body>
 }
 
-const isReply = (given: unknown, reply: FastifyReply): given is FastifyReply => given === reply
-
 /** What Fastify is told of a route of the contract: who may call it, and the schemas by which it checks a request. */
 export const toldOf = ({ auth, path, query, body }: Route) => ({
   config: { auth },
@@ -60,8 +58,9 @@ export const route = <Key extends string, A extends Readonly<Record<Key, Route>>
     ...(readBody ? { validatorCompiler: checkedByReadBody } : {}),
     schema,
     handler: async (request, reply) => {
-      const answer = await handler(request as unknown as RouteRequest<A[Key], Body>, reply)
-      if (isReply(answer, reply)) return reply
+      const answer = (await handler(request as unknown as RouteRequest<A[Key], Body>, reply)) as unknown
+      // A reply that is awaited gives nothing once its answer has been sent.
+      if (answer === undefined || answer === reply) return reply
       if (typeof answer === 'string') return okText(reply, answer)
       return Array.isArray(answer) ? okTexts(reply, answer as readonly string[]) : ok(reply, answer as object)
     },

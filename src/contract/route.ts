@@ -61,9 +61,9 @@ type ValuesOf<Given> = Given extends Parameters
 /** The values of a route's parameters. */
 export type PathOf<R extends Route> = ValuesOf<R['path']>
 export type QueryOf<R extends Route> = ValuesOf<R['query']>
-/** What the body of a route holds. */
+/** What the body of a route holds: as it is sent, for it is handed on as it came, without the defaults of its schema. */
 export type BodyOf<R extends Route> = R['body'] extends JsonBody<infer Schema> | FormBody<infer Schema>
-  ? z.output<Schema>
+  ? z.input<Schema>
   : R['body'] extends BytesBody
     ? Uint8Array | undefined
     : undefined

@@ -45,7 +45,7 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
     realtime,
     'POST /v1/query',
     async (request, reply) => {
-      const { query, args } = request.body
+      const { query, args = {} } = request.body
       const token = request.caller && presentedToken(request, cookieName)?.token
       const question = questionOf(services, query, args, token)
       if (question.token !== undefined) await admit(services, request.ip, question.token)

@@ -280,6 +280,7 @@ test('a query is answered once over REST', async () => {
   assert.is(valueOf(await ask(query)), null)
   assert.is(valueOf(await ask(query, token))?.title, 'Q')
   assert.is(valueOf(await ask({ ...query, args: { ...query.args, authToken: token } }))?.title, 'Q')
+  assert.is((await ask({ query: 'feed:getPublicTraces' })).status, 200)
   assert.is((await ask({ query: 'toString' })).status, 400)
   assert.is((await ask({ query: 'traces:get', args: {} })).status, 400)
   assert.is((await ask({ query: 'feed:getPublicTraces', args: { limit: -1 } })).status, 400)

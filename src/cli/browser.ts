@@ -1,5 +1,5 @@
-import { io } from './io.ts'
 import open from 'open'
+import { io } from './io.ts'
 
 /** How long a browser that is started may take to say that it cannot. */
 const START_MS = 1_500

@@ -1,7 +1,7 @@
-import { io } from './io.ts'
 import type { CommanderError } from 'commander'
 import { escapeControls, escapeControlsInLines } from './escape.ts'
 import { Interrupted } from './interrupt.ts'
+import { io } from './io.ts'
 
 /** What a command ends with, the same for all of them; the list for users is in `src/commands/README.md`. */
 export const exitCodes = {

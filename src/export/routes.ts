@@ -5,14 +5,12 @@ import { traceWithTimeline } from '../history/locate.ts'
 import { listOfHistory, openPast } from '../history/open-past.ts'
 import type { HistoryServices } from '../history/services.ts'
 import type { Caller } from '../http/caller.ts'
-import { notFound } from '../http/http-error.ts'
 import type { LongList } from '../http/long-list.ts'
 import { type ExportFormat as Format, exports } from '../contract/export.ts'
 import { Key } from '../contract/parameters.ts'
 import { route } from '../http/route.ts'
+import { locateToRead } from '../trace/locate.ts'
 import { momentOf } from '../trace/moment.ts'
-import { assertMayRead } from '../trace/policy.ts'
-import { userRoleOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { attachment } from './attachment.ts'
 import type { Draft, PublicFiles, Shown } from './public-files.ts'
@@ -116,14 +114,8 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
 
   /** Sends a trace as it is now; as a page of its own instead of a file to keep with `isPage`. */
   const sendPresent = async (reply: FastifyReply, wanted: Wanted, isPage = false) => {
-    const { caller, externalId, namespace, format } = wanted
-    const hit = await resolveTrace(reads, externalId, caller, namespace)
-    if (!hit) throw notFound()
-    assertMayRead(hit, userRoleOf(caller, hit))
-    const trace = await traceDetail(reads, hit.id)
-    if (!trace) throw notFound()
-    assertMayRead(trace, userRoleOf(caller, hit))
-    const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
+    const { caller, format } = wanted
+    const { trace, reader } = await locateToRead(reads, wanted, caller)
     let position: bigint | undefined // of the first check, which is before anything that is shown
     const check = async () => {
       const checked = await checkRight(reads, reader, trace.incarnation)

@@ -136,15 +136,11 @@ const answersOf = ({ key, method, path, route }: Given, answered: Schemas) => {
   return { ...Object.fromEntries(described), ...others }
 }
 
-/** A schema with an example beside it, where the reference page reads it. */
-const shown = ({ examples, ...schema }: JsonSchema, isInline: boolean) => ({
-  schema: isInline ? schema : { ...schema, ...(examples ? { examples } : {}) },
-  ...(examples ? { example: examples[0] } : {}),
-})
-
+/** The reference page reads an example beside the schema, and not in it. */
 const parameterOf = (place: 'path' | 'query', name: string, isRequired: boolean, sent: JsonSchema) => {
-  const { description, ...schema } = sent
-  return { ...shown(schema, true), in: place, name, required: isRequired, description }
+  const { description, examples, ...schema } = sent
+  const example = examples ? { example: examples[0] } : {}
+  return { schema, ...example, in: place, name, required: isRequired, description }
 }
 
 const parametersOf = ({ key, route: { path = {}, query = {} } }: Given, sent: Schemas) => {

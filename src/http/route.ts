@@ -30,8 +30,8 @@ type Reading<Body> = Pick<RouteShorthandOptions, 'bodyLimit' | 'config' | 'onReq
   readonly readBody?: Task<Body>
 }
 
-/** What Fastify is told of a route of the contract: who may call it, and the schemas by which it checks a request. */
-export const toldOf = ({ auth, path, query, body }: Route) => ({
+/** Fastify's options of a route of the contract: who may call it, and the schemas by which a request is checked. */
+export const optionsOf = ({ auth, path, query, body }: Route) => ({
   config: { auth },
   schema: {
     ...(path ? { params: z.object(path) } : {}),
@@ -49,7 +49,7 @@ export const route = <Key extends string, A extends Readonly<Record<Key, Route>>
   { readBody, ...reading }: Reading<Body> = {},
 ): void => {
   const [method = '', path = ''] = key.split(' ')
-  const { config, schema } = toldOf(api[key])
+  const { config, schema } = optionsOf(api[key])
   app.route({
     ...reading,
     method,

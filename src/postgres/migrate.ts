@@ -12,7 +12,7 @@ import {
 } from 'kysely'
 import { moduleUrl } from '../module-url.ts'
 import { newPool } from './connect.ts'
-import { UnfinishedRestore, unfinishedRestoreTable } from './unfinished-restore.ts'
+import { UnfinishedRestore, unfinishedRestoreStatement } from './unfinished-restore.ts'
 
 const SCHEMA = 'tracebook'
 
@@ -67,8 +67,7 @@ const withMigrator = async <T>(
 }
 
 const assertRestored = async (db: Kysely<unknown>) => {
-  const { rows } = await sql<{ found: boolean }>`
-    select to_regclass(${unfinishedRestoreTable}) is not null as found`.execute(db)
+  const { rows } = await sql.raw<{ found: boolean }>(unfinishedRestoreStatement).execute(db)
   if (rows[0]!.found) throw new UnfinishedRestore('the database')
 }
 

@@ -19,9 +19,8 @@ export class UnfinishedRestore extends Error {
   }
 }
 
-export const isRestoreUnfinished = async (client: Pick<pg.ClientBase, 'query'>): Promise<boolean> => {
-  const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
-    unfinishedRestoreTable,
-  ])
-  return rows[0]!.found
-}
+/** Asks whether that table is there, as `found`. */
+export const unfinishedRestoreStatement = `select to_regclass('${unfinishedRestoreTable}') is not null as found`
+
+export const isRestoreUnfinished = async (client: Pick<pg.ClientBase, 'query'>): Promise<boolean> =>
+  (await client.query<{ found: boolean }>(unfinishedRestoreStatement)).rows[0]!.found

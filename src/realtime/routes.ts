@@ -10,7 +10,7 @@ import { cookieNameOf, presentedToken } from '../http/auth.ts'
 import { HttpError, rateLimited } from '../http/http-error.ts'
 import { newTrustedOriginCheck } from '../http/origin.ts'
 import { jsonText } from '../http/json-text.ts'
-import { route, toldOf } from '../http/route.ts'
+import { route, optionsOf } from '../http/route.ts'
 import type { Caller } from '../http/caller.ts'
 import { clientOf } from '../http/node-permits.ts'
 import { withPermit } from '../permits.ts'
@@ -117,7 +117,7 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
   app.get(
     '/v1/realtime',
     {
-      ...toldOf(realtime['GET /v1/realtime']),
+      ...optionsOf(realtime['GET /v1/realtime']),
       websocket: true,
       preValidation: async (request) => {
         if (!request.ws) throw new HttpError('not_found', 'This address speaks WebSocket only')

@@ -1,10 +1,11 @@
 import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
+import type { Reader } from '../http/long-list.ts'
 import { traceId } from '../ids.ts'
 import { idOfSlug, namespaceById } from '../namespace/queries.ts'
-import { type UserRole, assertMayWrite, mayWrite } from './policy.ts'
-import { userRoleOf, resolveTrace } from './queries.ts'
+import { type UserRole, assertMayRead, assertMayWrite, mayWrite } from './policy.ts'
+import { type StoredDetail, resolveTrace, traceDetail, userRoleOf } from './queries.ts'
 import type { TraceServices } from './services.ts'
 
 /** Where a write to an existing trace goes, and as whom: the decision itself checks the write policy. */
@@ -39,6 +40,28 @@ export const remembered = (
   const { userId, namespace } = caller
   if (traces.peek(id)?.trace.is !== 'present') return undefined
   return { id, namespaceId: namespace.id, writer: { userId, role: namespace.role } }
+}
+
+/** A trace that the caller may read, as it is now, and whose reading it is: for what goes on for longer. */
+export type Readable = { readonly trace: StoredDetail; readonly reader: Reader & { readonly traceId: string } }
+
+/**
+ * The trace that a read means.
+ * @throws 404 when there is none, or none that the caller may know of; 401 without a caller for one that is not public
+ */
+export const locateToRead = async (
+  reads: TraceServices['reads'],
+  { externalId, namespace }: TraceName,
+  caller: Caller | undefined,
+): Promise<Readable> => {
+  const hit = await resolveTrace(reads, externalId, caller, namespace)
+  if (!hit) throw notFound()
+  assertMayRead(hit, userRoleOf(caller, hit))
+  const trace = await traceDetail(reads, hit.id)
+  if (!trace) throw notFound()
+  assertMayRead(trace, userRoleOf(caller, hit)) // it may have become private meanwhile
+  const { id: traceId, namespaceId, role } = hit
+  return { trace, reader: { caller, namespaceId, traceId, isMember: role !== undefined } }
 }
 
 const resolved = async ({ reads }: TraceServices, caller: Caller, name: TraceName): Promise<Located> => {

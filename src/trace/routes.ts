@@ -3,17 +3,14 @@ import { DEFAULT_LIMIT } from '../contract/parameters.ts'
 import type { TraceUpsert } from '../contract/trace.ts'
 import { type ShownTrace, type TraceList, traces } from '../contract/traces.ts'
 import { requireCaller } from '../http/caller.ts'
-import { notFound } from '../http/http-error.ts'
 import { type JsonTexts, jsonText, jsonTexts } from '../http/json-text.ts'
 import { fitting } from '../http/page-bytes.ts'
 import { arrayTexts } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { givenFields } from './body.ts'
 import { patch, remove } from './decide.ts'
-import { assertMayRead } from './policy.ts'
-import { userRoleOf, resolveTrace, traceDetail } from './queries.ts'
 import { type ListPlace, cursorBehind, listTraces, placeOf } from './lists.ts'
-import { type TraceName, writeLocated } from './locate.ts'
+import { type TraceName, locateToRead, writeLocated } from './locate.ts'
 import { rowWithModelName, withModelName } from './model-names.ts'
 import { momentOf } from './moment.ts'
 import type { ListedRow } from './rows.ts'
@@ -64,13 +61,8 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     const { params, query, caller } = request
     const moment = momentOf(query)
     if (moment) return service.past.trace(request, moment)
-    const hit = await resolveTrace(reads, params.externalId, caller, query.namespace)
-    if (!hit) throw notFound()
-    assertMayRead(hit, userRoleOf(caller, hit))
-    const row = await traceDetail(reads, hit.id)
-    if (!row) throw notFound()
-    assertMayRead(row, userRoleOf(caller, hit))
-    return jsonText<ShownTrace>({ trace: detailText(rowWithModelName(models, row)), revision: undefined })
+    const { trace } = await locateToRead(reads, { ...params, ...query }, caller)
+    return jsonText<ShownTrace>({ trace: detailText(rowWithModelName(models, trace)), revision: undefined })
   })
 
   route(app, traces, 'GET /v1/traces', async (request) => {

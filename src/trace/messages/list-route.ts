@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type MessageList, messages } from '../../contract/messages.ts'
-import { invalid, notFound } from '../../http/http-error.ts'
+import { invalid } from '../../http/http-error.ts'
 import type { JsonText } from '../../http/json-text.ts'
 import { fittingTexts } from '../../http/page-bytes.ts'
 import { route } from '../../http/route.ts'
@@ -9,9 +9,9 @@ import { type PlaceInList, cursorBehind, readCursor } from './cursor.ts'
 import { listText, newMessagePage, pageEnd } from './page.ts'
 import { CHUNK_WEIGHT, WHOLE_WEIGHT, messageChunks } from './chunks.ts'
 import { ALL_MESSAGES as ALL, type MessageListRow, chosenFor, listMessages, messageValues } from './queries.ts'
+import { locateToRead } from '../locate.ts'
 import { momentOf } from '../moment.ts'
-import { assertMayRead } from '../policy.ts'
-import { type StoredDetail, userRoleOf, resolveTrace, traceDetail } from '../queries.ts'
+import type { StoredDetail } from '../queries.ts'
 import { checkRight } from '../right-to-read.ts'
 import { messageText } from './views.ts'
 import type { AskedMessages, TraceServices } from '../services.ts'
@@ -32,13 +32,7 @@ export const messageListRoute = (
     if (moment && changedSince !== undefined)
       throw invalid('changedSince', 'is of the present: it cannot be given with a revision or a time')
     if (moment) return past.messages(request, reply, moment, asked)
-    const hit = await resolveTrace(reads, params.externalId, caller, query.namespace)
-    if (!hit) throw notFound()
-    assertMayRead(hit, userRoleOf(caller, hit))
-    const trace = await traceDetail(reads, hit.id)
-    if (!trace) throw notFound()
-    assertMayRead(trace, userRoleOf(caller, hit))
-    const reader = { caller, namespaceId: hit.namespaceId, traceId: hit.id, isMember: hit.role !== undefined }
+    const { trace, reader } = await locateToRead(reads, { ...params, ...query }, caller)
     return list(reply, trace, reader, asked)
   })
 

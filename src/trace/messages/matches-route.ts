@@ -1,10 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { type Matches, messages } from '../../contract/messages.ts'
-import { notFound } from '../../http/http-error.ts'
 import { endOfList } from '../../http/json-text.ts'
 import { route } from '../../http/route.ts'
-import { assertMayRead } from '../policy.ts'
-import { resolveTrace, traceDetail, userRoleOf } from '../queries.ts'
+import { locateToRead } from '../locate.ts'
 import { checkRight } from '../right-to-read.ts'
 import type { TraceServices } from '../services.ts'
 import { CHUNK_WEIGHT, WHOLE_WEIGHT, messageChunks } from './chunks.ts'
@@ -21,14 +19,8 @@ export const matchesRoute = (
 ): void => {
   route(app, messages, 'GET /v1/traces/{externalId}/messages/matches', async (request, reply) => {
     const { caller, params, query } = request
-    const hit = await resolveTrace(reads, params.externalId, caller, query.namespace)
-    if (!hit) throw notFound()
-    assertMayRead(hit, userRoleOf(caller, hit))
-    const trace = await traceDetail(reads, hit.id)
-    if (!trace) throw notFound()
-    assertMayRead(trace, userRoleOf(caller, hit))
+    const { trace, reader } = await locateToRead(reads, { ...params, ...query }, caller)
     const { id, incarnation } = trace
-    const reader = { caller, namespaceId: hit.namespaceId, traceId: id, isMember: hit.role !== undefined }
     const weight = Number(trace.bytes)
     const values = messageValues(id, incarnation, ALL_MESSAGES)
     const matches = newMatches(query.q)

@@ -51,7 +51,7 @@ export const newNodePermits = (
     work: newPermits({ capacity: 16 * MiB, things: 'bytes of request bodies being worked on' }),
     answers: newPermits({ capacity: 64 * MiB, things: 'bytes of answers being read', ...byPace }),
     reads: newPermits({ capacity: 8, things: 'long lists and queries being read' }),
-    frames: newPermits({ capacity: 64 * MiB, things: 'bytes of realtime values', waitTicks: Infinity, ...byPace }),
+    frames: newPermits({ capacity: 32 * MiB, things: 'bytes of realtime values', waitTicks: Infinity, ...byPace }),
     sockets: newPermits({
       capacity: socketsBeside(databaseConnections),
       things: 'connections',

@@ -180,9 +180,8 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     leaving = setTimeout(() => socket.terminate(), LEAVE_MS).unref()
   }
 
-  socket.on('message', (data: Buffer, isBinary: boolean) => {
+  const hear = (data: Buffer, isBinary: boolean) => {
     if (isClosing) return
-    heardAt = performance.now()
     const frame = parse(data, isBinary)
     if (!frame) return say(errorFrame(UNUSABLE))
     try {
@@ -193,6 +192,22 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     }
     // Answers to a client that sends without reading would pile up here.
     if (control.length > MAX_CONTROL) close(closeCodes.slow, 'reads too slowly')
+  }
+
+  /** Frames that came together, and wait for the client's turn: meanwhile no more are read. */
+  const unheard: (() => void)[] = []
+  const hearAll = async () => {
+    for (let wait = turn(); unheard.length > 0; wait = turn()) {
+      if (wait) socket.pause()
+      await wait
+      unheard.shift()?.()
+    }
+    socket.resume()
+  }
+
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    heardAt = performance.now()
+    if (unheard.push(() => hear(data, isBinary)) === 1) void hearAll()
   })
   for (const sign of ['ping', 'pong'] as const) socket.on(sign, () => (heardAt = performance.now()))
   socket.once('close', () => {

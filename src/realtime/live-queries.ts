@@ -50,8 +50,8 @@ const EVERYTHING = '*'
 /** More than happen while a query is asked; an answer that is behind even that is dropped, and asked for again. */
 const REMEMBERED_LOSSES = 5_000
 const REMEMBERED_CHANGES = 5_000
-/** Characters of answers that are kept for who asks the same: eight of the largest. */
-const KEPT = 64 * 1024 * 1024
+/** Characters of answers that are kept for who asks the same: four of the largest. */
+const KEPT = 32 * 1024 * 1024
 
 export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
   const {

@@ -54,8 +54,8 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   const ask = () => {
     // Read models and caches are fed by two followers: of what only one of them has seen, nothing is taken for granted.
     const wasAlive = isCurrent()
-    const clients = [...joined].map(({ subscriber }) => subscriber.client())
-    return inTurn(clients, async () => {
+    const clients = new Set([...joined].map(({ subscriber }) => subscriber.client()))
+    return inTurn([...clients], async () => {
       if (isOver() || !wasAlive) return undefined
       const position = readModelsPosition() < lastSeen() ? readModelsPosition() : lastSeen()
       return { answer: await query.ask(), position }
@@ -109,7 +109,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     const before = process.threadCpuUsage()
     kept.keep(answer, position, number)
     tell(number)
-    asking.answered(cpuMs(process.threadCpuUsage(before)))
+    asking.answered(cpuMs(process.threadCpuUsage(before)), joined.size * answer.value.length)
     observe?.(performance.now() - due.since, Math.max(0, due.touches - 1))
   }
 

@@ -2,8 +2,8 @@
 export type Pace = {
   /** Milliseconds until it may be asked. */
   wait(): number
-  /** An answer was told, which has cost so many milliseconds of the processor. */
-  answered(cpuMs: number): void
+  /** An answer was passed on, which took this many milliseconds of the processor: so many bytes to all subscribers together. */
+  answered(cpuMs: number, bytes: number): void
   /** The answer may not be sent. */
   refused(): void
   /** Asking has failed. False when it has failed for too long. */
@@ -22,6 +22,9 @@ export const REST_MS = 60
  */
 const REST_FACTOR = 3
 const MAX_REST_MS = 160
+/** What goes to all subscribers of a query together, at most: an answer of 1 MB to forty of them rests for 200 ms. */
+const BYTES_PER_MS = 200_000
+const MAX_SENDING_MS = 2_000
 const MIN_DELAY_MS = 10
 const FAILURE_DELAY_MS = 100
 const MAX_DELAY_MS = 2_000
@@ -44,10 +47,11 @@ export const newPace = (): Pace => {
 
   return {
     wait: () => Math.max(0, until - performance.now()),
-    answered: (cpuMs) => {
+    answered: (cpuMs, bytes) => {
       failing = undefined
       delay = MIN_DELAY_MS
-      until = performance.now() + Math.min(MAX_REST_MS, Math.max(REST_MS, REST_FACTOR * cpuMs))
+      const sendingMs = Math.min(MAX_SENDING_MS, bytes / BYTES_PER_MS)
+      until = performance.now() + Math.max(REST_MS, sendingMs, Math.min(MAX_REST_MS, REST_FACTOR * cpuMs))
     },
     refused: () => {
       delay = Math.min(2 * delay, MAX_DELAY_MS)

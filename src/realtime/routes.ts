@@ -90,10 +90,12 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       socket.close(closeCodes.tooMany, `too many connections of this ${crowded}`)
       return
     }
+    let client = clientOf({ caller, ip: request.ip })
     const admitted = async (given: string) => {
       const found = await admit(services, request.ip, given)
       if (!found || caller) return
       caller = found
+      client = clientOf({ caller, ip: request.ip })
       connections.move(connection, ownerOf(caller, request))
     }
     const connection: Connection = newConnection({
@@ -104,7 +106,7 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       admit: admitted,
       rateLimitWait: () =>
         caller ? limits?.reads.take(caller.sessionId) : limits?.anonymousReads.take(addressKey(request.ip)),
-      client: () => clientOf({ caller, ip: request.ip }),
+      client: () => client,
       turns: permits.turns,
       onYield: () => connections.cutOff(connection),
       onError: (error) => request.log.error(error),

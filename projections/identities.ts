@@ -1,7 +1,7 @@
 import type { IdentityType } from '../src/contract/user.ts'
 import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { identityId } from '../src/ids.ts'
+import { identityId } from '../src/base/ids.ts'
 import type { ProviderData } from '../src/user/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import {

@@ -1,6 +1,6 @@
 import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { messageId } from '../src/ids.ts'
+import { messageId } from '../src/base/ids.ts'
 import { uuids } from '../src/postgres/arrays.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { NO_PARTS, headOfText, partsHeadLine, textHeadLine } from '../src/trace/messages/heads.ts'

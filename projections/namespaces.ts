@@ -69,7 +69,7 @@ const update = (rows: readonly Change[], write: WriteStatement) =>
     updated.values(rows),
   )
 
-/** Namespaces. There is no index for slugs: the id is derived from the slug (`src/ids.ts`). */
+/** Namespaces. There is no index for slugs: the id is derived from the slug (`src/base/ids.ts`). */
 export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'namespaces',
   tables: table.create,

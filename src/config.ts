@@ -11,7 +11,7 @@ import { realtimeSettings } from './realtime/settings.ts'
 import { sessionSettings } from './session/settings.ts'
 import { checkSignin, signinSettings } from './signin/settings.ts'
 import { checkSummaries, summarySettings } from './summary/settings.ts'
-import { wholeNumber } from './whole-number.ts'
+import { wholeNumber } from './base/whole-number.ts'
 
 const Role = z.enum(['api', 'projector', 'worker'])
 export type ServiceRole = z.infer<typeof Role>

@@ -2,7 +2,7 @@ import type { DecodedEvent } from './engine/projection.ts'
 import type { DomainEvent } from './engine/stream.ts'
 import type { AnyEvent } from './events.ts'
 import type { EndsReading } from './http/long-list.ts'
-import { keyHash } from './ids.ts'
+import { keyHash } from './base/ids.ts'
 import type { PatchOperation } from './trace/events.ts'
 
 /** The topic of the list of all public traces: which traces are in it. */

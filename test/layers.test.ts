@@ -11,30 +11,8 @@ const root = join(import.meta.dirname, '..')
  * floor. A room is a folder of `src`, a file directly in it, or a folder at the top.
  */
 const floors: readonly (readonly string[])[] = [
-  [
-    'json',
-    'cli',
-    'load-sqlite.ts',
-    'process-lock.ts',
-    'bounded-map.ts',
-    'ids.ts',
-    'logger.ts',
-    'metrics.ts',
-    'module-url.ts',
-    'pause.ts',
-    'percent.ts',
-    'permits.ts',
-    'request-wait.ts',
-    'lasting-text.ts',
-    'text-limits.ts',
-    'trim-end.ts',
-    'uuid.ts',
-    'version.ts',
-    'wakeup.ts',
-    'whole-number.ts',
-    'yielding.ts',
-    'low-priority.ts',
-  ],
+  ['base'],
+  ['cli'],
   ['postgres', 'contract'],
   ['log', 'embedded', 'backup'],
   ['engine'],
@@ -81,8 +59,13 @@ test('no import runs up', () => {
   assert.equal([...new Set(found)].sort(), [])
 })
 
+test('base imports nothing but itself and libraries', () => {
+  const found = imports.filter(({ file, imported }) => roomOf(file) === 'base' && roomOf(imported) !== 'base')
+  assert.equal(found, [{ file: 'src/base/version.ts', imported: 'package.json' }])
+})
+
 test('the client knows the service by its contract only, and that by its types', () => {
-  const allowed = new Set(['sync', 'contract', ...floors[0]!])
+  const allowed = new Set(['sync', 'contract', 'cli', 'base'])
   const found = imports.filter(({ file, imported }) => roomOf(file) === 'sync' && !allowed.has(roomOf(imported)))
   assert.equal(found, [])
   const atRunTime = /^(?:import (?!type )|export )[^;]*?from '[^']*\/contract\//m

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { closeConnection, newClient } from '../postgres/connect.ts'
 import { UnfinishedRestore, isRestoreUnfinished } from '../postgres/unfinished-restore.ts'
-import { version } from '../version.ts'
+import { version } from '../base/version.ts'
 import { END_OF_ROWS, type Header, VERSION, jsonLine } from './format.ts'
 import { type Table, copyTarget, tablesOf } from './tables.ts'
 

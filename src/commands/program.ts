@@ -3,7 +3,7 @@ import { commandName } from '../cli/command-name.ts'
 import { UsageError, exitCodeAfter, runCommand } from '../cli/exit.ts'
 import { io } from '../cli/io.ts'
 import { withOwnName } from '../cli/other-names.ts'
-import { version } from '../version.ts'
+import { version } from '../base/version.ts'
 
 /** What the list of commands says of one, and its module, which is imported only when the command is called. */
 type Entry = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isNegativeZero } from '../json/exact.ts'
+import { isNegativeZero } from '../base/json/exact.ts'
 
 /** Schemas of common fields of bodies and answers, with their descriptions for the API reference. */
 

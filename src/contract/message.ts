@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isDeeperThan, isRawNumber } from '../json/exact.ts'
+import { isDeeperThan, isRawNumber } from '../base/json/exact.ts'
 import { PlainNumber, id, time } from './fields.ts'
 import { Key, ShortText } from './parameters.ts'
 

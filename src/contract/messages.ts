@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isLongerThan } from '../text-limits.ts'
+import { isLongerThan } from '../base/texts.ts'
 import { count, id, nextCursor } from './fields.ts'
 import { Message, MessageBatch, MessageUpsert, messageExternalId } from './message.ts'
 import { Cursor, InNamespace, Key, Limit, TraceKey, aRevision, isTrue, pastQuery } from './parameters.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { isUnstorable } from '../json/exact.ts'
-import { LONG_TEXT, SHORT_TEXT, isLongerThan } from '../text-limits.ts'
+import { isUnstorable } from '../base/json/exact.ts'
+import { LONG_TEXT, SHORT_TEXT, isLongerThan } from '../base/texts.ts'
 import { EXAMPLE_SLUG } from './fields.ts'
 import { aTime } from './times.ts'
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { MinimalLogger } from '../logger.ts'
+import type { MinimalLogger } from '../base/logger.ts'
 import { type Account, runProgram } from './run-program.ts'
 
 const ownerOf = async (folder: string): Promise<Account | undefined> => {

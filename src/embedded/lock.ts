@@ -2,7 +2,7 @@ import { chmod, mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { UnfinishedRestore } from '../postgres/unfinished-restore.ts'
-import { type ProcessLock, tryLock } from '../process-lock.ts'
+import { type ProcessLock, tryLock } from '../base/process-lock.ts'
 import { isAlive } from './processes.ts'
 import { type Address, readOwner, type RunningService, ownerFile, writeOwner } from './owner-file.ts'
 

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { MinimalLogger } from '../logger.ts'
+import type { MinimalLogger } from '../base/logger.ts'
 import { type Paths, socketName } from './paths.ts'
 import {
   isAlive,

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { MinimalLogger } from '../logger.ts'
+import type { MinimalLogger } from '../base/logger.ts'
 import type { Server, StopMode } from './server.ts'
 
 /** Starts the server; when it rejects, because that failed or was aborted, nothing is left running. */

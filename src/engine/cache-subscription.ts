@@ -1,5 +1,5 @@
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
-import { pause } from '../pause.ts'
+import { pause } from '../base/waits.ts'
 import type { Codec } from './codec.ts'
 import { decodeLazily } from './decode-event.ts'
 import type { Lag } from './lag.ts'

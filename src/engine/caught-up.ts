@@ -1,7 +1,6 @@
 import type pg from 'pg'
-import { pause } from '../pause.ts'
+import { REQUEST_WAIT_MS, pause } from '../base/waits.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
-import { REQUEST_WAIT_MS } from '../request-wait.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { Unavailable } from './rejected.ts'
 import { readServerIncarnation } from './server-incarnation.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { parseExact } from '../json/exact.ts'
+import { parseExact } from '../base/json/exact.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import type { DomainEvent } from './stream.ts'

@@ -2,7 +2,7 @@ import type { Anchor, NewEvent } from '../log/log.ts'
 import type { Actor, Metadata } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
 import type { Concluded, Decision, DecisionWithResult, DomainEvent, Loaded, StreamKind } from './stream.ts'
-import { newUuid } from '../uuid.ts'
+import { newUuid } from '../base/uuid.ts'
 
 /** Who asks, and in which request: recorded with each event. */
 export type Context = {

@@ -1,5 +1,5 @@
 import { LogUnavailable } from '../log/log.ts'
-import { pause } from '../pause.ts'
+import { pause } from '../base/waits.ts'
 import { destroyConnection, newLeaderClient } from '../postgres/connect.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import type { OutageLog } from './outage.ts'

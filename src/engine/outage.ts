@@ -1,5 +1,5 @@
 import { LogUnavailable } from '../log/log.ts'
-import type { MinimalLogger } from '../logger.ts'
+import type { MinimalLogger } from '../base/logger.ts'
 
 /**
  * Logs outages of PostgreSQL and of the log: one line when an outage begins and one when it is over, however many parts of

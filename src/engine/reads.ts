@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Kysely } from 'kysely'
-import { REQUEST_WAIT_MS } from '../request-wait.ts'
+import { REQUEST_WAIT_MS } from '../base/waits.ts'
 import { kyselyOver, newPool } from '../postgres/connect.ts'
 import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
 import { CATCHING_UP, isSchemaMissing, newCaughtUp } from './caught-up.ts'

@@ -1,4 +1,4 @@
-import { Busy } from '../permits.ts'
+import { Busy } from '../base/permits.ts'
 
 /** Why a command was refused. `src/http/errors.ts` maps each code to an HTTP status. */
 export type Rejection =

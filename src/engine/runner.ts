@@ -1,6 +1,6 @@
 import { LogChanged } from '../log/log.ts'
-import type { MinimalLogger } from '../logger.ts'
-import { pause } from '../pause.ts'
+import type { MinimalLogger } from '../base/logger.ts'
+import { pause } from '../base/waits.ts'
 import { ANSWER_MS, destroyConnection, closeConnection, newApplyingClient, newClient } from '../postgres/connect.ts'
 import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import { TooManyQuarantined } from './batch-applier.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { destroyConnection, closeConnection, newClient } from '../postgres/connect.ts'
-import type { MinimalLogger } from '../logger.ts'
+import type { MinimalLogger } from '../base/logger.ts'
 import type { Group } from './group.ts'
 import { dropUnused } from './schema.ts'
 

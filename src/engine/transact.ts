@@ -1,6 +1,5 @@
 import { type EventLog, type ExpectedRevision, LogUnavailable, WrongRevision } from '../log/log.ts'
-import { pause } from '../pause.ts'
-import { REQUEST_WAIT_MS } from '../request-wait.ts'
+import { REQUEST_WAIT_MS, pause } from '../base/waits.ts'
 import type { Codec } from './codec.ts'
 import { type Command, type Context, type DecidedBatch, decideAll, toNewEvents } from './decide.ts'
 import { type LoadedState, type StateSource, newStateLoader } from './load-state.ts'

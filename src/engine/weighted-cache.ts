@@ -1,4 +1,4 @@
-/** Values by key up to a total weight, such as their bytes in memory. (`../bounded-map.ts` bounds a number of entries.) */
+/** Values by key up to a total weight, such as their bytes in memory. (`../base/bounded-map.ts` bounds a number of entries.) */
 export type WeightedCache<Value> = {
   get(key: string): Value | undefined
   set(key: string, value: Value): void

@@ -3,7 +3,7 @@ import type { Codec } from '../engine/codec.ts'
 import { startLeaderProcess } from '../engine/leader-process.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import { type EventLog, LogChanged } from '../log/log.ts'
-import { pause } from '../pause.ts'
+import { type Wakeup, newWakeup, pause } from '../base/waits.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
 import { resumePosition } from './checkpoint.ts'
 import { type ErasedGroup, type ErasureContext, erase, haveAllPassed, reasonOf, sweepLeftovers } from './erase.ts'
@@ -16,7 +16,6 @@ import {
   readPending,
   retryAtOnce,
 } from './pending-erasures.ts'
-import { type Wakeup, newWakeup } from '../wakeup.ts'
 
 export type ErasureOptions = {
   readonly outage: OutageLog

@@ -1,4 +1,4 @@
-import { trimEndMatching } from '../trim-end.ts'
+import { trimEndMatching } from '../base/texts.ts'
 import { visible } from './transcript/visible.ts'
 
 const MOST_BYTES = 120

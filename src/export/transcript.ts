@@ -4,7 +4,7 @@ import { newPage } from './html/page.ts'
 import { newMarkdown } from './markdown/page.ts'
 import { type Head, headOf, readTrace } from './transcript/head.ts'
 import { readMessage } from './transcript/message.ts'
-import { inSteps } from '../json/steps.ts'
+import { inSteps } from '../base/json/steps.ts'
 import { newTurns } from './transcript/turns.ts'
 
 /** A trace with its messages as a file, piece by piece. The pieces of a message are made as they are taken. */

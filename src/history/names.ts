@@ -1,6 +1,6 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads } from '../engine/reads.ts'
-import { isId } from '../ids.ts'
+import { isId } from '../base/ids.ts'
 import { uuids } from '../postgres/arrays.ts'
 import { quoted, SERVICE_NAME } from './sentences.ts'
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import { type WeightedCache, newWeightedCache } from '../engine/weighted-cache.ts'
 import type { PresentTrace } from '../trace/decide.ts'

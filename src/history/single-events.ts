@@ -1,7 +1,7 @@
 import type { Row } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
-import { isId } from '../ids.ts'
+import { isId } from '../base/ids.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { idOfSlug, namespaceOfAdmin } from '../namespace/queries.ts'
 import type { TraceName } from '../trace/locate.ts'

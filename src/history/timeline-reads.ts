@@ -2,7 +2,7 @@ import type { TimelineTables } from '../../projections/index.ts'
 import type { OpenGroup } from '../engine/open-group.ts'
 import { type Row, openReads } from '../engine/reads.ts'
 import { Unavailable } from '../engine/rejected.ts'
-import { REQUEST_WAIT_MS } from '../request-wait.ts'
+import { REQUEST_WAIT_MS } from '../base/waits.ts'
 
 /** Queries over the timeline. Every call may throw `Unavailable`, also while the timeline is being built. */
 export type TimelineReads = {

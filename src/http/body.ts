@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
-import { moduleUrl } from '../module-url.ts'
+import { moduleUrl } from '../base/threads.ts'
 import type { BodyThreads, Task } from './body-thread.ts'
 import { check, read } from './check.ts'
 import { invalid } from './http-error.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Client, Permit } from '../permits.ts'
+import type { Client, Permit } from '../base/permits.ts'
 import { type BodyBytes, newBodyBytes } from './body-bytes.ts'
 import { HttpError, invalid } from './http-error.ts'
 import type { NodePermits } from './node-permits.ts'

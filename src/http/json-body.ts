@@ -1,5 +1,5 @@
-import { countValues } from '../json/count-values.ts'
-import { parseExact } from '../json/exact.ts'
+import { countValues } from '../base/json/count-values.ts'
+import { parseExact } from '../base/json/exact.ts'
 import { invalid } from './http-error.ts'
 
 /** The costs of parsing, validating and serializing a body depend on its values, not on its bytes. */

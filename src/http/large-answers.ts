@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Unavailable } from '../engine/rejected.ts'
-import type { Permit, Permits } from '../permits.ts'
+import type { Permit, Permits } from '../base/permits.ts'
 import { clientOf } from './node-permits.ts'
 
 declare module 'fastify' {

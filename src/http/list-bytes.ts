@@ -1,10 +1,10 @@
 import type { RecentChanges } from '../engine/recent-changes.ts'
-import type { Turns } from '../yielding.ts'
+import type { Turns } from '../base/yielding.ts'
 import { BrokenOff, type Chunk, type Chunks, type EndsReading, type LongList } from './long-list.ts'
 import { newPieces } from './pieces.ts'
 import type { OpenList } from './open-list.ts'
 import type { ReadingRights } from './reading-rights.ts'
-import { type Client, type Permits, withPermit } from '../permits.ts'
+import { type Client, type Permits, withPermit } from '../base/permits.ts'
 
 export type ListBytesOptions = {
   readonly rights: ReadingRights

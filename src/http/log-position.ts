@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { isId } from '../ids.ts'
+import { isId } from '../base/ids.ts'
 import type { Anchor } from '../log/log.ts'
 
 declare module 'fastify' {

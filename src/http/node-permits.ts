@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { type Client, type Permits, TICK_MS, newPermits } from '../permits.ts'
-import { type Turns, newTurns } from '../yielding.ts'
+import { type Client, type Permits, TICK_MS, newPermits } from '../base/permits.ts'
+import { type Turns, newTurns } from '../base/yielding.ts'
 import { addressKey } from './address.ts'
 
 const MiB = 1024 * 1024

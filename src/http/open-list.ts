@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Reader, Sending } from './long-list.ts'
-import type { Permit } from '../permits.ts'
+import type { Permit } from '../base/permits.ts'
 
 /** A long list that is being sent. Times are milliseconds that only move forward. */
 export type OpenList = Sending & {

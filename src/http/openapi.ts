@@ -7,7 +7,7 @@ import { cookieNameOf } from './auth.ts'
 import { JSON_TYPE } from './reply.ts'
 import { documentOf } from './openapi-document.ts'
 import { withOwnExamples } from './openapi-examples.ts'
-import { version } from '../version.ts'
+import { version } from '../base/version.ts'
 import type { HttpConfig } from './settings.ts'
 
 const description = `Stores the recorded sessions of AI coding agents.

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
-import { wholeNumber } from '../whole-number.ts'
+import { wholeNumber } from '../base/whole-number.ts'
 import { bareHostOf } from './host-names.ts'
 
 const perMinute = (fallback: number) => wholeNumber(1, 1_000_000_000).default(fallback)

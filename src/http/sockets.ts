@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import type { Permit, Permits } from '../permits.ts'
+import type { Permit, Permits } from '../base/permits.ts'
 import { addressKey } from './address.ts'
 import type { LineBudget } from './line-budget.ts'
 

@@ -1,4 +1,4 @@
-import { pause } from '../pause.ts'
+import { pause } from '../base/waits.ts'
 import { type EventLog, LogUnavailable } from './log.ts'
 
 /**

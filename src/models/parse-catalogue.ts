@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isUnstorable } from '../json/exact.ts'
+import { isUnstorable } from '../base/json/exact.ts'
 import type { Model } from '../contract/models.ts'
 import type { ModelProvider } from './events.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { invalid } from '../http/http-error.ts'
-import { isUnstorable } from '../json/exact.ts'
+import { isUnstorable } from '../base/json/exact.ts'
 import { decodeCursor, encodeCursor } from '../http/cursor.ts'
 
 type ModelReads = Reads<ReadTables>

@@ -1,5 +1,5 @@
 import type { ReadTables } from '../../projections/index.ts'
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { ModelsEvent } from './events.ts'

@@ -1,5 +1,5 @@
 import { Rejected } from '../engine/rejected.ts'
-import { REQUEST_WAIT_MS } from '../request-wait.ts'
+import { REQUEST_WAIT_MS } from '../base/waits.ts'
 
 /**
  * Reserves room for what a write adds. Called in its decision, and again whenever the decision is repeated; then only the last

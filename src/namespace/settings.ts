@@ -1,4 +1,4 @@
-import { wholeNumber } from '../whole-number.ts'
+import { wholeNumber } from '../base/whole-number.ts'
 
 const maximum = wholeNumber(1).optional()
 

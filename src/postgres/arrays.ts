@@ -4,7 +4,7 @@
  * Layout: dimensions, has-null flag, element type, length, lower bound, then length-prefixed elements, big endian.
  */
 
-import { writeUuid } from '../uuid.ts'
+import { writeUuid } from '../base/uuid.ts'
 
 const HEADER_BYTES = 20
 const oid = { bool: 16, bytea: 17, int8: 20, int4: 23, text: 25, json: 114, float8: 701, uuid: 2950 }

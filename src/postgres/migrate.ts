@@ -10,7 +10,7 @@ import {
   sql,
   type TableMetadata,
 } from 'kysely'
-import { moduleUrl } from '../module-url.ts'
+import { moduleUrl } from '../base/threads.ts'
 import { newPool } from './connect.ts'
 import { UnfinishedRestore, unfinishedRestoreStatement } from './unfinished-restore.ts'
 

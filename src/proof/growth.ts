@@ -1,6 +1,6 @@
 import type { Step } from '../engine/checkpoint.ts'
 import type { RecordedEvent } from '../log/log.ts'
-import { newYielding } from '../yielding.ts'
+import { newYielding } from '../base/yielding.ts'
 import { leafHashOf } from './entry.ts'
 import type { Candidate, FoundLeaf, Growth, Leaf } from './leaves.ts'
 import type { Walk } from './stored-tree.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Client } from '../engine/checkpoint.ts'
-import { isId } from '../ids.ts'
+import { isId } from '../base/ids.ts'
 
 /** Leaves whose events the log has lost with its end, by the epoch in which they were missed. */
 export type Loss = {

@@ -1,4 +1,4 @@
-import type { Client } from '../permits.ts'
+import type { Client } from '../base/permits.ts'
 import type { SharedBytes } from './shared-bytes.ts'
 
 /** What a query gives: its value as JSON text, and what it was made of. */

@@ -1,6 +1,6 @@
 import { streamsOfCaller } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
-import { sha256 } from '../ids.ts'
+import { sha256 } from '../base/ids.ts'
 import { isToken } from '../session/token.ts'
 import type { RealtimeServices } from './services.ts'
 

@@ -1,6 +1,6 @@
 import { HttpError } from '../http/http-error.ts'
 import type { Current, Query, Seen, Subscription } from './answer.ts'
-import type { Client } from '../permits.ts'
+import type { Client } from '../base/permits.ts'
 import type { LiveQueries } from './live-queries.ts'
 import type { SharedBytes } from './shared-bytes.ts'
 

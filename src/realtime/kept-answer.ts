@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Answer, Current, Seen } from './answer.ts'
 import { REST_MS } from './pace.ts'
-import type { Permits } from '../permits.ts'
+import type { Permits } from '../base/permits.ts'
 import { newSharedBytes } from './shared-bytes.ts'
 
 /** An answer, and the number of the attempt that has got it. */

@@ -1,4 +1,4 @@
-import type { Client } from '../permits.ts'
+import type { Client } from '../base/permits.ts'
 import type { Answer, Current, Query, Seen, Subscriber, Subscription } from './answer.ts'
 import { type Due, newAsking } from './asking.ts'
 import { type KeptAnswerOptions, isExpired, newKeptAnswer } from './kept-answer.ts'

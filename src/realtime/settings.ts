@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { wholeNumber } from '../whole-number.ts'
+import { wholeNumber } from '../base/whole-number.ts'
 
 const atMost = (fallback: number) => wholeNumber(1, 1_000_000).default(fallback)
 

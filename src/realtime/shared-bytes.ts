@@ -1,4 +1,4 @@
-import type { Client, Permit, Permits } from '../permits.ts'
+import type { Client, Permit, Permits } from '../base/permits.ts'
 
 /** One connection that is sent a value, or waits until there is room for it. */
 export type Receiver = {

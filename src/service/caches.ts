@@ -9,7 +9,7 @@ import { newLongLists } from '../http/long-lists.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import { newModelRegistry } from '../models/registry.ts'
 import { newLiveQueries } from '../realtime/live-queries.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../http/metrics.ts'
 import { newTokens } from '../session/tokens.ts'
 
 export type CachesOptions = {

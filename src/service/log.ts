@@ -3,7 +3,7 @@ import { WrongLog, assertSameLog } from '../engine/same-log.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
 import { openLog } from '../log/open-log.ts'
 import { type VerifiedLog, verifiedLog } from '../log/verified-log.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../http/metrics.ts'
 
 export const UNREACHABLE = 'the log cannot be reached'
 

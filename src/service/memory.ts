@@ -1,7 +1,6 @@
 import { subscribeCaches } from '../engine/cache-subscription.ts'
 import type { NodePermits } from '../http/node-permits.ts'
-import { REQUEST_WAIT_MS } from '../request-wait.ts'
-import { newWakeup } from '../wakeup.ts'
+import { REQUEST_WAIT_MS, newWakeup } from '../base/waits.ts'
 import { newCaches } from './caches.ts'
 import { waitDuringStart } from './log.ts'
 import type { Stores } from './stores.ts'

@@ -4,8 +4,8 @@ import type { OpenGroup } from '../engine/open-group.ts'
 import type { OpenGroups } from '../engine/open-groups.ts'
 import { locks } from '../engine/schema.ts'
 import { hasLeader } from '../postgres/leader.ts'
-import { percentDone } from '../percent.ts'
-import { REQUEST_WAIT_MS } from '../request-wait.ts'
+import { percentDone } from '../base/for-people.ts'
+import { REQUEST_WAIT_MS } from '../base/waits.ts'
 import type { Readiness } from '../http/health.ts'
 
 /** Read models that are further behind the log count as missing: the writes that wait for them would wait in vain. */

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { Caller } from '../http/caller.ts'
 
 /** Callers by the hash of their token, each for at most one second. Times are milliseconds of a monotonic clock. */

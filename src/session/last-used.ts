@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import { int8s, uuids } from '../postgres/arrays.ts'
 
 /** When sessions were last used. Collected in memory and stored within about a second; not part of the log. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { operationalQuery } from '../engine/operational-query.ts'
 import type { Caller } from '../http/caller.ts'
-import { sha256 } from '../ids.ts'
+import { sha256 } from '../base/ids.ts'
 import { isCode, newCode, normalizedCode } from './code-text.ts'
 
 /** What a code is for: another device joins its user, or a browser signs in as that user. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { ActiveNamespace, Caller } from '../http/caller.ts'
-import { identityId } from '../ids.ts'
+import { identityId } from '../base/ids.ts'
 import type { Role } from '../contract/namespaces.ts'
 import type { Credential } from '../user/decide.ts'
 

@@ -1,6 +1,6 @@
 import type { NewSession } from '../contract/sessions.ts'
 import { Rejected } from '../engine/rejected.ts'
-import { isId, newId } from '../ids.ts'
+import { isId, newId } from '../base/ids.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import type { Credential } from '../user/decide.ts'
 import { newAdmission } from './admission.ts'

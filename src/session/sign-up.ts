@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Context } from '../engine/decide.ts'
 import { Rejected } from '../engine/rejected.ts'
-import { namespaceId, userId as userIdOf } from '../ids.ts'
+import { namespaceId, userId as userIdOf } from '../base/ids.ts'
 import { claimNamespace } from '../namespace/decide.ts'
 import { type Identity, type NewIdentity, createIdentity, createUser } from '../user/decide.ts'
 import type { AdmitUser } from './admission.ts'

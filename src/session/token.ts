@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sha256 } from '../ids.ts'
+import { sha256 } from '../base/ids.ts'
 
 const FORMAT = /^tb_[\w-]{43}$/
 

@@ -1,4 +1,4 @@
-import { sha256 } from '../ids.ts'
+import { sha256 } from '../base/ids.ts'
 import type { Credential } from '../user/decide.ts'
 
 /** An account at a code host. `host` distinguishes it from an account with the same id at another code host. */

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { operationalQuery } from '../engine/operational-query.ts'
-import { sha256 } from '../ids.ts'
+import { sha256 } from '../base/ids.ts'
 import { deleteExpired } from '../session/one-time-codes.ts'
 import type { Joining } from '../session/joining.ts'
 import type { Credential } from '../user/decide.ts'

@@ -5,7 +5,7 @@ import { instructions } from './prompt.ts'
 import type { SummaryProvider, Summary } from './provider.ts'
 import type { SummarySettings } from './settings.ts'
 import { toOneLine, shorten } from './shorten.ts'
-import { trimEndMatching } from '../trim-end.ts'
+import { trimEndMatching } from '../base/texts.ts'
 import type { SummaryThread } from './thread.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 

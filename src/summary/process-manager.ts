@@ -7,7 +7,7 @@ import { hasLogLostEvents } from '../engine/process-checkpoint.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import { streamIdOf } from '../engine/stream.ts'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
-import { writeUuid } from '../uuid.ts'
+import { writeUuid } from '../base/uuid.ts'
 import { type SummaryRule, type SummaryEvent, type TimerChange, type Tracked, isRelevant, react } from './reaction.ts'
 import {
   type Schedule,

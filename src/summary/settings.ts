@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { wholeNumber } from '../whole-number.ts'
+import { wholeNumber } from '../base/whole-number.ts'
 
 const number = (fallback: number, min: number, max: number) => wholeNumber(min, max).default(fallback)
 

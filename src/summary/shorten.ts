@@ -1,4 +1,4 @@
-import { trimEndMatching } from '../trim-end.ts'
+import { trimEndMatching } from '../base/texts.ts'
 
 const words = new Intl.Segmenter('und', { granularity: 'word' })
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })

@@ -1,8 +1,10 @@
-import '../low-priority.ts'
+import { lowerThreadPriority } from '../base/threads.ts'
 import { extractSummary } from './extract.ts'
 import { buildPrompt } from './prompt.ts'
 import type { Summary } from './provider.ts'
 import { type Conversation, type StoredTurn, parseConversation } from './turns.ts'
+
+lowerThreadPriority()
 
 /** The tasks of the thread of `thread.ts`, which calls them by name. */
 export const runExtract = (conversation: Conversation<StoredTurn>): Summary =>

@@ -1,5 +1,5 @@
 import { Tinypool } from 'tinypool'
-import { moduleUrl } from '../module-url.ts'
+import { moduleUrl } from '../base/threads.ts'
 import type { Summary } from './provider.ts'
 import type { PromptTask } from './thread-worker.ts'
 import type { Conversation, StoredTurn } from './turns.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import envPaths from 'env-paths'
 import { UsageError } from '../cli/exit.ts'
-import { trimEndMatching } from '../trim-end.ts'
+import { trimEndMatching } from '../base/texts.ts'
 import type { EnvironmentVariables } from './agents/agent.ts'
 import { lastServer } from './login/credentials.ts'
 

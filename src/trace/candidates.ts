@@ -1,6 +1,6 @@
 import type { ReadTables } from '../../projections/index.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { keyHash } from '../ids.ts'
+import { keyHash } from '../base/ids.ts'
 
 /** So many of the traces with an externalId are looked at, the oldest first. */
 const MOST = 20

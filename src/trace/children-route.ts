@@ -6,7 +6,7 @@ import { weighedRows } from '../http/page-bytes.ts'
 import { MAX_LIMIT } from '../contract/parameters.ts'
 import { traces } from '../contract/traces.ts'
 import { route } from '../http/route.ts'
-import { keyHash } from '../ids.ts'
+import { keyHash } from '../base/ids.ts'
 import { ofNamespace } from './lists.ts'
 import { assertMayRead } from './policy.ts'
 import {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { identityId } from '../../src/ids.ts'
+import { identityId } from '../../src/base/ids.ts'
 import { createIdentity } from '../../src/user/decide.ts'
 import { freshDatabase } from '../support/database.ts'
 import { logEnvironment } from '../support/log-place.ts'

@@ -46,8 +46,7 @@ test('the renderer runs in a browser, too: it imports nothing of Node or of the 
         (text.startsWith('import type ') && /^(?:\.\.\/){1,2}contract\//.test(path!)) ||
         path!.startsWith('./') ||
         /^\.\.\/(?:transcript|document)/.test(path!) ||
-        /^(?:\.\.\/){1,2}json\/(?:raw-values|read-string|steps)\.ts$/.test(path!) ||
-        path === '../../lasting-text.ts'
+        /^(?:\.\.\/){1,2}base\/(?:json\/(?:raw-values|read-string|steps)|for-people)\.ts$/.test(path!)
       assert.ok(
         own ||
           path === '../../trace/messages/tool-names.ts' ||

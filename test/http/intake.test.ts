@@ -7,7 +7,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { HttpError } from '../../src/http/http-error.ts'
 import { newIntake } from '../../src/http/intake.ts'
-import { Busy, newPermits } from '../../src/permits.ts'
+import { Busy, newPermits } from '../../src/base/permits.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert'
 import { installErrors } from '../../src/http/errors.ts'
 import { installLargeAnswers } from '../../src/http/large-answers.ts'
 import { newNodePermits } from '../../src/http/node-permits.ts'
-import { newPermits } from '../../src/permits.ts'
+import { newPermits } from '../../src/base/permits.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('large answers')

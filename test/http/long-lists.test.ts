@@ -8,7 +8,7 @@ import { notFound } from '../../src/http/http-error.ts'
 import { BrokenOff, type Chunk, type LongList, type Sending } from '../../src/http/long-list.ts'
 import { type LongListsOptions, newLongLists } from '../../src/http/long-lists.ts'
 import { newNodePermits } from '../../src/http/node-permits.ts'
-import { newPermits } from '../../src/permits.ts'
+import { newPermits } from '../../src/base/permits.ts'
 import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
 
 const test = suite('http: long lists')

@@ -5,7 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boundSockets } from '../../src/http/sockets.ts'
 import { newLineBudget } from '../../src/http/line-budget.ts'
-import { newPermits } from '../../src/permits.ts'
+import { newPermits } from '../../src/base/permits.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('http: connections')

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { identityId, sha256 } from '../../src/ids.ts'
+import { identityId, sha256 } from '../../src/base/ids.ts'
 import { metadataOf } from '../../src/log/metadata.ts'
 import type { InviteView, PublicInvite } from '../../src/contract/invites.ts'
 import type { MemberView } from '../../src/contract/members.ts'

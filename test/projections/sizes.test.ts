@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { sizes } from '../../projections/sizes.ts'
 import { traces } from '../../projections/traces.ts'
-import { traceId } from '../../src/ids.ts'
+import { traceId } from '../../src/base/ids.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { type StreamEvent, decodedEvents, openModels } from './support.ts'
 

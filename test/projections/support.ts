@@ -3,7 +3,7 @@ import { type DecodedEvent, type Projection } from '../../src/engine/projection.
 import { applyBatch, connectForApplying } from '../../src/engine/apply.ts'
 import type { Group } from '../../src/engine/group.ts'
 import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/base/ids.ts'
 import type { AnyEvent } from '../../src/events.ts'
 import { freshDatabase } from '../support/database.ts'
 

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { identities } from '../../projections/identities.ts'
 import { users } from '../../projections/users.ts'
-import { identityId } from '../../src/ids.ts'
+import { identityId } from '../../src/base/ids.ts'
 import { NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('users and identities')

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/base/ids.ts'
 import { copyLog } from '../../src/log/copy/copy.ts'
 import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
 import type { EventLog } from '../../src/log/log.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Answer, Seen } from '../../src/realtime/answer.ts'
-import { newPermits } from '../../src/permits.ts'
+import { newPermits } from '../../src/base/permits.ts'
 import { type LiveQueriesOptions, newLiveQueries } from '../../src/realtime/live-queries.ts'
 import { until } from '../support/until.ts'
 

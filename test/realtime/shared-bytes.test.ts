@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Client, type Permits, newPermits } from '../../src/permits.ts'
+import { type Client, type Permits, newPermits } from '../../src/base/permits.ts'
 import { type SharedBytes, newSharedBytes } from '../../src/realtime/shared-bytes.ts'
 
 const test = suite('realtime: the bytes of a value')

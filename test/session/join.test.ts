@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { sha256 } from '../../src/ids.ts'
+import { sha256 } from '../../src/base/ids.ts'
 import { signIn } from '../../src/session/sign-in.ts'
 import type { NewSession } from '../../src/contract/sessions.ts'
 import { all } from '../log/support/events.ts'

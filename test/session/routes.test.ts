@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { identityId, namespaceId, newId, sha256, userId } from '../../src/ids.ts'
+import { identityId, namespaceId, newId, sha256, userId } from '../../src/base/ids.ts'
 import { claimNamespace } from '../../src/namespace/decide.ts'
 import { start as startSession, switchTo } from '../../src/session/decide.ts'
 import { signUp } from '../../src/session/sign-up.ts'

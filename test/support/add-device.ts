@@ -1,4 +1,4 @@
-import { identityId, sha256 } from '../../src/ids.ts'
+import { identityId, sha256 } from '../../src/base/ids.ts'
 import { createIdentity } from '../../src/user/decide.ts'
 import type { App } from './open-app.ts'
 

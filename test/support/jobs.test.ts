@@ -18,7 +18,7 @@ test('each file runs once over Postgres, in one of two parts', () => {
 })
 
 test('imports say what a file needs', () => {
-  const { isPure, needsDatabase, rank } = find('test/json/exact')
+  const { isPure, needsDatabase, rank } = find('test/base/json/exact')
   assert.equal({ isPure, needsDatabase, rank }, { isPure: true, needsDatabase: false, rank: 0 })
   const routes = find('test/session/routes')
   assert.equal([routes.isPure, routes.needsDatabase, routes.touchesLog, routes.rank], [false, true, true, 0])
@@ -49,8 +49,8 @@ test('pure files share a process, and need no database', () => {
 
 test('a path chooses files of all parts', () => {
   assert.equal(filesOf(of('quick', 'commands/serve', 'json/exact')), [
+    'test/base/json/exact.test.ts',
     'test/commands/serve.test.ts',
-    'test/json/exact.test.ts',
   ])
 })
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { parseExact } from '../../src/json/exact.ts'
+import { parseExact } from '../../src/base/json/exact.ts'
 import type { MessageValue } from '../../src/realtime/client/queries.ts'
 import { dayOf, messageLines } from '../../src/tail/message-lines.ts'
 

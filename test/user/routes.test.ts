@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { identityId, sha256 } from '../../src/ids.ts'
+import { identityId, sha256 } from '../../src/base/ids.ts'
 import type { NewSession } from '../../src/contract/sessions.ts'
 import { refresh } from '../../src/user/decide.ts'
 import { freshDatabase } from '../support/database.ts'

@@ -1,5 +1,5 @@
-import { parseExact } from '../../json/exact.ts'
-import { pause } from '../../pause.ts'
+import { parseExact } from '../../base/json/exact.ts'
+import { pause } from '../../base/waits.ts'
 import { newRealtimeClient } from '../../realtime/client/client.ts'
 import { hasStatus, isTemporaryFailure } from '../../sync/api/errors.ts'
 import type { TimelineEntry } from '../../sync/api/history.ts'

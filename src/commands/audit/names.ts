@@ -1,7 +1,7 @@
 import { mainGroup } from '../../../projections/index.ts'
 import type { Client } from '../../engine/checkpoint.ts'
 import { schemaOf } from '../../engine/group.ts'
-import { isId } from '../../ids.ts'
+import { isId } from '../../base/ids.ts'
 import { uuids } from '../../postgres/arrays.ts'
 import { SqlState, hasSqlState } from '../../postgres/sql-state.ts'
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../../cli/exit.ts'
-import { isId, namespaceId, traceId } from '../../ids.ts'
+import { isId, namespaceId, traceId } from '../../base/ids.ts'
 import type { Scope } from '../../log/export/format.ts'
 import type { EventLog, RecordedEvent } from '../../log/log.ts'
 import { normalizeSlug } from '../../namespace/slug.ts'

@@ -1,7 +1,7 @@
 import { io } from '../../cli/io.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { readConfig } from '../../config.ts'
-import { newLogger } from '../../logger.ts'
+import { newLogger } from '../../base/logger.ts'
 import { NO_CATALOGUE } from '../../models/settings.ts'
 import { SourceFailed } from '../../models/source.ts'
 import { openService } from '../../service/open.ts'

@@ -8,7 +8,7 @@ import { rebuild } from '../../engine/rebuild.ts'
 import { isOutage } from '../../engine/retryable-errors.ts'
 import { formats } from '../../events.ts'
 import { openLog } from '../../log/open-log.ts'
-import { percentDone } from '../../percent.ts'
+import { percentDone } from '../../base/for-people.ts'
 import { findDatabaseUrl } from '../database-url.ts'
 
 const namesOf = (groups: readonly Group[]): string => groups.map(({ name }) => name).join(', ')

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { commandName } from '../../cli/command-name.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { readConfig } from '../../config.ts'
-import { newLogger } from '../../logger.ts'
+import { newLogger } from '../../base/logger.ts'
 import { type Running, serve } from '../../service/serve.ts'
 
 /** A stop that takes longer ends the process with exit code 1. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { SHORT_TEXT, isLongerThan } from '../../text-limits.ts'
+import { SHORT_TEXT, isLongerThan } from '../../base/texts.ts'
 
 /** A name on the command line: spaces around it are cut off. */
 export const nameFrom = (text: string): string => {

@@ -1,11 +1,11 @@
-import { rawMembersInSteps } from '../../json/raw-values.ts'
+import { rawMembersInSteps } from '../../base/json/raw-values.ts'
 import { toolName } from '../../trace/messages/tool-names.ts'
 import { type DiffLine, diffLines, patchLines } from './diff.ts'
 import { languageOf } from './highlight.ts'
-import { readString } from '../../json/read-string.ts'
+import { readString } from '../../base/json/read-string.ts'
 import { indentedJson } from './json-text.ts'
 import type { Call } from './message.ts'
-import type { Steps } from '../../json/steps.ts'
+import type { Steps } from '../../base/json/steps.ts'
 import { visibleLine } from './visible.ts'
 
 /** An argument of a call: text as it is, anything else as JSON. */

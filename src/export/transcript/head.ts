@@ -1,6 +1,6 @@
 import type { TraceDetail } from '../../contract/trace.ts'
-import { lastingText } from '../../lasting-text.ts'
-import { rawMembers } from '../../json/raw-values.ts'
+import { lastingText } from '../../base/for-people.ts'
+import { rawMembers } from '../../base/json/raw-values.ts'
 import { timeText } from './times.ts'
 import { visibleLine } from './visible.ts'
 

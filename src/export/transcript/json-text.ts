@@ -1,4 +1,4 @@
-import { rawItems, rawMembers } from '../../json/raw-values.ts'
+import { rawItems, rawMembers } from '../../base/json/raw-values.ts'
 
 const MOST_CHARACTERS = 64 * 1024
 /** Deeper values stay on one line, else indentation would be most of the text. */

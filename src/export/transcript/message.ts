@@ -1,6 +1,6 @@
-import { rawItemsInSteps, rawMembersInSteps } from '../../json/raw-values.ts'
-import { readString } from '../../json/read-string.ts'
-import type { Steps } from '../../json/steps.ts'
+import { rawItemsInSteps, rawMembersInSteps } from '../../base/json/raw-values.ts'
+import { readString } from '../../base/json/read-string.ts'
+import type { Steps } from '../../base/json/steps.ts'
 
 /** The parts of a message as a transcript shows them; `args` is JSON text, exactly as it is stored. */
 export type Call = {

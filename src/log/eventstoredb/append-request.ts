@@ -1,4 +1,4 @@
-import { isId } from '../../ids.ts'
+import { isId } from '../../base/ids.ts'
 import type { ExpectedRevision, NewEvent } from '../log.ts'
 import { type Field, encodeMessage, messageField, textField, uint64Field } from './protobuf-writer.ts'
 

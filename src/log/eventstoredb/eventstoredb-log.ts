@@ -1,5 +1,5 @@
 import { type EventLog, type LogIdentity, type Revision, type StoredRecord } from '../log.ts'
-import { REQUEST_WAIT_MS } from '../../request-wait.ts'
+import { REQUEST_WAIT_MS } from '../../base/waits.ts'
 import { parseAddress } from './address.ts'
 import { proposedEvent } from './append-request.ts'
 import { newRetryingRead } from './retrying-client.ts'

@@ -1,4 +1,4 @@
-import { pause } from '../../pause.ts'
+import { pause } from '../../base/waits.ts'
 import { type Batch, type EventLog, LogChanged, type StoredRecord } from '../log.ts'
 import type { EpochGuard } from './epoch-guard.ts'
 import { orAborted } from './or-aborted.ts'

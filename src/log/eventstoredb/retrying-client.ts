@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
-import { newPermits, withPermit } from '../../permits.ts'
+import { newPermits, withPermit } from '../../base/permits.ts'
 import { LogUnavailable } from '../log.ts'
 import type { Connection } from './connection.ts'
 import { permanentError, isNotLeader } from './errors.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { escapeControls } from '../../cli/escape.ts'
-import { isId } from '../../ids.ts'
+import { isId } from '../../base/ids.ts'
 import type { RecordedEvent } from '../log.ts'
 
 /**

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
-import { pause } from '../../pause.ts'
+import { REQUEST_WAIT_MS, pause } from '../../base/waits.ts'
 import { newPool } from '../../postgres/connect.ts'
-import { REQUEST_WAIT_MS } from '../../request-wait.ts'
 import { newIdentityCheck } from '../identity-check.ts'
 import {
   type Batch,

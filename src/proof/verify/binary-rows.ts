@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { uuidText } from '../../uuid.ts'
+import { uuidText } from '../../base/uuid.ts'
 import type { Slice } from './hashing.ts'
 
 /** Rows of a binary COPY: far cheaper to read than those of a query. */

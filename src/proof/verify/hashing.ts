@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { moduleUrl } from '../../module-url.ts'
+import { moduleUrl } from '../../base/threads.ts'
 import { HASH_BYTES } from '../tree.ts'
 
 /** How many texts an entry has: id, stream, type, metadata and data. */

@@ -1,5 +1,5 @@
 import { escapeControls } from '../../cli/escape.ts'
-import { truncateText, LONG_TEXT } from '../../text-limits.ts'
+import { truncateText, LONG_TEXT } from '../../base/texts.ts'
 
 type FailureDetails = { readonly status?: number; readonly code?: string; readonly retryAfterMs?: number }
 

@@ -1,6 +1,6 @@
 import type { api } from '../../contract/api.ts'
 import type { BodyOf, DataOf, PathOf, QueryOf, Route } from '../../contract/route.ts'
-import { parseExact } from '../../json/exact.ts'
+import { parseExact } from '../../base/json/exact.ts'
 import { MAX_BYTES } from './bounded-fetch.ts'
 import { exchange } from './exchange.ts'
 import { answerData, networkError } from './answer-data.ts'

@@ -1,4 +1,4 @@
-import { trimEndMatching } from '../../trim-end.ts'
+import { trimEndMatching } from '../../base/texts.ts'
 
 /** What a link to a trace names. `server` is its address without a trailing slash. */
 export type LinkedTrace = { readonly server: string; readonly externalId: string; readonly namespace?: string }

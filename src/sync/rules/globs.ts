@@ -1,6 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { Minimatch } from 'minimatch'
-import { trimEndMatching } from '../../trim-end.ts'
+import { trimEndMatching } from '../../base/texts.ts'
 
 /** Whether a path is meant by a glob. */
 export type Matches = (path: string) => boolean

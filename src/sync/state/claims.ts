@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { pause } from '../../pause.ts'
-import { type ProcessLock, tryLock } from '../../process-lock.ts'
+import { pause } from '../../base/waits.ts'
+import { type ProcessLock, tryLock } from '../../base/process-lock.ts'
 import type { Database } from '../agents/support/sqlite/load.ts'
 import { type StateFile, transaction } from './state-file.ts'
 

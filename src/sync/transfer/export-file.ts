@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { z } from 'zod'
-import { rawItems, rawMembers } from '../../json/raw-values.ts'
+import { rawItems, rawMembers } from '../../base/json/raw-values.ts'
 import type { EncodedMessage } from '../upload/encode.ts'
 import { visibilities } from '../upload/upsert-trace.ts'
 import { Damaged, JsonPieces } from './json-pieces.ts'

@@ -1,4 +1,4 @@
-import { parseExact } from '../../json/exact.ts'
+import { parseExact } from '../../base/json/exact.ts'
 import type { Connection } from '../login/connect.ts'
 import type { EncodedMessage } from './encode.ts'
 import { newStoredMessages } from './stored-messages.ts'

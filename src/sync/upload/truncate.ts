@@ -1,4 +1,4 @@
-import { LONG_TEXT, SHORT_TEXT, truncateText, isLongerThan } from '../../text-limits.ts'
+import { LONG_TEXT, SHORT_TEXT, truncateText, isLongerThan } from '../../base/texts.ts'
 import type { Part, SessionMessage, TraceFields } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
 

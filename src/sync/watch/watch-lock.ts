@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { tryLock } from '../../process-lock.ts'
+import { tryLock } from '../../base/process-lock.ts'
 import { digest } from '../digest.ts'
 import { readJson, writePrivateFile } from '../private-files.ts'
 import { serverKey } from '../server-key.ts'

@@ -1,7 +1,9 @@
-import '../../low-priority.ts'
+import { lowerThreadPriority } from '../../base/threads.ts'
 import { type TaskInput, type TaskResult, resultOf } from '../../http/task-result.ts'
 import { readBatch, readMessage } from './body.ts'
 import type { MessageUpsert } from './message.ts'
+
+lowerThreadPriority()
 
 /** What runs on the threads that read bodies, by these names. */
 export const batch = (input: TaskInput): TaskResult<readonly MessageUpsert[]> => resultOf(input, readBatch)

@@ -1,6 +1,6 @@
 import { MOST_MATCHES, type Match } from '../../contract/messages.ts'
 import { type MemberTexts, jsonText } from '../../http/json-text.ts'
-import { rawItemsInSteps } from '../../json/raw-values.ts'
+import { rawItemsInSteps } from '../../base/json/raw-values.ts'
 import { folded, occurrences } from './folded.ts'
 import { textsOf } from './part-texts.ts'
 import type { MessageListRow } from './queries.ts'

@@ -1,4 +1,4 @@
-import { isNegativeZero } from '../../json/exact.ts'
+import { isNegativeZero } from '../../base/json/exact.ts'
 import type { PatchOperation } from '../events.ts'
 import { type PartsHead, type TextHead, headOfParts, headOfText } from './heads.ts'
 import type { MessageHead, PartDigests } from './loaded.ts'

@@ -1,6 +1,6 @@
-import { rawLeaves, rawMembersInSteps } from '../../json/raw-values.ts'
-import { readString } from '../../json/read-string.ts'
-import { type Steps, inSteps } from '../../json/steps.ts'
+import { rawLeaves, rawMembersInSteps } from '../../base/json/raw-values.ts'
+import { readString } from '../../base/json/read-string.ts'
+import { type Steps, inSteps } from '../../base/json/steps.ts'
 import type { PartType } from '../../contract/message.ts'
 
 type Members = ReadonlyMap<string, string>

@@ -1,7 +1,7 @@
 import type { Message } from '../../contract/message.ts'
 import type { UpsertedMessage } from '../../contract/messages.ts'
 import { type JsonText, jsonText } from '../../http/json-text.ts'
-import { messageId } from '../../ids.ts'
+import { messageId } from '../../base/ids.ts'
 import type { MessageDocument } from './message.ts'
 import { partText } from './part-text.ts'
 

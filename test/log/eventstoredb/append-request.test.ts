@@ -2,7 +2,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newId } from '../../../src/ids.ts'
+import { newId } from '../../../src/base/ids.ts'
 import { appendOptions, proposedEvent, proposedSystemEvent } from '../../../src/log/eventstoredb/append-request.ts'
 import { expectedOf, nameOf, proposedOf } from '../../support/eventstoredb/messages.ts'
 

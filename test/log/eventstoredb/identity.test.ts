@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { newId } from '../../../src/ids.ts'
+import { newId } from '../../../src/base/ids.ts'
 import { type EventLog, LogChanged } from '../../../src/log/log.ts'
 import { failure } from '../../support/eventstoredb/faults.ts'
 import { all, bodies, followPrefix, numbered, readPrefix } from '../support/events.ts'

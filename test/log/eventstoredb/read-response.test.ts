@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parseReadResponse } from '../../../src/log/eventstoredb/read-response.ts'
-import { newId } from '../../../src/ids.ts'
+import { newId } from '../../../src/base/ids.ts'
 import {
   caughtUp,
   checkpoint,

@@ -5,7 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { checkExport, readExport } from '../../../src/log/export/read.ts'
 import { newExportWriter } from '../../../src/log/export/write.ts'
-import { newId } from '../../../src/ids.ts'
+import { newId } from '../../../src/base/ids.ts'
 import type { RecordedEvent } from '../../../src/log/log.ts'
 
 const test = suite('log: a file of an export')

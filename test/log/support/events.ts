@@ -1,4 +1,4 @@
-import { newId } from '../../../src/ids.ts'
+import { newId } from '../../../src/base/ids.ts'
 import type { EventLog, NewEvent, RecordedEvent } from '../../../src/log/log.ts'
 
 /** The events of one append, with these bodies. */

@@ -1,4 +1,4 @@
-import { newId } from '../../../src/ids.ts'
+import { newId } from '../../../src/base/ids.ts'
 import type { EventLog, NewEvent } from '../../../src/log/log.ts'
 import { wholeAppends } from '../../../src/log/whole-appends.ts'
 import { migrate } from '../../../src/postgres/migrate.ts'

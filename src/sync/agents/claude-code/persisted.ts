@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
-import { trimEndMatching } from '../../../trim-end.ts'
+import { trimEndMatching } from '../../../base/texts.ts'
 
 /** More of an output is not taken. */
 const MAX_BYTES = 1 << 20

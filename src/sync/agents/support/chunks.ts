@@ -3,7 +3,7 @@ import { closeSync, createReadStream, openSync, type ReadStream, readSync } from
 import { pipeline } from 'node:stream'
 // Not `import { createZstdDecompress }`: before Node 22.15 it is missing, and the import would fail for all agents.
 import * as zlib from 'node:zlib'
-import { newYielding } from '../../../yielding.ts'
+import { newYielding } from '../../../base/yielding.ts'
 
 const CHUNK = 1 << 18
 

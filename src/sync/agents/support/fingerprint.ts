@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { newYielding } from '../../../yielding.ts'
+import { newYielding } from '../../../base/yielding.ts'
 
 const BLOCK = 1 << 16
 

@@ -1,5 +1,5 @@
 import type * as Sqlite from 'node:sqlite'
-import { loadSqlite } from '../../../../load-sqlite.ts'
+import { loadSqlite } from '../../../../base/load-sqlite.ts'
 
 export type Database = Sqlite.DatabaseSync
 

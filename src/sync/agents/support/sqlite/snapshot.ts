@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { errorMessage } from '../../../../cli/exit.ts'
-import { pause } from '../../../../pause.ts'
+import { pause } from '../../../../base/waits.ts'
 import { type DatabaseFiles, lookAtFiles, walHeader } from './files.ts'
 import { type Database, newPrivateDatabase } from './load.ts'
 

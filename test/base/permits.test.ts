@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { Busy, type Client, type Permit, type Permits, type PermitsOptions, newPermits } from '../src/permits.ts'
+import {
+  Busy,
+  type Client,
+  type Permit,
+  type Permits,
+  type PermitsOptions,
+  newPermits,
+} from '../../src/base/permits.ts'
 
 const test = suite('permits')
 

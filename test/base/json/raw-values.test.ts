@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { rawItems, rawItemsInSteps, rawMembers, rawMembersInSteps } from '../../src/json/raw-values.ts'
+import { rawItems, rawItemsInSteps, rawMembers, rawMembersInSteps } from '../../../src/base/json/raw-values.ts'
 
 const test = suite('json: values as slices of text')
 

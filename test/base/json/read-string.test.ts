@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readString } from '../../src/json/read-string.ts'
+import { readString } from '../../../src/base/json/read-string.ts'
 
 const test = suite('export: long texts in JSON')
 

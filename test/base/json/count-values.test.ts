@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { countValues } from '../../src/json/count-values.ts'
+import { countValues } from '../../../src/base/json/count-values.ts'
 
 const test = suite('json/count-values')
 

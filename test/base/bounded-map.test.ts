@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { BoundedMap } from '../src/bounded-map.ts'
+import { BoundedMap } from '../../src/base/bounded-map.ts'
 
 const test = suite('a bounded map')
 

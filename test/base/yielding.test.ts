@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Client } from '../src/permits.ts'
-import { newTurns } from '../src/yielding.ts'
+import type { Client } from '../../src/base/permits.ts'
+import { newTurns } from '../../src/base/yielding.ts'
 
 const test = suite('turns of the event loop')
 

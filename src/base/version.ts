@@ -1,4 +1,4 @@
-import manifest from '../package.json' with { type: 'json' }
+import manifest from '../../package.json' with { type: 'json' }
 
 /** The version of Tracebook, as in `package.json`. */
 export const { version } = manifest

@@ -1,4 +1,4 @@
-import { REQUEST_WAIT_MS } from './request-wait.ts'
+import { REQUEST_WAIT_MS } from './waits.ts'
 
 /** There is no room for this one now; the message is for the client. Nothing was stored. */
 export class Busy extends Error {

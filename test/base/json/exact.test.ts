@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { NumberOutOfRange, isDeeperThan, isUnstorable, parseExact } from '../../src/json/exact.ts'
+import { NumberOutOfRange, isDeeperThan, isUnstorable, parseExact } from '../../../src/base/json/exact.ts'
 
 const test = suite('json/exact')
 const again = (text: string) => JSON.stringify(parseExact(text))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { uuidText, writeUuid } from '../src/uuid.ts'
+import { uuidText, writeUuid } from '../../src/base/uuid.ts'
 
 const bytesOf = (uuid: string): Buffer => {
   const bytes = Buffer.alloc(18)

@@ -1,0 +1,45 @@
+/** Wakes a loop that sleeps. A call of `wake` while the loop is awake makes its next `sleep` return at once. */
+export type Wakeup = {
+  wake(): void
+  /** Resolves after `wake`, after `ms`, or with the signal. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+export const newWakeup = (): Wakeup => {
+  let isWoken = false
+  let endSleep = () => {}
+
+  const wake = () => {
+    isWoken = true
+    endSleep()
+  }
+
+  const wait = (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = setTimeout(end, ms)
+      signal?.addEventListener('abort', end)
+      endSleep = end
+    })
+
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    if (!isWoken && !signal?.aborted) await wait(ms, signal)
+    isWoken = false
+  }
+
+  return { wake, sleep }
+}
+
+/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> => newWakeup().sleep(ms, signal)
+
+/**
+ * For how long a request waits for one thing that may pass by itself, in milliseconds: a log or a database that is away, other
+ * writers to the same stream, read models that are behind. Then it is answered with 503. That is enough for a reconnection, and for
+ * another process to take over where one dies; and so little that requests do not pile up behind an outage.
+ */
+export const REQUEST_WAIT_MS = 5_000

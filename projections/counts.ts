@@ -2,27 +2,13 @@ import { projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
-import { rewritten } from './support/vacuum.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-/** `message_types` and `tool_types` are JSON objects as text: a count for each key. */
-const table = tableOf(
-  'counts',
-  {
-    trace_id: 'uuid primary key',
-    message_count: 'int8 not null',
-    message_types: 'json not null',
-    tool_types: 'json not null',
-  },
-  { storage: `fillfactor = 70, ${rewritten}` },
-)
-export type CountsTable = RowOf<typeof table>
+import { countsTable } from './tables.ts'
 
 type Counted = Extract<AnyEvent, { type: 'MessagesCounted' }>['data']
 
 type Changes = { readonly counted: Map<string, Counted>; readonly deleted: Set<string> }
 
-const totals = table.unnest<readonly [traceId: string, Counted]>({
+const totals = countsTable.unnest<readonly [traceId: string, Counted]>({
   trace_id: ([traceId]) => traceId,
   message_count: ([, { messageCount }]) => messageCount,
   message_types: ([, { messageTypeCounts }]) => JSON.stringify(messageTypeCounts),
@@ -32,7 +18,7 @@ const totals = table.unnest<readonly [traceId: string, Counted]>({
 /** How many messages a trace has, by class, and how many tool calls, by tool: the totals of its last `MessagesCounted`. */
 export const counts = projectionOf<AnyEvent>()<Changes>({
   name: 'counts',
-  tables: table.create,
+  tables: countsTable.create,
   rows: { counts: { trace: 'trace_id' } },
   indexes: '',
   start: () => ({ counted: new Map(), deleted: new Set() }),

@@ -2,21 +2,8 @@ import { projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
-import { byKey } from './support/by-key.ts'
-import { listedFrom } from './support/vacuum.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-const table = tableOf(
-  'feed',
-  {
-    id: 'uuid primary key',
-    namespace_id: 'uuid not null',
-    created_at: 'int8 not null',
-    visibility: 'text collate "C" not null',
-  },
-  { storage: listedFrom },
-)
-export type FeedTable = RowOf<typeof table>
+import { byKey } from './support/sql.ts'
+import { feedTable } from './tables.ts'
 
 type Entry = { readonly id: string; readonly namespaceId: string; readonly createdAt: number; visibility: string }
 
@@ -26,14 +13,14 @@ type Changes = {
   readonly deleted: Set<string>
 }
 
-const inserted = table.unnest<Entry>({
+const inserted = feedTable.unnest<Entry>({
   id: ({ id }) => id,
   namespace_id: ({ namespaceId }) => namespaceId,
   created_at: ({ createdAt }) => createdAt,
   visibility: ({ visibility }) => visibility,
 })
 
-const updated = table.unnest<readonly [id: string, visibility: string]>({
+const updated = feedTable.unnest<readonly [id: string, visibility: string]>({
   id: ([id]) => id,
   visibility: ([, visibility]) => visibility,
 })
@@ -44,7 +31,7 @@ const updated = table.unnest<readonly [id: string, visibility: string]>({
  */
 export const feed = projectionOf<AnyEvent>()<Changes>({
   name: 'feed',
-  tables: table.create,
+  tables: feedTable.create,
   rows: { feed: { trace: 'id' } },
   indexes: `
     create index feed_public on feed (created_at desc, id desc) include (namespace_id) where visibility = 'public';

@@ -10,28 +10,7 @@ import {
   ignoredSessionEvents,
   ignoredTraceEvents,
 } from './support/ignored.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-/**
- * `first_id` is the id of the first identity with the same key; later ones, after a removal, have the same `first_id`.
- * `provider_data` is a JSON object, `email` and `name` are JSON string literals.
- */
-const table = tableOf('identities', {
-  id: 'uuid primary key',
-  first_id: 'uuid not null',
-  user_id: 'uuid not null',
-  type: 'text collate "C" not null',
-  provider_data: 'json',
-  email: 'json',
-  email_verified: 'bool',
-  name: 'json',
-  created_at: 'int8 not null',
-})
-export type IdentitiesTable = RowOf<typeof table> & { type: IdentityType }
-
-/** Identities that were removed from their users; their rows in `identities` stay. */
-const removedTable = tableOf('removed_identities', { id: 'uuid primary key', user_id: 'uuid not null' })
-export type RemovedIdentitiesTable = RowOf<typeof removedTable>
+import { identitiesTable, removedIdentitiesTable } from './tables.ts'
 
 type Profile = {
   readonly id: string
@@ -56,7 +35,7 @@ const profile = {
   name: ({ name }: Profile) => literal(name),
 }
 
-const inserted = table.unnest<Row>({
+const inserted = identitiesTable.unnest<Row>({
   ...profile,
   user_id: ({ userId }) => userId,
   type: ({ type }) => type,
@@ -64,9 +43,9 @@ const inserted = table.unnest<Row>({
   first_id: ({ firstId }) => firstId,
 })
 
-const updated = table.unnest<Profile>(profile)
+const updated = identitiesTable.unnest<Profile>(profile)
 
-const removals = removedTable.unnest<Changes['removed'][number]>({
+const removals = removedIdentitiesTable.unnest<Changes['removed'][number]>({
   id: ({ id }) => id,
   user_id: ({ userId }) => userId,
 })
@@ -86,8 +65,8 @@ const update = (rows: readonly Profile[], write: WriteStatement) =>
  */
 export const identities = projectionOf<AnyEvent>()<Changes>({
   name: 'identities',
-  tables: `${table.create}
-    ${removedTable.create}`,
+  tables: `${identitiesTable.create}
+    ${removedIdentitiesTable.create}`,
   rows: { identities: { identity: 'id' }, removed_identities: { user: 'user_id' } },
   indexes: `
     create index identities_user on identities (user_id);

@@ -1,22 +1,21 @@
 import { type Group, MAIN } from '../src/engine/group.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { type CountsTable, counts } from './counts.ts'
-import { type FeedTable, feed } from './feed.ts'
-import { type IdentitiesTable, type RemovedIdentitiesTable, identities } from './identities.ts'
-import { type InvitesTable, invites } from './invites.ts'
-import { type LeftoversTable, leftovers, sweepLeftovers } from './leftovers.ts'
-import { type MembersTable, members } from './members.ts'
-import { type MessagesTable, messages } from './messages.ts'
-import { type ModelProvidersTable, type ModelsTable, models } from './models.ts'
-import { type NamespacesTable, namespaces } from './namespaces.ts'
-import { type PartsTable, parts } from './parts.ts'
-import { type SessionsTable, sessions } from './sessions.ts'
-import { type SizesTable, sizes } from './sizes.ts'
+import { counts } from './counts.ts'
+import { feed } from './feed.ts'
+import { identities } from './identities.ts'
+import { invites } from './invites.ts'
+import { leftovers, sweepLeftovers } from './leftovers.ts'
+import { members } from './members.ts'
+import { messages } from './messages.ts'
+import { models } from './models.ts'
+import { namespaces } from './namespaces.ts'
+import { parts } from './parts.ts'
+import { sessions } from './sessions.ts'
+import { sizes } from './sizes.ts'
 import { sweepTimeline } from './timeline/sweep.ts'
-import type { EntriesTable, EntryLeftoversTable, EntryTracesTable } from './timeline/tables.ts'
 import { timeline } from './timeline/timeline.ts'
-import { type TombstonesTable, type TracesTable, traces } from './traces.ts'
-import { type UsersTable, users } from './users.ts'
+import { traces } from './traces.ts'
+import { users } from './users.ts'
 
 /**
  * Events that take no rights away, so that a crash of PostgreSQL may undo what they wrote until it is written again. A batch
@@ -89,33 +88,3 @@ export const timelineGroup: Group = {
 
 /** All groups of read models. A new group is another entry here; the name of one that goes belongs into `replaces` of another. */
 export const groups: readonly Group[] = [mainGroup, timelineGroup]
-
-/** The tables of the timeline. */
-export type TimelineTables = {
-  entries: EntriesTable
-  entry_traces: EntryTracesTable
-  entry_leftovers: EntryLeftoversTable
-}
-
-/** The tables that queries use: those of the group, and operational ones. */
-export type ReadTables = {
-  users: UsersTable
-  identities: IdentitiesTable
-  removed_identities: RemovedIdentitiesTable
-  sessions: SessionsTable
-  namespaces: NamespacesTable
-  members: MembersTable
-  invites: InvitesTable
-  sizes: SizesTable
-  traces: TracesTable
-  trace_tombstones: TombstonesTable
-  feed: FeedTable
-  counts: CountsTable
-  messages: MessagesTable
-  parts: PartsTable
-  leftovers: LeftoversTable
-  model_providers: ModelProvidersTable
-  models: ModelsTable
-  /** When a session was last used, in milliseconds; not made from events. */
-  'tracebook.session_uses': { session_id: string; last_used_at: bigint }
-}

@@ -3,28 +3,7 @@ import type { AnyEvent } from '../src/events.ts'
 import type { Role } from '../src/contract/namespaces.ts'
 import { literal } from './support/changed-rows.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-/** `email` is a JSON string literal; `accepted_at` and `accepted_by` are those of the first use. */
-const table = tableOf(
-  'invites',
-  {
-    namespace_id: 'uuid not null',
-    code: 'text collate "C" not null',
-    role: 'text collate "C" not null',
-    invited_by: 'uuid not null',
-    email: 'json',
-    max_uses: 'int8',
-    use_count: 'int8 not null default 0',
-    created_at: 'int8 not null',
-    expires_at: 'int8 not null',
-    revoked_at: 'int8',
-    accepted_at: 'int8',
-    accepted_by: 'uuid',
-  },
-  { constraint: 'primary key (namespace_id, code)' },
-)
-export type InvitesTable = RowOf<typeof table> & { role: Role }
+import { invitesTable } from './tables.ts'
 
 type Key = { readonly namespaceId: string; readonly code: string }
 type Created = Key & {
@@ -49,7 +28,7 @@ const changeOf = ({ changed }: Changes, namespaceId: string, code: string): Invi
 
 const key = { namespace_id: ({ namespaceId }: Key) => namespaceId, code: ({ code }: Key) => code }
 
-const inserted = table.unnest<Created>({
+const inserted = invitesTable.unnest<Created>({
   ...key,
   role: ({ role }) => role,
   invited_by: ({ invitedBy }) => invitedBy,
@@ -59,7 +38,7 @@ const inserted = table.unnest<Created>({
   expires_at: ({ expiresAt }) => expiresAt,
 })
 
-const updated = table.unnest<InviteChange>({
+const updated = invitesTable.unnest<InviteChange>({
   ...key,
   use_count: ({ uses }) => uses,
   revoked_at: ({ revokedAt }) => revokedAt,
@@ -80,7 +59,7 @@ const update = (rows: readonly InviteChange[], write: WriteStatement) =>
 /** Invites and their use. Whether one is still valid depends on the time, and is computed by the queries. */
 export const invites = projectionOf<AnyEvent>()<Changes>({
   name: 'invites',
-  tables: table.create,
+  tables: invitesTable.create,
   rows: { invites: { namespace: 'namespace_id' } },
   indexes: 'create index invites_code on invites (code);',
   start: () => ({ created: [], changed: new Map() }),

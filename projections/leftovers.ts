@@ -3,16 +3,12 @@ import { projectionOf } from '../src/engine/projection.ts'
 import { streamIdOf } from '../src/engine/stream.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { ignoredButTraces } from './support/ignored.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-/** Messages and parts of this trace with an incarnation below `before` belong to a deleted trace and have to be deleted. */
-const table = tableOf('leftovers', { trace_id: 'uuid primary key', before: 'int8 not null' })
-export type LeftoversTable = RowOf<typeof table>
+import { leftoversTable } from './tables.ts'
 
 /** The revision of the newest deletion, by trace id. */
 type Changes = Map<string, bigint>
 
-const noted = table.unnest<readonly [traceId: string, before: bigint]>({
+const noted = leftoversTable.unnest<readonly [traceId: string, before: bigint]>({
   trace_id: ([traceId]) => traceId,
   before: ([, before]) => before,
 })
@@ -23,7 +19,7 @@ const noted = table.unnest<readonly [traceId: string, before: bigint]>({
  */
 export const leftovers = projectionOf<AnyEvent>()<Changes>({
   name: 'leftovers',
-  tables: table.create,
+  tables: leftoversTable.create,
   rows: { leftovers: { trace: 'trace_id' } },
   indexes: '',
   start: () => new Map(),

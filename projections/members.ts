@@ -2,20 +2,7 @@ import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import type { Role } from '../src/contract/namespaces.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-const table = tableOf(
-  'members',
-  {
-    namespace_id: 'uuid not null',
-    user_id: 'uuid not null',
-    role: 'text collate "C" not null',
-    invited_by: 'uuid',
-    joined_at: 'int8 not null',
-  },
-  { constraint: 'primary key (namespace_id, user_id)' },
-)
-export type MembersTable = RowOf<typeof table> & { role: Role }
+import { membersTable } from './tables.ts'
 
 type Key = { readonly namespaceId: string; readonly userId: string }
 type Row = Key & { readonly role: Role; readonly invitedBy: string | undefined; readonly joinedAt: number }
@@ -33,14 +20,14 @@ const keyOf = ({ namespaceId, userId }: Key) => `${namespaceId}/${userId}`
 
 const key = { namespace_id: ({ namespaceId }: Key) => namespaceId, user_id: ({ userId }: Key) => userId }
 
-const joinedRows = table.unnest<Row>({
+const joinedRows = membersTable.unnest<Row>({
   ...key,
   role: ({ role }) => role,
   invited_by: ({ invitedBy }) => invitedBy,
   joined_at: ({ joinedAt }) => joinedAt,
 })
-const changedRows = table.unnest<Changed>({ ...key, role: ({ role }) => role })
-const removedRows = table.unnest<Key>(key)
+const changedRows = membersTable.unnest<Changed>({ ...key, role: ({ role }) => role })
+const removedRows = membersTable.unnest<Key>(key)
 
 // On conflict: a member who leaves and joins again in one batch still has a row.
 const writeJoined = (rows: readonly Row[], write: WriteStatement) =>
@@ -69,7 +56,7 @@ const writeRemoved = (rows: readonly Key[], write: WriteStatement) =>
 /** The members of namespaces, and their roles. */
 export const members = projectionOf<AnyEvent>()<Changes>({
   name: 'members',
-  tables: table.create,
+  tables: membersTable.create,
   rows: { members: { namespace: 'namespace_id' } },
   indexes: 'create index members_user on members (user_id, namespace_id);',
   start: () => ({ joined: new Map(), changed: new Map(), removed: new Map() }),

@@ -5,45 +5,11 @@ import { uuids } from '../src/postgres/arrays.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { NO_PARTS, headOfText, partsHeadLine, textHeadLine } from '../src/trace/messages/heads.ts'
 import { headsOf, partIndex, timestampIn } from '../src/trace/messages/message.ts'
-import { byKey } from './support/by-key.ts'
 import { literal } from './support/changed-rows.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
-import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
-import { required } from './support/required.ts'
-import { erasedFrom } from './support/vacuum.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-/**
- * `text_content`, `model` and `tools` are JSON text; `text_head` and `parts_head` are lines of `trace/messages/heads.ts`, the latter empty
- * where an event of before does not tell it; `ordinal` counts a trace's messages as they arrived. `incarnation` is
- * that of the trace: rows of an earlier incarnation stay until they are swept, and must not be shown. `revision`
- * is the trace's after the last event of the message.
- */
-const table = tableOf(
-  'messages',
-  {
-    trace_id: 'uuid not null',
-    incarnation: 'int8 not null',
-    ordinal: 'int4 not null',
-    id: 'uuid not null',
-    external_id: 'text collate "C" not null',
-    role: 'text collate "C" not null',
-    text_content: 'json',
-    model: 'json',
-    sequence: 'float8',
-    timestamp: 'float8',
-    class: 'text collate "C" not null',
-    tools: 'json not null',
-    text_head: 'text collate "C"',
-    parts_head: 'text collate "C" not null',
-    created_at: 'int8 not null',
-    updated_at: 'int8 not null',
-    revision: 'int8 not null',
-  },
-  { constraint: 'primary key (trace_id, incarnation, ordinal)', storage: erasedFrom },
-)
-export type MessagesTable = RowOf<typeof table>
+import { PRESENT_INCARNATION, byKey, required } from './support/sql.ts'
+import { listOrder, messagesTable } from './tables.ts'
 
 type Added = Extract<TraceEvent, { type: 'MessageAdded' }>['data']
 type Updated = Extract<TraceEvent, { type: 'MessageUpdated' }>
@@ -112,14 +78,14 @@ const cells = {
   revision: ({ revision }: Row) => revision,
 }
 
-const inserted = table.unnest<NewRow>({
+const inserted = messagesTable.unnest<NewRow>({
   ...cells,
   id: ({ traceId, externalId }) => messageId(traceId, externalId),
   external_id: ({ externalId }) => externalId,
   created_at: ({ createdAt }) => createdAt,
 })
 
-const updated = table.unnest<Row>(cells, ['role', 'parts_head'])
+const updated = messagesTable.unnest<Row>(cells, ['role', 'parts_head'])
 
 const insert = (rows: readonly NewRow[], write: WriteStatement) =>
   write(
@@ -158,15 +124,11 @@ const writeTimes = (traceIds: readonly string[], write: WriteStatement) =>
     [uuids(traceIds)],
   )
 
-/** Messages without a key come last: no message can have an infinite one. Queries must order by exactly these expressions. */
-export const listOrder = (sequence: string, timestamp: string): string =>
-  `coalesce(${sequence}, 'infinity'::float8), coalesce(${timestamp}, 'infinity'::float8)`
-
 /** One row for each message, without its parts. The rows of deleted traces are swept later (`leftovers.ts`). */
 export const messages = projectionOf<AnyEvent>()<Changes>({
   name: 'messages',
   // No statistics of what clients write: a sample of it would outlive the erasure. Messages are looked up by their ids.
-  tables: `${table.create}
+  tables: `${messagesTable.create}
     alter table messages alter text_content set storage external;
     alter table messages alter external_id set statistics 0;`,
   rows: { messages: { trace: 'trace_id' } },

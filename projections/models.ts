@@ -6,35 +6,9 @@ import { normalizeModelId } from '../src/models/normalized-id.ts'
 import { texts } from '../src/postgres/arrays.ts'
 import { literal } from './support/changed-rows.ts'
 import { ignoredButModels } from './support/ignored.ts'
-import { type RowOf, tableOf } from './table.ts'
+import { modelProvidersTable, modelsTable } from './tables.ts'
 
-/** All columns but `id` are JSON text. */
-const providersTable = tableOf('model_providers', {
-  id: 'text collate "C" primary key',
-  name: 'json not null',
-  env: 'json not null',
-  npm: 'json not null',
-  api: 'json',
-  doc: 'json not null',
-})
-export type ModelProvidersTable = RowOf<typeof providersTable>
-
-/** `body` is the model as answers show it; `search` is the text that searches compare with, in lower case. */
-const modelsTable = tableOf(
-  'models',
-  {
-    provider_id: 'text collate "C" not null',
-    model_id: 'text collate "C" not null',
-    normalized_id: 'text collate "C" not null',
-    name: 'json not null',
-    search: 'text collate "C" not null',
-    body: 'json not null',
-  },
-  { constraint: 'primary key (provider_id, model_id)' },
-)
-export type ModelsTable = RowOf<typeof modelsTable>
-
-type ProviderField = Exclude<keyof ModelProvidersTable, 'id'>
+type ProviderField = Exclude<keyof typeof modelProvidersTable.columns, 'id'>
 
 type Fields = { [Field in ProviderField]?: unknown }
 type Row = { readonly providerId: string; readonly modelId: string; readonly model: Model | undefined }
@@ -107,7 +81,7 @@ const removeModels = (rows: readonly Row[], write: WriteStatement) =>
     removed.values(rows),
   )
 
-const newProviders = providersTable.unnest<readonly [id: string, Fields]>({
+const newProviders = modelProvidersTable.unnest<readonly [id: string, Fields]>({
   id: ([id]) => id,
   name: ([, { name }]) => literal(name),
   env: ([, { env }]) => literal(env),
@@ -128,7 +102,7 @@ const writeSet = (id: string, fields: Fields, write: WriteStatement) => {
 /** The model registry: providers and what they offer. */
 export const models = projectionOf<AnyEvent>()<Changes>({
   name: 'models',
-  tables: `${providersTable.create}
+  tables: `${modelProvidersTable.create}
     ${modelsTable.create}`,
   rows: { model_providers: { models: 'id' }, models: { models: 'provider_id' } },
   indexes: '',

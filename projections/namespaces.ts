@@ -4,22 +4,7 @@ import type { NamespaceType } from '../src/contract/namespaces.ts'
 import type { ClaimedBy } from '../src/namespace/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-/** `display_name` and `description` are JSON string literals. `retention_days` is null where traces are kept for ever. */
-const table = tableOf('namespaces', {
-  id: 'uuid primary key',
-  slug: 'text collate "C" not null',
-  display_name: 'json not null',
-  description: 'json',
-  type: 'text collate "C" not null',
-  claimed_by: 'text collate "C" not null',
-  avatar_storage_id: 'text collate "C"',
-  created_by: 'uuid not null',
-  created_at: 'int8 not null',
-  retention_days: 'int4',
-})
-export type NamespacesTable = RowOf<typeof table> & { type: NamespaceType; claimed_by: ClaimedBy }
+import { namespacesTable } from './tables.ts'
 
 type Change = {
   readonly id: string
@@ -46,7 +31,7 @@ const changing = {
   retention_days: ({ retentionDays }: Change) => retentionDays,
 }
 
-const inserted = table.unnest<Row>({
+const inserted = namespacesTable.unnest<Row>({
   ...changing,
   retention_days: ({ retentionDays }) => retentionDays || undefined,
   slug: ({ slug }) => slug,
@@ -56,7 +41,7 @@ const inserted = table.unnest<Row>({
   created_at: ({ createdAt }) => createdAt,
 })
 
-const updated = table.unnest<Change>(changing, ['display_name'])
+const updated = namespacesTable.unnest<Change>(changing, ['display_name'])
 
 const update = (rows: readonly Change[], write: WriteStatement) =>
   write(
@@ -72,7 +57,7 @@ const update = (rows: readonly Change[], write: WriteStatement) =>
 /** Namespaces. There is no index for slugs: the id is derived from the slug (`src/base/ids.ts`). */
 export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'namespaces',
-  tables: table.create,
+  tables: namespacesTable.create,
   rows: { namespaces: { namespace: 'id' } },
   indexes: 'create index namespaces_retention on namespaces (id) where retention_days is not null;',
   start: changedRows,

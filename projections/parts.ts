@@ -4,31 +4,10 @@ import { headOfPart, partHeadLine } from '../src/trace/messages/heads.ts'
 import { partIndex } from '../src/trace/messages/message.ts'
 import { partText } from '../src/trace/messages/part-text.ts'
 import type { StoredPart } from '../src/trace/messages/part.ts'
-import { byKey } from './support/by-key.ts'
 import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
-import { PRESENT_INCARNATION } from './support/present-incarnation.ts'
-import { required } from './support/required.ts'
-import { erasedFrom } from './support/vacuum.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-/**
- * `body` is the part as answers show it: `{"order", "type", "content"?}`, as JSON text; `head` is a line of `trace/messages/heads.ts`. `incarnation` is the trace's: rows
- * of an earlier one must not be shown.
- */
-const table = tableOf(
-  'parts',
-  {
-    trace_id: 'uuid not null',
-    incarnation: 'int8 not null',
-    ordinal: 'int4 not null',
-    position: 'int4 not null',
-    head: 'text collate "C" not null',
-    body: 'json not null',
-  },
-  { constraint: 'primary key (trace_id, incarnation, ordinal, position)', storage: erasedFrom },
-)
-export type PartsTable = RowOf<typeof table>
+import { PRESENT_INCARNATION, byKey, required } from './support/sql.ts'
+import { partsTable } from './tables.ts'
 
 /** Which part: the message, and the part's index in it (column `position`). */
 type PartKey = { readonly traceId: string; readonly ordinal: number; readonly index: number }
@@ -51,8 +30,8 @@ const keyColumns = {
   ordinal: ({ ordinal }: PartKey) => ordinal,
   position: ({ index }: PartKey) => index,
 }
-const keys = table.unnest<PartKey>(keyColumns)
-const whole = table.unnest<Row>({
+const keys = partsTable.unnest<PartKey>(keyColumns)
+const whole = partsTable.unnest<Row>({
   ...keyColumns,
   head: ({ part }) => partHeadLine(headOfPart(part)),
   body: ({ part, index }) => partText(part.json, index),
@@ -88,7 +67,7 @@ const writeReplaced = (
 /** The parts of all messages, each with the exact JSON text that the client sent. */
 export const parts = projectionOf<AnyEvent>()<Changes>({
   name: 'parts',
-  tables: `${table.create}
+  tables: `${partsTable.create}
     alter table parts alter body set storage external;`,
   rows: { parts: { trace: 'trace_id' } },
   indexes: '',

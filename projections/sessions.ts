@@ -8,22 +8,7 @@ import {
   ignoredTraceEvents,
   ignoredUserEvents,
 } from './support/ignored.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-/** `device_name` is a JSON string literal; `namespace_id` is the namespace that the session was switched to. */
-const table = tableOf('sessions', {
-  id: 'uuid primary key',
-  user_id: 'uuid not null',
-  identity_id: 'uuid not null',
-  token_hash: 'text collate "C" not null',
-  namespace_id: 'uuid',
-  parent_session_id: 'uuid',
-  device_name: 'json',
-  created_at: 'int8 not null',
-  expires_at: 'int8',
-  revoked_at: 'int8',
-})
-export type SessionsTable = RowOf<typeof table>
+import { sessionsTable } from './tables.ts'
 
 type Created = Extract<SessionEvent, { type: 'SessionCreated' }>['data']
 type Change = {
@@ -39,7 +24,7 @@ const changing = {
   revoked_at: ({ revokedAt }: Change) => revokedAt,
 }
 
-const inserted = table.unnest<Row>({
+const inserted = sessionsTable.unnest<Row>({
   ...changing,
   user_id: ({ userId }) => userId,
   identity_id: ({ identityId }) => identityId,
@@ -50,7 +35,7 @@ const inserted = table.unnest<Row>({
   expires_at: ({ expiresAt }) => expiresAt,
 })
 
-const updated = table.unnest<Change>(changing)
+const updated = sessionsTable.unnest<Change>(changing)
 
 const update = (rows: readonly Change[], write: WriteStatement) =>
   write(
@@ -64,7 +49,7 @@ const update = (rows: readonly Change[], write: WriteStatement) =>
 /** Sessions, also those that have ended. When they were last used is in the operational table `session_uses`. */
 export const sessions = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'sessions',
-  tables: table.create,
+  tables: sessionsTable.create,
   rows: { sessions: { session: 'id' } },
   indexes: `
     create unique index sessions_token on sessions (token_hash);

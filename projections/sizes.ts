@@ -2,16 +2,7 @@ import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/eng
 import type { AnyEvent } from '../src/events.ts'
 import { int8s, uuids } from '../src/postgres/arrays.ts'
 import { ignoredButTraces } from './support/ignored.ts'
-import { rewritten } from './support/vacuum.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-/** How many traces a namespace has, and the sum of their `bytes`. A namespace without traces has no row. */
-const table = tableOf(
-  'sizes',
-  { namespace_id: 'uuid primary key', traces: 'int8 not null', bytes: 'int8 not null' },
-  { storage: `fillfactor = 50, ${rewritten}` },
-)
-export type SizesTable = RowOf<typeof table>
+import { sizesTable } from './tables.ts'
 
 type Created = { readonly namespaceId: string; bytes: number }
 
@@ -29,7 +20,7 @@ const grow = ({ created, grown }: Changes, { streamId: id, bytes }: DecodedEvent
   else grown.set(id, (grown.get(id) ?? 0) + bytes)
 }
 
-const added = table.unnest<readonly [namespaceId: string, { readonly traces: number; readonly bytes: number }]>({
+const added = sizesTable.unnest<readonly [namespaceId: string, { readonly traces: number; readonly bytes: number }]>({
   namespace_id: ([namespaceId]) => namespaceId,
   traces: ([, { traces }]) => traces,
   bytes: ([, { bytes }]) => bytes,
@@ -82,7 +73,7 @@ const removeEmpty = (namespaceIds: Iterable<string>, write: WriteStatement) =>
 /** The size of each namespace, for its quotas. Must come before `traces` in the list: it reads that table as it was before the batch. */
 export const sizes = projectionOf<AnyEvent>()<Changes>({
   name: 'sizes',
-  tables: table.create,
+  tables: sizesTable.create,
   rows: { sizes: {} },
   beforeRemoval: { trace: (id, write) => subtract([id], write) },
   indexes: '',

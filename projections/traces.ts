@@ -1,58 +1,15 @@
 import { type TextName, textNames } from '../src/contract/trace-texts.ts'
-import type { Visibility } from '../src/contract/trace.ts'
 import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { keyHash } from '../src/base/ids.ts'
 import { uuids } from '../src/postgres/arrays.ts'
 import { endedBy } from '../src/trace/earlier-deletions.ts'
 import { timestampIn } from '../src/trace/messages/message.ts'
-import { columnOf, textColumns } from '../src/trace/fields.ts'
-import { byKey } from './support/by-key.ts'
 import { literal } from './support/changed-rows.ts'
 import { ignoredButTraces } from './support/ignored.ts'
-import { rewritten } from './support/vacuum.ts'
-import { type Cells, type RowOf, tableOf } from './table.ts'
-
-const DAY_MS = 86_400_000
-/** A trace that is being written changes the index of what was updated last no more often. */
-export const SLOT_MS = 600_000
-
-const table = tableOf(
-  'traces',
-  {
-    id: 'uuid primary key',
-    namespace_id: 'uuid not null',
-    external_id: 'text collate "C" not null',
-    key: 'uuid not null',
-    created_by: 'uuid not null',
-    created_at: 'int8 not null',
-    updated_at: 'int8 not null',
-    updated_slot: `int8 not null generated always as (updated_at / ${SLOT_MS}) stored`,
-    updated_day: `int8 not null generated always as (updated_at / ${DAY_MS}) stored`,
-    visibility: 'text collate "C" not null',
-    ...textColumns,
-    parent_key: 'uuid',
-    started_at: 'float8',
-    ended_at: 'float8',
-    ai_title: 'json',
-    ai_summary: 'json',
-    summary_message_count: 'int8',
-    bytes: 'int8 not null',
-    incarnation: 'int8 not null',
-    revision: 'int8 not null',
-    at: 'int8 not null',
-  },
-  { storage: `fillfactor = 70, ${rewritten}` },
-)
-export type TracesTable = RowOf<typeof table> & { visibility: Visibility }
-
-const tombstones = tableOf('trace_tombstones', {
-  id: 'uuid primary key',
-  revision: 'int8 not null',
-  at: 'int8 not null',
-  deletions: 'json not null',
-})
-export type TombstonesTable = RowOf<typeof tombstones>
+import { byKey } from './support/sql.ts'
+import type { Cells } from './table.ts'
+import { ID_TEXT, STARTED, columnOf, listedBy, type textColumns, tombstonesTable, tracesTable } from './tables.ts'
 
 type Created = Extract<AnyEvent, { type: 'TraceCreated' }>['data'] & { at: number; incarnation: bigint }
 
@@ -60,7 +17,7 @@ type Created = Extract<AnyEvent, { type: 'TraceCreated' }>['data'] & { at: numbe
 type Row = {
   readonly id: string
   created?: Created
-  readonly set: Map<keyof typeof table.columns, string | number | null>
+  readonly set: Map<keyof typeof tracesTable.columns, string | number | null>
   updatedAt: number
   bytes: number
   revision: bigint
@@ -96,7 +53,7 @@ const messageWritten = (changes: Changes, event: DecodedEvent, timestamp: number
   row.endedAt = Math.max(row.endedAt ?? timestamp, timestamp)
 }
 
-const buried = tombstones.unnest<Tombstone>({
+const buried = tombstonesTable.unnest<Tombstone>({
   id: ({ id }) => id,
   revision: ({ revision }) => revision,
   at: ({ at }) => at,
@@ -130,7 +87,7 @@ const textCells = Object.fromEntries(
   textNames.map((name) => [columnOf[name], ({ created }: NewRow) => literal(created[name])]),
 ) as Cells<typeof textColumns, NewRow>
 
-const inserted = table.unnest<NewRow>({
+const inserted = tracesTable.unnest<NewRow>({
   ...touched,
   namespace_id: ({ created }) => created.namespaceId,
   external_id: ({ created }) => created.externalId,
@@ -143,7 +100,7 @@ const inserted = table.unnest<NewRow>({
   ...textCells,
 })
 
-const updated = table.unnest<Row>(touched)
+const updated = tracesTable.unnest<Row>(touched)
 
 const writeUpdated = (rows: readonly Row[], write: WriteStatement) =>
   write(
@@ -158,41 +115,23 @@ const writeUpdated = (rows: readonly Row[], write: WriteStatement) =>
 /** Updates a trace whose own fields changed: these are few, so each gets a statement of its own, which is not prepared. */
 const writeSet = ({ id, set }: Row, write: WriteStatement) => {
   const columns = [...set.keys()].sort()
-  for (const [column, value] of set) table.assertHolds(column, value)
+  for (const [column, value] of set) tracesTable.assertHolds(column, value)
   const assignments = columns.map((column, i) => `${column} = $${i + 2}`).join(', ')
   write('', `update traces set ${assignments} where id = $1`, [id, ...columns.map((column) => set.get(column))])
 }
-
-/** When a trace began, for the order of lists; where that is not known, when the service got it. */
-export const STARTED = 'coalesce(started_at, created_at::float8)'
-
-const hashed = (seed: number) => (namespaceId: string) => `uuid_hash_extended(${namespaceId}, ${seed})`
-
-/** SQL for the hash of a namespace by which a list is read: one for each index, so that no plan takes another one. */
-export const listedBy = {
-  startedAt: hashed(1),
-  publicStartedAt: hashed(2),
-  updatedAt: hashed(3),
-  publicUpdatedAt: hashed(4),
-  parent: hashed(5),
-  publicParent: hashed(6),
-} as const
-
-/** The id of a trace in such an order. */
-export const ID_TEXT = `(id::text collate "C")`
 
 /** One row for each trace, without its messages, and a tombstone for each deleted one. */
 export const traces = projectionOf<AnyEvent>()<Changes>({
   name: 'traces',
   tables: `
-    ${table.create}
+    ${tracesTable.create}
     comment on column traces.updated_day is 'days since 1970: indexed instead of updated_at, which every batch changes';
     comment on column traces.updated_slot is 'the same in ten minutes, for lists by the last update';
     comment on column traces.parent_key is 'hash of parent_external_id: children are looked up by it';
     comment on column traces.started_at is 'the smallest timestamp of its messages, ended_at the largest';
     comment on column traces.bytes is 'length of its message events so far: an upper bound of what its messages weigh';
     comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
-    ${tombstones.create}`,
+    ${tombstonesTable.create}`,
   rows: { traces: { trace: 'id' }, trace_tombstones: { trace: 'id' } },
   // Many namespaces may have a trace with the same external id: looked up by namespace, or the oldest first. The indexes of
   // the retention and of sorted lists hold hashes and texts of ids, so that no plan takes them to look for a trace.

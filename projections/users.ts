@@ -7,20 +7,16 @@ import {
   ignoredSessionEvents,
   ignoredTraceEvents,
 } from './support/ignored.ts'
-import { type RowOf, tableOf } from './table.ts'
-
-/** `display_name` is a JSON string literal. */
-const table = tableOf('users', { id: 'uuid primary key', display_name: 'json' })
-export type UsersTable = RowOf<typeof table>
+import { usersTable } from './tables.ts'
 
 type Row = { readonly id: string; readonly displayName?: string | undefined }
 
-const written = table.unnest<Row>({ id: ({ id }) => id, display_name: ({ displayName }) => literal(displayName) })
+const written = usersTable.unnest<Row>({ id: ({ id }) => id, display_name: ({ displayName }) => literal(displayName) })
 
 /** Users. */
 export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   name: 'users',
-  tables: table.create,
+  tables: usersTable.create,
   rows: { users: { user: 'id' } },
   indexes: '',
   start: changedRows,

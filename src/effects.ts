@@ -3,7 +3,7 @@ import type { DomainEvent } from './engine/stream.ts'
 import type { AnyEvent } from './events.ts'
 import type { EndsReading } from './http/long-list.ts'
 import { keyHash } from './base/ids.ts'
-import type { PatchOperation } from './trace/events.ts'
+import type { PatchOperation } from './base/json/patch-operation.ts'
 
 /** The topic of the list of all public traces: which traces are in it. */
 export const PUBLIC_TRACES = 'public traces'

@@ -1,6 +1,6 @@
 import type { DecodedEvent, WriteStatement } from '../../src/engine/projection.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
-import { entries } from './tables.ts'
+import { entriesTable } from './tables.ts'
 
 export type Deleted = DecodedEvent<Extract<TraceEvent, { type: 'TraceDeleted' }>>
 
@@ -21,7 +21,7 @@ type EarlierDeletion = {
 const earlierOf = (last: Deleted): EarlierDeletion[] =>
   last.data.earlier.toReversed().map((of, i) => ({ last, rank: i + 1, of }))
 
-const told = entries.unnest<EarlierDeletion>({
+const told = entriesTable.unnest<EarlierDeletion>({
   position: ({ last }) => last.position,
   place: ({ rank }) => -rank,
   namespace_id: ({ last }) => last.data.namespaceId,
@@ -35,7 +35,10 @@ const told = entries.unnest<EarlierDeletion>({
   data: ({ last, of }) => JSON.stringify(deletionData(last.data.externalId, of.createdAt, of.messageCount)),
 })
 
-const newest = entries.unnest<Deleted>({ stream_id: ({ streamId }) => streamId, position: ({ position }) => position })
+const newest = entriesTable.unnest<Deleted>({
+  stream_id: ({ streamId }) => streamId,
+  position: ({ position }) => position,
+})
 
 const removeBefore = `
   delete from entries e using ${newest.as('u')} cross join lateral (

@@ -1,5 +1,5 @@
-import { erasedFrom } from '../support/vacuum.ts'
 import { type RowOf, tableOf } from '../table.ts'
+import { erasedFrom } from '../tables.ts'
 
 /** The type of the entry that all message events of a request make. */
 export const MESSAGES_UPSERTED = 'MessagesUpserted'
@@ -7,12 +7,12 @@ export const MESSAGES_UPSERTED = 'MessagesUpserted'
 /**
  * Who did what to a trace or a namespace: one row for each event, but one for all message events of a request. `stream_id`
  * is the id of the trace, or of the namespace for its own events. `position` and `revision` are those of the row's last
- * event, `through` is the last revision of its append. `data` is JSON text: what the event said, without secrets; of
- * messages the counts after them, null where they did not move. `adds` and `updates` say where in the log the events of
- * messages are: runs of `[ordinal, revision, length]`, and `[ordinal, revision, whether its place in the list moved]`.
- * `place` is 0, and below it for the earlier deletions that a deletion tells of: -1 is the newest of them.
+ * event, `through` is the last revision of its append. `data` is what the event said, without secrets; of messages the counts
+ * after them, null where they did not change. `adds` and `updates` say where in the log the events of messages are: runs of
+ * `[ordinal, revision, length]`, and `[ordinal, revision, whether its place in the list changed]`. `place` is 0, and below it
+ * for the earlier deletions that a deletion records: -1 is the newest of them.
  */
-export const entries = tableOf(
+export const entriesTable = tableOf(
   'entries',
   {
     position: 'int8 not null',
@@ -35,12 +35,19 @@ export const entries = tableOf(
   },
   { constraint: 'primary key (position, place)', storage: erasedFrom },
 )
-export type EntriesTable = RowOf<typeof entries>
 
 /** The namespace of each trace that there ever was: its later entries belong to it too. */
-export const entryTraces = tableOf('entry_traces', { trace_id: 'uuid primary key', namespace_id: 'uuid not null' })
-export type EntryTracesTable = RowOf<typeof entryTraces>
+export const entryTracesTable = tableOf('entry_traces', { trace_id: 'uuid primary key', namespace_id: 'uuid not null' })
 
 /** Entries of this trace before the revision `before` belong to a deleted trace and have to be deleted. */
-export const entryLeftovers = tableOf('entry_leftovers', { stream_id: 'uuid primary key', before: 'int8 not null' })
-export type EntryLeftoversTable = RowOf<typeof entryLeftovers>
+export const entryLeftoversTable = tableOf('entry_leftovers', {
+  stream_id: 'uuid primary key',
+  before: 'int8 not null',
+})
+
+/** The tables of the timeline, which are a group of their own. */
+export type TimelineTables = {
+  entries: RowOf<typeof entriesTable>
+  entry_traces: RowOf<typeof entryTracesTable>
+  entry_leftovers: RowOf<typeof entryLeftoversTable>
+}

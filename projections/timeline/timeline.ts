@@ -12,14 +12,14 @@ import {
   traceDeleted,
   withMaskedCode,
 } from './entries.ts'
-import { MESSAGES_UPSERTED, entries, entryLeftovers, entryTraces } from './tables.ts'
+import { MESSAGES_UPSERTED, entriesTable, entryLeftoversTable, entryTracesTable } from './tables.ts'
 import { writeChanges } from './write.ts'
 
 /** The timeline of traces and namespaces, for audits. */
 export const timeline = projectionOf<AnyEvent>()<Changes>({
   name: 'timeline',
   // The index of deletions is needed while the log is read for the first time, too.
-  tables: `${entries.create} ${entryTraces.create} ${entryLeftovers.create}
+  tables: `${entriesTable.create} ${entryTracesTable.create} ${entryLeftoversTable.create}
     create index entries_deletions on entries (stream_id) where type = 'TraceDeleted';`,
   rows: {
     entries: { trace: 'stream_id', namespace: 'stream_id' },

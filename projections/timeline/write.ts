@@ -1,12 +1,12 @@
 import type { WriteStatement } from '../../src/engine/projection.ts'
-import { required } from '../support/required.ts'
+import { required } from '../support/sql.ts'
 import { type Deleted, writeEarlierDeletions } from './earlier-deletions.ts'
 import type { Changes, Entry } from './entries.ts'
-import { entries, entryLeftovers, entryTraces } from './tables.ts'
+import { entriesTable, entryLeftoversTable, entryTracesTable } from './tables.ts'
 
 const orNull = (list: readonly unknown[]) => (list.length === 0 ? undefined : JSON.stringify(list))
 
-const inserted = entries.unnest<Entry>(
+const inserted = entriesTable.unnest<Entry>(
   {
     position: ({ position }) => position,
     place: () => 0,
@@ -29,12 +29,12 @@ const inserted = entries.unnest<Entry>(
   ['namespace_id'],
 )
 
-const insertedTraces = entryTraces.unnest<readonly [traceId: string, namespaceId: string]>({
+const insertedTraces = entryTracesTable.unnest<readonly [traceId: string, namespaceId: string]>({
   trace_id: ([traceId]) => traceId,
   namespace_id: ([, namespaceId]) => namespaceId,
 })
 
-const insertedLeftovers = entryLeftovers.unnest<readonly [streamId: string, event: Deleted]>({
+const insertedLeftovers = entryLeftoversTable.unnest<readonly [streamId: string, event: Deleted]>({
   stream_id: ([streamId]) => streamId,
   before: ([, { revision }]) => revision,
 })

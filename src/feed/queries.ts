@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import type { Feed, FeedTrace } from '../contract/feed.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { fitting, weighedRows } from '../http/page-bytes.ts'

@@ -1,5 +1,4 @@
-import type { TimelineTables } from '../../projections/index.ts'
-import { MESSAGES_UPSERTED } from '../../projections/timeline/tables.ts'
+import { MESSAGES_UPSERTED, type TimelineTables } from '../../projections/timeline/tables.ts'
 import type { Row } from '../engine/reads.ts'
 import { weighedRows } from '../http/page-bytes.ts'
 import { texts } from '../postgres/arrays.ts'

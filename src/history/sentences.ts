@@ -1,5 +1,5 @@
 import type { AnyEvent } from '../events.ts'
-import type { PatchOperation } from '../trace/events.ts'
+import type { PatchOperation } from '../base/json/patch-operation.ts'
 import type { TextName } from '../contract/trace-texts.ts'
 import type { EventType } from './entry-types.ts'
 

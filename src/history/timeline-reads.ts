@@ -1,4 +1,4 @@
-import type { TimelineTables } from '../../projections/index.ts'
+import type { TimelineTables } from '../../projections/timeline/tables.ts'
 import type { OpenGroup } from '../engine/open-group.ts'
 import { type Row, openReads } from '../engine/reads.ts'
 import { Unavailable } from '../engine/rejected.ts'

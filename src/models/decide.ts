@@ -1,6 +1,6 @@
 import jsonpatch from 'fast-json-patch'
 import type { Decision, StreamKind } from '../engine/stream.ts'
-import type { PatchOperation } from '../trace/events.ts'
+import type { PatchOperation } from '../base/json/patch-operation.ts'
 import { ModelsEvent, type ModelProvider } from './events.ts'
 
 export type ProviderState = { readonly is: 'absent' } | { readonly is: 'present'; readonly provider: ModelProvider }

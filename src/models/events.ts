@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { formatsOf } from '../engine/codec.ts'
 import { event } from '../engine/stream.ts'
 import { Model } from '../contract/models.ts'
-import { PatchOperation } from '../trace/events.ts'
+import { PatchOperation } from '../base/json/patch-operation.ts'
 
 const providerFields = {
   name: z.string(),

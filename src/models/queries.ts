@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { invalid } from '../http/http-error.ts'
 import { isUnstorable } from '../base/json/exact.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import { type OneModel, models } from '../contract/models.ts'
 import { DEFAULT_LIMIT, Key } from '../contract/parameters.ts'
 import type { Reads } from '../engine/reads.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { type SignedCheckpoint, type SignedRow, signedStatement, toSigned } from './signed-checkpoints.ts'
 import type { Leaf } from './leaves.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import { startLeaderProcess } from '../engine/leader-process.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import type { Reads } from '../engine/reads.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import { effectOf } from '../effects.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'

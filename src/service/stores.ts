@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
-import { type ReadTables, groups as allGroups, timelineGroup } from '../../projections/index.ts'
+import { groups as allGroups, timelineGroup } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import type { Config } from '../config.ts'
 import { newCodec } from '../engine/codec.ts'
 import type { Group } from '../engine/group.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'

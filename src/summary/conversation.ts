@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Earlier } from '../trace/earlier-deletions.ts'
 import type { Conversation, StoredTurn } from './turns.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import type { Watermark } from '../engine/watermark.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { listedBy } from '../../projections/traces.ts'
+import { listedBy } from '../../projections/tables.ts'
 import type { Row } from '../engine/reads.ts'
 import { notFound } from '../http/http-error.ts'
 import { weighedRows } from '../http/page-bytes.ts'

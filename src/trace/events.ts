@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { PlainNumber } from '../contract/fields.ts'
 import { MessageRole, Part } from '../contract/message.ts'
 import { MessageTypeCounts, Visibility } from '../contract/trace.ts'
+import { shapeOf, textNames } from '../contract/trace-texts.ts'
 import { event } from '../engine/stream.ts'
-import { storedTexts } from './fields.ts'
+import { PatchOperation } from '../base/json/patch-operation.ts'
 import { PART_KINDS, type PartsHead } from './messages/heads.ts'
 import type { MessageHeads } from './messages/message.ts'
 import type { StoredPart } from './messages/part.ts'
@@ -11,13 +12,8 @@ import type { StoredPart } from './messages/part.ts'
 export const MessageClass = z.enum(['user_message', 'agent_context', 'agent_text', 'agent_thinking', 'tool_call'])
 export type MessageClass = z.infer<typeof MessageClass>
 
-/** RFC 6902, with a fixed vocabulary: whole values, at `/<field>` and `/parts/<i>` only. */
-export const PatchOperation = z.discriminatedUnion('op', [
-  z.object({ op: z.literal('add'), path: z.string(), value: z.unknown() }),
-  z.object({ op: z.literal('replace'), path: z.string(), value: z.unknown() }),
-  z.object({ op: z.literal('remove'), path: z.string() }),
-])
-export type PatchOperation = z.infer<typeof PatchOperation>
+/** The texts of a trace (`../contract/trace-texts.ts`) as events hold them: of any length, for they may be older than a cap. */
+const storedTexts = shapeOf(textNames, () => z.string())
 
 /** How a message was counted: a correction takes back exactly this. */
 const counted = {

@@ -1,5 +1,6 @@
 import { type EventFormat, type Upcaster, formatsOf } from '../engine/codec.ts'
-import { type PatchOperation, TraceEvent } from './events.ts'
+import type { PatchOperation } from '../base/json/patch-operation.ts'
+import { TraceEvent } from './events.ts'
 import { headsOf, jsonOf, partIndex } from './messages/message.ts'
 import type { Part } from '../contract/message.ts'
 import { type StoredPart, storedPart } from './messages/part.ts'

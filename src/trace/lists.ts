@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { ID_TEXT, SLOT_MS, STARTED, listedBy } from '../../projections/traces.ts'
-import type { ReadTables } from '../../projections/index.ts'
+import { ID_TEXT, type ReadTables, SLOT_MS, STARTED, listedBy } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { Sort } from '../contract/traces.ts'
 import { invalid } from '../http/http-error.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { notFound, unauthorized } from '../http/http-error.ts'
 import { SESSION_NOT_ENDED } from '../session/queries.ts'

@@ -1,11 +1,10 @@
 import { textNames } from '../contract/trace-texts.ts'
-import type { TracesTable } from '../../projections/traces.ts'
+import { type ReadTables, columnOf } from '../../projections/tables.ts'
 import type { TraceFields } from './decide.ts'
-import { columnOf } from './fields.ts'
 
 /** A row of `traces` with its count; text that clients wrote stands as JSON string literals. */
 export type TraceRow = Omit<
-  TracesTable,
+  ReadTables['traces'],
   'key' | 'parent_key' | 'updated_slot' | 'bytes' | 'incarnation' | 'revision' | 'at'
 > & {
   message_count: bigint | null

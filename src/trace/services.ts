@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { MessageList } from '../contract/messages.ts'
 import type { ShownTrace } from '../contract/traces.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Chunks } from '../http/long-list.ts'
 import { uuids } from '../postgres/arrays.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { type ReadTables, mainGroup } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
+import type { ReadTables } from '../../projections/tables.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import type { Reads } from '../../src/engine/reads.ts'
 import { newPool } from '../../src/postgres/connect.ts'

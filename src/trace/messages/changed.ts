@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../../projections/index.ts'
+import type { ReadTables } from '../../../projections/tables.ts'
 import { BrokenOff } from '../../http/long-list.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
 import { type MessageListRow, type RevisedRow, columns, listOrdered, revised, withParts } from './queries.ts'

@@ -1,4 +1,4 @@
-import type { PatchOperation } from '../events.ts'
+import type { PatchOperation } from '../../base/json/patch-operation.ts'
 import type { UpsertedMessage } from './decide.ts'
 import type { MessageHead } from './loaded.ts'
 import { partIndex } from './message.ts'

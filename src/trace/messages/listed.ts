@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../../projections/index.ts'
+import type { ReadTables } from '../../../projections/tables.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
 import { notFound } from '../../http/http-error.ts'
 import { type Chosen, type WantedMessages, listed, listedTrace } from './queries.ts'

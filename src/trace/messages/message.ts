@@ -1,5 +1,5 @@
 import { isNegativeZero } from '../../base/json/exact.ts'
-import type { PatchOperation } from '../events.ts'
+import type { PatchOperation } from '../../base/json/patch-operation.ts'
 import { type PartsHead, type TextHead, headOfParts, headOfText } from './heads.ts'
 import type { MessageHead, PartDigests } from './loaded.ts'
 import type { MessageRole, Part } from '../../contract/message.ts'

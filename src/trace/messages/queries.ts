@@ -1,5 +1,4 @@
-import { listOrder } from '../../../projections/messages.ts'
-import type { ReadTables } from '../../../projections/index.ts'
+import { type ReadTables, listOrder } from '../../../projections/tables.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
 import { notFound } from '../../http/http-error.ts'
 import type { MessageRow } from './views.ts'

@@ -1,0 +1,314 @@
+import type { NamespaceType, Role } from '../src/contract/namespaces.ts'
+import type { Visibility } from '../src/contract/trace.ts'
+import { type RequiredName, type TextName, isRequired, textNames } from '../src/contract/trace-texts.ts'
+import type { IdentityType } from '../src/contract/user.ts'
+import { type RowOf, tableOf } from './table.ts'
+
+/**
+ * The tables of the read models, with the types of their rows and the SQL that indexes and queries share. Queries know read
+ * models by this file only, and it knows nothing of the domain: which events make the rows is said beside it, in a file a table.
+ * Columns of type json hold JSON text, of free texts a JSON string literal: PostgreSQL text can hold neither NUL nor lone surrogates.
+ */
+
+/*
+ * Storage parameters that decide when a table is vacuumed. By default a fifth of its rows must be dead, which in a large table
+ * is deleted content of months. Frequent vacuums are cheap: they skip pages without dead rows.
+ */
+
+/** For tables from which whole traces are erased. Long values are in a TOAST table, which has parameters of its own. */
+export const erasedFrom = `
+  autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000,
+  toast.autovacuum_vacuum_scale_factor = 0.01, toast.autovacuum_vacuum_threshold = 5000`
+
+/** For tables with a row for each trace or namespace that is updated often, though at any time only a few of them. */
+const rewritten = `
+  autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000`
+
+/**
+ * For the order of lists: queries step over index entries of deleted rows. The first query to meet a dead entry marks it,
+ * unless an older snapshot is open; only a vacuum with index cleanup removes entries, however few they are.
+ */
+const listedFrom = `
+  autovacuum_vacuum_scale_factor = 0.005, autovacuum_vacuum_threshold = 1000, vacuum_index_cleanup = on`
+
+export const usersTable = tableOf('users', { id: 'uuid primary key', display_name: 'json' })
+
+/** `first_id` is the id of the first identity with the same key; later ones, after a removal, have the same `first_id`. */
+export const identitiesTable = tableOf('identities', {
+  id: 'uuid primary key',
+  first_id: 'uuid not null',
+  user_id: 'uuid not null',
+  type: 'text collate "C" not null',
+  provider_data: 'json',
+  email: 'json',
+  email_verified: 'bool',
+  name: 'json',
+  created_at: 'int8 not null',
+})
+
+/** Identities that were removed from their users; their rows in `identities` stay. */
+export const removedIdentitiesTable = tableOf('removed_identities', {
+  id: 'uuid primary key',
+  user_id: 'uuid not null',
+})
+
+/** `namespace_id` is the namespace that the session was switched to. */
+export const sessionsTable = tableOf('sessions', {
+  id: 'uuid primary key',
+  user_id: 'uuid not null',
+  identity_id: 'uuid not null',
+  token_hash: 'text collate "C" not null',
+  namespace_id: 'uuid',
+  parent_session_id: 'uuid',
+  device_name: 'json',
+  created_at: 'int8 not null',
+  expires_at: 'int8',
+  revoked_at: 'int8',
+})
+
+/** `retention_days` is null where traces are kept for ever. */
+export const namespacesTable = tableOf('namespaces', {
+  id: 'uuid primary key',
+  slug: 'text collate "C" not null',
+  display_name: 'json not null',
+  description: 'json',
+  type: 'text collate "C" not null',
+  claimed_by: 'text collate "C" not null',
+  avatar_storage_id: 'text collate "C"',
+  created_by: 'uuid not null',
+  created_at: 'int8 not null',
+  retention_days: 'int4',
+})
+
+export const membersTable = tableOf(
+  'members',
+  {
+    namespace_id: 'uuid not null',
+    user_id: 'uuid not null',
+    role: 'text collate "C" not null',
+    invited_by: 'uuid',
+    joined_at: 'int8 not null',
+  },
+  { constraint: 'primary key (namespace_id, user_id)' },
+)
+
+/** `accepted_at` and `accepted_by` are those of the first use. */
+export const invitesTable = tableOf(
+  'invites',
+  {
+    namespace_id: 'uuid not null',
+    code: 'text collate "C" not null',
+    role: 'text collate "C" not null',
+    invited_by: 'uuid not null',
+    email: 'json',
+    max_uses: 'int8',
+    use_count: 'int8 not null default 0',
+    created_at: 'int8 not null',
+    expires_at: 'int8 not null',
+    revoked_at: 'int8',
+    accepted_at: 'int8',
+    accepted_by: 'uuid',
+  },
+  { constraint: 'primary key (namespace_id, code)' },
+)
+
+/** How many traces a namespace has, and the sum of their `bytes`. A namespace without traces has no row. */
+export const sizesTable = tableOf(
+  'sizes',
+  { namespace_id: 'uuid primary key', traces: 'int8 not null', bytes: 'int8 not null' },
+  { storage: `fillfactor = 50, ${rewritten}` },
+)
+
+type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
+  : Name
+
+/** The columns of the texts that a trace says of itself (`src/contract/trace-texts.ts`). */
+export const columnOf = Object.fromEntries(
+  textNames.map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
+) as { readonly [Name in TextName]: SnakeCase<Name> }
+
+/** These columns with their types. */
+export const textColumns = Object.fromEntries(
+  textNames.map((name) => [columnOf[name], isRequired(name) ? 'json not null' : 'json']),
+) as { readonly [Name in TextName as SnakeCase<Name>]: Name extends RequiredName ? 'json not null' : 'json' }
+
+const DAY_MS = 86_400_000
+/** A trace that is being written changes the index of what was updated last no more often. */
+export const SLOT_MS = 600_000
+
+export const tracesTable = tableOf(
+  'traces',
+  {
+    id: 'uuid primary key',
+    namespace_id: 'uuid not null',
+    external_id: 'text collate "C" not null',
+    key: 'uuid not null',
+    created_by: 'uuid not null',
+    created_at: 'int8 not null',
+    updated_at: 'int8 not null',
+    updated_slot: `int8 not null generated always as (updated_at / ${SLOT_MS}) stored`,
+    updated_day: `int8 not null generated always as (updated_at / ${DAY_MS}) stored`,
+    visibility: 'text collate "C" not null',
+    ...textColumns,
+    parent_key: 'uuid',
+    started_at: 'float8',
+    ended_at: 'float8',
+    ai_title: 'json',
+    ai_summary: 'json',
+    summary_message_count: 'int8',
+    bytes: 'int8 not null',
+    incarnation: 'int8 not null',
+    revision: 'int8 not null',
+    at: 'int8 not null',
+  },
+  { storage: `fillfactor = 70, ${rewritten}` },
+)
+
+/** When a trace began, for the order of lists; where that is not known, when the service got it. */
+export const STARTED = 'coalesce(started_at, created_at::float8)'
+
+const hashed = (seed: number) => (namespaceId: string) => `uuid_hash_extended(${namespaceId}, ${seed})`
+
+/** SQL for the hash of a namespace by which a list is read: one for each index, so that no plan takes another one. */
+export const listedBy = {
+  startedAt: hashed(1),
+  publicStartedAt: hashed(2),
+  updatedAt: hashed(3),
+  publicUpdatedAt: hashed(4),
+  parent: hashed(5),
+  publicParent: hashed(6),
+} as const
+
+/** The id of a trace in such an order. */
+export const ID_TEXT = `(id::text collate "C")`
+
+/** The newest deletion of each trace that was deleted; `deletions` holds those before it as well. */
+export const tombstonesTable = tableOf('trace_tombstones', {
+  id: 'uuid primary key',
+  revision: 'int8 not null',
+  at: 'int8 not null',
+  deletions: 'json not null',
+})
+
+export const feedTable = tableOf(
+  'feed',
+  {
+    id: 'uuid primary key',
+    namespace_id: 'uuid not null',
+    created_at: 'int8 not null',
+    visibility: 'text collate "C" not null',
+  },
+  { storage: listedFrom },
+)
+
+/** `message_types` and `tool_types` are objects with a count for each key. */
+export const countsTable = tableOf(
+  'counts',
+  {
+    trace_id: 'uuid primary key',
+    message_count: 'int8 not null',
+    message_types: 'json not null',
+    tool_types: 'json not null',
+  },
+  { storage: `fillfactor = 70, ${rewritten}` },
+)
+
+/**
+ * `ordinal` counts a trace's messages as they arrived. `incarnation` is that of the trace: rows of an earlier incarnation stay
+ * until they are swept, and must not be shown. `revision` is the trace's after the last event of the message. `text_head` and
+ * `parts_head` are lines of `src/trace/messages/heads.ts`, the latter empty where an event of an earlier version does not have it.
+ */
+export const messagesTable = tableOf(
+  'messages',
+  {
+    trace_id: 'uuid not null',
+    incarnation: 'int8 not null',
+    ordinal: 'int4 not null',
+    id: 'uuid not null',
+    external_id: 'text collate "C" not null',
+    role: 'text collate "C" not null',
+    text_content: 'json',
+    model: 'json',
+    sequence: 'float8',
+    timestamp: 'float8',
+    class: 'text collate "C" not null',
+    tools: 'json not null',
+    text_head: 'text collate "C"',
+    parts_head: 'text collate "C" not null',
+    created_at: 'int8 not null',
+    updated_at: 'int8 not null',
+    revision: 'int8 not null',
+  },
+  { constraint: 'primary key (trace_id, incarnation, ordinal)', storage: erasedFrom },
+)
+
+/** Messages without a key come last: no message can have an infinite one. Queries must order by exactly these expressions. */
+export const listOrder = (sequence: string, timestamp: string): string =>
+  `coalesce(${sequence}, 'infinity'::float8), coalesce(${timestamp}, 'infinity'::float8)`
+
+/**
+ * `body` is the part as answers show it: `{"order", "type", "content"?}`; `head` is a line of `src/trace/messages/heads.ts`.
+ * `incarnation` is the trace's: rows of an earlier one must not be shown.
+ */
+export const partsTable = tableOf(
+  'parts',
+  {
+    trace_id: 'uuid not null',
+    incarnation: 'int8 not null',
+    ordinal: 'int4 not null',
+    position: 'int4 not null',
+    head: 'text collate "C" not null',
+    body: 'json not null',
+  },
+  { constraint: 'primary key (trace_id, incarnation, ordinal, position)', storage: erasedFrom },
+)
+
+/** Messages and parts of this trace with an incarnation below `before` belong to a deleted trace and have to be deleted. */
+export const leftoversTable = tableOf('leftovers', { trace_id: 'uuid primary key', before: 'int8 not null' })
+
+export const modelProvidersTable = tableOf('model_providers', {
+  id: 'text collate "C" primary key',
+  name: 'json not null',
+  env: 'json not null',
+  npm: 'json not null',
+  api: 'json',
+  doc: 'json not null',
+})
+
+/** `body` is the model as answers show it; `search` is the text that searches compare with, in lower case. */
+export const modelsTable = tableOf(
+  'models',
+  {
+    provider_id: 'text collate "C" not null',
+    model_id: 'text collate "C" not null',
+    normalized_id: 'text collate "C" not null',
+    name: 'json not null',
+    search: 'text collate "C" not null',
+    body: 'json not null',
+  },
+  { constraint: 'primary key (provider_id, model_id)' },
+)
+
+/** The tables that queries use: those of the main group, and an operational one. */
+export type ReadTables = {
+  users: RowOf<typeof usersTable>
+  identities: RowOf<typeof identitiesTable> & { type: IdentityType }
+  removed_identities: RowOf<typeof removedIdentitiesTable>
+  sessions: RowOf<typeof sessionsTable>
+  namespaces: RowOf<typeof namespacesTable> & { type: NamespaceType }
+  members: RowOf<typeof membersTable> & { role: Role }
+  invites: RowOf<typeof invitesTable> & { role: Role }
+  sizes: RowOf<typeof sizesTable>
+  traces: RowOf<typeof tracesTable> & { visibility: Visibility }
+  trace_tombstones: RowOf<typeof tombstonesTable>
+  feed: RowOf<typeof feedTable>
+  counts: RowOf<typeof countsTable>
+  messages: RowOf<typeof messagesTable>
+  parts: RowOf<typeof partsTable>
+  leftovers: RowOf<typeof leftoversTable>
+  model_providers: RowOf<typeof modelProvidersTable>
+  models: RowOf<typeof modelsTable>
+  /** When a session was last used, in milliseconds; not made from events. */
+  'tracebook.session_uses': { session_id: string; last_used_at: bigint }
+}

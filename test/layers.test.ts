@@ -14,7 +14,7 @@ const floors: readonly (readonly string[])[] = [
   ['base'],
   ['cli'],
   ['postgres', 'contract'],
-  ['tables'],
+  ['tables', 'transcript'],
   ['log', 'embedded', 'backup'],
   ['engine'],
   ['http'],
@@ -37,6 +37,8 @@ const circular: { readonly [arrow: string]: string } = {
 const IMPORT = /^(?:import|export) [^;]*?from '(\.[^']+)'/gm
 
 const tables = /^projections\/(timeline\/)?tables?\.ts$/
+
+const ANY_IMPORT = /^(?:import|export) [^;]*?from '([^']+)'/gm
 
 const roomOf = (file: string): string => {
   if (tables.test(file)) return 'tables'
@@ -99,6 +101,23 @@ test('the client knows the service by its contract only, and that by its types',
     [],
     'these load it',
   )
+})
+
+test('transcripts stand on base files, on the types of the contract, and on libraries that run in a browser', () => {
+  const libraries = new Set(['markdown-it', 'diff', 'anser'])
+  const found = files
+    .filter((file) => roomOf(file) === 'transcript')
+    .flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(ANY_IMPORT)]
+        .filter(([statement, path = '']) => {
+          const room = path.startsWith('.') ? roomOf(normalize(join(dirname(file), path))) : undefined
+          if (room === 'contract') return !statement.startsWith('import type ')
+          if (room !== undefined) return room !== 'transcript' && room !== 'base'
+          return !libraries.has(path) && !path.startsWith('highlight.js/')
+        })
+        .map(([, path]) => `${file} -> ${path}`),
+    )
+  assert.equal(found, [])
 })
 
 test.run()

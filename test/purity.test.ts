@@ -38,4 +38,12 @@ for (const file of globSync('src/contract/*.ts', { cwd: root }).sort()) {
   test(`${file} runs in a browser`, () => assert.equal(otherImports(join(root, file), new Set(['zod'])), []))
 }
 
+test('a transcript needs nothing of Node, so that it can be rendered in a browser', () => {
+  const needed = otherImports(join(root, 'src/transcript/transcript.ts'), new Set(['markdown-it', 'diff', 'anser']))
+  assert.equal(
+    needed.filter((one) => !/: highlight\.js\//.test(one)),
+    [],
+  )
+})
+
 test.run()

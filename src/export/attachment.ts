@@ -1,5 +1,5 @@
 import { trimEndMatching } from '../base/texts.ts'
-import { visible } from './transcript/visible.ts'
+import { visible } from '../transcript/visible.ts'
 
 const MOST_BYTES = 120
 const FALLBACK = 'session'

@@ -15,8 +15,8 @@ import { checkRight } from '../trace/right-to-read.ts'
 import { attachment } from './attachment.ts'
 import type { Draft, PublicFiles, Shown } from './public-files.ts'
 import { type PresentSource, type Source, pastSource, presentSource } from './source.ts'
-import { newTranscript } from './transcript.ts'
-import { readTrace, titleOf } from './transcript/head.ts'
+import { newTranscript } from '../transcript/transcript.ts'
+import { readTrace, titleOf } from '../transcript/head.ts'
 
 const PageParams = z.object({ slug: Key, externalId: Key })
 const types: Readonly<Record<Format, string>> = {

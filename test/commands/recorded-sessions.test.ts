@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { toolName } from '../../src/trace/messages/tool-names.ts'
+import { toolName } from '../../src/transcript/tool-names.ts'
 import { countsOf } from '../sync/support/counts.ts'
 import { type Expected, expectedCounts, sharedData } from '../sync/support/shared-data.ts'
 import { ask, type Detail, type Feed, messagesOf, tokenIn } from './support/api.ts'

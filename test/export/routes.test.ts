@@ -6,7 +6,7 @@ import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
 import { until } from '../support/until.ts'
-import { session } from './support/session.ts'
+import { session } from '../transcript/support/session.ts'
 
 const test = suite('export: routes')
 const formats = ['json', 'md', 'html'] as const

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Part, PartType } from '../../contract/message.ts'
-import { toolName as normalised } from './tool-names.ts'
+import { toolName as normalised } from '../../transcript/tool-names.ts'
 
 /**
  * A part as the service holds it: its JSON text, and what is asked of it without parsing that. A part may hold 200,000

@@ -4,7 +4,7 @@ import { classOf, toolsOf } from '../../../src/trace/messages/classify.ts'
 import { NO_PARTS } from '../../../src/trace/messages/heads.ts'
 import { type MessageDocument, headsOf } from '../../../src/trace/messages/message.ts'
 import { type StoredPart, storedPart } from '../../../src/trace/messages/part.ts'
-import { toolName } from '../../../src/trace/messages/tool-names.ts'
+import { toolName } from '../../../src/transcript/tool-names.ts'
 
 const test = suite('trace/messages/classify')
 const text = (text: string) => storedPart({ type: 'text', content: { text } })

@@ -1,0 +1,116 @@
+import { rawItemsInSteps, rawMembersInSteps } from '../base/json/raw-values.ts'
+import { readString } from '../base/json/read-string.ts'
+import type { Steps } from '../base/json/steps.ts'
+
+/** The parts of a message as a transcript shows them; `args` is JSON text, exactly as it is stored. */
+export type Call = {
+  readonly type: 'tool_call'
+  readonly callId: string
+  readonly toolName: string
+  readonly args: string
+}
+export type Result = {
+  readonly type: 'tool_result'
+  readonly callId: string
+  readonly toolName: string
+  readonly output: string
+  readonly failed: boolean
+}
+export type Part =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly text: string; readonly durationMs: number | undefined }
+  | Call
+  | Result
+  | { readonly type: 'error'; readonly message: string }
+
+export type Role = 'user' | 'assistant' | 'system'
+
+export type Message = {
+  readonly role: Role
+  readonly textContent: string | undefined
+  readonly model: string | undefined
+  /** Milliseconds since 1970; any number, as the client gave it. */
+  readonly timestamp: number | undefined
+  readonly parts: readonly Part[]
+}
+
+type Members = ReadonlyMap<string, string>
+
+function* membersOf(json: string): Steps<Members> {
+  const members = new Map<string, string>()
+  for (const member of rawMembersInSteps(json)) {
+    if (member) members.set(member.key, member.value)
+    else yield
+  }
+  return members
+}
+
+function* textOf(members: Members, key: string): Steps<string> {
+  const json = members.get(key)
+  return json?.startsWith('"') ? yield* readString(json) : ''
+}
+
+const numberOf = (members: Members, key: string): number | undefined => {
+  const value: unknown = JSON.parse(members.get(key) ?? 'null')
+  return typeof value === 'number' ? value : undefined
+}
+
+function* optionalTextOf(members: Members, key: string): Steps<string | undefined> {
+  return members.has(key) ? yield* textOf(members, key) : undefined
+}
+
+/** Undefined for a type that this version does not know. */
+function* readPart(json: string): Steps<Part | undefined> {
+  const part = yield* membersOf(json)
+  const content = yield* membersOf(part.get('content') ?? '')
+  const text = (key: string) => textOf(content, key)
+  const type = yield* textOf(part, 'type')
+  switch (type) {
+    case 'text':
+      return { type, text: yield* text('text') }
+    case 'thinking':
+      return { type, text: yield* text('text'), durationMs: numberOf(content, 'durationMs') }
+    case 'tool_call':
+      return {
+        type,
+        callId: yield* text('callId'),
+        toolName: yield* text('toolName'),
+        args: content.get('args') ?? '{}',
+      }
+    case 'tool_result':
+      return {
+        type,
+        callId: yield* text('callId'),
+        toolName: yield* text('toolName'),
+        output: yield* text('output'),
+        failed: (yield* text('status')) === 'error',
+      }
+    case 'error':
+      return { type, message: yield* text('message') }
+    default:
+      return undefined
+  }
+}
+
+function* readParts(json: string): Steps<Part[]> {
+  const parts: Part[] = []
+  for (const item of rawItemsInSteps(json)) {
+    const part = item === undefined ? undefined : yield* readPart(item)
+    if (part) parts.push(part)
+    yield
+  }
+  return parts
+}
+
+/** Reads a message with its parts, as the API shows it, from its JSON text. @throws SyntaxError for text that is not JSON */
+export function* readMessage(json: string): Steps<Message> {
+  const members = yield* membersOf(json)
+  const role = yield* textOf(members, 'role')
+  return {
+    role: role === 'user' || role === 'system' ? role : 'assistant',
+    textContent: yield* optionalTextOf(members, 'textContent'),
+    model: yield* optionalTextOf(members, 'model'),
+    timestamp: numberOf(members, 'timestamp'),
+    parts: yield* readParts(members.get('parts') ?? ''),
+  }
+}

@@ -1,0 +1,50 @@
+import type { ExportFormat as Format } from '../contract/export.ts'
+import { newHtml } from './html/file.ts'
+import { newMarkdown } from './markdown/file.ts'
+import { type Head, headOf, readTrace } from './head.ts'
+import { readMessage } from './message.ts'
+import { inSteps } from '../base/json/steps.ts'
+import { type Renderer, newTurns } from './turns.ts'
+
+/** A trace with its messages as a file, piece by piece. The pieces of a message are made as they are taken. */
+export type Transcript = {
+  start(): string
+  /** Adds the next message, as the API shows it with its parts, in JSON text. */
+  add(message: string): Iterable<string>
+  end(): Iterable<string>
+}
+
+/** Trace and messages as they are stored: no text is read. */
+const newJson = (trace: string): Transcript => {
+  let separator = ''
+  return {
+    start: () => `{"trace":${trace},"messages":[`,
+    add: (message) => {
+      const text = `${separator}${message}`
+      separator = ','
+      return [text]
+    },
+    end: () => [']}'],
+  }
+}
+
+const newShown = (renderer: Renderer): Transcript => {
+  const turns = newTurns()
+  return {
+    start: () => renderer.start(),
+    *add(message) {
+      const read = yield* inSteps(readMessage(message), '')
+      for (const turn of turns.add(read, message.length)) yield* renderer.turn(turn)
+    },
+    *end() {
+      for (const turn of turns.end()) yield* renderer.turn(turn)
+      yield renderer.end()
+    },
+  }
+}
+
+const renderers: Readonly<Record<'md' | 'html', (head: Head) => Renderer>> = { md: newMarkdown, html: newHtml }
+
+/** `trace` is a trace as the API shows it by itself, in JSON text. */
+export const newTranscript = (format: Format, trace: string): Transcript =>
+  format === 'json' ? newJson(trace) : newShown(renderers[format](headOf(readTrace(trace))))

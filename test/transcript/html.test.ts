@@ -1,0 +1,188 @@
+import fc from 'fast-check'
+import { type DefaultTreeAdapterTypes, parse } from 'parse5'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { hostileText } from './support/hostile.ts'
+import { places, render, session } from './support/session.ts'
+
+const test = suite('transcript: HTML')
+
+type Node = DefaultTreeAdapterTypes.ChildNode
+type Element = DefaultTreeAdapterTypes.Element
+
+const TAGS = new Set(
+  `html head meta title style body header main article section h1 h2 h3 h4 h5 h6 p div span b strong em s code pre ul ol li dl dt
+  dd blockquote hr br table tbody tr th td details summary time ins del`.split(/\s+/),
+)
+const ATTRIBUTES = new Set([
+  'class',
+  'lang',
+  'dir',
+  'charset',
+  'name',
+  'content',
+  'http-equiv',
+  'open',
+  'tabindex',
+  'datetime',
+  'start',
+])
+
+const isElement = (node: Node): node is Element => 'tagName' in node
+
+/** All elements of a page, as a browser builds them. */
+const elementsOf = (source: string): Element[] => {
+  const found: Element[] = []
+  const visit = (nodes: readonly Node[]) => {
+    for (const node of nodes) {
+      assert.not.equal(node.nodeName, '#comment')
+      if (!isElement(node)) continue
+      found.push(node)
+      visit(node.childNodes)
+    }
+  }
+  const errors: string[] = []
+  visit(parse(source, { onParseError: ({ code }) => void errors.push(code) }).childNodes)
+  assert.equal(errors, [])
+  return found
+}
+
+const textOf = (node: Node): string => {
+  if (node.nodeName === '#text') return (node as DefaultTreeAdapterTypes.TextNode).value
+  return isElement(node) ? node.childNodes.map(textOf).join('') : ''
+}
+
+/** What of a page content must not change: all but what prose, code and terminals are made of. */
+const FRAME = new Set([
+  'article',
+  'details',
+  'summary',
+  'header',
+  'main',
+  'section',
+  'title',
+  'style',
+  'meta',
+  'h1',
+  'h2',
+  'h3',
+  'dl',
+  'dt',
+  'dd',
+])
+const frameOf = (source: string) => elementsOf(source).flatMap(({ tagName }) => (FRAME.has(tagName) ? [tagName] : []))
+
+const assertHarmless = (source: string) => {
+  for (const { tagName, attrs } of elementsOf(source)) {
+    assert.ok(TAGS.has(tagName), tagName)
+    for (const { name, value } of attrs) {
+      assert.ok(ATTRIBUTES.has(name), `${tagName} ${name}`)
+      if (name === 'class') assert.match(value, /^[\w -]+$/)
+      if (name === 'start') assert.match(value, /^\d{1,10}$/)
+    }
+  }
+}
+
+const harmless = render(
+  'html',
+  session((place) => `the ${place}`),
+)
+
+test('a page refers to nothing outside, and runs nothing', () => {
+  assertHarmless(harmless)
+  assert.not.match(harmless, /url\(|@import|https?:/)
+  assert.match(harmless, /<!doctype html>/)
+  assert.match(harmless, /default-src 'none'; style-src 'unsafe-inline'/)
+  assert.match(harmless, /prefers-color-scheme: dark/)
+  assert.match(harmless, /@media print/)
+})
+
+test('its text is what the session says', () => {
+  const [html] = elementsOf(harmless)
+  for (const place of places) assert.ok(textOf(html!).includes(`the ${place}`), place)
+})
+
+test('nothing that a session says changes the page around it', () => {
+  fc.assert(
+    fc.property(hostileText, (text) => {
+      const source = render(
+        'html',
+        session((place) => `begin-${place} ${text}\n\nend-${place}`),
+      )
+      assertHarmless(source)
+      assert.equal(frameOf(source), frameOf(harmless))
+      const shown = textOf(elementsOf(source)[0]!)
+      for (const place of places)
+        for (const word of ['begin', 'end']) assert.ok(shown.includes(`${word}-${place}`), `${word}-${place}`)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('nor does the title, the model, a tool, an argument or any fact', () => {
+  fc.assert(
+    fc.property(hostileText, (text) => {
+      const name = `a${text}a`
+      const pageOf = (word: string) => {
+        const call = { type: 'tool_call', content: { callId: word, toolName: word, args: { [word]: word } } }
+        const trace = {
+          title: word,
+          agentId: word,
+          model: word,
+          projectName: word,
+          gitBranch: word,
+          gitRemoteUrl: word,
+        }
+        return render('html', [{ role: 'assistant', model: word, parts: [call] }], trace)
+      }
+      assertHarmless(pageOf(name))
+      assert.equal(frameOf(pageOf(name)), frameOf(pageOf('harmless')))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+const said = (text: string) => {
+  const source = render('html', [{ role: 'assistant', parts: [{ type: 'text', content: { text } }] }])
+  return source.slice(source.indexOf('</h3>') + 5, source.indexOf('</article>'))
+}
+
+test('links are text with their address behind it, pictures too', () => {
+  assert.is(
+    said('[docs](https://e.example "x") ![p](https://e.example/p.gif) <https://e.example>'),
+    '<p dir="auto"><span class="link">docs</span> <span class="address">(https://e.example &quot;x&quot;)</span> ' +
+      '<span class="link">[Picture: p]</span> <span class="address">(https://e.example/p.gif)</span> ' +
+      '<span class="link">https://e.example</span></p>',
+  )
+})
+
+test('what cannot be seen is shown', () => {
+  assert.is(said('a\0b\u202ec\ud800'), '<p dir="auto">a␀b⟨U+202E⟩c�</p>')
+})
+
+test('colours of a terminal become classes, whatever they are', () => {
+  const output =
+    '\u001b[31mred\u001b[0m \u001b[38;5;208mpalette\u001b[0m \u001b[38;2;1;2;250mtrue\u001b[0m\u001b]8;;http://e.example\u0007link\u001b]8;;\u0007'
+  const part = { type: 'tool_result', content: { callId: 'c', toolName: 't', output, status: 'success' } }
+  const source = render('html', [{ role: 'user', parts: [part] }])
+  assert.match(
+    source,
+    '<span class="ansi-red">red</span> <span class="ansi-yellow">palette</span> <span class="ansi-blue">true</span>link</pre>',
+  )
+})
+
+test('of one file so much code is coloured, and the rest is shown as it is', () => {
+  const written = (i: number) => `let a${i} = 1\n`.repeat(1_200)
+  const calls = Array.from({ length: 90 }, (_, i) => {
+    const args = { path: `${i}.ts`, content: written(i) }
+    return { type: 'tool_call', content: { callId: `${i}`, toolName: 'Write', args } }
+  })
+  const shown = render('html', [{ role: 'assistant', parts: calls }])
+    .split('<pre class="code"')
+    .slice(1)
+  const isColoured = shown.map((code) => code.includes('hljs-keyword'))
+  assert.equal([isColoured[0], isColoured.at(-1), shown.length], [true, false, 90])
+  assert.ok(shown.at(-1)!.includes(written(89)))
+})
+
+test.run()

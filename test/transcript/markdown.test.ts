@@ -1,0 +1,187 @@
+import fc from 'fast-check'
+import MarkdownIt from 'markdown-it'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { hostileText } from './support/hostile.ts'
+import { places, render, session } from './support/session.ts'
+
+const test = suite('transcript: Markdown')
+
+const parser = new MarkdownIt({ html: true, linkify: false, maxNesting: 1_000 })
+
+/** What gives a file its structure; what a message says may have any other token. */
+const STRUCTURE = new Set([
+  'heading_open',
+  'fence',
+  'html_block',
+  'html_inline',
+  'hr',
+  'table_open',
+  'link_open',
+  'image',
+])
+
+/** Headings, fences, tags, rules, tables, links and pictures of a file, in order. */
+const structureOf = (text: string): string[] =>
+  parser
+    .parse(text, {})
+    .flatMap((token) =>
+      [token, ...(token.children ?? [])]
+        .filter(({ type }) => STRUCTURE.has(type))
+        .map(({ type, tag, content }) =>
+          type.startsWith('html') ? String(content.match(/<[^ >]*/g)) : `${type} ${tag}`,
+        ),
+    )
+
+const ESCAPED = /\\[!-/:-@[-`{-~]/g
+const CODE = /`[^`]*`/g
+
+/** The same for a reader that goes by lines: it knows fences and indented code, but no lists and no quotes. */
+const linesOf = (text: string): string[] => {
+  let fence: string | undefined
+  let isCode = false
+  let previous = ''
+  return text.split(/\r\n|[\r\n\u2028\u2029]/).flatMap((line) => {
+    const run = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line)
+    if (fence !== undefined) {
+      if (run && run[1]!.startsWith(fence) && run[2]!.trim() === '') fence = undefined
+      return []
+    }
+    if (run) {
+      fence = run[1]!
+      return ['fence']
+    }
+    isCode = /^(?: {4}|\t)/.test(line) && (isCode || previous.trim() === '')
+    const before = previous
+    previous = isCode ? '' : line
+    if (isCode) return []
+    const bare = line.replace(ESCAPED, '..').replace(CODE, '..')
+    const heading = /^ {0,3}#{1,6}(?:\s|$)/.exec(bare)
+    const isSetext = /^ {0,3}(?:=+|-+)\s*$/.test(bare) && before.trim() !== ''
+    return [
+      ...(heading ? [heading[0].trim()] : []),
+      ...(isSetext ? ['setext'] : []),
+      ...(bare.match(/<[a-z!?/]/gi) ?? []),
+    ]
+  })
+}
+
+const harmless = render(
+  'md',
+  session((place) => `the ${place}`),
+)
+
+const assertSame = (text: string) => {
+  assert.equal(structureOf(text), structureOf(harmless))
+  assert.equal(linesOf(text), linesOf(harmless))
+}
+
+test('a session is readable: prompts are headings, thinking is closed, results stand under their calls', () => {
+  const at = places.map((place) => harmless.indexOf(`the ${place}`))
+  assert.ok(at.every((one) => one >= 0))
+  assert.match(harmless, /## Prompt 1\n\n\*2026-01-02 15:04:05 UTC\*\n\nthe prompt\n/)
+  assert.match(harmless, /<details>\n<summary>Thinking<\/summary>\n\nthe thought\n\n<\/details>\n/)
+  assert.match(
+    harmless,
+    /\*\*Tool: Bash\*\*\n\n```bash\nthe command\n```\n\n<details>\n<summary>Failed<\/summary>\n\n```\nthe output\n```\n/,
+  )
+  assert.match(harmless, /```diff\n-the before\n\+the after\n```/)
+})
+
+test('nothing that a session says adds a heading, a fence, a tag, a rule, a table or a link', () => {
+  fc.assert(
+    fc.property(hostileText, (text) =>
+      assertSame(
+        render(
+          'md',
+          session((place) => `begin-${place} ${text}\nend-${place}`),
+        ),
+      ),
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('nor does it where it stands at the start of its place', () => {
+  fc.assert(
+    fc.property(hostileText, (text) => {
+      const shown = render(
+        'md',
+        session((place) => `${text}\nend-${place}`),
+      )
+      assertSame(shown)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('nor does emphasis of text that begins or ends with white space', () => {
+  for (const text of ['_&#10;# x_', '**&#32;- x**', '~~x&#9;~~', '*&#10;*'])
+    assertSame(
+      render(
+        'md',
+        session((place) => `${text}\nend-${place}`),
+      ),
+    )
+})
+
+test('nor does the title, the model, a tool, an argument or any fact', () => {
+  fc.assert(
+    fc.property(hostileText, (text) => {
+      const name = `a${text}a`
+      const fileOf = (word: string) => {
+        const messages = [
+          {
+            role: 'assistant',
+            model: word,
+            parts: [{ type: 'tool_call', content: { callId: word, toolName: word, args: { [word]: word } } }],
+          },
+          {
+            role: 'user',
+            parts: [{ type: 'tool_result', content: { callId: '', toolName: word, output: word, status: 'success' } }],
+          },
+        ]
+        const trace = {
+          title: word,
+          agentId: word,
+          model: word,
+          projectName: word,
+          gitBranch: word,
+          gitRemoteUrl: word,
+        }
+        return render('md', messages, trace)
+      }
+      assert.equal(structureOf(fileOf(name)), structureOf(fileOf('harmless')))
+      assert.equal(linesOf(fileOf(name)), linesOf(fileOf('harmless')))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('all words of a text are there, whatever stands around them', () => {
+  fc.assert(
+    fc.property(hostileText, (text) => {
+      const shown = render(
+        'md',
+        session((place) => `begin-${place} ${text}\n\nend-${place}`),
+      )
+      for (const place of places)
+        for (const word of ['begin', 'end']) assert.ok(shown.includes(`${word}-${place}`), `${word}-${place}`)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('Markdown that somebody wrote stays Markdown, but for what would be structure', () => {
+  const text =
+    '# Plan\n\n1. *first* `code`\n2. [docs](https://e.example)\n\n```ts\nconst a = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 22 |\n'
+  const shown = render('md', [{ role: 'assistant', parts: [{ type: 'text', content: { text } }] }])
+  assert.ok(
+    shown.endsWith(
+      '**Plan**\n\n1. *first* `code`\n2. docs (`https://e.example`)\n\n*ts:*\n\n    const a = 1\n\n*Code:*\n\n    a  b\n    1  22\n\n',
+    ),
+    shown,
+  )
+})
+
+test.run()

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 
@@ -22,6 +22,20 @@ const otherImports = (file: string, allowed: ReadonlySet<string>, seen = new Set
   })
 }
 
+const ALL_IMPORTS = /^import [^;]*?from '(\.[^']+)'/gm
+
+/** The files that a file stands on, also for a type only. */
+const reached = (file: string, seen = new Set<string>()): ReadonlySet<string> => {
+  for (const [, path] of readFileSync(file, 'utf8').matchAll(ALL_IMPORTS)) {
+    const imported = join(dirname(file), path!)
+    if (!seen.has(imported)) reached(imported, seen.add(imported))
+  }
+  return seen
+}
+
+/** What is around the core: requests, tables, and what is read from them. */
+const AROUND = /^(?:projections|src\/(?:http|postgres))\/|[/-](?:queries|reads|rows|routes|views)\.ts$/
+
 // `engine/decide.ts` runs decisions, it is none.
 const files = globSync('src/{*,trace/messages}/{events,decide,decide-*}.ts', {
   cwd: root,
@@ -32,6 +46,13 @@ test('there are events and decisions', () => assert.ok(files.length >= 8))
 
 for (const file of files) {
   test(`${file} does no IO`, () => assert.equal(otherImports(join(root, file), pure), []))
+  test(`${file} knows neither requests nor tables`, () => {
+    const found = [...reached(join(root, file))].map((other) => relative(root, other))
+    assert.equal(
+      found.filter((other) => AROUND.test(other)),
+      [],
+    )
+  })
 }
 
 for (const file of globSync('src/contract/*.ts', { cwd: root }).sort()) {

@@ -1,10 +1,9 @@
 import { projectionOf } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
+import type { TraceEvent } from '../src/trace/events.ts'
 import { uuids } from '../src/postgres/arrays.ts'
-import { ignoredButTraces } from './support/ignored.ts'
 import { countsTable } from './tables.ts'
 
-type Counted = Extract<AnyEvent, { type: 'MessagesCounted' }>['data']
+type Counted = Extract<TraceEvent, { type: 'MessagesCounted' }>['data']
 
 type Changes = { readonly counted: Map<string, Counted>; readonly deleted: Set<string> }
 
@@ -16,7 +15,7 @@ const totals = countsTable.unnest<readonly [traceId: string, Counted]>({
 })
 
 /** How many messages a trace has, by class, and how many tool calls, by tool: the totals of its last `MessagesCounted`. */
-export const counts = projectionOf<AnyEvent>()<Changes>({
+export const counts = projectionOf<TraceEvent>()<Changes>({
   name: 'counts',
   tables: countsTable.create,
   rows: { counts: { trace: 'trace_id' } },
@@ -33,7 +32,6 @@ export const counts = projectionOf<AnyEvent>()<Changes>({
     MessageAdded: 'ignored',
     MessageUpdated: 'ignored',
     TraceSummarised: 'ignored',
-    ...ignoredButTraces,
   },
   write: ({ counted, deleted }, write) => {
     if (deleted.size > 0)

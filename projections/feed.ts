@@ -1,7 +1,6 @@
 import { projectionOf } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
+import type { TraceEvent } from '../src/trace/events.ts'
 import { uuids } from '../src/postgres/arrays.ts'
-import { ignoredButTraces } from './support/ignored.ts'
 import { byKey } from './support/sql.ts'
 import { feedTable } from './tables.ts'
 
@@ -29,7 +28,7 @@ const updated = feedTable.unnest<readonly [id: string, visibility: string]>({
  * The order of all lists of traces. Holds only columns that never change, and the visibility: columns that messages change
  * are in `traces` and `counts`, so that messages never touch the indexes of this table.
  */
-export const feed = projectionOf<AnyEvent>()<Changes>({
+export const feed = projectionOf<TraceEvent>()<Changes>({
   name: 'feed',
   tables: feedTable.create,
   rows: { feed: { trace: 'id' } },
@@ -57,7 +56,6 @@ export const feed = projectionOf<AnyEvent>()<Changes>({
     MessageUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
-    ...ignoredButTraces,
   },
   write: ({ added, changed, deleted }, write) => {
     if (deleted.size > 0) write('feed-delete', 'delete from feed where id = any($1::uuid[])', [uuids([...deleted])])

@@ -1,15 +1,8 @@
 import type { IdentityType } from '../src/contract/user.ts'
 import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
 import { identityId } from '../src/base/ids.ts'
-import type { ProviderData } from '../src/user/events.ts'
+import type { IdentityEvent, ProviderData, UserEvent } from '../src/user/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import {
-  ignoredModelsEvents,
-  ignoredNamespaceEvents,
-  ignoredSessionEvents,
-  ignoredTraceEvents,
-} from './support/ignored.ts'
 import { identitiesTable, removedIdentitiesTable } from './tables.ts'
 
 type Profile = {
@@ -63,7 +56,7 @@ const update = (rows: readonly Profile[], write: WriteStatement) =>
  * How users sign in. The key, a hash of a credential, is stored only in the ids derived from it. Removals are events of the
  * user's stream, so they have a table of their own: a replay of one stream must be able to replace all of its rows.
  */
-export const identities = projectionOf<AnyEvent>()<Changes>({
+export const identities = projectionOf<IdentityEvent | UserEvent>()<Changes>({
   name: 'identities',
   tables: `${identitiesTable.create}
     ${removedIdentitiesTable.create}`,
@@ -84,10 +77,6 @@ export const identities = projectionOf<AnyEvent>()<Changes>({
     IdentityNamed: (rows, { streamId: id, data: { name } }) => change(rows, id, { id, name }),
     UserCreated: 'ignored',
     UserRenamed: 'ignored',
-    ...ignoredSessionEvents,
-    ...ignoredNamespaceEvents,
-    ...ignoredTraceEvents,
-    ...ignoredModelsEvents,
   },
   write: ({ created, changed, removed }, write) => {
     if (created.size > 0) write('identities-insert', inserted.insert, inserted.values([...created.values()]))

@@ -1,8 +1,7 @@
 import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
+import type { NamespaceEvent } from '../src/namespace/events.ts'
 import type { Role } from '../src/contract/namespaces.ts'
 import { literal } from './support/changed-rows.ts'
-import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 import { invitesTable } from './tables.ts'
 
 type Key = { readonly namespaceId: string; readonly code: string }
@@ -57,7 +56,7 @@ const update = (rows: readonly InviteChange[], write: WriteStatement) =>
   )
 
 /** Invites and their use. Whether one is still valid depends on the time, and is computed by the queries. */
-export const invites = projectionOf<AnyEvent>()<Changes>({
+export const invites = projectionOf<NamespaceEvent>()<Changes>({
   name: 'invites',
   tables: invitesTable.create,
   rows: { invites: { namespace: 'namespace_id' } },
@@ -83,10 +82,6 @@ export const invites = projectionOf<AnyEvent>()<Changes>({
     RetentionChanged: 'ignored',
     MemberRoleChanged: 'ignored',
     MemberRemoved: 'ignored',
-    ...ignoredUserEvents,
-    ...ignoredSessionEvents,
-    ...ignoredTraceEvents,
-    ...ignoredModelsEvents,
   },
   write: ({ created, changed }, write) => {
     if (created.length > 0) write('invites-insert', inserted.insert, inserted.values(created))

@@ -1,8 +1,7 @@
 import type { Client } from '../src/engine/checkpoint.ts'
 import { projectionOf } from '../src/engine/projection.ts'
 import { streamIdOf } from '../src/engine/stream.ts'
-import type { AnyEvent } from '../src/events.ts'
-import { ignoredButTraces } from './support/ignored.ts'
+import type { TraceEvent } from '../src/trace/events.ts'
 import { leftoversTable } from './tables.ts'
 
 /** The revision of the newest deletion, by trace id. */
@@ -17,7 +16,7 @@ const noted = leftoversTable.unnest<readonly [traceId: string, before: bigint]>(
  * The deleted traces whose messages and parts are still to be swept. A deletion may concern thousands of rows: to delete
  * them in its own batch would hold up all other writes. Empty when everything has been swept.
  */
-export const leftovers = projectionOf<AnyEvent>()<Changes>({
+export const leftovers = projectionOf<TraceEvent>()<Changes>({
   name: 'leftovers',
   tables: leftoversTable.create,
   rows: { leftovers: { trace: 'trace_id' } },
@@ -31,7 +30,6 @@ export const leftovers = projectionOf<AnyEvent>()<Changes>({
     MessageUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
-    ...ignoredButTraces,
   },
   write: (deleted, write) => {
     if (deleted.size === 0) return

@@ -1,7 +1,6 @@
 import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
+import type { NamespaceEvent } from '../src/namespace/events.ts'
 import type { Role } from '../src/contract/namespaces.ts'
-import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 import { membersTable } from './tables.ts'
 
 type Key = { readonly namespaceId: string; readonly userId: string }
@@ -54,7 +53,7 @@ const writeRemoved = (rows: readonly Key[], write: WriteStatement) =>
   )
 
 /** The members of namespaces, and their roles. */
-export const members = projectionOf<AnyEvent>()<Changes>({
+export const members = projectionOf<NamespaceEvent>()<Changes>({
   name: 'members',
   tables: membersTable.create,
   rows: { members: { namespace: 'namespace_id' } },
@@ -85,10 +84,6 @@ export const members = projectionOf<AnyEvent>()<Changes>({
     RetentionChanged: 'ignored',
     InviteCreated: 'ignored',
     InviteRevoked: 'ignored',
-    ...ignoredUserEvents,
-    ...ignoredSessionEvents,
-    ...ignoredTraceEvents,
-    ...ignoredModelsEvents,
   },
   write: ({ joined, changed, removed }, write) => {
     if (removed.size > 0) writeRemoved([...removed.values()], write)

@@ -1,12 +1,10 @@
 import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
 import { messageId } from '../src/base/ids.ts'
 import { uuids } from '../src/postgres/arrays.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { NO_PARTS, headOfText, partsHeadLine, textHeadLine } from '../src/trace/messages/heads.ts'
 import { headsOf, partIndex, timestampIn } from '../src/trace/messages/message.ts'
 import { literal } from './support/changed-rows.ts'
-import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION, byKey, required } from './support/sql.ts'
 import { listOrder, messagesTable } from './tables.ts'
@@ -125,7 +123,7 @@ const writeTimes = (traceIds: readonly string[], write: WriteStatement) =>
   )
 
 /** One row for each message, without its parts. The rows of deleted traces are swept later (`leftovers.ts`). */
-export const messages = projectionOf<AnyEvent>()<Changes>({
+export const messages = projectionOf<TraceEvent>()<Changes>({
   name: 'messages',
   // No statistics of what clients write: a sample of it would outlive the erasure. Messages are looked up by their ids.
   tables: `${messagesTable.create}
@@ -170,7 +168,6 @@ export const messages = projectionOf<AnyEvent>()<Changes>({
     TraceUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
-    ...ignoredButTraces,
   },
   write: ({ added, updated, retimed }, write) => {
     if (added.all().length > 0) insert(added.all(), write)

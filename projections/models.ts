@@ -1,11 +1,9 @@
 import { type DecodedEvent, type WriteStatement, projectionOf } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
 import type { Model } from '../src/contract/models.ts'
 import type { ModelsEvent } from '../src/models/events.ts'
 import { normalizeModelId } from '../src/models/normalized-id.ts'
 import { texts } from '../src/postgres/arrays.ts'
 import { literal } from './support/changed-rows.ts'
-import { ignoredButModels } from './support/ignored.ts'
 import { modelProvidersTable, modelsTable } from './tables.ts'
 
 type ProviderField = Exclude<keyof typeof modelProvidersTable.columns, 'id'>
@@ -100,7 +98,7 @@ const writeSet = (id: string, fields: Fields, write: WriteStatement) => {
 }
 
 /** The model registry: providers and what they offer. */
-export const models = projectionOf<AnyEvent>()<Changes>({
+export const models = projectionOf<ModelsEvent>()<Changes>({
   name: 'models',
   tables: `${modelProvidersTable.create}
     ${modelsTable.create}`,
@@ -115,7 +113,6 @@ export const models = projectionOf<AnyEvent>()<Changes>({
     },
     ProviderUpdated: update,
     ProviderRemoved: (changes, { streamId: providerId }) => clear(changes, providerId),
-    ...ignoredButModels,
   },
   write: ({ cleared, added, set, models }, write) => {
     if (cleared.size > 0) {

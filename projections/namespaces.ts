@@ -1,9 +1,7 @@
 import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
 import type { NamespaceType } from '../src/contract/namespaces.ts'
-import type { ClaimedBy } from '../src/namespace/events.ts'
+import type { ClaimedBy, NamespaceEvent } from '../src/namespace/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import { ignoredModelsEvents, ignoredSessionEvents, ignoredTraceEvents, ignoredUserEvents } from './support/ignored.ts'
 import { namespacesTable } from './tables.ts'
 
 type Change = {
@@ -55,7 +53,7 @@ const update = (rows: readonly Change[], write: WriteStatement) =>
   )
 
 /** Namespaces. There is no index for slugs: the id is derived from the slug (`src/base/ids.ts`). */
-export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
+export const namespaces = projectionOf<NamespaceEvent>()<ChangedRows<Row>>({
   name: 'namespaces',
   tables: namespacesTable.create,
   rows: { namespaces: { namespace: 'id' } },
@@ -74,10 +72,6 @@ export const namespaces = projectionOf<AnyEvent>()<ChangedRows<Row>>({
     MemberRemoved: 'ignored',
     InviteCreated: 'ignored',
     InviteRevoked: 'ignored',
-    ...ignoredUserEvents,
-    ...ignoredSessionEvents,
-    ...ignoredTraceEvents,
-    ...ignoredModelsEvents,
   },
   write: ({ created, changed }, write) => {
     if (created.size > 0) write('namespaces-insert', inserted.insert, inserted.values([...created.values()]))

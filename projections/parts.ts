@@ -1,10 +1,9 @@
 import { projectionOf, type WriteStatement } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
+import type { TraceEvent } from '../src/trace/events.ts'
 import { headOfPart, partHeadLine } from '../src/trace/messages/heads.ts'
 import { partIndex } from '../src/trace/messages/message.ts'
 import { partText } from '../src/trace/messages/part-text.ts'
 import type { StoredPart } from '../src/trace/messages/part.ts'
-import { ignoredButTraces } from './support/ignored.ts'
 import { type NewRows, newRows } from './support/new-rows.ts'
 import { PRESENT_INCARNATION, byKey, required } from './support/sql.ts'
 import { partsTable } from './tables.ts'
@@ -65,7 +64,7 @@ const writeReplaced = (
 }
 
 /** The parts of all messages, each with the exact JSON text that the client sent. */
-export const parts = projectionOf<AnyEvent>()<Changes>({
+export const parts = projectionOf<TraceEvent>()<Changes>({
   name: 'parts',
   tables: `${partsTable.create}
     alter table parts alter body set storage external;`,
@@ -96,7 +95,6 @@ export const parts = projectionOf<AnyEvent>()<Changes>({
     TraceUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
-    ...ignoredButTraces,
   },
   write: ({ inserted, replaced }, write) => {
     if (inserted.all().length > 0) write('parts-insert', insert, whole.values(inserted.all()))

@@ -1,13 +1,6 @@
 import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
 import type { SessionEvent } from '../src/session/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import {
-  ignoredModelsEvents,
-  ignoredNamespaceEvents,
-  ignoredTraceEvents,
-  ignoredUserEvents,
-} from './support/ignored.ts'
 import { sessionsTable } from './tables.ts'
 
 type Created = Extract<SessionEvent, { type: 'SessionCreated' }>['data']
@@ -47,7 +40,7 @@ const update = (rows: readonly Change[], write: WriteStatement) =>
   )
 
 /** Sessions, also those that have ended. When they were last used is in the operational table `session_uses`. */
-export const sessions = projectionOf<AnyEvent>()<ChangedRows<Row>>({
+export const sessions = projectionOf<SessionEvent>()<ChangedRows<Row>>({
   name: 'sessions',
   tables: sessionsTable.create,
   rows: { sessions: { session: 'id' } },
@@ -60,10 +53,6 @@ export const sessions = projectionOf<AnyEvent>()<ChangedRows<Row>>({
       void created.set(id, { id, createdAt, ...data }),
     SessionSwitched: (rows, { streamId: id, data: { namespaceId } }) => change(rows, id, { id, namespaceId }),
     SessionRevoked: (rows, { streamId: id, at: revokedAt }) => change(rows, id, { id, revokedAt }),
-    ...ignoredUserEvents,
-    ...ignoredNamespaceEvents,
-    ...ignoredTraceEvents,
-    ...ignoredModelsEvents,
   },
   write: ({ created, changed }, write) => {
     if (created.size > 0) write('sessions-insert', inserted.insert, inserted.values([...created.values()]))

@@ -1,7 +1,6 @@
 import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
+import type { TraceEvent } from '../src/trace/events.ts'
 import { int8s, uuids } from '../src/postgres/arrays.ts'
-import { ignoredButTraces } from './support/ignored.ts'
 import { sizesTable } from './tables.ts'
 
 type Created = { readonly namespaceId: string; bytes: number }
@@ -71,7 +70,7 @@ const removeEmpty = (namespaceIds: Iterable<string>, write: WriteStatement) =>
   ])
 
 /** The size of each namespace, for its quotas. Must come before `traces` in the list: it reads that table as it was before the batch. */
-export const sizes = projectionOf<AnyEvent>()<Changes>({
+export const sizes = projectionOf<TraceEvent>()<Changes>({
   name: 'sizes',
   tables: sizesTable.create,
   rows: { sizes: {} },
@@ -91,7 +90,6 @@ export const sizes = projectionOf<AnyEvent>()<Changes>({
     TraceUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
-    ...ignoredButTraces,
   },
   write: ({ created, grown, deleted }, write) => {
     if (deleted.size > 0) subtract([...deleted.keys()], write)

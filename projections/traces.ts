@@ -1,17 +1,16 @@
 import { type TextName, textNames } from '../src/contract/trace-texts.ts'
 import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
+import type { TraceEvent } from '../src/trace/events.ts'
 import { keyHash } from '../src/base/ids.ts'
 import { uuids } from '../src/postgres/arrays.ts'
 import { endedBy } from '../src/trace/earlier-deletions.ts'
 import { timestampIn } from '../src/trace/messages/message.ts'
 import { literal } from './support/changed-rows.ts'
-import { ignoredButTraces } from './support/ignored.ts'
 import { byKey } from './support/sql.ts'
 import type { Cells } from './table.ts'
 import { ID_TEXT, STARTED, columnOf, listedBy, type textColumns, tombstonesTable, tracesTable } from './tables.ts'
 
-type Created = Extract<AnyEvent, { type: 'TraceCreated' }>['data'] & { at: number; incarnation: bigint }
+type Created = Extract<TraceEvent, { type: 'TraceCreated' }>['data'] & { at: number; incarnation: bigint }
 
 /** The changes of one trace in a batch. */
 type Row = {
@@ -121,7 +120,7 @@ const writeSet = ({ id, set }: Row, write: WriteStatement) => {
 }
 
 /** One row for each trace, without its messages, and a tombstone for each deleted one. */
-export const traces = projectionOf<AnyEvent>()<Changes>({
+export const traces = projectionOf<TraceEvent>()<Changes>({
   name: 'traces',
   tables: `
     ${tracesTable.create}
@@ -183,7 +182,6 @@ export const traces = projectionOf<AnyEvent>()<Changes>({
       rows.delete(id)
       deleted.set(id, { id, revision, at, deletions: JSON.stringify(endedBy(data, at, actor?.userId)) })
     },
-    ...ignoredButTraces,
   },
   onSkipped: (changes, event) => void rowOf(changes, event),
   write: ({ rows, deleted }, write) => {

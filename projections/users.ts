@@ -1,12 +1,6 @@
 import { projectionOf } from '../src/engine/projection.ts'
-import type { AnyEvent } from '../src/events.ts'
+import type { UserEvent } from '../src/user/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import {
-  ignoredModelsEvents,
-  ignoredNamespaceEvents,
-  ignoredSessionEvents,
-  ignoredTraceEvents,
-} from './support/ignored.ts'
 import { usersTable } from './tables.ts'
 
 type Row = { readonly id: string; readonly displayName?: string | undefined }
@@ -14,7 +8,7 @@ type Row = { readonly id: string; readonly displayName?: string | undefined }
 const written = usersTable.unnest<Row>({ id: ({ id }) => id, display_name: ({ displayName }) => literal(displayName) })
 
 /** Users. */
-export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
+export const users = projectionOf<UserEvent>()<ChangedRows<Row>>({
   name: 'users',
   tables: usersTable.create,
   rows: { users: { user: 'id' } },
@@ -23,14 +17,7 @@ export const users = projectionOf<AnyEvent>()<ChangedRows<Row>>({
   on: {
     UserCreated: ({ created }, { streamId: id, data: { displayName } }) => void created.set(id, { id, displayName }),
     UserRenamed: (rows, { streamId: id, data: { displayName } }) => change(rows, id, { id, displayName }),
-    IdentityCreated: 'ignored',
-    IdentityRefreshed: 'ignored',
-    IdentityNamed: 'ignored',
     IdentityRemoved: 'ignored',
-    ...ignoredSessionEvents,
-    ...ignoredNamespaceEvents,
-    ...ignoredTraceEvents,
-    ...ignoredModelsEvents,
   },
   write: ({ created, changed }, write) => {
     if (created.size > 0) write('users-insert', written.insert, written.values([...created.values()]))

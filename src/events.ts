@@ -7,7 +7,7 @@ import type { TraceEvent } from './trace/events.ts'
 import { traceFormats } from './trace/formats.ts'
 import { type IdentityEvent, type UserEvent, identityFormats, userFormats } from './user/events.ts'
 
-/** All events of the service. Each projection handles each of these types or names it as ignored. */
+/** All events of the service. */
 export type AnyEvent = UserEvent | IdentityEvent | SessionEvent | NamespaceEvent | TraceEvent | ModelsEvent
 
 /**

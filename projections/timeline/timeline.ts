@@ -1,6 +1,6 @@
 import { projectionOf } from '../../src/engine/projection.ts'
-import type { AnyEvent } from '../../src/events.ts'
-import { ignoredModelsEvents, ignoredSessionEvents, ignoredUserEvents } from '../support/ignored.ts'
+import type { NamespaceEvent } from '../../src/namespace/events.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
 import {
   type Changes,
   messageAdded,
@@ -16,7 +16,7 @@ import { MESSAGES_UPSERTED, entriesTable, entryLeftoversTable, entryTracesTable 
 import { writeChanges } from './write.ts'
 
 /** The timeline of traces and namespaces, for audits. */
-export const timeline = projectionOf<AnyEvent>()<Changes>({
+export const timeline = projectionOf<NamespaceEvent | TraceEvent>()<Changes>({
   name: 'timeline',
   // The index of deletions is needed while the log is read for the first time, too.
   tables: `${entriesTable.create} ${entryTracesTable.create} ${entryLeftoversTable.create}
@@ -58,9 +58,6 @@ export const timeline = projectionOf<AnyEvent>()<Changes>({
       ofNamespace(changes, event, withMaskedCode(data))
     },
     InviteRevoked: (changes, event) => ofNamespace(changes, event, withMaskedCode(event.data)),
-    ...ignoredUserEvents,
-    ...ignoredSessionEvents,
-    ...ignoredModelsEvents,
   },
   write: writeChanges,
 })

@@ -33,8 +33,9 @@ type Handlers<Event extends DomainEvent, Changes> = {
 }
 
 /**
- * One read model: its tables, a handler for each event type, and the set-based statements that write a batch's changes.
- * Handlers collect into `changes`, in the order of the log; each event type has a handler or is named as ignored.
+ * One read model: its tables, handlers for the events of the kinds of streams that it is about, and the set-based statements that
+ * write a batch's changes. Handlers collect into `changes`, in the order of the log; each event type of these kinds has a handler or
+ * is named as ignored. Events of other kinds of streams have no handler.
  */
 export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknown> = {
   readonly name: string
@@ -56,7 +57,10 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
 /** The type of the events that projections get in place of skipped ones. */
 export const SKIPPED = 'skipped'
 
-/** Checks a projection against a union of events and against its own changes; the result has neither in its type. */
+/**
+ * Checks a projection against the union of the events that streams of its kinds may hold, and against its own changes; the result
+ * has neither in its type.
+ */
 export const projectionOf =
   <Event extends DomainEvent>() =>
   <Changes>(projection: Projection<Event, Changes>): Projection =>
@@ -66,7 +70,7 @@ export const projectionOf =
 export const project = (projection: Projection, events: readonly DecodedEvent[], write: WriteStatement): void => {
   const changes = projection.start()
   const handlers = projection.on as Readonly<
-    Record<string, 'ignored' | ((changes: unknown, event: DecodedEvent) => void)>
+    Record<string, 'ignored' | undefined | ((changes: unknown, event: DecodedEvent) => void)>
   >
   for (const event of events) {
     if (event.type === SKIPPED) {
@@ -74,8 +78,7 @@ export const project = (projection: Projection, events: readonly DecodedEvent[],
       continue
     }
     const handler = handlers[event.type]
-    if (handler === undefined) throw new Error(`${projection.name} does not know ${event.type}`)
-    if (handler !== 'ignored') handler(changes, event)
+    if (handler && handler !== 'ignored') handler(changes, event)
   }
   projection.write(changes, write)
 }

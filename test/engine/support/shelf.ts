@@ -1,13 +1,12 @@
-import { ignoredButTraces } from '../../../projections/support/ignored.ts'
 import type { Group } from '../../../src/engine/group.ts'
 import { projectionOf } from '../../../src/engine/projection.ts'
-import type { AnyEvent } from '../../../src/events.ts'
+import type { TraceEvent } from '../../../src/trace/events.ts'
 import { texts, uuids } from '../../../src/postgres/arrays.ts'
 
 type Changes = { readonly put: Map<string, string>; readonly taken: Set<string> }
 
 /** A small read model: the traces that there are, by the names that their writers gave them. */
-const books = projectionOf<AnyEvent>()<Changes>({
+const books = projectionOf<TraceEvent>()<Changes>({
   name: 'books',
   tables: 'create table books (trace_id uuid primary key, name text not null);',
   rows: { books: { trace: 'trace_id' } },
@@ -24,7 +23,6 @@ const books = projectionOf<AnyEvent>()<Changes>({
     MessageUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
-    ...ignoredButTraces,
   },
   write: ({ put, taken }, write) => {
     if (taken.size > 0) write('books-take', 'delete from books where trace_id = any($1::uuid[])', [uuids([...taken])])

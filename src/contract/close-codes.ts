@@ -1,11 +1,11 @@
-/** Why the service closes a connection, beside the codes of the protocol itself. */
+/** The codes with which the service closes a WebSocket, beside those of the protocol. */
 export const closeCodes = {
-  /** The service stops or restarts: connect again. */
+  /** The service stops or restarts. Connect again. */
   restarting: 1012,
-  /** Nothing has been heard of the client for a minute. */
+  /** The client has sent nothing for a minute. */
   silent: 4000,
-  /** The client takes too long to read what it is sent. */
+  /** The client reads too slowly. */
   slow: 4008,
-  /** Too many connections of one session or address. */
+  /** The session or the address has too many connections. */
   tooMany: 4029,
 } as const

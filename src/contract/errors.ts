@@ -26,23 +26,57 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors
 
+/** When each error happens, and what to do then; a route says so itself where it has a reason of its own. */
+export const reasons: Readonly<Record<ErrorCode, string>> = {
+  invalid_request:
+    'A header, a parameter or the body is not valid. `details` says which field and why: correct it before you send the request again.',
+  unauthorized: 'The request carries no valid token. Start a session with `POST /v1/session`, or log in again.',
+  forbidden: 'You may not do this. Ask an admin of the namespace.',
+  csrf_failed:
+    'The request is authenticated by the cookie, and its header `x-csrf-token` is missing or wrong. Send the `csrfToken` of `GET /v1/session`.',
+  quota_exceeded: 'The namespace has reached a limit of the operator. Delete something, or ask the operator.',
+  not_found: 'What the path names does not exist, or you may not read it. Check the path and your token.',
+  method_not_allowed: 'The path does not take this method. The header `Allow` lists those that it takes.',
+  last_admin: 'The namespace would be left without an admin. Make another member an admin first.',
+  last_identity: 'The user would be left without a way to sign in. Add another device or account first.',
+  device_known:
+    'The device belongs to a user already, and can join no other. Remove it from that user first, with `DELETE /v1/user/identities/{id}`.',
+  invite_revoked: 'An admin has revoked the invite. Ask for another one.',
+  invite_expired: 'The invite is older than 24 hours. Ask for another one.',
+  invite_used: 'The invite has no uses left. Ask for another one.',
+  code_used: 'The one-time code has been used. Make another one.',
+  code_expired: 'The one-time code has expired, or the session that made it has ended. Make another one.',
+  deleted: 'The trace was deleted. Leave it alone, or send the request without `unlessDeleted` to create it anew.',
+  payload_too_large: 'The body is larger than 1 MiB. Send less in one request.',
+  rate_limited: 'You have sent too many requests. `Retry-After` says after how many seconds you may try again.',
+  internal: 'The service has a fault. Give its operator the `x-request-id` of the answer.',
+  unavailable:
+    'The service cannot answer now, for example because its database is away. `Retry-After` says after how many seconds you may ' +
+    'try again; after a write, `details.stored` says whether it was stored.',
+}
+
+/** The reasons of some errors, for a route that has no others. */
+export const reasonsOf = <Code extends ErrorCode>(...codes: readonly Code[]) =>
+  Object.fromEntries(codes.map((code) => [code, reasons[code]])) as Readonly<Record<Code, string>>
+
 /** The body of every answer to a call that failed. */
 export const ErrorBody = z
   .object({
-    ok: z.literal(false).meta({ description: 'That the call failed' }),
+    ok: z.literal(false).meta({ description: 'Always `false`: the call failed' }),
     error: z
       .object({
-        code: z.string().meta({ description: 'What went wrong, for programs', examples: ['invalid_request'] }),
+        code: z.string().meta({ description: 'The code of the error, for programs', examples: ['invalid_request'] }),
         message: z.string().meta({
-          description: 'What went wrong, for people',
+          description: 'What went wrong and what to do, in English, for people',
           examples: ['Invalid request'],
         }),
         details: z
           .unknown()
           .meta({
             description:
-              'For `invalid_request`: `formErrors` and, by field, `fieldErrors`. For `unavailable` after a write: ' +
-              '`stored`, whether it was stored all the same (`true`, `false` or `"unknown"`). For `deleted`: `deletedAt`',
+              'For `invalid_request`: `formErrors`, and `fieldErrors` by the name of the field. For `unavailable` after a write: ' +
+              '`stored`, whether the write was stored (`true`, `false` or `"unknown"`). For `deleted`: `deletedAt`, when the ' +
+              'trace was last deleted, in milliseconds since 1970',
             examples: [{ formErrors: [], fieldErrors: { deviceId: ['must not be longer than 1024 characters'] } }],
           })
           .optional(),

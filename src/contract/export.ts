@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { InNamespace, TraceKey, pastQuery } from './parameters.ts'
+import { InNamespace, TraceKey, badMoment, pastQuery } from './parameters.ts'
 import { type Api, other } from './route.ts'
+import { noTrace, notPublic, pastForMembers } from './traces.ts'
 
 const ExportFormat = z.enum(['md', 'html', 'json'])
 export type ExportFormat = z.infer<typeof ExportFormat>
@@ -11,24 +12,26 @@ export const exports = {
     tag: 'traces',
     summary: 'Export a trace with its messages as a file',
     description:
-      'Who may read the trace may export it. An attachment named after its title: Markdown, a page of HTML without scripts ' +
-      'and references to anything outside, or JSON (`{"trace", "messages"}`, without the envelope). It is streamed; when the ' +
-      'trace is deleted, changed or no longer readable meanwhile, the transfer breaks off. Errors: `invalid_request` (400) ' +
-      'for a format that is missing or unknown, and for a revision together with a time; `unauthorized` (401) without a token for a trace that is not public; ' +
-      '`not_found` (404), also for a namespace that is not there.',
+      'Whoever may read the trace may export it. The answer is an attachment that is named after the title of the trace: Markdown, an ' +
+      'HTML page without scripts and without references to anything outside, or JSON (`{"trace", "messages"}`, without the ' +
+      'envelope). The file is streamed. The transfer breaks off if the trace is deleted or changed meanwhile, or you may not read it any more.',
     auth: 'optional',
     path: { externalId: TraceKey },
     query: {
       format: ExportFormat.meta({
         description:
-          'What the file is: `json` is the trace and its messages exactly as they are stored, for `tracebook import`; `md` and `html` ' +
-          'are for people',
+          'The format of the file. `json`: the trace and its messages exactly as stored, for `tracebook import`; `md` and `html`: for people',
         examples: ['md'],
       }),
       namespace: InNamespace.optional(),
       ...pastQuery,
     },
     answer: other(['text/markdown', 'text/html', 'application/json'], { 200: z.string().meta({ format: 'binary' }) }),
-    errors: ['unauthorized', 'not_found'],
+    errors: {
+      invalid_request: `\`format\` is missing or not one of \`md\`, \`html\` and \`json\`. Or ${badMoment}`,
+      unauthorized: `${notPublic} The past of a trace always needs a token.`,
+      forbidden: pastForMembers,
+      not_found: `${noTrace} Or the revision or the time is before the creation of the trace or after its last revision.`,
+    },
   },
 } as const satisfies Api

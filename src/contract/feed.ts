@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { flag, id, nextCursor, text } from './fields.ts'
-import { Cursor, Limit } from './parameters.ts'
+import { Cursor, Limit, badPage } from './parameters.ts'
 import { type Api, data } from './route.ts'
 import { ListedTrace } from './trace.ts'
 
@@ -13,15 +13,18 @@ export const FeedTrace = ListedTrace.extend({
     })
     .meta({ description: 'The namespace that the trace belongs to' }),
   author: z
-    .object({ id: id('the user'), displayName: text('The name of the user, if they gave one', 'Ada').optional() })
-    .meta({ description: 'The user who created the trace; absent when that one is not known' })
+    .object({
+      id: id('the user'),
+      displayName: text('The name of the user; absent if the user has none', 'Ada').optional(),
+    })
+    .meta({ description: 'The user who created the trace; absent if not known' })
     .optional(),
-}).meta({ id: 'FeedTrace', description: 'A trace as it stands in the feed' })
+}).meta({ id: 'FeedTrace', description: 'A trace, as the feed shows it' })
 export type FeedTrace = z.infer<typeof FeedTrace>
 
 const Feed = z.object({
   traces: z.array(FeedTrace).meta({ description: 'The traces of this page' }),
-  isAuthenticated: flag('Whether the caller is signed in'),
+  isAuthenticated: flag('Whether the request came with a valid token'),
   nextCursor,
 })
 export type Feed = z.infer<typeof Feed>
@@ -29,12 +32,11 @@ export type Feed = z.infer<typeof Feed>
 export const feed = {
   'GET /v1/feed': {
     tag: 'feed',
-    summary: "Public traces of everybody and, signed in, those of the session's namespace; newest first",
-    description:
-      '50 a page if `limit` does not say otherwise, and at most 8 MiB. Errors: `invalid_request` (400) for a ' +
-      '`limit` or `cursor` that is none.',
+    summary: 'List public traces and, if you are signed in, those of your active namespace; newest first',
+    description: 'A page has 50 traces unless `limit` says otherwise, and at most 8 MiB.',
     auth: 'optional',
     query: { limit: Limit.optional(), cursor: Cursor.optional() },
     answer: data(Feed),
+    errors: { invalid_request: badPage },
   },
 } as const satisfies Api

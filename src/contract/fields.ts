@@ -3,7 +3,7 @@ import { isNegativeZero } from '../base/json/exact.ts'
 
 /** Schemas of common fields of bodies and answers, with their descriptions for the API reference. */
 
-/** The example of a `deviceId`. It is refused as a real one, because all clients that copy it would be one user. */
+/** The example of a `deviceId`. The service refuses it, because all clients that copied it would be the same user. */
 export const EXAMPLE_DEVICE_ID = 'replace-this-by-32-random-characters'
 
 /** The slug of the namespace that the examples create and use. */
@@ -27,10 +27,10 @@ export const count = (description: string) => z.int().meta({ description, exampl
 
 export const flag = (description: string) => z.boolean().meta({ description })
 
-/** The only field of an answer that confirms a write. */
+/** The only field of an answer that confirms a write; always `true`. */
 export const done = (description: string) => z.literal(true).meta({ description })
 
-/** A plain number: an integer beyond 2^53 is refused, but for the sign of a zero. */
+/** A number that a double holds exactly: integers beyond 2^53 are refused; -0 is kept. */
 export const PlainNumber = z
   .custom<number>((value) => typeof value === 'number' || isNegativeZero(value), { error: 'must be a number' })
   .meta({ type: 'number' })

@@ -5,7 +5,7 @@ export const MAX_FRAME_BYTES = 64 * 1024
 
 const id = z.string().max(256)
 
-/** What a client says. */
+/** What a client sends. */
 export const ClientFrame = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('subscribe'),
@@ -15,17 +15,17 @@ export const ClientFrame = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('unsubscribe'), id }),
   z.object({ type: z.literal('ping') }),
-  z.object({ type: z.literal('pong') }), // nothing asks for it; like any frame it is a sign of life
+  z.object({ type: z.literal('pong') }), // the service never sends a ping; like any frame, it shows that the client is alive
 ])
 export type ClientFrame = z.infer<typeof ClientFrame>
 
-/** A frame as it should be, for a client that has sent another. */
+/** An example of a valid frame, for errors and the reference. */
 export const EXAMPLE_FRAME = '{"type":"subscribe","id":"feed","query":"feed:getPublicTraces","args":{"limit":10}}'
 
-/** What went wrong: the codes are those of the REST API. */
+/** An error; its code is one of the HTTP API. */
 export type FrameError = { readonly code: string; readonly message: string; readonly details?: unknown }
 
-/** What the service says. An error with the id of a subscription ends that subscription. */
+/** What the service sends. An error with the id of a subscription ends that subscription. */
 export type ServerFrame =
   | { readonly type: 'result'; readonly id: string; readonly value: unknown }
   | { readonly type: 'error'; readonly id?: string; readonly error: FrameError }

@@ -1,24 +1,26 @@
 import { z } from 'zod'
 import { type EntryType, entryMeanings, entryTypes } from './entry-types.ts'
 import { EXAMPLE_ID, count, id, nextCursor, text, time } from './fields.ts'
-import { Cursor, InNamespace, Key, Limit, Slug, TraceKey, aRevision } from './parameters.ts'
+import { noNamespace, notAdmin } from './namespaces.ts'
+import { Cursor, InNamespace, Key, Limit, Slug, TraceKey, aRevision, badPage, aTime } from './parameters.ts'
 import { type Api, data } from './route.ts'
-import { aTime } from './times.ts'
+import { noTrace, notSignedIn, pastForMembers } from './traces.ts'
 
-const pointer = text('Which member, as a JSON pointer', '/title')
-const value = z.unknown().meta({ description: 'What it is from then on', examples: ['Mended'] })
+const pointer = text('The field that changes, as a JSON pointer', '/title')
+const value = z.unknown().meta({ description: 'The new value', examples: ['Mended'] })
 const Operation = z.discriminatedUnion('op', [
-  z.object({ op: z.enum(['add', 'replace']).meta({ description: 'Sets a member' }), path: pointer, value }),
-  z.object({ op: z.literal('remove').meta({ description: 'Removes a member' }), path: pointer }),
+  z.object({ op: z.enum(['add', 'replace']).meta({ description: 'Sets the field' }), path: pointer, value }),
+  z.object({ op: z.literal('remove').meta({ description: 'Removes the field' }), path: pointer }),
 ])
 
-const Patch = z
-  .array(Operation)
-  .meta({ description: 'What changed, as RFC 6902', examples: [[{ op: 'replace', path: '/title', value: 'Mended' }]] })
+const Patch = z.array(Operation).meta({
+  description: 'The changes, as a JSON patch (RFC 6902)',
+  examples: [[{ op: 'replace', path: '/title', value: 'Mended' }]],
+})
 
 const EntryTypeName = z.enum(entryTypes).meta({
   id: 'EntryType',
-  description: `What an entry of a timeline is about: ${entryTypes.map((type) => `\`${type}\`: ${entryMeanings[type]}`).join('; ')}`,
+  description: `What an entry of a timeline says: ${entryTypes.map((type) => `\`${type}\`: ${entryMeanings[type]}`).join('; ')}`,
 })
 
 const Entry = z
@@ -27,24 +29,30 @@ const Entry = z
     type: EntryTypeName,
     at: time('When it happened'),
     actor: z
-      .object({ userId: id('the user'), displayName: text('The name of the user now', 'Ada').optional() })
-      .meta({ description: 'Who did it; absent where the service itself did' })
+      .object({ userId: id('the user'), displayName: text('The present name of the user', 'Ada').optional() })
+      .meta({ description: 'The user who did it; absent if the service did it itself' })
       .optional(),
-    text: text('What happened, in one sentence, with the names of now', 'Ada made the trace public'),
+    text: text('What happened, as an English sentence with present names', 'Ada made the trace public'),
     trace: z
       .object({ id: id('the trace'), externalId: text('The externalId of the trace') })
-      .meta({ description: 'The trace that it happened to; in the timeline of a namespace only' })
+      .meta({ description: 'The trace that it happened to; only in the timeline of a namespace' })
       .optional(),
     messages: z
-      .object({ added: count('How many messages were new'), updated: count('How many were changed') })
-      .meta({ description: 'Of `MessagesUpserted` only' })
+      .object({
+        added: count('The number of messages that were added'),
+        updated: count('The number of messages that were changed'),
+      })
+      .meta({ description: 'The messages of the request; only for `MessagesUpserted`' })
       .optional(),
     patch: Patch.optional(),
     requestId: text('The `x-request-id` of the request that did it').optional(),
-    messageCount: count('Of a deletion: how many messages the trace had').optional(),
-    createdAt: time('Of a deletion: when the trace was created').optional(),
+    messageCount: count('For a deletion: the number of messages that the trace had').optional(),
+    createdAt: time('For a deletion: when the trace was created').optional(),
   })
-  .meta({ id: 'TimelineEntry', description: 'Something that happened to a trace or a namespace, and who did it' })
+  .meta({
+    id: 'TimelineEntry',
+    description: 'An event of a trace or a namespace, or the messages of one request, and who caused it',
+  })
 export type Entry = z.infer<typeof Entry>
 
 const EntryList = z.object({
@@ -58,17 +66,17 @@ const LogEvent = z
     id: id('the event'),
     stream: text('The stream that the event is in', 'trace-0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b'),
     revision: z.int().meta({ description: 'The number of the event in its stream, from 0' }),
-    type: text('What happened', 'TraceUpdated'),
+    type: text('The type of the event', 'TraceUpdated'),
     at: time('When it was recorded'),
     actor: z
       .object({ userId: id('the user'), sessionId: id('the session').optional() })
-      .meta({ description: 'Who caused it; absent where the service itself did' })
+      .meta({ description: 'The user who caused it; absent if the service did it itself' })
       .optional(),
     requestId: text('The `x-request-id` of the request that caused it').optional(),
-    data: z.record(z.string(), z.unknown()).meta({ description: 'Exactly as it was recorded' }),
-    schema: z.int().meta({ description: 'The version of the shape of `data`', examples: [1] }),
+    data: z.record(z.string(), z.unknown()).meta({ description: 'The data of the event, exactly as recorded' }),
+    schema: z.int().meta({ description: 'The version of the schema of `data`', examples: [1] }),
   })
-  .meta({ id: 'LogEvent', description: 'An event as it lies in the log' })
+  .meta({ id: 'LogEvent', description: 'An event, as the log has it' })
 export type LogEvent = z.infer<typeof LogEvent>
 
 const OneEvent = z.object({ event: LogEvent })
@@ -78,26 +86,30 @@ const revisionOf = (description: string) => z.int().meta({ description, examples
 
 const ChangedMessage = z.object({
   externalId: text('The externalId of the message', 'message-1'),
-  patch: Patch.meta({ description: 'What changed of its fields and `parts`, a part always whole, as RFC 6902' }),
+  patch: Patch.meta({
+    description:
+      'The changes of its fields and `parts`, as a JSON patch (RFC 6902); a changed part is replaced as a whole',
+  }),
 })
 export type ChangedMessage = z.infer<typeof ChangedMessage>
 
 const Difference = z.object({
-  from: revisionOf('The revision to begin with'),
-  to: revisionOf('The revision to end with'),
+  from: revisionOf('The older revision'),
+  to: revisionOf('The newer revision'),
   patch: Patch.meta({
-    description: 'What changed of the trace itself, as RFC 6902: its fields, `ai_title` and `ai_summary`',
+    description:
+      'The changes of the fields of the trace, `ai_title` and `ai_summary` included, as a JSON patch (RFC 6902)',
   }),
   messages: z
     .object({
       added: z
         .array(text('The externalId of a message', 'message-1'))
-        .meta({ description: 'The messages that were added, in the order of their arrival' }),
+        .meta({ description: 'The messages that were added, in the order of arrival' }),
       updated: z
         .array(ChangedMessage)
-        .meta({ description: 'The messages that were there before and differ, in the order of their arrival' }),
+        .meta({ description: 'The messages that exist in both revisions and differ, in the order of arrival' }),
     })
-    .meta({ description: 'What changed of the messages' }),
+    .meta({ description: 'The changes of the messages' }),
 })
 export type Difference = z.infer<typeof Difference>
 
@@ -105,7 +117,9 @@ const isType = (text: string): boolean => entryTypes.includes(text as EntryType)
 
 const Types = z
   .string()
-  .refine((text) => text.split(',').every(isType), { error: 'must be types of entries, separated by commas' })
+  .refine((text) => text.split(',').every(isType), {
+    error: `must be types of entries, separated by commas, of ${entryTypes.join(', ')}`,
+  })
   .meta({
     description: `Only entries of these types, separated by commas: ${entryTypes.map((type) => `\`${type}\``).join(', ')}`,
     examples: ['TraceUpdated,TraceDeleted'],
@@ -114,17 +128,17 @@ const Types = z
 
 const filters = {
   limit: Limit.meta({
-    description: 'At most this many entries; above 1000 counts as 1000. Default: 100',
+    description: 'The maximum number of entries; a value above 1000 counts as 1000. Default: 100',
   }).optional(),
   cursor: Cursor.optional(),
   order: z.enum(['asc', 'desc']),
   type: Types.optional(),
   actor: z
     .string()
-    .meta({ description: 'Only what the user with this id did', examples: [EXAMPLE_ID] })
+    .meta({ description: 'Only entries caused by the user with this id', examples: [EXAMPLE_ID] })
     .optional(),
-  from: aTime('Only what happened at this time or later').optional(),
-  to: aTime('Only what happened before this time').optional(),
+  from: aTime('Only entries from this time on').optional(),
+  to: aTime('Only entries before this time').optional(),
 }
 
 const orderOf = (first: 'asc' | 'desc') =>
@@ -132,12 +146,12 @@ const orderOf = (first: 'asc' | 'desc') =>
     .meta({ description: `\`asc\`: oldest first; \`desc\`: newest first. Default: \`${first}\``, examples: ['desc'] })
     .optional()
 
-const TIMELINE_ERRORS =
-  '`invalid_request` (400) for a `limit`, `cursor`, `order`, `type` or time that is none; `unauthorized` (401); `forbidden` (403) ' +
-  'for others; `not_found` (404); `unavailable` (503) while the timeline is behind.'
-
-const EVENT_ERRORS =
-  '`invalid_request` (400) for a revision that is none; `unauthorized` (401); `forbidden` (403) for others; '
+const badFilter = `${badPage} Or \`order\`, \`type\` or a time is not valid. \`details\` says which.`
+const behind =
+  'The timeline does not show the newest events yet, or the service cannot answer now. `Retry-After` says after how many seconds to try again.'
+const badRevision = 'The revision is not a whole number. Give one of at least 0.'
+const forMembers =
+  'The trace is public, but only members of its namespace may see its history. Ask one of its admins for an invite.'
 
 const revision = aRevision('The revision of the event in its stream', 4)
 
@@ -147,22 +161,26 @@ export const history = {
     tag: 'history',
     summary: 'Read the timeline of a trace',
     description:
-      'Who did what to it and when, for members of its namespace, also where the trace is public. An entry is an event, but the ' +
-      'messages of one request are one entry. A trace that was deleted and created again begins a new timeline. Errors: ' +
-      TIMELINE_ERRORS,
+      'Who did what to the trace, and when; for members of its namespace, even if the trace is public. Each entry is an event, except ' +
+      'that the messages of one request are one entry. A trace that was deleted and created again starts a new timeline.',
     auth: 'optional',
     path: { externalId: TraceKey },
     query: { ...filters, order: orderOf('asc'), namespace: InNamespace.optional() },
     answer: data(EntryList),
-    errors: ['unauthorized', 'forbidden', 'not_found'],
+    errors: {
+      invalid_request: badFilter,
+      unauthorized: notSignedIn,
+      forbidden: forMembers,
+      not_found: noTrace,
+      unavailable: behind,
+    },
   },
   'GET /v1/namespaces/{slug}/events': {
     tag: 'history',
-    summary: 'Read the timeline of a namespace',
+    summary: 'Read the timeline of a namespace, as an admin',
     description:
-      'For its admins: its own events, and those of its traces. Of deleted traces only the deletions are left. Invites are shown ' +
-      'by the first four characters of their codes. Errors: ' +
-      TIMELINE_ERRORS,
+      'The events of the namespace itself and of its traces. Of a deleted trace, only its deletion is left. Invites appear with ' +
+      'the first four characters of their codes.',
     auth: 'required',
     path: { slug: Slug },
     query: {
@@ -174,54 +192,69 @@ export const history = {
         .optional(),
     },
     answer: data(EntryList),
-    errors: ['forbidden', 'not_found'],
+    errors: { invalid_request: badFilter, forbidden: notAdmin, not_found: noNamespace, unavailable: behind },
   },
   'GET /v1/traces/{externalId}/events/{revision}': {
     tag: 'history',
     summary: 'Read one event of a trace',
-    description: `For members of its namespace. Errors: ${EVENT_ERRORS}\`not_found\` (404), also beyond the end and for what was erased.`,
+    description: 'The event as the log has it. For members of the namespace of the trace, even if the trace is public.',
     auth: 'optional',
     path: { externalId: TraceKey, revision },
     query: { namespace: InNamespace.optional() },
     answer: data(OneEvent),
-    errors: ['unauthorized', 'forbidden', 'not_found'],
+    errors: {
+      invalid_request: badRevision,
+      unauthorized: notSignedIn,
+      forbidden: forMembers,
+      not_found: `${noTrace} Or the trace has no event with this revision, or the event was erased.`,
+    },
   },
   'GET /v1/namespaces/{slug}/events/{revision}': {
     tag: 'history',
-    summary: "Read one of the namespace's own events",
+    summary: 'Read one event of the namespace itself, as an admin',
     description:
-      'For its admins. Exactly as it was recorded, unlike the entries of the timeline: the event of an invite holds its code ' +
-      'and its e-mail address, which admins see in the list of invites, too. Errors: ' +
-      `${EVENT_ERRORS}\`not_found\` (404), also beyond the end.`,
+      'The event as the log has it. Unlike the timeline, it shows the code and the e-mail address of an invite, which admins see in ' +
+      'the list of invites, too.',
     auth: 'required',
     path: { slug: Slug, revision },
     answer: data(OneEvent),
-    errors: ['forbidden', 'not_found'],
+    errors: {
+      invalid_request: badRevision,
+      forbidden: notAdmin,
+      not_found: 'No namespace has this slug, or it has no event with this revision. Check both.',
+    },
   },
   'GET /v1/namespaces/{slug}/deletions/{traceId}': {
     tag: 'history',
-    summary: 'Read the event that deleted a trace',
-    description: `For the admins of its namespace. Errors: ${EVENT_ERRORS}\`not_found\` (404) for a trace that was not deleted.`,
+    summary: 'Read the event that deleted a trace, as an admin',
+    description: 'The event of the last deletion, as the log has it: it says who deleted the trace, and when.',
     auth: 'required',
     path: { slug: Slug, traceId: Key.meta({ description: 'The id of the trace', examples: [EXAMPLE_ID] }) },
     answer: data(OneEvent),
-    errors: ['forbidden', 'not_found'],
+    errors: {
+      forbidden: notAdmin,
+      not_found: 'No namespace has this slug, or no trace with this id was deleted from it. Check both.',
+    },
   },
   'GET /v1/traces/{externalId}/diff': {
     tag: 'history',
-    summary: 'Compare a trace with what it was',
-    description:
-      'For members of its namespace. A revision in the middle of an append stands for the whole append. Errors: ' +
-      '`invalid_request` (400) for a revision that is none, or a `from` behind `to`; `unauthorized` (401); `forbidden` ' +
-      '(403) for others; `not_found` (404), also before the creation and beyond the last revision.',
+    summary: 'Compare two revisions of a trace',
+    description: 'For members of the namespace of the trace. A revision within an append stands for the whole append.',
     auth: 'optional',
     path: { externalId: TraceKey },
     query: {
-      from: aRevision('The revision of the trace to begin with', '1'),
-      to: aRevision('The revision to end with. Default: the last one', '4').optional(),
+      from: aRevision('The older revision of the trace', '1'),
+      to: aRevision('The newer revision of the trace. Default: the last one', '4').optional(),
       namespace: InNamespace.optional(),
     },
     answer: data(Difference),
-    errors: ['unauthorized', 'forbidden', 'not_found'],
+    errors: {
+      invalid_request:
+        '`from` is missing, `from` or `to` is not a whole number, or `from` is greater than `to`. Give the older revision as `from`.',
+      unauthorized: notSignedIn,
+      forbidden: pastForMembers,
+      not_found: `${noTrace} Or a revision is before the creation of the trace or after its last revision.`,
+      unavailable: behind,
+    },
   },
 } as const satisfies Api

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EXAMPLE_ID, done, id, time } from './fields.ts'
-import { Role, ofNamespace } from './namespaces.ts'
+import { Role, noNamespace, notAdmin, notMember, ofNamespace } from './namespaces.ts'
 import { Key } from './parameters.ts'
 import { type Api, data, json } from './route.ts'
 import { UserView } from './user.ts'
@@ -9,7 +9,7 @@ export const MemberView = z
   .object({
     user: UserView,
     role: Role,
-    invitedBy: id('the user who made the invite').optional(),
+    invitedBy: id('the user who made the invite that this member accepted').optional(),
     joinedAt: time('When the user joined'),
   })
   .meta({ id: 'Member', description: 'A member of a namespace' })
@@ -17,48 +17,51 @@ export type MemberView = z.infer<typeof MemberView>
 
 const RoleChange = z
   .object({ role: Role })
-  .meta({ id: 'RoleChange', description: 'The role from now on', examples: [{ role: 'admin' }] })
+  .meta({ id: 'RoleChange', description: 'The new role of the member', examples: [{ role: 'admin' }] })
 
 const ofMember = {
   ...ofNamespace,
-  userId: Key.meta({ description: 'The id of the member’s user', examples: [EXAMPLE_ID] }),
+  userId: Key.meta({ description: 'The id of the user who is the member', examples: [EXAMPLE_ID] }),
 }
+
+const noMember = 'No namespace has this slug, or no member of it has this id. Check both.'
+const lastAdmin = 'The member is the last admin of the namespace. Make another member an admin first.'
 
 /** The members of a namespace. */
 export const members = {
   'GET /v1/namespaces/{slug}/members': {
     tag: 'members',
     summary: 'List the members of a namespace, as one of them',
-    description:
-      'For its members. Errors: `forbidden` (403) for who is no member; `not_found` (404) for an unknown namespace.',
+    description: 'The member who joined first comes first.',
     auth: 'required',
     path: ofNamespace,
     answer: data(z.object({ members: z.array(MemberView).meta({ description: 'The members' }) })),
-    errors: ['forbidden', 'not_found'],
+    errors: { forbidden: notMember, not_found: noNamespace },
   },
   'PATCH /v1/namespaces/{slug}/members/{userId}': {
     tag: 'members',
     summary: "Change a member's role, as an admin",
-    description:
-      'The same role again changes nothing. Errors: `forbidden` (403) for who is no admin; `not_found` (404) for an ' +
-      'unknown namespace or member; `last_admin` (409) when no admin would be left.',
+    description: 'Giving a member their current role changes nothing.',
     auth: 'required',
     path: ofMember,
     body: json(RoleChange),
     answer: data(z.object({ member: MemberView })),
-    errors: ['not_found', 'last_admin'],
+    errors: { forbidden: notAdmin, not_found: noMember, last_admin: lastAdmin },
   },
   'DELETE /v1/namespaces/{slug}/members/{userId}': {
     tag: 'members',
-    summary: 'Remove a member, as an admin, or leave',
+    summary: 'Remove a member, as an admin, or leave the namespace yourself',
     description:
-      'The rights of the member end at once here, and within a second on other nodes of the service. Open invites ' +
-      'that the member made are revoked; traces stay. Errors: `forbidden` (403) for who is no admin and removes ' +
-      'another; `not_found` (404) for an unknown namespace or member; `last_admin` (409) when no admin would be ' +
-      'left.',
+      'The member loses all rights in the namespace at once on this node, and within a second on other nodes. Open invites that ' +
+      'the member made are revoked. The traces of the member stay.',
     auth: 'required',
     path: ofMember,
-    answer: data(z.object({ removed: done('That the member is removed') })),
-    errors: ['not_found', 'last_admin'],
+    answer: data(z.object({ removed: done('The member was removed') })),
+    errors: {
+      forbidden:
+        'You are not an admin of the namespace, and members can remove only themselves. Ask one of its admins.',
+      not_found: noMember,
+      last_admin: lastAdmin,
+    },
   },
 } as const satisfies Api

@@ -3,11 +3,11 @@ import { isDeeperThan, isRawNumber } from '../base/json/exact.ts'
 import { PlainNumber, id, time } from './fields.ts'
 import { Key, ShortText } from './parameters.ts'
 
-/** A message and its parts, as requests give them and as answers show them. */
+/** A message and its parts, in requests and in answers. */
 
 const MAX_DEPTH = 500
 
-/** Any JSON object, not nested deeper than can be written out again. */
+/** Any JSON object that is not nested too deeply to be serialized. */
 const Args = z
   .custom<Record<string, unknown>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value),
@@ -17,17 +17,17 @@ const Args = z
   .meta({
     type: 'object',
     additionalProperties: true,
-    description: `What the tool was called with: any JSON object, nested at most ${MAX_DEPTH} levels, kept as it came`,
+    description: `The arguments of the call: any JSON object, nested at most ${MAX_DEPTH} levels, stored unchanged`,
   })
 
 const callId = (name: z.ZodType<string>) =>
-  name.meta({ description: 'The id of the call: a call and its result have the same', examples: ['call-1'] })
+  name.meta({ description: 'The id of the call, which the call and its result share', examples: ['call-1'] })
 
 const toolName = (name: z.ZodType<string>) =>
-  name.meta({ description: 'The name of the tool, as the agent has it', examples: ['bash'] })
+  name.meta({ description: 'The name of the tool, as the agent writes it', examples: ['bash'] })
 
 const typed = <Type extends string>(type: Type) =>
-  z.literal(type).meta({ description: 'The type of the part, which decides what its content is' })
+  z.literal(type).meta({ description: 'The type of the part, which determines the fields of `content`' })
 
 const content = <Content extends z.ZodType>(shape: Content, description: string) =>
   shape.meta({ description }).optional()
@@ -35,14 +35,14 @@ const content = <Content extends z.ZodType>(shape: Content, description: string)
 const contentWith = (name: z.ZodType<string>) => ({
   text: z.object({
     text: z.string().meta({ description: 'The text' }),
-    durationMs: PlainNumber.meta({ description: 'How long it took to write, in milliseconds' }).optional(),
+    durationMs: PlainNumber.meta({ description: 'How long writing the text took, in milliseconds' }).optional(),
   }),
   tool_call: z.object({ callId: callId(name), toolName: toolName(name), args: Args }),
   tool_result: z.object({
     callId: callId(name),
     toolName: toolName(name),
-    output: z.string().meta({ description: 'What the tool gave' }),
-    status: z.enum(['success', 'error']).meta({ description: 'Whether the tool did what it was asked to' }),
+    output: z.string().meta({ description: 'The output of the tool' }),
+    status: z.enum(['success', 'error']).meta({ description: 'Whether the call succeeded' }),
   }),
   error: z.object({ message: z.string().meta({ description: 'What went wrong' }) }),
 })
@@ -50,19 +50,19 @@ const contentWith = (name: z.ZodType<string>) => ({
 const partWith = (name: z.ZodType<string>) => {
   const shapes = contentWith(name)
   return z.discriminatedUnion('type', [
-    z.object({ type: typed('text'), content: content(shapes.text, 'What was said') }),
-    z.object({ type: typed('thinking'), content: content(shapes.text, 'What the agent thought') }),
+    z.object({ type: typed('text'), content: content(shapes.text, 'A text') }),
+    z.object({ type: typed('thinking'), content: content(shapes.text, 'Thinking of the agent') }),
     z.object({ type: typed('tool_call'), content: content(shapes.tool_call, 'A call of a tool') }),
-    z.object({ type: typed('tool_result'), content: content(shapes.tool_result, 'What a tool gave for a call') }),
-    z.object({ type: typed('error'), content: content(shapes.error, 'An error that the agent met') }),
+    z.object({ type: typed('tool_result'), content: content(shapes.tool_result, 'The result of a call of a tool') }),
+    z.object({ type: typed('error'), content: content(shapes.error, 'An error that the agent ran into') }),
   ])
 }
 
-/** A message's parts and what each type holds. `args` may hold anything. */
+/** A part of a message. `args` may hold any JSON. */
 export const Part = partWith(z.string()).meta({ id: 'Part', description: 'A part of a message' })
 export type Part = z.infer<typeof Part>
 
-/** A part as it may be written: the log holds longer names from before they had a cap. */
+/** A part in a request. The log holds longer names, from before their length was limited. */
 const PartUpsert = partWith(ShortText).meta({ id: 'PartUpsert', description: 'A part of a message' })
 
 export const PartType = z.enum(['text', 'thinking', 'tool_call', 'tool_result', 'error'])
@@ -71,9 +71,11 @@ export type PartType = z.infer<typeof PartType>
 export const MessageRole = z.enum(['user', 'assistant', 'system'])
 export type MessageRole = z.infer<typeof MessageRole>
 
-const role = MessageRole.meta({ description: 'Who speaks: the user, the agent (`assistant`), or the system' })
+const role = MessageRole.meta({
+  description: 'Who the message is from: the user, the agent (`assistant`), or the system',
+})
 
-/** What its other members mean, in requests and in answers. */
+/** The other fields, in requests and in answers. */
 const meanings = {
   externalId: {
     description: 'The id that the client has chosen for the message, unique in its trace; 1 to 1,024 characters',
@@ -82,11 +84,11 @@ const meanings = {
   textContent: { description: 'The text of the message as a whole', examples: ['Why does the login page fail?'] },
   model: { description: 'The model that wrote the message', examples: ['gpt-5'] },
   order: {
-    description: 'The place of the message in its trace: lists are sorted by it, messages without one come last',
+    description: 'The place of the message in its trace, by which lists are sorted; messages without it come last',
     examples: [1],
   },
   timestamp: {
-    description: 'When the message was written, as the client says: in milliseconds since 1970',
+    description: 'When the message was written, in milliseconds since 1970; the client says so',
     examples: [1_767_366_245_000],
   },
 }
@@ -109,7 +111,7 @@ export const Message = z
     updatedAt: time('When the message was last changed'),
     parts: z
       .array(z.intersection(z.object({ order: z.int().meta({ description: PART_ORDER, examples: [0] }) }), Part))
-      .meta({ description: 'What the message is made of, in order; in lists only with `includeParts=true`' })
+      .meta({ description: 'The parts of the message, in order; lists have them only with `includeParts=true`' })
       .optional(),
   })
   .meta({ id: 'Message', description: 'A message of a trace' })
@@ -128,8 +130,8 @@ const given = {
     .meta({
       maxItems: MOST_PARTS,
       description:
-        `What the message is made of, in order: at most ${MOST_PARTS} parts. They replace all parts that it had; ` +
-        'without this member they stay',
+        `The parts of the message, in order, at most ${MOST_PARTS}. They replace all parts of an existing message, which keeps ` +
+        'its parts if this field is absent',
     })
     .optional(),
 }
@@ -147,7 +149,7 @@ const exampleAnswer = {
 
 export const MessageUpsert = z.object(given).meta({
   id: 'MessageUpsert',
-  description: 'A message. What is not given stays as it is',
+  description: 'A message. Fields that the body does not have keep their values',
   examples: [examplePrompt],
 })
 
@@ -165,12 +167,12 @@ const batchOf = <Item extends z.ZodType>(item: Item) =>
       .max(MOST_MESSAGES)
       .meta({
         description:
-          `1 to ${MOST_MESSAGES} messages, written in this order, with at most ${MOST_BATCH_PARTS} parts in all. ` +
-          'The same id twice is two writes of one message',
+          `1 to ${MOST_MESSAGES} messages, which are written in this order, with at most ${MOST_BATCH_PARTS} parts in all. ` +
+          'Two entries with the same id are two writes of one message',
       }),
   })
 
-/** A batch of which the messages have not been looked at yet. */
+/** A batch whose messages have not been checked yet. */
 export const BatchFrame = batchOf(z.unknown())
 export type BatchFrame = z.infer<typeof BatchFrame>
 

@@ -2,8 +2,20 @@ import { z } from 'zod'
 import { isLongerThan } from '../base/texts.ts'
 import { count, id, nextCursor } from './fields.ts'
 import { Message, MessageBatch, MessageUpsert, messageExternalId } from './message.ts'
-import { Cursor, InNamespace, Key, Limit, TraceKey, aRevision, isTrue, pastQuery } from './parameters.ts'
+import {
+  Cursor,
+  InNamespace,
+  Key,
+  Limit,
+  TraceKey,
+  aRevision,
+  badMoment,
+  badPage,
+  isTrue,
+  pastQuery,
+} from './parameters.ts'
 import { type Api, data, json } from './route.ts'
+import { noTrace, noWritableTrace, notPublic, notWriter, pastForMembers } from './traces.ts'
 
 const path = { externalId: TraceKey }
 const query = { namespace: InNamespace.optional() }
@@ -12,7 +24,9 @@ const UpsertedMessage = z.object({
   message: Message,
   partsOmitted: z
     .literal(true)
-    .meta({ description: 'The parts hold more than 256 KiB and are left out: the list of messages has them' })
+    .meta({
+      description: 'The answer leaves out the parts because they have more than 256 KiB; the list of messages has them',
+    })
     .optional(),
 })
 export type UpsertedMessage = z.infer<typeof UpsertedMessage>
@@ -20,16 +34,16 @@ export type UpsertedMessage = z.infer<typeof UpsertedMessage>
 const BatchResult = z.object({
   id: id('the message'),
   externalId: messageExternalId,
-  result: z.enum(['created', 'updated', 'unchanged']).meta({ description: 'What became of the message' }),
+  result: z.enum(['created', 'updated', 'unchanged']).meta({ description: 'What the request has done to the message' }),
 })
 export type BatchResult = z.infer<typeof BatchResult>
 
 const BatchResults = z.object({
   messages: z.array(BatchResult).meta({ description: 'One entry for each message of the request, in its order' }),
-  created: count('How many messages were new'),
-  updated: count('How many messages were changed'),
-  unchanged: count('How many messages were there as they were sent'),
-  messageCount: count('How many messages the trace has now'),
+  created: count('The number of messages that were created'),
+  updated: count('The number of messages that were changed'),
+  unchanged: count('The number of messages that the service had already, as they were sent'),
+  messageCount: count('The number of messages of the trace after the request'),
 })
 export type BatchResults = z.infer<typeof BatchResults>
 
@@ -37,7 +51,8 @@ const MessageList = z.object({
   messages: z.array(Message).meta({ description: 'The messages of this page' }),
   nextCursor,
   revision: z.int().meta({
-    description: 'The revision of the trace that the first page shows, told by all pages: a later `changedSince`',
+    description:
+      'The revision of the trace that the first page shows; all pages have the same. Use it as `changedSince` later',
   }),
 })
 export type MessageList = z.infer<typeof MessageList>
@@ -54,23 +69,24 @@ const Match = z.object({
 export type Match = z.infer<typeof Match>
 
 const Matches = z.object({
-  matches: z.array(Match).meta({ description: `In list order; at most ${MOST_MATCHES}` }),
-  total: count('How often the text occurs in all messages, also in those that are not in `matches`'),
+  matches: z.array(Match).meta({
+    description: `The messages and parts in which the text occurs, in the order of the list; at most ${MOST_MATCHES}`,
+  }),
+  total: count('How often the text occurs in all messages, including those that `matches` leaves out'),
 })
 export type Matches = z.infer<typeof Matches>
 
-/** The messages of a trace: upsert one, upsert up to 200, list, search. */
+const tooManyBytes =
+  'The messages of the namespace have as many bytes as the operator allows. Delete some traces, or ask the operator.'
+
+/** The messages of a trace: create or update one or up to 200, list, search. */
 export const messages = {
   'PUT /v1/traces/{externalId}/messages/{messageExternalId}': {
     tag: 'messages',
-    summary: 'Create or update a message',
+    summary: 'Create or update a message, as the creator of the trace or as an admin',
     description:
-      'As the creator of the trace or as an admin of its namespace. On a message that is there only the given ' +
-      'fields change; given `parts` replace all that it had. A repetition changes nothing. The answer has the message with its parts, unless ' +
-      'these hold more than 256 KiB. Errors: ' +
-      '`invalid_request` (400), also beyond 2,000 parts; `forbidden` (403) for members who are neither creator nor ' +
-      'admin; `quota_exceeded` (403) where the operator limits bytes; `not_found` (404) for an unknown trace and ' +
-      'for who is no member; `payload_too_large` (413) beyond 1 MiB.',
+      'On an existing message, fields that the body does not have keep their values; `parts`, if given, replace all parts of the message. ' +
+      'Repeating the request changes nothing. The answer has the message with its parts, unless they have more than 256 KiB.',
     auth: 'required',
     path: {
       ...path,
@@ -82,33 +98,48 @@ export const messages = {
     query,
     body: json(MessageUpsert),
     answer: data(UpsertedMessage),
-    errors: ['not_found'],
+    errors: {
+      invalid_request:
+        'A field of the body is not valid, or the message has more than 2,000 parts. `details` says which.',
+      forbidden: notWriter,
+      quota_exceeded: tooManyBytes,
+      not_found: noWritableTrace,
+      payload_too_large:
+        'The body is larger than 1 MiB, or than all that the operator allows a namespace to hold. Send a smaller message.',
+    },
   },
   'POST /v1/traces/{externalId}/messages/batch': {
     tag: 'messages',
     summary: 'Create or update up to 200 messages, all or none',
     description:
-      'Each as by PUT, in the order of the request; all are stored or none. A repetition changes nothing. Errors: ' +
-      '`invalid_request` (400), also beyond 2,000 parts in a message, 20,000 in the batch, or 200,000 JSON values; ' +
-      '`forbidden` (403) for members who are neither creator nor admin; `quota_exceeded` (403) where the operator ' +
-      'limits bytes; `not_found` (404) for an unknown trace and for who is no member; `payload_too_large` (413) ' +
-      'beyond 16 MiB; `rate_limited` (429) and `unavailable` (503) while too many bytes are on their way.',
+      'The service writes each message as PUT does, in the order of the request, and stores all of them or none. Repeating the request ' +
+      'changes nothing.',
     auth: 'required',
     path,
     query,
     body: json(MessageBatch),
     answer: data(BatchResults),
-    errors: ['not_found'],
+    errors: {
+      invalid_request:
+        'A field of the body is not valid, or the body has more than 2,000 parts in a message, 20,000 parts in all, or 200,000 JSON ' +
+        'values. `details` says which: send fewer messages in one request.',
+      forbidden: notWriter,
+      quota_exceeded: tooManyBytes,
+      not_found: noWritableTrace,
+      payload_too_large:
+        'The body is larger than 16 MiB, or than all that the operator allows a namespace to hold. Send fewer messages in one request.',
+      unavailable:
+        'The service cannot store the messages now, for example because its clients are sending too many bytes at once. `Retry-After` says ' +
+        'after how many seconds to try again; `details.stored` says whether the messages were stored.',
+    },
   },
   'GET /v1/traces/{externalId}/messages': {
     tag: 'messages',
     summary: 'List the messages of a trace',
     description:
-      'Who may read the trace may read them. Sorted by `order`, then `timestamp`, then arrival; those without one ' +
-      'come last. All of them if `limit` does not say otherwise; with `limit` a page holds at most 8 MiB. With `revision` or ' +
-      '`at` as they were then, for members only. Errors: `invalid_request` (400) for a `limit`, `cursor`, `changedSince`, ' +
-      'revision or time that is none; `unauthorized` (401) without a token for a trace that is not public, and for the ' +
-      'past; `forbidden` (403) for the past of a public trace when you are no member; `not_found` (404).',
+      'Whoever may read the trace may read its messages. They are sorted by `order`, then by `timestamp`, then by arrival; messages without ' +
+      '`order` or `timestamp` come last. The answer has all messages unless `limit` is given; then a page has at most 8 MiB. `revision` or ' +
+      '`at` shows the messages as they were in the past, to members of the namespace only.',
     auth: 'optional',
     path,
     query: {
@@ -122,27 +153,31 @@ export const messages = {
         .transform(isTrue)
         .optional(),
       limit: Limit.meta({
-        description: 'At most this many messages; above 1000 counts as 1000. Default: all of them',
+        description: 'The maximum number of messages; a value above 1000 counts as 1000. Default: all messages',
       }).optional(),
       cursor: Cursor.optional(),
       changedSince: aRevision(
-        'Only messages that were added or changed after this revision of the trace. When the answer has a lower `revision`, ' +
-          'the log is another one than before: read the list anew',
+        'Only messages that were added or changed after this revision of the trace. If the `revision` of the answer is lower, ' +
+          'the service has another log than before: read the whole list again',
         '12',
       ).optional(),
       ...pastQuery,
       ...query,
     },
     answer: data(MessageList),
-    errors: ['unauthorized', 'forbidden', 'not_found'],
+    errors: {
+      invalid_request: `${badPage} Or \`changedSince\` is not a revision, or is given together with \`revision\` or \`at\`. Or ${badMoment}`,
+      unauthorized: `${notPublic} The past of a trace always needs a token.`,
+      forbidden: pastForMembers,
+      not_found: `${noTrace} Or the revision or the time is before the creation of the trace or after its last revision.`,
+    },
   },
   'GET /v1/traces/{externalId}/messages/matches': {
     tag: 'messages',
     summary: 'Find a text in the messages of a trace',
     description:
-      'Who may read the trace may search it. Without regard to case, in texts, thinking, names of called tools, what they were ' +
-      'called with (texts and numbers), what they gave, and errors. Errors: `invalid_request` (400) for a `q` that is missing, ' +
-      'empty or too long; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404).',
+      'Whoever may read the trace may search it. The search ignores case. It covers texts, thinking, the names of called tools, the texts ' +
+      'and numbers of their arguments, their output, and errors.',
     auth: 'optional',
     path,
     query: {
@@ -152,10 +187,14 @@ export const messages = {
         .refine((text) => !isLongerThan(text, MOST_CHARACTERS), {
           error: `must not be longer than ${MOST_CHARACTERS} characters`,
         })
-        .meta({ description: 'The text to look for, as it stands: 1 to 400 characters', examples: ['login'] }),
+        .meta({ description: 'The text to find: 1 to 400 characters', examples: ['login'] }),
       ...query,
     },
     answer: data(Matches),
-    errors: ['unauthorized', 'not_found'],
+    errors: {
+      invalid_request: '`q` is missing, empty or longer than 400 characters. Give a text of 1 to 400 characters.',
+      unauthorized: notPublic,
+      not_found: noTrace,
+    },
   },
 } as const satisfies Api

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { EXAMPLE_ID, count, id, text } from './fields.ts'
-import { ofNamespace } from './namespaces.ts'
+import { notAdmin, ofNamespace } from './namespaces.ts'
 import { InNamespace, TraceKey, aRevision } from './parameters.ts'
 import { type Api, data, other } from './route.ts'
+import { noTrace, notSignedIn, pastForMembers } from './traces.ts'
 
 const verifierKey = (description: string) =>
   text(description, 'tracebook.invalid/log+9b2f8a11+AZ0fN3v3x0cR0c0m3S1y9Qm7c1bq4rM7l2iJm7z0q8Wc')
@@ -10,8 +11,8 @@ const verifierKey = (description: string) =>
 const hashes = (description: string) => z.array(z.string()).meta({ description })
 
 const LogKey = z.object({
-  origin: text('The name of the log, as its checkpoints say', 'tracebook.invalid/log'),
-  logId: id('the log, which stays the same under another name or key'),
+  origin: text('The name of the log in its checkpoints', 'tracebook.invalid/log'),
+  logId: id('the log; it stays the same if the name or the key of the log changes'),
   key: verifierKey('The key that signs now, in the form `<name>+<hash>+<base64>`'),
   keys: z
     .array(
@@ -31,8 +32,8 @@ const Consistency = z.object({
 })
 
 export const EventProof = z.object({
-  entry: text('The event as it is in the tree: the JSON of `[id, stream, type, metadata, data]`, all of them texts'),
-  index: z.int().meta({ description: 'The number of its leaf, from 0', examples: [12] }),
+  entry: text('The event as the tree has it: the JSON array `[id, stream, type, metadata, data]` of five texts'),
+  index: z.int().meta({ description: 'The number of the leaf of the event, from 0', examples: [12] }),
   size: z.int().meta({ description: 'The size of the tree of the checkpoint', examples: [345] }),
   proof: hashes('The inclusion proof: hashes in base64, from the leaf upwards'),
   checkpoint: text('The signed checkpoint that the proof leads to'),
@@ -43,115 +44,127 @@ export type EventProof = z.infer<typeof EventProof>
 const aSize = (description: string) =>
   z
     .string()
-    .regex(/^\d{1,15}$/, { error: 'must be a size: a whole number from 0 on' })
+    .regex(/^\d{1,15}$/, { error: 'must be a size: a whole number of at least 0' })
     .meta({ description, examples: ['0'] })
     .transform(Number)
 
-const level = z.string().meta({ description: 'The level of the tile: 0 has the hashes of leaves', examples: ['0'] })
+const level = z
+  .string()
+  .meta({ description: 'The level of the tile; level 0 has the hashes of leaves', examples: ['0'] })
 const index = z.string().meta({
   description:
-    'The index of the tile in groups of three digits, all but the last with an `x`: tile 5 is `005`, tile 1234067 is ' +
-    '`x001/x234/067`. Its slashes are sent as they are, or as `%2F`',
+    'The index of the tile in groups of three digits, all but the last with a leading `x`: tile 5 is `005`, tile 1234067 is ' +
+    '`x001/x234/067`. Slashes may be encoded as `%2F`',
   examples: ['005'],
 })
-const width = z.string().meta({ description: 'How many hashes of it: 1 to 255', examples: ['8'] })
+const width = z.string().meta({ description: 'The number of hashes: 1 to 255', examples: ['8'] })
 
 const hashTile = other(['application/octet-stream'], { 200: z.string().meta({ format: 'binary' }) })
-const tileErrors = 'Entries are not served. Errors: `not_found` (404) for what the newest checkpoint does not cover.'
+const noKey = 'The operator has set no key, so there are no checkpoints. Ask the operator.'
+const noTile =
+  'The path does not name a tile, or the newest checkpoint does not cover the tile. Check the path, or wait for the next checkpoint.'
 
 const revision = aRevision('The revision of the event in its stream', '3')
-const eventErrors =
-  'Errors: `not_found` (404) for what is not there or was erased, and with `Retry-After` for an event that no checkpoint ' +
-  'covers yet'
+const notCovered =
+  'Or no checkpoint covers the event yet: `Retry-After` then says after how many seconds to try again. Or the operator has set no key.'
 
-/** The audit tree, for those with a session or, where the operator has said so, for everybody; and proofs of single events. */
+/** The audit tree, for callers with a session or, if the operator has chosen so, for everybody; and proofs of single events. */
 export const audit = {
   'GET /v1/audit/checkpoint': {
     tag: 'audit',
-    summary: 'The newest signed checkpoint of the log',
+    summary: 'Read the newest signed checkpoint of the log',
     description:
-      'A signed note (C2SP `tlog-checkpoint`): origin, size and root of the Merkle tree over all events, at most 10 s ' +
-      'behind the log. Errors: `not_found` (404) where the operator has set no key.',
+      'A signed note (C2SP `tlog-checkpoint`) with the origin, the size and the root of the Merkle tree over all events. It is at most ' +
+      '10 seconds behind the log.',
     auth: 'required',
     answer: other(['text/plain'], { 200: z.string() }),
-    errors: ['not_found'],
+    errors: { not_found: noKey },
   },
   'GET /v1/audit/key': {
     tag: 'audit',
-    summary: 'The key that signs the checkpoints',
+    summary: 'Read the key that signs the checkpoints',
     description:
-      'In the verifier form of signed notes. `keys` are all that have signed, the newest first: what an older one has ' +
-      'signed stays valid. Whoever checks the log should know its key from elsewhere, too. Errors: `not_found` (404).',
+      'The key is in the verifier form of signed notes. `keys` lists all keys that have signed checkpoints, the newest first; what an ' +
+      'older key has signed stays valid. To check the log, compare the key with one that you have from another source.',
     auth: 'required',
     answer: data(LogKey),
-    errors: ['not_found'],
+    errors: { not_found: noKey },
   },
   'GET /v1/audit/tile/{level}/{index}': {
     tag: 'audit',
-    summary: 'A full tile of hashes of the tree',
-    description: `As in C2SP \`tlog-tiles\`: 256 hashes of 32 bytes. ${tileErrors}`,
+    summary: 'Read a full tile of hashes of the tree',
+    description: 'A tile of C2SP `tlog-tiles`: 256 hashes of 32 bytes. Entries are not served.',
     auth: 'required',
     path: { level, index },
     answer: hashTile,
-    errors: ['not_found'],
+    errors: { not_found: noTile },
   },
   'GET /v1/audit/tile/{level}/{index}.p/{width}': {
     id: 'getAuditPartialTile',
     tag: 'audit',
-    summary: 'The beginning of a tile of hashes of the tree',
-    description: `As in C2SP \`tlog-tiles\`, of a tile that is not full yet: \`width\` hashes of 32 bytes. ${tileErrors}`,
+    summary: 'Read the first hashes of a tile of the tree',
+    description:
+      'The first `width` hashes, of 32 bytes each, of a tile of C2SP `tlog-tiles` that is not full yet. Entries are not served.',
     auth: 'required',
     path: { level, index, width },
     answer: hashTile,
-    errors: ['not_found'],
+    errors: { not_found: noTile },
   },
   'GET /v1/audit/consistency': {
     tag: 'audit',
-    summary: 'Proof that the tree of one size begins with the tree of another',
-    description:
-      'For those without a client for tiles (RFC 6962, section 2.1.2). Errors: `invalid_request` (400) where `from` is ' +
-      'beyond `to`; `not_found` (404) for a size that the newest checkpoint does not cover.',
+    summary: 'Prove that the tree of one size begins with the tree of another size',
+    description: 'For clients that do not read tiles (RFC 6962, section 2.1.2).',
     auth: 'required',
     query: { from: aSize('The size of the older tree'), to: aSize('The size of the newer tree') },
     answer: data(Consistency),
-    errors: ['not_found'],
+    errors: {
+      invalid_request:
+        '`from` or `to` is missing or not a whole number, or `from` is greater than `to`. Give the smaller size as `from`.',
+      not_found: 'The newest checkpoint does not cover this size, or the operator has set no key. Give a smaller size.',
+    },
   },
   'GET /v1/traces/{externalId}/events/{revision}/proof': {
     tag: 'audit',
-    summary: 'Proof that an event of a trace is in the log',
+    summary: 'Prove that an event of a trace is in the log',
     description:
-      'For members of its namespace: the leaf of the event, and the way from there to a signed checkpoint. ' +
-      `${eventErrors}; \`forbidden\` (403) for who is no member of a public trace’s namespace; \`unauthorized\` (401).`,
+      'For members of the namespace of the trace. The answer has the event, its leaf, and the hashes from the leaf to a signed checkpoint.',
     auth: 'optional',
     path: { externalId: TraceKey, revision },
     query: { namespace: InNamespace.optional() },
     answer: data(EventProof),
-    errors: ['unauthorized', 'forbidden', 'not_found'],
+    errors: {
+      unauthorized: notSignedIn,
+      forbidden: pastForMembers,
+      not_found: `${noTrace} Or the trace has no event with this revision, or the event was erased. ${notCovered}`,
+    },
   },
   'GET /v1/namespaces/{slug}/events/{revision}/proof': {
     tag: 'audit',
-    summary: 'Proof that an event of a namespace is in the log',
+    summary: 'Prove that an event of the namespace itself is in the log, as an admin',
     description:
-      'For its admins: of the namespace’s own events, such as who became a member. The entry is exact: that of an invite ' +
-      'holds its code and its e-mail address, which admins see in the list of invites, too. ' +
-      `${eventErrors}; \`forbidden\` (403) for everybody else.`,
+      'For the events of the namespace itself, such as a user becoming a member. The entry is exact: that of an invite has the code and ' +
+      'the e-mail address of the invite, which admins see in the list of invites, too.',
     auth: 'required',
     path: { ...ofNamespace, revision },
     answer: data(EventProof),
-    errors: ['not_found'],
+    errors: {
+      forbidden: notAdmin,
+      not_found: `No namespace has this slug, or it has no event with this revision. Check both. ${notCovered}`,
+    },
   },
   'GET /v1/namespaces/{slug}/deletions/{traceId}/proof': {
     tag: 'audit',
-    summary: 'Proof that the deletion of a trace is in the log',
-    description:
-      'For admins of the namespace that it was in: who deleted it, and when. ' +
-      `${eventErrors}; \`forbidden\` (403) for everybody else.`,
+    summary: 'Prove that the deletion of a trace is in the log, as an admin',
+    description: 'The proof is for the event of the last deletion, which says who deleted the trace, and when.',
     auth: 'required',
     path: {
       ...ofNamespace,
       traceId: z.string().meta({ description: 'The id of the deleted trace', examples: [EXAMPLE_ID] }),
     },
     answer: data(EventProof),
-    errors: ['not_found'],
+    errors: {
+      forbidden: notAdmin,
+      not_found: `No namespace has this slug, or no trace with this id was deleted from it. Check both. ${notCovered}`,
+    },
   },
 } as const satisfies Api

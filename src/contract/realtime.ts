@@ -7,20 +7,24 @@ import { Key } from './parameters.ts'
 import { type Api, data, json, other } from './route.ts'
 import { TraceDetail } from './trace.ts'
 
-/** What a query takes and gives. */
+/** The arguments of a query, and its result. */
 type Query = { readonly args: z.ZodObject<{ readonly authToken: typeof authToken }>; readonly value: z.ZodType }
 
-/** Whose answer it is; without a token, that of the session that the request or the connection belongs to. */
+/** The token of the session that the answer is for. Default: the session of the request or the connection. */
 const authToken = z.string().optional()
 
 const externalId = Key.meta({ description: 'The externalId of the trace' })
 
 const feedArgs = z.object({
-  limit: z.int().min(0).optional().meta({ description: 'At most this many traces; above 1000 counts as 1000' }),
+  limit: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'The maximum number of traces; a value above 1000 counts as 1000. Default: 50' }),
   authToken,
 })
 
-/** The realtime queries by name. Null stands for what may not be read, or not any more. */
+/** The realtime queries by name. The result is null for what the caller may not read, or may not read any more. */
 export const queries = {
   'feed:getPublicTraces': { args: feedArgs, value: z.array(FeedTrace) },
   'feed:getNamespaceTraces': { args: feedArgs, value: z.array(FeedTrace).nullable() },
@@ -39,10 +43,11 @@ export const queries = {
         .optional()
         .meta({ description: 'Only what was added or changed after this revision of the trace' }),
       traceId: z.uuid().optional().meta({
-        description: 'The trace that the revision is of, as a value said: another one by that name is told anew',
+        description:
+          'The `traceId` of the result that the revision is from. If the trace has been recreated since, the full list is sent',
       }),
     }),
-    /** Messages in list order, and the revision of the trace that they show. */
+    /** The messages in the order of lists, and the revision of the trace that they show. */
     value: z.object({ messages: z.array(Message), revision: z.int(), traceId: z.string() }).nullable(),
   },
 } as const satisfies Readonly<Record<string, Query>>
@@ -55,7 +60,9 @@ export const queryNames = Object.keys(queries) as readonly QueryName[]
 
 const AskedQuery = z
   .object({
-    query: z.string().meta({ description: `One of ${queryNames.join(', ')}`, examples: ['feed:getPublicTraces'] }),
+    query: z
+      .string()
+      .meta({ description: `The name of the query: ${queryNames.join(', ')}`, examples: ['feed:getPublicTraces'] }),
     args: z.record(z.string(), z.unknown()).default({}).meta({ description: 'The arguments of the query' }),
   })
   .meta({
@@ -65,54 +72,65 @@ const AskedQuery = z
   })
 
 const Value = z.object({
-  value: z.unknown().meta({ description: 'What the query gives; null for what may not be read' }),
+  value: z.unknown().meta({ description: 'The result of the query; null for what you may not read' }),
 })
 export type Value = z.infer<typeof Value>
 
-/** What the reference says of the frames, queries and close codes of a connection, which no JSON schema tells. */
+/** The frames, queries and close codes of a connection, which no JSON schema describes. */
 const connection = `
-Answers queries again whenever what they show changes, within 250 ms. Frames are texts of JSON, at most ${MAX_FRAME_BYTES / 1024} KiB long.
+The service answers a query at once, and again within 250 ms whenever its result changes. A frame is a JSON text of at most ${MAX_FRAME_BYTES / 1024} KiB.
 
 Client frames:
-- \`${EXAMPLE_FRAME}\` takes the place of a subscription with the same \`id\`
-- \`{"type":"unsubscribe","id":"feed"}\`
-- \`{"type":"ping"}\`, which is answered \`{"type":"pong"}\`
+- \`${EXAMPLE_FRAME}\` subscribes to a query, and replaces a subscription with the same \`id\`
+- \`{"type":"unsubscribe","id":"feed"}\` ends the subscription
+- \`{"type":"ping"}\`; the service answers \`{"type":"pong"}\`
 
 Server frames:
-- \`{"type":"result","id":"feed","value":…}\`, at once and after each change
-- \`{"type":"error","id":"feed","error":{"code","message"}}\` ends that subscription; without \`id\` it is about a frame that could not be used
+- \`{"type":"result","id":"feed","value":…}\` at once and after each change
+- \`{"type":"error","id":"feed","error":{"code","message"}}\` ends that subscription; without \`id\`, the service could not use a frame and ignores it
 
 Queries:
 - \`feed:getPublicTraces\` \`{limit?}\`: the newest public traces
-- \`feed:getNamespaceTraces\` \`{authToken, limit?}\`: those of the token's namespace; null without a valid token
-- \`traces:get\` \`{externalId, authToken?}\`: the trace with \`revision\`; null for what may not be read, or is not there
-- \`traces:getMessages\` \`{externalId, authToken?, includeParts?, changedSince?, traceId?}\`: \`{messages, revision, traceId}\`; with \`changedSince\` only
-  what has changed since that revision, and then what has changed since the value before
+- \`feed:getNamespaceTraces\` \`{authToken, limit?}\`: the newest traces of the active namespace of the token's session; null without a valid token
+- \`traces:get\` \`{externalId, authToken?}\`: the trace with its \`revision\`; null if it does not exist, or you may not read it
+- \`traces:getMessages\` \`{externalId, authToken?, includeParts?, changedSince?, traceId?}\`: \`{messages, revision, traceId}\`; with \`changedSince\`
+  only the messages that have changed since that revision, and afterwards those that have changed since the last result
 
-Who asks: \`authToken\`; else the bearer header or the cookie of the upgrade. A cookie counts only from the service's own pages and \`CORS_ORIGINS\`.
+Authentication: \`authToken\`, else the bearer header or the cookie of the upgrade. A cookie counts only from pages of the service and of \`CORS_ORIGINS\`.
 
-Close codes: ${closeCodes.restarting} the service stops, come again; 1009 a frame is too long; ${closeCodes.silent} nothing was heard for a minute; \
-${closeCodes.slow} the client reads too slowly; ${closeCodes.tooMany} too many connections.`
+Close codes: ${closeCodes.restarting}: the service stops or restarts, connect again; 1009: a frame is too long; ${closeCodes.silent}: the client has sent \
+nothing for a minute; ${closeCodes.slow}: the client reads too slowly; ${closeCodes.tooMany}: the session or the address has too many connections.`
 
-/** Queries that are answered once, or again and again over a WebSocket. */
+/** Queries that are answered once, or again whenever their result changes, over a WebSocket. */
 export const realtime = {
   'POST /v1/query': {
     tag: 'realtime',
     summary: 'Answer a realtime query once',
     description:
-      'The value that `GET /v1/realtime` would send first. `args.authToken` says whose answer it is; without it, the ' +
-      'token of the request. Errors: `invalid_request` (400) for a query or arguments that there are not; ' +
-      '`payload_too_large` (413) for messages of more than 8 MiB.',
+      'The first result that `GET /v1/realtime` would send. The answer is for the session of `args.authToken`. Default: the session of ' +
+      'the request.',
     auth: 'optional',
     body: json(AskedQuery),
     answer: data(Value),
+    errors: {
+      invalid_request: 'No query has this name, or its arguments are not valid. `details` says which.',
+      forbidden:
+        'On a service on loopback, the request comes from a page whose origin is not in `CORS_ORIGINS`. Add the origin there.',
+      payload_too_large:
+        'The body is larger than 1 MiB, or the result is a list of messages of more than 8 MiB. Read that list with ' +
+        '`GET /v1/traces/{externalId}/messages`.',
+    },
   },
   'GET /v1/realtime': {
     tag: 'realtime',
     summary: 'Subscribe to queries over a WebSocket',
     description: connection,
     auth: 'optional',
-    answer: other([], { 101: z.null().meta({ description: 'From here on the connection is a WebSocket' }) }),
-    errors: ['not_found'],
+    answer: other([], { 101: z.null().meta({ description: 'The connection is a WebSocket from here on' }) }),
+    errors: {
+      not_found: 'The request is not an upgrade to a WebSocket. Connect with a WebSocket client.',
+      rate_limited:
+        'The session or the address has too many connections. Close some, or wait as many seconds as `Retry-After` says.',
+    },
   },
 } as const satisfies Api

@@ -1,20 +1,19 @@
 import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
-import type { Tag } from './tags.ts'
 
-/** The names and schemas of a path's or a query's parameters. A parameter is text on the wire; its schema reads it, and what it gives is its value. */
+/** The schemas of the parameters of a path or a query, by name. A parameter is text on the wire; its schema makes a value of it. */
 type Parameters = Readonly<Record<string, z.ZodType>>
 
-/** A body of JSON, checked against a schema and handed on as it came. */
+/** A body of JSON, checked against a schema and handed on as it was sent. */
 type JsonBody<Schema extends z.ZodType = z.ZodType> = { readonly is: 'json'; readonly schema: Schema }
-/** The fields of an HTML form of a page of the service; any site can make a browser post one, so its route checks where it is from. */
+/** The fields of an HTML form on a page of the service. Any site can make a browser post one, so the route checks the origin. */
 type FormBody<Schema extends z.ZodType = z.ZodType> = { readonly is: 'form'; readonly schema: Schema }
 /** A body that is passed on as bytes, with the content types that it may have. */
 type BytesBody = { readonly is: 'bytes'; readonly types: readonly string[] }
 
 /** The data of an answer in the envelope `{"ok": true, "data": …}`. */
 type JsonAnswer<Schema extends z.ZodType = z.ZodType> = { readonly is: 'json'; readonly data: Schema }
-/** An answer without the envelope: the content types of a success, and what each status that is no error comes with. */
+/** An answer without the envelope: its content types, and the schema of the body for each status that is not an error. */
 type OtherAnswer = {
   readonly is: 'other'
   readonly types: readonly string[]
@@ -34,21 +33,55 @@ export const other = (types: readonly string[], statuses: OtherAnswer['statuses'
 /** The content type of a form. */
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
+/** The groups of the reference, in the order in which a reader needs them. */
+export const tags = [
+  { name: 'sessions', description: 'Get a token, read whose it is, switch its namespace, end it.' },
+  {
+    name: 'sign-in',
+    description: 'Sign in with a code host; sign a browser in with a one-time code.',
+  },
+  { name: 'users', description: 'The user of the token, and the devices and accounts that sign in as that user.' },
+  { name: 'namespaces', description: 'What traces belong to: a person or a team.' },
+  { name: 'members', description: 'The users of a namespace and their roles.' },
+  { name: 'invites', description: 'Codes by which users join a namespace.' },
+  { name: 'traces', description: 'Recorded sessions of coding agents, without their messages.' },
+  { name: 'messages', description: 'The messages of a trace and their parts.' },
+  {
+    name: 'feed',
+    description: 'The newest traces: public ones and, if you are signed in, those of your active namespace.',
+  },
+  { name: 'realtime', description: 'Lists and traces that are sent again whenever they change.' },
+  { name: 'history', description: 'Who did what and when, and traces as they were in the past; for members.' },
+  {
+    name: 'audit',
+    description:
+      'Proofs that the log was not changed: a Merkle tree (RFC 6962) over all events, signed checkpoints (C2SP tlog-checkpoint) and ' +
+      'tiles of hashes (C2SP tlog-tiles).',
+  },
+  { name: 'models', description: 'Models and their providers, from a public catalogue.' },
+  { name: 'operations', description: 'For the operator of the service.' },
+] as const satisfies readonly { readonly name: string; readonly description: string }[]
+
+export type Tag = (typeof tags)[number]['name']
+
 /** One route of the API: what it takes, what it answers, and what the reference says of it. */
 export type Route = {
-  /** The operation's id in the OpenAPI document, where that which follows from method and path would be another route's. */
+  /** The operation's id in the OpenAPI document. Default: made of method and path; needed where two routes would get the same one. */
   readonly id?: string
   readonly tag: Tag
   readonly summary: string
   readonly description: string
-  /** `required`: 401 without a valid token; `optional`: more is shown to who has one; `none`: nobody is asked who they are. */
+  /** `required`: 401 without a valid token; `optional`: a caller with a token gets more; `none`: tokens are ignored. */
   readonly auth: 'required' | 'optional' | 'none'
   readonly path?: Parameters
   readonly query?: Parameters
   readonly body?: JsonBody | FormBody | BytesBody
   readonly answer: JsonAnswer | OtherAnswer
-  /** The errors that this route has beside those that every route with its method, body and `auth` has. */
-  readonly errors?: readonly ErrorCode[]
+  /**
+   * When the route fails, and what to do then: sentences by code. Codes that every route with its method, body and `auth` has
+   * stand here only where this route has a reason of its own.
+   */
+  readonly errors?: { readonly [Code in ErrorCode]?: string }
 }
 
 /** Routes by method and path, such as `PUT /v1/traces/{externalId}`: the key is the route's identity on both sides. */
@@ -61,7 +94,7 @@ type ValuesOf<Given> = Given extends Parameters
 /** The values of a route's parameters. */
 export type PathOf<R extends Route> = ValuesOf<R['path']>
 export type QueryOf<R extends Route> = ValuesOf<R['query']>
-/** What the body of a route holds: as it is sent, for it is handed on as it came, without the defaults of its schema. */
+/** The body of a route as it is sent, without the defaults of its schema. */
 export type BodyOf<R extends Route> = R['body'] extends JsonBody<infer Schema> | FormBody<infer Schema>
   ? z.input<Schema>
   : R['body'] extends BytesBody

@@ -1,39 +1,40 @@
 import { z } from 'zod'
 import { EXAMPLE_DEVICE_ID, EXAMPLE_ID, EXAMPLE_SLUG, done, flag, id, text, time } from './fields.ts'
-import { NamespaceInfo, Role } from './namespaces.ts'
+import { reasonsOf } from './errors.ts'
+import { NamespaceInfo, Role, notMember } from './namespaces.ts'
 import { Key, ShortText } from './parameters.ts'
 import { type Api, data, json } from './route.ts'
 import { UserView } from './user.ts'
 
-/** A shorter `deviceId` can be guessed, and is easily one that another device has. */
+/** A shorter `deviceId` could be guessed, or be the same as that of another device. */
 export const LEAST_DEVICE_ID = 16
 
 /** The secret that a device is known by. */
 export const DeviceId = Key.meta({
   description:
-    'A secret that the client makes once for its machine and keeps: whoever sends it is signed in as this device. Take ' +
-    `32 random characters, as of a UUID. At least ${LEAST_DEVICE_ID} characters where others than its own machine can reach the service; ` +
-    `\`${EXAMPLE_DEVICE_ID}\` is refused`,
+    'A secret that the client makes once for its machine and keeps: whoever sends it is signed in as this device. Use ' +
+    `32 random characters, such as those of a UUID; at least ${LEAST_DEVICE_ID} if other machines can reach the service. ` +
+    `The service refuses \`${EXAMPLE_DEVICE_ID}\``,
   examples: [EXAMPLE_DEVICE_ID],
 })
 
 /** The example of a one-time code. */
 export const EXAMPLE_CODE = '4F7K-9QWE-2M8T-X6RB-0ZHA'
 
-/** The invite code in a body; ignored for an identity that has a user. */
+/** The invite code in a body; ignored if the identity has a user. */
 export const InviteCode = Key.meta({
   description:
-    'The code of an invite that a new user accepts with the sign-up: needed where only the invited may sign up',
+    'The code of an invite that a new user accepts when signing up; required if the service lets in only users with an invite',
 })
 
-/** The code in a body by which a new device becomes one of a user who exists. */
+/** The code in a body by which a new device joins an existing user. */
 const JoinCode = z
   .string()
   .max(256)
   .meta({
     description:
-      'The code of `POST /v1/session/device`, made by another device: this one becomes one of the same user. Case, spaces ' +
-      'and hyphens do not matter',
+      'The code that another device got from `POST /v1/session/device`: this device joins the same user. Case, spaces ' +
+      'and hyphens are ignored',
     examples: [EXAMPLE_CODE],
   })
 
@@ -43,20 +44,20 @@ export const WantedNamespace = z
   .max(256)
   .meta({
     description:
-      'The id of the namespace that the session shall be active in: one that the user is a member of. Default: the oldest ' +
-      'individual one of the user, else the one that they joined first',
+      'The id of the namespace that becomes the active one of the session; the user has to be a member of it. Default: the oldest ' +
+      'individual namespace of the user, else the namespace that the user joined first',
   })
 
-const named = { description: 'What the user calls the device', examples: ['my laptop'] }
+const named = { description: 'The name of the device', examples: ['my laptop'] }
 
 /** The name of a device in a body. */
 export const DeviceName = ShortText.meta(named)
 
-/** The namespace that a session is active in; absent when the user is in none. */
+/** The active namespace of a session; absent if the user is not a member of any. */
 const activeNamespace = {
-  namespaceId: id('the namespace that the session is active in; absent when the user has none').optional(),
-  namespaceSlug: text('The slug of this namespace', EXAMPLE_SLUG).optional(),
-  role: Role.meta({ description: 'The role of the user in this namespace' }).optional(),
+  namespaceId: id('the active namespace of the session; absent if the user is not a member of any').optional(),
+  namespaceSlug: text('The slug of the active namespace', EXAMPLE_SLUG).optional(),
+  role: Role.meta({ description: 'The role of the user in the active namespace' }).optional(),
 }
 
 const identityFields = {
@@ -66,21 +67,21 @@ const identityFields = {
 }
 
 const deviceName = z.string().meta(named).optional()
-const expiresAt = time('When the session ends').optional()
+const expiresAt = time('When the session expires').optional()
 
-/** A session that was just started, the only view with its token. */
+/** A session that was just started. Only this answer has the token. */
 export const NewSession = z
   .object({
     ...identityFields,
-    token: text('The secret for `Authorization: Bearer …`; it is shown here and never again'),
+    token: text('The secret for the header `Authorization: Bearer …`; only this answer shows it'),
     ...activeNamespace,
     deviceName,
     expiresAt,
   })
-  .meta({ id: 'NewSession', description: 'A session that was just made' })
+  .meta({ id: 'NewSession', description: 'A session that was just started' })
 export type NewSession = z.infer<typeof NewSession>
 
-/** The session of a request. Times are milliseconds. */
+/** The session of a request. */
 export const CurrentSession = z
   .object({
     session: z
@@ -91,30 +92,35 @@ export const CurrentSession = z
         lastUsedAt: time('When the session was last used'),
         expiresAt,
       })
-      .meta({ description: 'The session that the request came with' }),
+      .meta({ description: 'The session of the request' }),
     user: UserView,
-    namespace: NamespaceInfo.meta({ description: 'The namespace that the session is active in' }).optional(),
+    namespace: NamespaceInfo.meta({ description: 'The active namespace of the session' }).optional(),
     role: Role.meta({ description: 'The role of the user in this namespace' }).optional(),
-    csrfToken: text('What the header `x-csrf-token` needs; for callers with a cookie only').optional(),
+    csrfToken: text('The value for the header `x-csrf-token`; only if the request came with the cookie').optional(),
     logId: z
       .string()
-      .meta({ description: 'Another one when the service has another log, or its log has lost its end' })
+      .meta({
+        description:
+          'The id of the log of the service. It changes when the service gets another log, or when its log has lost its last events',
+      })
       .optional(),
-    holds: flag('Whether the service has the write that `holds` names; with `holds` only').optional(),
+    holds: flag(
+      'Whether the service still has the write that the parameter `holds` names; only with that parameter',
+    ).optional(),
   })
   .meta({ id: 'CurrentSession', description: 'The session of a request, with its user and namespace' })
 export type CurrentSession = z.infer<typeof CurrentSession>
 
-/** One of the caller's sessions. `namespaceId` is the namespace that was chosen for it, if one was. */
+/** One of the caller's sessions. */
 export const SessionView = z
   .object({
     ...identityFields,
     namespaceId: id('the namespace that was chosen for the session, if one was').optional(),
     deviceName,
-    createdAt: time('When the session began'),
+    createdAt: time('When the session was started'),
     lastUsedAt: time('When the session was last used').optional(),
     expiresAt,
-    current: flag('Whether this request came with it'),
+    current: flag('Whether it is the session of this request'),
   })
   .meta({ id: 'Session', description: 'A session of the caller' })
 export type SessionView = z.infer<typeof SessionView>
@@ -129,7 +135,7 @@ const SessionCreate = z
   })
   .meta({
     id: 'SessionCreate',
-    description: 'Which device signs in',
+    description: 'The device that signs in',
     examples: [{ deviceId: EXAMPLE_DEVICE_ID, deviceName: 'my laptop' }],
   })
 
@@ -139,102 +145,102 @@ const SessionSwitch = z
     slug: Key.meta({ description: 'The slug of the namespace', examples: [EXAMPLE_SLUG] }).optional(),
   })
   .refine(({ namespaceId, slug }) => namespaceId !== undefined || slug !== undefined, {
-    error: 'namespaceId or slug is required',
+    error: 'must have namespaceId or slug',
   })
-  .meta({ id: 'SessionSwitch', description: 'A namespace, by id or by slug', examples: [{ slug: EXAMPLE_SLUG }] })
+  .meta({ id: 'SessionSwitch', description: 'A namespace, by its id or its slug', examples: [{ slug: EXAMPLE_SLUG }] })
 
 const DeviceCode = z
   .object({
     code: text(
-      'What the new device sends as `joinCode` of `POST /v1/session`; shown here and never again',
+      'What the new device sends as `joinCode` of `POST /v1/session`; only this answer shows it',
       EXAMPLE_CODE,
     ),
-    expiresAt: time('When the code ends: after 10 minutes'),
+    expiresAt: time('When the code expires: 10 minutes after it was made'),
   })
   .meta({ id: 'DeviceCode', description: 'A one-time code for another device of the same user' })
 
-const Revoked = z.object({ revoked: done('That the session has ended') })
+const Revoked = z.object({ revoked: done('The session has ended') })
 
-/** Sessions: to start, read, list, switch and end them, and to let another device in. */
+/** The reason of `rate_limited` for routes that count sign-ins. */
+export const tooManySignIns =
+  'Your address has sent more than 60 requests of this kind in a minute (default). Wait as many seconds as `Retry-After` says.'
+
+/** Sessions: start, read, list, switch and end them, and let another device join. */
 export const sessions = {
   'GET /v1/session': {
     tag: 'sessions',
-    summary: 'Who you are, and where',
+    summary: 'Read the session of the request, with its user and namespace',
     description:
-      'The session that the request came with, its user and its active namespace. A page that signs in by cookie ' +
-      'finds its `csrfToken` here. With `holds` it also says whether the service has a certain write: it has not where a ' +
-      'backup was restored that is older. Errors: `invalid_request` (400) for two of them.',
+      'A page that is signed in by cookie finds its `csrfToken` here. With `holds`, the answer says whether the service still has a ' +
+      'certain write. It does not if a backup has been restored that is older than the write.',
     auth: 'required',
     query: {
       holds: z
         .string()
         .meta({
-          description: 'An `x-log-position` of an answer to a write: whether the service has that write',
+          description: 'The `x-log-position` of an answer to a write: asks whether the service still has that write',
           examples: ['4.5f1c2e0a-6d1c-7a43-9b0f-3f1f6f0c1d2e'],
         })
         .optional(),
     },
     answer: data(CurrentSession),
+    errors: { invalid_request: 'A header or a parameter is not valid, or `holds` is given twice. Give it once.' },
   },
   'DELETE /v1/session': {
     tag: 'sessions',
-    summary: 'End this session',
+    summary: 'End the session of the request',
     description:
-      'Signs out: the token stops working at once here, and within a second on other nodes of the service. A cookie ' +
-      'is cleared.',
+      'The token stops working at once on this node, and within a second on other nodes. If the request came with the cookie, the ' +
+      'answer removes the cookie.',
     auth: 'required',
     answer: data(Revoked),
   },
   'POST /v1/session/device': {
     tag: 'sessions',
-    summary: 'Make a code by which another device becomes one of yours',
+    summary: 'Make a code by which another device of yours joins your user',
     description:
-      'Give the code to a device of your own that has no user yet: it sends it as `joinCode` of `POST /v1/session`, ' +
-      'and is then an identity of your user, with the same rights as this one. The code works once, for ten ' +
-      'minutes, and only while this session is valid. `GET /v1/user/identities` lists your devices, ' +
-      '`DELETE /v1/user/identities/{id}` removes one. Errors: `rate_limited` (429) beyond 60 calls a minute from ' +
-      'one address (default).',
+      'Enter the code on a device of yours that has no user yet. The device sends it as `joinCode` of `POST /v1/session`, becomes ' +
+      'an identity of your user, and has the same rights as this device. The code works once, for 10 minutes, and only while this ' +
+      'session is valid. `GET /v1/user/identities` lists your devices, and `DELETE /v1/user/identities/{id}` removes one.',
     auth: 'required',
     answer: data(DeviceCode),
+    errors: { rate_limited: tooManySignIns },
   },
   'POST /v1/session': {
     tag: 'sessions',
-    summary: 'Start a session as a device; its first one makes a user, or joins one',
+    summary: 'Start a session as a device',
     description:
-      'Signs a device in, without a password: its `deviceId` is the secret. The first call with a `deviceId` makes a ' +
-      'user, an identity, and a namespace of its own; each later one starts another session of the same user. ' +
-      'With `joinCode`, of `POST /v1/session/device`, a new device becomes one of the user who made the code, ' +
-      'instead; the same device may repeat that after a lost answer. ' +
-      'Sessions live 90 days if the operator has not said otherwise. Errors: `invalid_request` (400) for a missing, ' +
-      'short or example `deviceId`; `forbidden` (403) for a namespace that the user is no member of, and for a new ' +
-      'user whose `inviteCode` no invite has, or who has none where only the invited may sign up; `not_found` (404) ' +
-      'for an unknown namespace or `joinCode`; `device_known` (409) for a device that has a user already and so ' +
-      'cannot join; `code_used`, `code_expired` (410) for a `joinCode` that another device has used, that is older ' +
-      'than ten minutes, or whose maker’s session has ended; ' +
-      '`invite_revoked`, `invite_expired`, `invite_used` (410); `rate_limited` (429) ' +
-      'beyond 120 calls a minute from one address (default).',
+      'The device signs in with its `deviceId`, which is its only secret. The first call with a `deviceId` creates a user, an ' +
+      'identity and a namespace; each later call starts another session of the same user. With a `joinCode` of ' +
+      '`POST /v1/session/device`, a new device joins the user who made the code instead; it may repeat the call if the answer was ' +
+      'lost. A session is valid for 90 days (default).',
     auth: 'none',
     body: json(SessionCreate),
     answer: data(z.object({ session: NewSession })),
-    errors: [
-      'forbidden',
-      'not_found',
-      'device_known',
-      'code_used',
-      'code_expired',
-      'invite_revoked',
-      'invite_expired',
-      'invite_used',
-    ],
+    errors: {
+      invalid_request:
+        'A field of the body is not valid, or `deviceId` is missing, too short or the example of this reference. Make 32 random characters ' +
+        'for your device, and keep them.',
+      forbidden:
+        'The user is not a member of the namespace `namespaceId`. Or the user would be new, and no invite has the `inviteCode`, the ' +
+        'service lets in only users with an invite, or it lets in nobody. Ask for an invite. Or, on a service on loopback, the request comes ' +
+        'from a page whose origin is not in `CORS_ORIGINS`.',
+      not_found: 'No namespace has the id `namespaceId`, or no device has made the `joinCode`. Check both.',
+      ...reasonsOf('device_known'),
+      code_used: 'Another device has used the `joinCode`. Make another code.',
+      code_expired:
+        'The `joinCode` is older than 10 minutes, or the session that made it has ended. Make another code.',
+      ...reasonsOf('invite_revoked', 'invite_expired', 'invite_used'),
+      rate_limited:
+        'Your address has started more than 120 sessions in a minute (default). Wait as many seconds as `Retry-After` says.',
+    },
   },
   'POST /v1/session/switch': {
     tag: 'sessions',
     summary: 'Make another namespace the active one of this session',
     description:
-      'What the session writes goes to its active namespace, and its lists show that one. Name the namespace by ' +
-      '`namespaceId` or by `slug`; with both the id counts. Switching again to the same namespace changes nothing. ' +
-      'Errors: `invalid_request` (400) when both are missing; `forbidden` (403) when you are no member; `not_found` ' +
-      '(404).',
+      'The session writes to its active namespace, and its lists show that namespace. Give `namespaceId` or `slug`; if you give both, ' +
+      '`namespaceId` counts. Switching to the active namespace changes nothing.',
     auth: 'required',
     body: json(SessionSwitch),
     answer: data(
@@ -244,13 +250,17 @@ export const sessions = {
         session: z.object({ id: id('the session') }).meta({ description: 'The session that was switched' }),
       }),
     ),
-    errors: ['not_found'],
+    errors: {
+      invalid_request: 'The body has neither `namespaceId` nor `slug`. Give one of them.',
+      forbidden: notMember,
+      not_found: 'No namespace has this id or slug. Check it.',
+    },
   },
   'GET /v1/sessions': {
     tag: 'sessions',
     summary: 'List your sessions, newest first',
     description:
-      'All sessions of your user that have neither ended nor expired, on all devices. Tokens are never shown.',
+      'All sessions of your user, on all devices, that have neither ended nor expired. Tokens are never shown.',
     auth: 'required',
     answer: data(z.object({ sessions: z.array(SessionView).meta({ description: 'Your sessions' }) })),
   },
@@ -258,12 +268,10 @@ export const sessions = {
     id: 'deleteSessionById',
     tag: 'sessions',
     summary: 'End one of your sessions',
-    description:
-      'Its token stops working at once here, and within a second on other nodes of the service. Errors: `not_found` ' +
-      '(404) for a session that is not yours or has ended.',
+    description: 'The token of the session stops working at once on this node, and within a second on other nodes.',
     auth: 'required',
     path: { id: Key.meta({ description: 'The id of the session', examples: [EXAMPLE_ID] }) },
     answer: data(Revoked),
-    errors: ['not_found'],
+    errors: { not_found: 'No session of yours has this id, or it has ended. `GET /v1/sessions` lists your sessions.' },
   },
 } as const satisfies Api

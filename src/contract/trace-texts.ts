@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Key, LongText, ShortText } from './parameters.ts'
 
 type Definition = {
-  /** How long it may be in a request; absent for what clients do not give. */
+  /** Its schema in requests; absent if clients cannot give it. */
   readonly given?: z.ZodString
   /** Whether every trace has it. */
   readonly isRequired?: true
@@ -11,37 +11,37 @@ type Definition = {
 }
 
 /**
- * The texts that a trace says of itself: for each its cap, its meaning and an example. Bodies and answers, and the service's events
- * and columns, are all made of this list. A new one is an entry here, and another version of the read models: they have a column more.
+ * The text fields of a trace: for each its maximum length, its meaning and an example. Bodies, answers, events and columns are all
+ * made of this list. A new field is an entry here and a new version of the read models, which get another column.
  */
 const traceTexts = {
   agentId: {
     given: ShortText,
     isRequired: true,
-    description: 'The agent that was recorded; `unknown` when it is not given',
+    description: 'The agent that was recorded. Default: `unknown`',
     examples: ['my-agent'],
   },
   title: {
     given: LongText,
-    description: 'The title that the client gives to the trace',
+    description: 'The title that the client has given to the trace',
     examples: ['Mend the login page'],
   },
   projectPath: {
     given: LongText,
-    description: 'The folder of the project on the machine of the recording',
+    description: 'The folder of the project on the machine where the session was recorded',
     examples: ['/home/ada/shop'],
   },
   projectName: { given: ShortText, description: 'The name of the project', examples: ['shop'] },
   model: {
     given: ShortText,
     description:
-      'The model that was used. One that the registry knows is stored under its normalised id, any other as it is given',
+      'The model that was used. The service stores a model of the registry under its normalised id, any other unchanged',
     examples: ['gpt-5'],
   },
-  modelName: { description: 'The name of the model in the registry; absent for a model that it does not know' },
+  modelName: { description: 'The name of the model in the registry; absent if the registry does not have it' },
   gitRemoteUrl: {
     given: LongText,
-    description: 'The address of the git remote of the project',
+    description: 'The URL of the git remote of the project',
     examples: ['https://git.example.org/ada/shop.git'],
   },
   gitBranch: { given: ShortText, description: 'The git branch that was worked on', examples: ['main'] },
@@ -53,12 +53,12 @@ const traceTexts = {
   parentExternalId: {
     given: Key,
     description:
-      'The trace that started this one, that of a sub-agent, by its `externalId` in the same namespace; it need not be there',
+      'The `externalId` of the trace that started this one, in the same namespace, if this is the trace of a sub-agent; the other trace need not exist',
     examples: ['my-earlier-session'],
   },
   parentCallId: {
     given: ShortText,
-    description: 'The id of the tool call in that trace which started this one',
+    description: 'The id of the tool call, in that trace, that started this one',
     examples: ['call-1'],
   },
 } as const satisfies Readonly<Record<string, Definition>>

@@ -1,14 +1,27 @@
 import { z } from 'zod'
 import { EXAMPLE_SLUG, done, nextCursor } from './fields.ts'
-import { Cursor, InNamespace, Key, Limit, MAX_LIMIT, Slug, TraceKey, isTrue, pastQuery } from './parameters.ts'
+import { noNamespace } from './namespaces.ts'
+import {
+  Cursor,
+  InNamespace,
+  Key,
+  Limit,
+  MAX_LIMIT,
+  Slug,
+  TraceKey,
+  badMoment,
+  badPage,
+  isTrue,
+  pastQuery,
+} from './parameters.ts'
 import { type Api, data, json } from './route.ts'
 import { TraceCreate, TraceDetail, TraceSummary, TraceUpsert } from './trace.ts'
 
-/** By what a list of traces may be sorted, the newest first. */
+/** The time by which a list of traces is sorted. */
 export const Sort = z.enum(['createdAt', 'startedAt', 'updatedAt']).meta({
   description:
-    'By when the service first got the trace (the default), by when it began (where that is not known, as by `createdAt`), ' +
-    'or by when it was last written; the newest first',
+    'The time by which the list is sorted, newest first: `createdAt`, `startedAt` (`createdAt` for traces without it) or `updatedAt`. ' +
+    'Default: `createdAt`',
   examples: ['startedAt'],
 })
 export type Sort = z.infer<typeof Sort>
@@ -17,15 +30,16 @@ const path = { externalId: TraceKey }
 const writeQuery = { namespace: InNamespace.optional() }
 const upsertQuery = {
   namespace: Key.meta({
-    description: 'The slug of the namespace that is written to, instead of the session’s; for its members',
+    description:
+      'The slug of the namespace to write to; you have to be a member. Default: the active namespace of the session',
     examples: [EXAMPLE_SLUG],
   }).optional(),
   unlessDeleted: z
     .enum(['true', 'false'])
     .meta({
       description:
-        'With `true` a trace that the namespace has deleted is not made again: `deleted` (410), with `deletedAt` in ' +
-        '`details`, the time of the last deletion. Default: `false`',
+        '`true`: if the namespace has deleted a trace with this `externalId`, none is created, and the answer is the error `deleted`. ' +
+        'Default: `false`',
       examples: ['true'],
     })
     .transform(isTrue)
@@ -38,7 +52,10 @@ export type OneTrace = z.infer<typeof OneTrace>
 const ShownTrace = OneTrace.extend({
   revision: z
     .int()
-    .meta({ description: 'The last revision of the append that is shown; of the past only', examples: [4] })
+    .meta({
+      description: 'The last revision of the append that is shown; only in answers about the past',
+      examples: [4],
+    })
     .optional(),
 })
 export type ShownTrace = z.infer<typeof ShownTrace>
@@ -49,127 +66,152 @@ const TraceList = z.object({
 })
 export type TraceList = z.infer<typeof TraceList>
 
+/** The reasons of errors of routes that read one trace. */
+export const notPublic = 'The trace is not public, and the request carries no valid token. Log in to read it.'
+export const notSignedIn = 'The request carries no valid token. Log in: only members of the namespace may see this.'
+export const noTrace =
+  'No trace has this `externalId` (in the namespace, if one is given), or you may not read it. Check the id and your token.'
+export const pastForMembers =
+  'The trace is public, but only members of its namespace may see its past. Ask one of its admins for an invite.'
+/** The reasons of errors of routes that write to one trace. */
+export const notWriter =
+  'You are a member of the namespace, but neither the creator of the trace nor an admin. Ask one of them.'
+export const noWritableTrace =
+  'No trace has this `externalId` (in the namespace, if one is given), or you are not a member of its namespace. Check the id and your token.'
+
+const upsertErrors = {
+  forbidden:
+    'You are neither the creator of the trace nor an admin of its namespace: ask one of them. Or you are not a member of any namespace: ' +
+    'join one, or create one.',
+  quota_exceeded: 'The namespace has as many traces as the operator allows. Delete some of them, or ask the operator.',
+  not_found:
+    'No namespace that you are a member of has the slug `namespace`, or the `externalId` belongs to a trace of another namespace that ' +
+    'you are not a member of. Check the slug, or choose another id.',
+  deleted:
+    'The namespace has deleted a trace with this `externalId`, and `unlessDeleted` is `true`. Leave it, or send the request without ' +
+    '`unlessDeleted` to create a new trace.',
+} as const
+const badSort = `${badPage} Or \`sort\` is not one of \`createdAt\`, \`startedAt\` and \`updatedAt\`.`
+
 /** Traces: create, read, change, delete, list. */
 export const traces = {
   'POST /v1/traces': {
     tag: 'traces',
     summary: 'Create a trace, or update the one with this externalId',
     description:
-      'Writes to the active namespace of the session, or to `namespace`. A trace that is there with this `externalId` is updated as by ' +
-      'PUT, so a repetition is harmless. Errors: `invalid_request` (400); `forbidden` (403) for members who are ' +
-      'neither creator nor admin, and for a user without a namespace; `quota_exceeded` (403) where the operator ' +
-      'limits traces; `not_found` (404); `deleted` (410) with `unlessDeleted`.',
+      'Writes to the active namespace of the session, or to `namespace`. If the namespace has a trace with this `externalId`, the call ' +
+      'updates it as PUT does; so the request may be repeated.',
     auth: 'required',
     query: upsertQuery,
     body: json(TraceCreate),
     answer: data(OneTrace),
-    errors: ['not_found', 'deleted'],
+    errors: upsertErrors,
   },
   'PUT /v1/traces/{externalId}': {
     tag: 'traces',
     summary: 'Create or update a trace',
     description:
-      'Writes to the active namespace of the session, or to `namespace`. On a trace that is there only the given fields change; but ' +
-      '`visibility`, when it is not given, becomes `private` (PATCH keeps it). A repetition changes `updatedAt` ' +
-      'only. Errors: `invalid_request` (400); `forbidden` (403) for members who are neither creator nor admin, and ' +
-      'for a user without a namespace; `quota_exceeded` (403) where the operator limits traces; `not_found` ' +
-      '(404); `deleted` (410) with `unlessDeleted`.',
+      'Writes to the active namespace of the session, or to `namespace`. On an existing trace, fields that the body does not have keep ' +
+      'their values, except `visibility`, which becomes `private` (PATCH keeps it). Repeating the request changes only `updatedAt`.',
     auth: 'required',
     path,
     query: upsertQuery,
     body: json(TraceUpsert),
     answer: data(OneTrace),
-    errors: ['not_found', 'deleted'],
+    errors: upsertErrors,
   },
   'PATCH /v1/traces/{externalId}': {
     tag: 'traces',
-    summary: 'Change some fields of a trace',
-    description:
-      'As its creator or as an admin of its namespace. What is not given stays. Errors: `invalid_request` (400); ' +
-      '`forbidden` (403) for members who are neither creator nor admin; `not_found` (404) for an unknown trace and ' +
-      'for who is no member.',
+    summary: 'Change some fields of a trace, as its creator or as an admin',
+    description: 'Fields that the body does not have keep their values.',
     auth: 'required',
     path,
     query: writeQuery,
     body: json(TraceUpsert),
     answer: data(OneTrace),
-    errors: ['not_found'],
+    errors: { forbidden: notWriter, not_found: noWritableTrace },
   },
   'DELETE /v1/traces/{externalId}': {
     tag: 'traces',
-    summary: 'Delete a trace and erase what it held',
+    summary: 'Delete a trace and erase its content, as its creator or as an admin',
     description:
-      'As its creator or as an admin of its namespace. Its messages are erased for good. Creating the same ' +
-      '`externalId` again starts an empty trace. Errors: `forbidden` (403) for members who are neither creator nor ' +
-      'admin; `not_found` (404) for who is no member, and for a repetition.',
+      'The trace and its messages are erased for good. Creating a trace with the same `externalId` afterwards starts an empty one.',
     auth: 'required',
     path,
     query: writeQuery,
-    answer: data(z.object({ deleted: done('That the trace is deleted') })),
-    errors: ['not_found'],
+    answer: data(z.object({ deleted: done('The trace was deleted') })),
+    errors: {
+      forbidden: notWriter,
+      not_found: `${noWritableTrace} The same answer comes if the trace has been deleted already.`,
+    },
   },
   'GET /v1/traces/{externalId}': {
     tag: 'traces',
     summary: 'Read a trace',
     description:
-      'A public trace for anybody, any other for members of its namespace. When several namespaces have the ' +
-      '`externalId`: the one in the active namespace, else in one of yours, else a public one. With `revision` or `at` as ' +
-      'it was then, for members only. Errors: `invalid_request` (400) for a revision or a time that is none; ' +
-      '`unauthorized` (401) without a token for a trace that is not public, and for the past; `forbidden` (403) for ' +
-      'the past of a public trace when you are no member; `not_found` (404), also before the creation and beyond the ' +
-      'last revision.',
+      'Anybody may read a public trace; only members of its namespace may read any other. If several namespaces have a trace with this ' +
+      '`externalId`, the answer is that of your active namespace, else that of another namespace of yours, else a public one. ' +
+      '`revision` or `at` shows the trace as it was in the past, to members of its namespace only.',
     auth: 'optional',
     path,
     query: { ...pastQuery, namespace: InNamespace.optional() },
     answer: data(ShownTrace),
-    errors: ['unauthorized', 'forbidden', 'not_found'],
+    errors: {
+      invalid_request: badMoment,
+      unauthorized: `${notPublic} The past of a trace always needs a token.`,
+      forbidden: pastForMembers,
+      not_found: `${noTrace} Or the revision or the time is before the creation of the trace or after its last revision.`,
+    },
   },
   'GET /v1/traces/{externalId}/children': {
     tag: 'traces',
     summary: 'List the traces that a trace has started, newest first',
     description:
-      'Those of its namespace that name it as `parentExternalId`, and that the caller may read: all of them for a member, ' +
-      'else the public ones; at most 8 MiB a page. Errors: `invalid_request` (400) for a `limit` or `cursor` that is ' +
-      'none; `unauthorized` (401) without a token for a trace that is not public; `not_found` (404) as for the trace.',
+      'The traces of the same namespace whose `parentExternalId` is this trace: all of them for a member, only public ones for anybody ' +
+      'else. A page has at most 8 MiB.',
     auth: 'optional',
     path,
     query: {
       limit: Limit.meta({
-        description: `At most this many traces; above ${MAX_LIMIT} counts as ${MAX_LIMIT}, the default`,
+        description: `The maximum number of traces; a value above ${MAX_LIMIT} counts as ${MAX_LIMIT}, which is the default`,
       }).optional(),
       cursor: Cursor.optional(),
       namespace: InNamespace.optional(),
     },
     answer: data(TraceList),
-    errors: ['unauthorized', 'not_found'],
+    errors: { invalid_request: badPage, unauthorized: notPublic, not_found: noTrace },
   },
   'GET /v1/traces': {
     tag: 'traces',
-    summary: "List the traces of the session's namespace, newest first",
+    summary: 'List the traces of your active namespace, newest first',
     description:
-      'Those of the active namespace, 50 a page if `limit` does not say otherwise, and at most 8 MiB. Empty for a ' +
-      'user without a namespace. Errors: `invalid_request` (400) for a `limit`, `cursor` or `sort` that is none.',
+      'A page has 50 traces unless `limit` says otherwise, and at most 8 MiB. The list is empty if you are not a member of any namespace.',
     auth: 'required',
     query: { limit: Limit.optional(), cursor: Cursor.optional(), sort: Sort.optional() },
     answer: data(TraceList),
+    errors: { invalid_request: badSort },
   },
   'GET /v1/namespaces/{slug}/traces': {
     tag: 'namespaces',
     summary: 'List the traces of a namespace, newest first',
     description:
-      'All traces for a member, on one page if `limit` and `cursor` do not say otherwise; only public ones for ' +
-      'anybody else, 50 a page by default. Errors: `invalid_request` (400) for a `limit`, `cursor` or `sort` that is none; ' +
-      '`not_found` (404) for an unknown namespace.',
+      'A member gets all traces, on one page unless `limit` or `cursor` is given. Anybody else gets only public traces, 50 on a page ' +
+      'unless `limit` says otherwise.',
     auth: 'optional',
     path: { slug: Slug },
     query: {
       limit: Limit.meta({
-        description: 'At most this many traces; above 1000 counts as 1000. Default: 50, and all of them for a member',
+        description:
+          'The maximum number of traces; a value above 1000 counts as 1000. Default: all traces for a member, else 50',
       }).optional(),
       cursor: Cursor.optional(),
       sort: Sort.optional(),
     },
     answer: data(TraceList),
-    errors: ['not_found'],
+    errors: {
+      invalid_request: badSort,
+      unauthorized: 'Your session ended while the list was read. Log in again.',
+      not_found: noNamespace,
+    },
   },
 } as const satisfies Api

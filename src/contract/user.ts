@@ -5,7 +5,7 @@ import { type Api, data, json } from './route.ts'
 
 export const UserView = z
   .object({ id: id('the user'), displayName: text('The name that the user has chosen', 'Ada').optional() })
-  .meta({ id: 'User', description: 'A user, as everybody sees them' })
+  .meta({ id: 'User', description: 'A user, as everybody sees it' })
 export type UserView = z.infer<typeof UserView>
 
 export const IdentityType = z.enum(['device', 'codehost'])
@@ -20,22 +20,28 @@ export const IdentityView = z
     avatarUrl: text('The address of the picture of the account at the code host').optional(),
     email: text('The e-mail address that the code host gave', 'ada@example.org').optional(),
     emailVerified: flag('Whether the code host has verified the address').optional(),
-    name: text('What you call it, if you have named it', 'my laptop').optional(),
+    name: text('The name that you have given it; absent if it has none', 'my laptop').optional(),
   })
-  .meta({ id: 'Identity', description: 'A way to sign in as a user' })
+  .meta({ id: 'Identity', description: 'A device or an account that a user signs in with' })
 export type IdentityView = z.infer<typeof IdentityView>
 
 const UserUpdate = z
   .object({
     displayName: ShortText.meta({ description: 'The name that others see', examples: ['Ada'] }).optional(),
   })
-  .meta({ id: 'UserUpdate', description: 'What changes of the user', examples: [{ displayName: 'Ada' }] })
+  .meta({ id: 'UserUpdate', description: 'The fields of the user that change', examples: [{ displayName: 'Ada' }] })
 
 const IdentityUpdate = z
-  .object({ name: ShortText.min(1).meta({ description: 'What you call it', examples: ['my laptop'] }) })
-  .meta({ id: 'IdentityUpdate', description: 'What changes of the identity', examples: [{ name: 'my laptop' }] })
+  .object({ name: ShortText.min(1).meta({ description: 'The new name', examples: ['my laptop'] }) })
+  .meta({
+    id: 'IdentityUpdate',
+    description: 'The fields of the identity that change',
+    examples: [{ name: 'my laptop' }],
+  })
 
 const ofIdentity = { id: Key.meta({ description: 'The id of the identity', examples: [EXAMPLE_ID] }) }
+const noIdentity =
+  'No identity of yours has this id, or it was removed. `GET /v1/user/identities` lists your identities.'
 
 const OneUser = z.object({ user: UserView })
 
@@ -51,42 +57,41 @@ export const users = {
   'PATCH /v1/user': {
     tag: 'users',
     summary: 'Change your user',
-    description: 'Gives you another name. What is not given stays; the same name again changes nothing.',
+    description:
+      'Changes the name that others see. Fields that the body does not have keep their values; sending the current name changes nothing.',
     auth: 'required',
     body: json(UserUpdate),
     answer: data(OneUser),
   },
   'GET /v1/user/identities': {
     tag: 'users',
-    summary: 'List how you can sign in',
+    summary: 'List the devices and accounts that you can sign in with',
     description:
-      'Devices and accounts at the code host that sign in as your user, oldest first. The id of a device itself is ' +
-      'a secret and is never shown.',
+      'The oldest identity comes first. The answer never shows the `deviceId` of a device, because it is a secret.',
     auth: 'required',
     answer: data(z.object({ identities: z.array(IdentityView).meta({ description: 'Your identities' }) })),
   },
   'PATCH /v1/user/identities/{id}': {
     tag: 'users',
-    summary: 'Name a way to sign in',
-    description:
-      'Gives one of your devices or accounts a name, which only you see. The same name again changes nothing. Errors: ' +
-      '`not_found` (404) for one that is not yours or was removed.',
+    summary: 'Name a device or an account that you sign in with',
+    description: 'Only you see the name. Giving an identity its current name changes nothing.',
     auth: 'required',
     path: ofIdentity,
     body: json(IdentityUpdate),
     answer: data(z.object({ identity: IdentityView })),
-    errors: ['not_found'],
+    errors: { not_found: noIdentity },
   },
   'DELETE /v1/user/identities/{id}': {
     id: 'deleteUserIdentity',
     tag: 'users',
-    summary: 'Remove a way to sign in: its sessions end, and who signs in with it is somebody new',
-    description:
-      'Ends the sessions of the identity. Who signs in with it afterwards becomes another, new user. Errors: ' +
-      '`not_found` (404) for one that is not yours or was removed before; `last_identity` (409) for your only one.',
+    summary: 'Remove a device or an account that you sign in with',
+    description: 'Its sessions end. Signing in with it again creates a new user.',
     auth: 'required',
     path: ofIdentity,
-    answer: data(z.object({ removed: done('That the identity is removed') })),
-    errors: ['not_found', 'last_identity'],
+    answer: data(z.object({ removed: done('The identity was removed') })),
+    errors: {
+      not_found: noIdentity,
+      last_identity: 'It is the only identity that you can sign in with. Add another device or account first.',
+    },
   },
 } as const satisfies Api

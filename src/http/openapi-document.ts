@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ErrorBody, errors } from '../contract/errors.ts'
+import { ErrorBody, type ErrorCode, errors, reasonsOf } from '../contract/errors.ts'
 import { type Api, FORM_TYPE, type Route } from '../contract/route.ts'
 
 /** The OpenAPI 3.1 document of an API: what `/openapi.json` and the reference show. */
@@ -7,10 +7,10 @@ import { type Api, FORM_TYPE, type Route } from '../contract/route.ts'
 type JsonSchema = z.core.JSONSchema.BaseSchema
 type Written = { readonly zodSchema: z.core.$ZodTypes; readonly jsonSchema: JsonSchema }
 
-/** Removes what zod adds by itself: the bounds of safe integers, and that objects have no further members. */
+/** Removes what zod adds of its own accord: the bounds of safe integers, and that objects have no other members. */
 const override = ({ zodSchema, jsonSchema }: Written): void => {
   const { _zod: zod } = zodSchema
-  // zod leaves them out where a value is made of a text; ours are of the text.
+  // zod omits the examples of a schema with a transform; ours are of the text before it.
   const examples = (z.globalRegistry.get(zodSchema) as { examples?: unknown[] } | undefined)?.examples
   if (examples) jsonSchema.examples ??= examples
   if (jsonSchema.type === 'integer') {
@@ -23,7 +23,7 @@ const override = ({ zodSchema, jsonSchema }: Written): void => {
 
 type Schemas = Readonly<Record<string, JsonSchema>>
 
-/** Schemas by name in JSON Schema, and those that they refer to; `io` says which side of a schema is meant. */
+/** Schemas as JSON Schema by name, and the components that they refer to; `io` says which side of a transform is meant. */
 const jsonSchemas = (schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output') => {
   const { properties, $defs } = z.toJSONSchema(z.object(schemas), { io, override, unrepresentable: 'any' })
   const text = JSON.stringify({ properties, components: $defs ?? {} }).replaceAll('"#/$defs/', '"#/components/schemas/')
@@ -55,45 +55,47 @@ const securities = {
   none: [],
 }
 
-const meanings: Readonly<Record<string, string>> = {
-  101: 'The protocol changes',
-  200: 'Done',
-  302: 'Go on there',
-  303: 'Go on there',
-  304: 'It is as you know it',
-  400: 'The request is not valid: `invalid_request`',
-  401: 'There is no valid token: `unauthorized`',
-  403: 'The caller may not do this: `forbidden`; a cookie without its CSRF token: `csrf_failed`; a namespace that is full: `quota_exceeded`',
-  404: 'There is none, or none that the caller may know of: `not_found`',
-  409: 'It would leave the namespace without an admin: `last_admin`; the user without a way to sign in: `last_identity`; the device has a user already: `device_known`',
-  410: 'The invite is over: `invite_revoked`, `invite_expired` or `invite_used`; or the one-time code is: `code_used` or `code_expired`; or the trace was deleted: `deleted`',
-  413: 'The body is too large, or would not fit into an empty namespace: `payload_too_large`',
-  429: 'Too many requests: `rate_limited`; `Retry-After` says when to try again',
-  500: 'Something broke on our side: `internal`',
-  503: 'Not now: `unavailable`; `Retry-After` says when to try again',
+/** What an answer without an error means, by status. */
+const successes: Readonly<Record<string, string>> = {
+  101: 'The connection becomes a WebSocket',
+  200: 'The call succeeded',
+  302: 'The browser goes on at the address in `Location`',
+  303: 'The browser goes on at the address in `Location`',
+  304: 'The client has the current version already',
+  503: 'The service is not ready; `Retry-After` says after how many seconds to ask again',
 }
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** The statuses of failures that a route has by its method, path, body and `auth`. */
-export const commonFailures = (
+/** The errors that a route has by its method, path, body and `auth`. */
+export const commonErrors = (
   method: string,
   path: string,
   { auth, body }: Pick<Route, 'auth' | 'body'>,
-): number[] => {
+): ErrorCode[] => {
   if (!path.startsWith('/v1/')) return []
   return [
-    400, // any path or head can be invalid
-    ...(auth === 'required' ? [401] : []),
-    ...(auth === 'none' || method === 'GET' ? [] : [403]),
-    ...(body || WITH_BODY.has(method) ? [413] : []),
-    ...[429, 500, 503],
+    'invalid_request', // any path or head can be invalid
+    ...(auth === 'required' ? (['unauthorized'] as const) : []),
+    ...(auth === 'none' || method === 'GET' ? [] : (['csrf_failed'] as const)),
+    ...(body || WITH_BODY.has(method) ? (['payload_too_large'] as const) : []),
+    ...(['rate_limited', 'internal', 'unavailable'] as const),
   ]
+}
+
+/** The errors of a route by status, each with the sentences that say when it happens. */
+const failuresOf = ({ method, path, route }: Given): [string, string][] => {
+  const sentences = { ...reasonsOf(...commonErrors(method, path, route)), ...route.errors }
+  const byStatus = Map.groupBy(Object.entries(sentences), ([code]) => String(errors[code as ErrorCode]))
+  return [...byStatus].map(([status, codes]) => [
+    status,
+    codes.map(([code, sentence]) => `\`${code}\`: ${sentence}`).join('\n\n'),
+  ])
 }
 
 type Given = { readonly key: string; readonly method: string; readonly path: string; readonly route: Route }
 
-/** The schemas of a route that clients send, by the place where they stand. */
+/** The schemas of what clients send, by their place in the request. */
 const sentSchemas = ({ key, route: { path = {}, query = {}, body } }: Given): [string, z.ZodType][] => [
   ...Object.entries(path).map(([name, schema]): [string, z.ZodType] => [`${key} path ${name}`, schema]),
   ...Object.entries(query).map(([name, schema]): [string, z.ZodType] => [`${key} query ${name}`, schema]),
@@ -102,11 +104,11 @@ const sentSchemas = ({ key, route: { path = {}, query = {}, body } }: Given): [s
 
 const envelope = (data: z.ZodType) =>
   z.object({
-    ok: z.literal(true).meta({ description: 'That the call succeeded' }),
-    data: data.meta({ description: 'What the call gives' }),
+    ok: z.literal(true).meta({ description: 'Always `true`: the call succeeded' }),
+    data: data.meta({ description: 'The result of the call' }),
   })
 
-/** The same of what they get. */
+/** The schemas of what clients get. */
 const answeredSchemas = ({ key, route: { answer } }: Given): [string, z.ZodType][] =>
   answer.is === 'json'
     ? [[`${key} 200`, envelope(answer.data)]]
@@ -119,21 +121,20 @@ const contentOf = (schema: object, types: readonly string[]) => ({
 const JSON_TYPES = ['application/json']
 const failure = contentOf({ $ref: '#/components/schemas/Error' }, JSON_TYPES)
 
-const answersOf = ({ key, method, path, route }: Given, answered: Schemas) => {
-  const { answer, errors: codes = [] } = route
-  const failures = [...commonFailures(method, path, route), ...codes.map((code) => errors[code])]
-  const successes = answer.is === 'json' ? ['200'] : Object.keys(answer.statuses)
+const answersOf = (given: Given, answered: Schemas) => {
+  const { key, path, route } = given
+  const { answer } = route
+  const statuses = answer.is === 'json' ? ['200'] : Object.keys(answer.statuses)
   const answers = [
-    ...failures.map((status): [string, object] => [`${status}`, failure]),
-    ...successes.map((status): [string, object] => {
+    ...failuresOf(given).map(([status, description]) => [status, { description, ...failure }]),
+    ...statuses.map((status) => {
       const schema = answered[`${key} ${status}`]!
       const types = answer.is === 'json' ? JSON_TYPES : answer.types
-      return [status, schema.type === 'null' ? {} : contentOf(schema, types)]
+      return [status, { description: successes[status], ...(schema.type === 'null' ? {} : contentOf(schema, types)) }]
     }),
   ]
-  const described = answers.map(([status, one]) => [status, { description: meanings[status] ?? 'An answer', ...one }])
-  const others = path.startsWith('/v1/') ? { default: { description: 'Any other failure', ...failure } } : {}
-  return { ...Object.fromEntries(described), ...others }
+  const others = path.startsWith('/v1/') ? { default: { description: 'Any other error', ...failure } } : {}
+  return { ...Object.fromEntries(answers), ...others }
 }
 
 /** The reference page reads an example beside the schema, and not in it. */

@@ -3,9 +3,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { buildApp, installApi } from '../../src/app.ts'
 import { api } from '../../src/contract/api.ts'
-import { errors } from '../../src/contract/errors.ts'
+import { type ErrorCode, errors } from '../../src/contract/errors.ts'
 import type { Route } from '../../src/contract/route.ts'
-import { commonFailures } from '../../src/http/openapi-document.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 
@@ -103,12 +102,15 @@ test('names the failures of every kind of route', () => {
   }
 })
 
-test('is told only of failures that not every route of its kind has', () => {
-  for (const [key, route] of Object.entries<Route>(api)) {
+test('says of each error of each route when it happens and what to do', () => {
+  for (const [key, { errors: own = {} }] of Object.entries<Route>(api)) {
     const [method = '', path = ''] = key.split(' ')
-    const common = commonFailures(method, path, route)
-    const named = (route.errors ?? []).filter((code) => common.includes(errors[code]))
-    assert.equal(named, [], key)
+    const { responses } = operations.get(`${method.toLowerCase()} ${path}`)!
+    for (const [code, sentence] of Object.entries(own)) {
+      assert.match(sentence, /^[A-Z`].+\.$/, `${key}: ${code}`)
+      const described = responses[errors[code as ErrorCode]]!.description
+      assert.ok(described.includes(`\`${code}\`: ${sentence}`), `${key}: ${code}`)
+    }
   }
 })
 

@@ -1,4 +1,4 @@
-/** One part of a message, as the API takes it. `args` keeps the order of keys and exact numbers (`support/json.ts`). */
+/** One part of a message, in the form of the API. `args` keeps the order of keys and exact numbers (`support/json.ts`). */
 export type Part =
   | { readonly type: 'text'; readonly content: { readonly text: string } }
   | { readonly type: 'thinking'; readonly content: { readonly text: string; readonly durationMs?: number } }
@@ -22,8 +22,8 @@ export type Part =
   | { readonly type: 'error'; readonly content: { readonly message: string } }
 
 /**
- * One message of a session. `externalId` is the same each time the session is read. `order` gives its place among the
- * session's messages: it stays the same when the session grows, and may have gaps. `timestamp` is in milliseconds.
+ * One message of a session. `externalId` is the same each time that the session is read. `order` sorts the messages of the session:
+ * it does not change when the session grows, and may have gaps. `timestamp` is in milliseconds.
  */
 export type SessionMessage = {
   readonly externalId: string
@@ -34,7 +34,7 @@ export type SessionMessage = {
   readonly parts: readonly Part[]
 }
 
-/** The fields of a session's trace, as far as the agent stored them. */
+/** The fields of a session's trace, without those that the agent has not stored. */
 export type TraceFields = {
   readonly agentId: string
   readonly title?: string
@@ -44,54 +44,56 @@ export type TraceFields = {
   readonly gitBranch?: string
   readonly gitRemoteUrl?: string
   readonly gitRef?: string
-  /** The externalId of the session that started this one, of a sub-agent. */
+  /** Of a sub-agent's session: the externalId of the session that started it. */
   readonly parentExternalId?: string
 }
 
 /**
- * A session after a first reading. `messages` reads it a second time and yields each message as soon as it is complete, so
- * that they are never all in memory; they are not sorted by `order`. `again` says that it will be called once more, so that what
- * makes this cheap is kept.
+ * A session after a first reading. `messages` reads it a second time and yields each message as soon as it is complete, so that
+ * they are never all in memory. They are not sorted by `order`. With `again` the caller announces one more call, for which a small
+ * session keeps its messages.
  */
 export type Session = {
   readonly externalId: string
   readonly trace: TraceFields
-  /** The lines that could not be read; with `isResumed` without those that an earlier reading has met. */
+  /** The number of lines that could not be read; with `isResumed` without those that an earlier reading has counted. */
   readonly skippedLines: number
-  /** How many lines there are, where the parser understands none of them. */
+  /** The number of lines, where the parser understands none of them. */
   readonly unknownLines?: number
   /**
-   * True when reading went on from `ReadOptions.resume`: `messages` then gives those that are new or changed since, each whole,
-   * and maybe some others. `externalId` and `trace` are those of the whole session.
+   * True where reading went on from `ReadOptions.resume`: `messages` then yields the messages that are new or have changed since, each
+   * as a whole, and maybe some others. `externalId` and `trace` are those of the whole session.
    */
   readonly isResumed?: boolean
-  /** Whether a part of what was read earlier was not looked at since the file was written last: an edit in place may have been missed. */
+  /** Whether an edit in place may have been missed, because not all of what was read earlier was checked since the last write. */
   readonly isUnsure?: boolean
-  /** Whether `messages` with `again` keeps them, and gives the same objects next. */
+  /** Whether `messages` with `again` keeps the messages, and yields the same objects at the next call. */
   readonly isKept?: boolean
   readonly messages: (options?: { readonly again?: boolean }) => AsyncIterable<SessionMessage>
   /**
-   * The place that was reached, and what a later reading has to know of all before it. Known once `messages` has ended; undefined
-   * where the session can only be read whole. Some kB, and about 11 bytes for each line and each message.
+   * A text from which a later reading goes on: the place that was reached, and what has to be known of everything before it. Known
+   * once `messages` has ended; undefined where the session can only be read as a whole. It has some kB, and about 11 bytes for each
+   * line and each message.
    */
   readonly resume?: () => string | undefined
 }
 
 /** A session where its agent has stored it, before it is read. */
 export type StoredSession = {
-  /** Tells it from all others of this machine: the path of its file; in a database the path, `#` and the session's id. */
+  /** Unique on this machine: the path of its file, or in a database the path, `#` and the session's id. */
   readonly source: string
-  /** Differs once the session may have changed. Found without reading the session. */
+  /** Differs once the session may have changed. It is found without reading the session. */
   readonly stamp: string
-  /** When it was written last, in milliseconds, where its file tells. */
+  /** When it was last written, in milliseconds, where it has a file of its own. */
   readonly writtenAt?: number
-  /** Throws what reading the file throws, but never because of its content. */
+  /** Throws what opening and reading the file throws, but no error because of its content. */
   readonly read: (options: ReadOptions) => Promise<Session>
 }
 
 /**
- * `onMalformed` is told the number of each line that is no JSON object. `resume` is what an earlier `Session.resume` gave: only what
- * was added since is read, unless that text no longer fits the file, or the parser, or what was added needs what is before it.
+ * `onMalformed` is called with the number of each line that is not a JSON object. `resume` is the text of an earlier
+ * `Session.resume`: then only what was added since is read, unless the file before that place or the parser has changed, or the
+ * added lines refer to lines before it.
  */
 export type ReadOptions = {
   readonly onMalformed: (line: number) => void
@@ -104,24 +106,27 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 export type Agent = {
   /** The `agentId` of its traces. */
   readonly id: string
-  /** Its name, as people know it. */
+  /** Its name for people. */
   readonly name: string
-  /** The version of the parser. A session is read again when it was last read with another version. */
+  /** The version of the parser. A session that was last read with another version is read again. */
   readonly version: number
-  /** The folders that are searched by default, or single files. `home` is the user's home folder. */
+  /** The folders or files that are searched by default. `home` is the user's home folder. */
   readonly roots: (env: EnvironmentVariables, home: string) => readonly string[]
-  /** Whether a folder below one of these holds no sessions, by its path from there, and is not searched by default. */
+  /** Whether a folder below one of these holds no sessions, and is not searched by default. Its path is relative to the root. */
   readonly skipsFolder?: (path: string) => boolean
-  /** Whether a file below one of the agent's folders holds sessions, by its path. */
+  /** Whether a file below one of these folders holds sessions. */
   readonly isSessionFile: (path: string) => boolean
-  /** How the names of its session files end, such as `.jsonl`: no other file is looked into. */
+  /** How the names of its session files end, such as `.jsonl`. Only such files are opened to recognise them. */
   readonly extensions: readonly string[]
-  /** Whether a file in another folder is one of this agent's, by its path and the first 64 KiB of its content as text. */
+  /** Whether a file in any other folder is one of this agent's. `beginning` is the first 64 KiB of its content as text. */
   readonly recognises: (path: string, beginning: string) => boolean
-  /** Whether another one of the files that were found holds the same session, and is to be read instead. */
+  /** Whether another one of the files that were found holds the same session, and is read instead. */
   readonly isSuperseded?: (path: string, files: ReadonlySet<string>) => boolean
-  /** For how many days the agent keeps a session to which nothing is written, by its source, before it deletes it; undefined: for ever. */
+  /**
+   * Returns a function that tells after how many days without a write the agent deletes a session, from its `source`; undefined where
+   * it never does.
+   */
   readonly keptDays?: (env: EnvironmentVariables, home: string) => Promise<(source: string) => number | undefined>
-  /** The sessions of a file: one, or many of a database. Throws what `stat`, or opening the database, throws. */
+  /** The sessions in a file: one, or many in a database. Throws what `stat`, or opening the database, throws. */
   readonly sessions: (path: string) => AsyncIterable<StoredSession>
 }

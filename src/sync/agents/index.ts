@@ -7,5 +7,5 @@ import { geminiCli } from './gemini-cli/index.ts'
 import { opencode } from './opencode/index.ts'
 import { pi } from './pi/index.ts'
 
-/** The agents whose sessions are uploaded. A file that several recognise is read by the first one. */
+/** The agents whose sessions are uploaded. A file that several agents recognise belongs to the first of them. */
 export const agents: readonly Agent[] = [codex, pi, copilotCli, geminiCli, opencode, cursor, claudeCode]

@@ -8,13 +8,13 @@ import { firstBytes } from './support/chunks.ts'
 /** A file that holds sessions, by its real path, and the agent that has written it. */
 export type SessionFile = { readonly path: string; readonly agent: Agent }
 
-/** Where agents store their sessions on this machine. */
+/** What the agents' default folders depend on. */
 export type SearchedHome = { readonly env: EnvironmentVariables; readonly home: string }
 
-/** Called for each folder or file that cannot be read, for each file that was deleted during the search, and for a named one of no agent. */
+/** Called for each folder and file that cannot be read or was deleted during the search, and for a named file that no agent has written. */
 type ReportUnreadable = (path: string, message: string) => void
 
-/** What is told of a search. `onFolder` is called for each folder before it is read. */
+/** `onFolder` is called for each folder before it is searched. */
 type Search = { readonly unreadable: ReportUnreadable; readonly onFolder: (path: string) => void }
 
 /** A folder in which an agent stores its sessions, or a file that holds some, by its real path. */
@@ -23,7 +23,7 @@ type Root = { readonly path: string; readonly agent: Agent }
 const isMissing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-/** The roots of all agents that are there. One that is itself a symbolic link is followed. */
+/** The roots of all agents, without those that do not exist. A root that is a symbolic link is followed. */
 const rootsOf = async (agents: readonly Agent[], { env, home }: SearchedHome): Promise<readonly Root[]> => {
   const roots: Root[] = []
   for (const agent of agents)
@@ -35,8 +35,8 @@ const rootsOf = async (agents: readonly Agent[], { env, home }: SearchedHome): P
 }
 
 /**
- * The files in a folder and all folders below, but those that are skipped. Symbolic links are not followed: they could lead to
- * files outside that are not meant for upload, or back to a folder above.
+ * The files in a folder and in all folders below that are not skipped. Symbolic links are not followed: they could lead to files
+ * outside that are not meant for upload, or back to a folder above.
  */
 async function* filesBelow(
   folder: string,
@@ -65,8 +65,8 @@ async function* filesOf({ path, agent }: Root, search: Search): AsyncGenerator<s
 const BEGINNING = 1 << 16
 
 /**
- * The agent that has written a file: the one whose root it is or lies in, else the first one that recognises it; undefined when
- * it holds no sessions.
+ * The agent that has written a file: the one whose root the file is or lies in, else the first one that recognises the file.
+ * Undefined where it holds no sessions.
  */
 const agentOf = async (
   path: string,
@@ -82,13 +82,14 @@ const agentOf = async (
   return candidates.find(({ recognises }) => recognises(path, beginning))
 }
 
-/** The files at a path that the user has named, a file or a folder. Throws UsageError for anything else. */
+/** The files at a path that the user has named. Throws UsageError where that is neither a file nor a folder. */
 async function* filesAt(path: string, search: Search): AsyncGenerator<string> {
   const found = await stat(path).catch((error: unknown) => {
     throw new UsageError(isMissing(error) ? `${path}: no such file or folder` : `${path}: ${errorMessage(error)}`)
   })
   if (found.isDirectory()) return yield* filesBelow(path, search)
-  if (!found.isFile()) throw new UsageError(`${path}: neither a file nor a folder`)
+  if (!found.isFile())
+    throw new UsageError(`${path} is neither a file nor a folder: name a session file, or a folder with session files`)
   yield path
 }
 
@@ -98,9 +99,9 @@ const withoutSuperseded = (files: readonly SessionFile[]): readonly SessionFile[
 }
 
 /**
- * The session files at `paths`, which are files or folders; without paths those in the agents' folders, which may be missing.
- * Real paths, sorted and without duplicates. A path that is itself a symbolic link is followed. A file that the user has named
- * and that no agent recognises is reported. Throws UsageError for a path that does not exist or is neither a file nor a folder.
+ * The session files at `paths`, which are files or folders; without paths those in the agents' default folders. Real paths, sorted
+ * and without duplicates. A path that is a symbolic link is followed. A file that the user has named and that no agent recognises
+ * is reported. Throws UsageError for a path that does not exist or is neither a file nor a folder.
  */
 export const findSessionFiles = async (
   agents: readonly Agent[],
@@ -120,7 +121,7 @@ export const findSessionFiles = async (
   const addNamed = async (file: string, isNamed: boolean) => {
     try {
       const isAdded = await add(await realpath(file))
-      if (isNamed && !isAdded) unreadable(file, `no agent is known that writes ${basename(file)}`)
+      if (isNamed && !isAdded) unreadable(file, `${basename(file)} is not a session file of a known agent`)
     } catch (error) {
       unreadable(file, errorMessage(error))
     }
@@ -131,7 +132,7 @@ export const findSessionFiles = async (
   return withoutSuperseded([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }
 
-/** The size of a file in bytes; 0 for one that is gone. */
+/** The size of a file in bytes; 0 where it was deleted. */
 export const sizeOf = (path: string): number => {
   try {
     return statSync(path).size

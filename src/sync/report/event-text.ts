@@ -1,4 +1,4 @@
-import { titleOf } from '../agents/support/title.ts'
+import { titleOf } from '../agents/support/trace-fields.ts'
 import { traceLink } from '../api/trace-link.ts'
 import type { SessionEvent, Summary, SyncEvent } from './events.ts'
 import { countOf, summaryText, tallyText } from './text.ts'

@@ -72,7 +72,7 @@ test('a file that is named, and that no agent writes, is told of', async () => {
     told.push(problem.join(': ')),
   )
   assert.equal(found, [])
-  assert.equal(told, [`${join(beside, 'notes.txt')}: no agent is known that writes notes.txt`])
+  assert.equal(told, [`${join(beside, 'notes.txt')}: notes.txt is not a session file of a known agent`])
 })
 
 const refusal = async (path: string): Promise<string> => {

@@ -2,25 +2,26 @@ import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
 import { NeedsWhole } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 
-/** An answer, by its id, and the numbers of its first and last line. `offset` is how many bytes are before the first one. */
+/** An answer and the numbers of its first and last line. `offset` is how many bytes stand before the first line. */
 type Open = { readonly id: string; readonly first: number; readonly offset: number; last: number }
 
-/** So many of the newest answers may grow without the whole session being read again, if their lines are not far apart. */
+/** How many of the newest answers may get more lines before the whole session has to be read again. */
 const NEWEST = 4
+/** An answer that begins further from the end is not read again. */
 const MAX_BYTES = 256 << 10
 
-/** The first of the newest answers that begins near the end, and not before an older one has ended. */
+/** The first of the newest answers that begins near the end of what was read, and after all older answers have ended. */
 const firstOpen = (newest: readonly Open[], end: number): Open | undefined =>
   newest.find(
     ({ first, offset }, index) => end - offset <= MAX_BYTES && newest.slice(0, index).every(({ last }) => last < first),
   )
 
 /**
- * Where the answers of a session are, whose lines may stand anywhere in its file (README, rule 3). Of answers from before a saved
- * state nothing but their ids is known.
+ * Notes where the lines of each answer stand, which may be anywhere in the file (README, rule 3). Of answers before a saved state
+ * only the ids are known.
  */
 export const newAnswers = (saved?: SavedMap) => {
-  // The last line of each, doubled; one more when its model is known. 0 of an answer from before.
+  // The number of the last line of each answer, doubled, plus 1 where its model is known. 0 for answers before the saved state.
   const lines = newHashedMap(saved)
   let newest: Open[] = []
 
@@ -32,7 +33,10 @@ export const newAnswers = (saved?: SavedMap) => {
   }
 
   return {
-    /** Adds a line of an answer; true when it is the first one that tells the model. Throws NeedsWhole for an answer from before. */
+    /**
+     * Adds a line of an answer; true where it is the first line with the model. Throws NeedsWhole where the answer began before the
+     * saved state.
+     */
     add: (id: string, line: ObjectLine, hasModel: boolean): boolean => {
       const known = lines.get(id)
       if (known === 0) throw new NeedsWhole()
@@ -42,7 +46,7 @@ export const newAnswers = (saved?: SavedMap) => {
       return hasModel && !hadModel
     },
     isLast: (id: string, line: number): boolean => (lines.get(id) ?? 0) >>> 1 <= line,
-    /** The line from which a later reading sees all lines of the newest answers. `end`: how many bytes were read. */
+    /** The line where a later reading has to begin to see all lines of the newest answers. `end`: how many bytes were read. */
     firstOpenLine: (end: number): number | undefined => firstOpen(newest, end)?.first,
     save: (): SavedMap => lines.saveKeys(),
   }

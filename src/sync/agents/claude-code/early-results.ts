@@ -3,30 +3,30 @@ import { newHashedMap } from '../support/hashed-map.ts'
 import { isObject, type Json, textOf } from '../support/json.ts'
 import { NeedsWhole } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { messageOf } from './blocks.ts'
+import { messageOf } from './content.ts'
 
-/** So many results are remembered for a call that is still to come, the newest ones. */
+/** How many results are remembered whose call has not been read yet. The oldest is forgotten first. */
 const MAX_WAITING = 500
 
-/** The results that still wait for their calls, by the calls' ids, as plain JSON. */
+/** The results whose calls have not been read yet, as plain JSON: the call's id, and the line of the result. */
 export type SavedResults = readonly (readonly [string, number])[]
 
-/** What a first reading knows of the results of all its lines. */
+/** The calls and results of all lines, as collected in a first reading. */
 export type EarlyResults = {
   /**
-   * Notes the calls and results of a line. `answer` is the id of the answer that it belongs to. Throws NeedsWhole for the call of a
-   * result that was read before what was saved.
+   * Notes the calls and results of a line. `answer` is the id of the answer that the line belongs to. Throws NeedsWhole for a call
+   * whose result stands before the saved state.
    */
   readonly note: (line: ObjectLine, answer: string | undefined) => void
-  /** The name of the tool of a call. */
+  /** The name of the tool that a call names. */
   readonly nameOf: (callId: string) => string | undefined
-  /** The order of a line's message: behind the answer that made the call, where the line stands before it. */
+  /** The `order` of a line's message. A line with a result that stands before its call comes after the answer with that call. */
   readonly orderOf: (line: number) => number
-  /** Those up to a line whose calls are in no line. */
+  /** The results up to a line whose calls are in none of the lines that were read. */
   readonly save: (last: number) => SavedResults
 }
 
-/** Calls `found` for each block of one type with the id in it that names a call. */
+/** Calls `found` for each block of one type, with the id of its call. */
 const eachIn = (json: Json, type: string, key: string, found: (id: string, block: Json) => void): void => {
   const { content } = messageOf(json)
   if (!Array.isArray(content)) return
@@ -35,8 +35,8 @@ const eachIn = (json: Json, type: string, key: string, found: (id: string, block
 }
 
 /**
- * Results that stand before their calls, which some versions of the CLI write (README, rule 5). `isKnown` tells calls from before a
- * saved state.
+ * Results that stand before their calls, as some versions of the CLI write them (README, rule 5). `isKnown` tells whether a call
+ * stands before the saved state.
  */
 export const newEarlyResults = (
   saved: SavedResults | undefined,
@@ -44,10 +44,14 @@ export const newEarlyResults = (
 ): EarlyResults => {
   const names: string[] = []
   const numberOf = new Map<string, number>()
+  /** The number of the tool's name by the call's id. */
   const calls = newHashedMap()
+  /** The first line of each answer. */
   const answers = newHashedMap()
   const before = new Set(saved?.map(([id]) => id))
+  /** The line of each result that waits for its call. */
   const waiting = new Map<string, number>(saved)
+  /** The line of the answer that comes before a line with a result. */
   const behind = new Map<number, number>()
 
   const noteCall = (id: string, name: string, answerLine: number): void => {

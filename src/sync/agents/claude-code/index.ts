@@ -1,12 +1,10 @@
 import type { Agent } from '../agent.ts'
-import { objectsOf } from '../support/beginning.ts'
-import { sessionPerFile } from '../support/file-session.ts'
+import { objectsOf, sessionPerFile } from '../support/files.ts'
 import { linesOf } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
-import { keptDays } from './cleanup.ts'
+import { isSessionFile, keptDays, sessionFolders, skipsFolder } from './places.ts'
 import { beginsLikeLine, isKnownLine } from './known-lines.ts'
 import { parserOf } from './parser.ts'
-import { isSessionFile, sessionFolders, skipsFolder } from './places.ts'
 import { usedBytes } from './used-bytes.ts'
 
 const id = 'claude-code'
@@ -15,8 +13,8 @@ const version = 2
 
 /**
  * Claude Code stores sessions as `<root>/<encoded cwd>/<session id>.jsonl`, and sub-agents as `agent-<id>.jsonl`; `README.md`
- * describes how they are read. Raise `version` when the same file gives other messages than before. Its lines have nothing
- * that all of them share: a file in another folder is told by the fields of any of its first ones.
+ * describes how they are read. Raise `version` when the same file gives other messages than before. No field is common to all
+ * lines, so a file in another folder is recognised by the fields of any of its first lines.
  */
 export const claudeCode: Agent = {
   id,

@@ -40,6 +40,6 @@ export const isKnownLine = (json: Json): boolean => {
   }
 }
 
-/** How a line of the CLI begins: it may be longer than what is looked at, as with a pasted image. */
+/** Whether a file begins like one of the CLI's, also where the first line is longer than the beginning, as with a pasted image. */
 export const beginsLikeLine = (text: string): boolean =>
   /^\s*\{"parentUuid":(?:null|"[^"]*"),"isSidechain":(?:true|false),[^\n]*"sessionId":"/.test(text)

@@ -3,16 +3,45 @@ import { acceptedId } from '../support/external-ids.ts'
 import { type Json, textOf } from '../support/json.ts'
 import type { Described } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { count, mostFrequent } from '../support/most-frequent.ts'
-import { titleOfPrompt } from '../support/outline.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
-import { traceFieldsOf } from '../support/trace-fields.ts'
-import { ownMessage } from './messages.ts'
-import { newTitles, type SavedTitles } from './titles.ts'
+import { count, mostFrequent, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
+import { draftOf } from './messages.ts'
+
+type Summary = { readonly leaf: string; readonly summary: string }
+
+/** The titles that lines give, as plain JSON. `leaf` is the id of the message that a summary ends with. */
+type SavedTitles = {
+  readonly custom?: string | undefined
+  readonly ai?: string | undefined
+  readonly summaries: readonly Summary[]
+}
+
+/** The titles that a session's lines give it (README, rule 10). */
+const newTitles = (saved: SavedTitles = { summaries: [] }) => {
+  let { custom, ai } = saved
+  const summaries = [...saved.summaries]
+  return {
+    note: (json: Json): void => {
+      const { type, leafUuid: leaf } = json
+      const summary = textOf(json['summary'])
+      if (type === 'custom-title') custom = textOf(json['customTitle']) ?? custom
+      if (type === 'ai-title') ai = textOf(json['aiTitle']) ?? ai
+      if (type === 'summary' && summary && typeof leaf === 'string') summaries.push({ leaf, summary })
+    },
+    /** The user's title, else the agent's, else the last summary of this session; files also hold summaries of other sessions. */
+    best: (isOwn: (uuid: string) => boolean): string | undefined =>
+      custom ?? ai ?? summaries.findLast(({ leaf }) => isOwn(leaf))?.summary,
+    /** Without the summaries before the last one of this session, which can no longer become the title. */
+    save: (isOwn: (uuid: string) => boolean): SavedTitles => {
+      const last = summaries.findLastIndex(({ leaf }) => isOwn(leaf))
+      return { custom, ai, summaries: summaries.slice(Math.max(0, last)) }
+    },
+  }
+}
 
 type Counts = readonly (readonly [string, number])[]
 
-/** What the lines say of the session itself, as plain JSON. */
+/** An outline as plain JSON. */
 export type SavedOutline = {
   readonly sessionIds: Counts
   readonly models: Counts
@@ -35,7 +64,7 @@ const externalIdOf = (path: string, sessionIds: ReadonlyMap<string, number>): st
   return acceptedId(id, 'session')
 }
 
-/** Whose sub-agent the file holds (README, rule 9). */
+/** The session that started the sub-agent whose session the file holds (README, rule 9). */
 const parentOf = (path: string, sessionIds: ReadonlyMap<string, number>): string | undefined => {
   if (!isSubAgent(path)) return undefined
   const folder = /[\\/]([^\\/]+)[\\/]subagents[\\/]/.exec(path)?.[1]
@@ -44,18 +73,18 @@ const parentOf = (path: string, sessionIds: ReadonlyMap<string, number>): string
 }
 
 const promptOf = (json: Json): string | undefined => {
-  const message = ownMessage(json, { calls: newToolCalls(), wholeOutput: (output) => output })
+  const message = draftOf(json, { calls: newToolCalls(), wholeOutput: (output) => output })
   return message && titleOfPrompt(message)
 }
 
-/** What the trace's id and fields are made of (README, rules 9 and 10). */
+/** Collects from the lines what the trace's id and fields are made of (README, rules 9 and 10). */
 export const newOutline = (saved?: SavedOutline) => {
   const sessionIds = new Map(saved?.sessionIds)
   const models = new Map(saved?.models)
   const titles = newTitles(saved?.titles)
   let { projectPath, gitBranch, prompt } = saved ?? {}
   return {
-    /** `model` is that of an answer of which it was not known before. */
+    /** `model` is given with the first line of an answer that has it, so that each answer counts once. */
     note: ({ json }: ObjectLine, model: string | undefined): void => {
       const { sessionId } = json
       if (typeof sessionId === 'string') count(sessionIds, sessionId)
@@ -65,7 +94,7 @@ export const newOutline = (saved?: SavedOutline) => {
       titles.note(json)
       prompt ??= promptOf(json)
     },
-    /** `isOwn` tells the ids of the file's lines. */
+    /** `isOwn` tells whether an id is that of one of the file's lines. */
     describe: (agentId: string, path: string, isOwn: (uuid: string) => boolean): Described => ({
       externalId: externalIdOf(path, sessionIds),
       trace: traceFieldsOf(agentId, {

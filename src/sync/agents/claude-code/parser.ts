@@ -5,14 +5,14 @@ import { type LineParser, noMessages, type Start } from '../support/line-parser.
 import type { ObjectLine } from '../support/lines.ts'
 import { newToolCalls, type SavedCalls, type ToolCalls } from '../support/tool-calls.ts'
 import { isKnownLine } from './known-lines.ts'
-import { modelOf } from './assistant.ts'
+import { modelOf } from './content.ts'
 import { newAnswers } from './answers.ts'
-import { answerId, type Draft, extendAnswer, ownDraft } from './messages.ts'
+import { answerId, extendAnswer, type OpenAnswer, readLine } from './messages.ts'
 import { type EarlyResults, newEarlyResults, type SavedResults } from './early-results.ts'
 import { isSubAgent, newOutline, type Outline, type SavedOutline } from './outline.ts'
 import { wholeOutput } from './persisted.ts'
 
-/** What the lines after a place need of those before it. */
+/** What later lines need of the lines before them. */
 type Saved = {
   readonly uuids: SavedMap
   readonly answers: SavedMap
@@ -22,10 +22,13 @@ type Saved = {
   readonly outline: SavedOutline
 }
 
-/** The state of a reading. `open` holds the answers whose last line has not been read yet. `end` is where the last line ends, `last` its number. */
+/**
+ * The state of a reading. `open` holds the answers whose last line has not been read yet. `end` is the offset at which the last line
+ * ends, `last` its number.
+ */
 type State = {
   readonly ahead: State | undefined
-  /** False in the first reading of a whole file, of which no messages are needed. */
+  /** False in the first reading of a whole file, from which no messages are taken. */
   readonly makesMessages: boolean
   /** Whether lines of sub-agents are the content (README, rule 2). */
   readonly sidechains: boolean
@@ -36,7 +39,7 @@ type State = {
   readonly path: string
   readonly lineId: LineIds
   readonly outline: Outline
-  readonly open: Map<string, Draft>
+  readonly open: Map<string, OpenAnswer>
   end: number
   last: number
 }
@@ -74,17 +77,17 @@ const note = ({ answers, outline }: State, line: ObjectLine, answer: string | un
 }
 
 /** The answer that a line completes, with the parts of all its lines (README, rule 3); undefined when more follow. */
-const completeAnswer = ({ ahead, open, calls }: State, line: ObjectLine, id: string): Draft | undefined => {
+const completeAnswer = ({ ahead, open, calls }: State, line: ObjectLine, id: string): OpenAnswer | undefined => {
   const draft = extendAnswer(calls, line, id, open.get(id))
   if (ahead?.answers.isLast(id, line.number) === false) return void open.set(id, draft)
   open.delete(id)
   return draft
 }
 
-/** The message of a line that shares none with others. */
+/** The message of a line that is a message of its own. */
 const ownMessageOf = ({ ahead, calls, early, path, lineId }: State, line: ObjectLine): SessionMessage | undefined => {
   const context = { calls, wholeOutput: (output: string) => wholeOutput(output, path, line.json['sessionId']) }
-  return ownDraft(context, line, { lineId, order: (ahead?.early ?? early).orderOf(line.number) })
+  return readLine(context, line, { lineId, order: (ahead?.early ?? early).orderOf(line.number) })
 }
 
 const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
@@ -99,7 +102,7 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   return message && message.parts.length > 0 ? [message] : noMessages
 }
 
-/** Undefined where a line that has no end yet is the last one of an answer: it may still become another line. */
+/** Undefined while an answer is open: its last line has no newline yet, and may still become another line. */
 const save = ({ ahead, open, uuids, answers, calls, early, lineId, outline, last }: State): Saved | undefined =>
   open.size > 0
     ? undefined

@@ -2,13 +2,13 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from '
 import { basename, dirname, join, sep } from 'node:path'
 import { trimEndMatching } from '../../../base/texts.ts'
 
-/** More of an output is not taken. */
+/** How much of a file is taken at most. */
 const MAX_BYTES = 1 << 20
 
-/** A name that leads out of no folder. */
+/** Whether a name is that of a file or folder directly in the folder it is joined to. */
 const isPlain = (name: string): boolean => /^[\w-][\w.-]*$/.test(name)
 
-/** The folder of a session in which its large outputs are; a sub-agent's are in that of the session that has called it. */
+/** The folder with the large outputs of a session. Those of a sub-agent are in the folder of the session that called it. */
 const folderOf = (path: string, sessionId: unknown): string | undefined => {
   const steps = path.split(sep)
   const nested = steps.lastIndexOf('subagents')
@@ -20,7 +20,7 @@ const folderOf = (path: string, sessionId: unknown): string | undefined => {
 
 const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** The text of a regular file, cut where it is too long; undefined where there is none. Follows no link, and waits for no pipe. */
+/** The text of a regular file, cut where it is too long; undefined for anything else. Follows no link, and does not wait for a pipe. */
 const textOfFile = (path: string): string | undefined => {
   let file: number | undefined
   try {
@@ -41,8 +41,8 @@ const textOfFile = (path: string): string | undefined => {
 const persisted = /^\s*<persisted-output>[\s\S]{0,200}?Full output saved to: ([^\n]+)/
 
 /**
- * The whole output of a tool of which the line holds the beginning and the name of a file (README, rule 5); the output itself where
- * it is all, or the file is not in the session's own folder for that.
+ * The whole output of a tool, where the line holds only its beginning and the name of a file with the rest (README, rule 5).
+ * Otherwise, and where the file is not in the session's own folder for such files, the output as it is in the line.
  */
 export const wholeOutput = (output: string, path: string, sessionId: unknown): string => {
   const saved = persisted.exec(output)?.[1]

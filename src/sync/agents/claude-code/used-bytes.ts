@@ -1,24 +1,24 @@
 import { isObject, type Json, parseObject } from '../support/json.ts'
 import { type LineForm, parseLine, type ParsedLine } from '../support/lines.ts'
 
-// Raw, these bytes are members: in a text the quotes would be escaped. What they are members of is seen by what is before them.
+// As raw bytes these are members of an object: inside of a string the quotes would be escaped. `headOf` finds out of which object.
 const RESULT = Buffer.from(',"toolUseResult":')
 const DATA = Buffer.from(',"type":"progress","data":')
 const UUID = Buffer.from(',"uuid":"')
 
 /**
- * The ends of members that tell whether a line counts, the last one also whether another line is glued to this one. Not with
- * the quote in front: a search that begins with a rare byte takes a seventh of the time.
+ * Members that decide whether a line counts; the last one also shows whether another line is glued to this one. They are searched
+ * without the quote in front, because a search that begins with a rare byte takes a seventh of the time.
  */
 const NEEDED = ['isMeta":', 'isCompactSummary":', 'isSidechain":'].map((text) => Buffer.from(text))
 
-/** By so many of its first bytes a line is told from others. */
+/** The kind of a line shows within its first bytes. */
 const START = 2_048
 const USER = Buffer.from(',"type":"user",')
 
 const CURLY = 0x7d
 
-/** Where the value begins that is not used: what the CLI keeps of a tool's result, and all that is told of progress. */
+/** Where the unused value begins: the CLI's own copy of a tool's result, or the data of a progress line. */
 const unusedFrom = (bytes: Buffer): number | undefined => {
   const start = bytes.subarray(0, START)
   const data = start.indexOf(DATA)
@@ -27,26 +27,26 @@ const unusedFrom = (bytes: Buffer): number | undefined => {
   return result === -1 ? undefined : result + RESULT.length
 }
 
-/** Whether all that is used of a line is in some of its members. */
+/** Whether these members of a line are all that is used of it. */
 const hasAll = ({ type, message, uuid, timestamp, sessionId, isSidechain, cwd, gitBranch }: Json): boolean =>
   [sessionId, cwd, gitBranch, uuid].every((value) => typeof value === 'string') &&
   typeof isSidechain === 'boolean' &&
   (type === 'progress' || (type === 'user' && isObject(message) && typeof timestamp === 'string'))
 
-/** The members before a value that is not used, with an empty one instead; undefined where it is not the line's own. */
+/** The members before the unused value, with an empty object in its place; undefined where it is not a member of the line itself. */
 const headOf = (bytes: Buffer, from: number): ParsedLine | undefined => {
   const text = `${bytes.toString('utf8', 0, from)}{}}`
   const json = parseObject(text)
   return json && { text, json }
 }
 
-/** The last members of a line, from its `uuid` on: undefined where that is not the line's own. */
+/** The last members of a line, from its `uuid` on; undefined where that `uuid` is not a member of the line itself. */
 const tailOf = (rest: Buffer): Json | undefined => {
   const at = rest.lastIndexOf(UUID)
   return at === -1 ? undefined : parseObject(`{${rest.toString('utf8', at + 1)}`)
 }
 
-/** A line without a value that is not used; undefined where all of the line has to be looked at. */
+/** A line without its unused value; undefined where the whole line has to be parsed. */
 const withoutUnused = (bytes: Buffer, from: number): ParsedLine | undefined => {
   const rest = bytes.subarray(from)
   if (rest.at(-1) !== CURLY || NEEDED.some((each) => rest.includes(each))) return undefined
@@ -57,8 +57,8 @@ const withoutUnused = (bytes: Buffer, from: number): ParsedLine | undefined => {
 }
 
 /**
- * How the CLI's lines are read: without what is two thirds of their bytes, and of no use here. Lines of another form than those that the
- * CLI writes are read whole. Their text, of which no id is made because they have one, ends where the unused begins.
+ * Reads the CLI's lines without their unused values, which are two thirds of all bytes. Lines of any other form are parsed as a
+ * whole. The text of a shortened line ends where the unused value begins; no id is made from it, because such lines have one.
  */
 export const usedBytes: LineForm = {
   parse: (bytes) => {

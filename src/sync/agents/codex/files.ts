@@ -1,5 +1,8 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { millisecondsOf } from '../support/json.ts'
+import { objectLines } from '../support/lines.ts'
+import { storedTitle } from '../support/trace-fields.ts'
 
 /** The folders of sessions in the CLI's own folder. */
 export const SESSION_FOLDERS = ['sessions', 'archived_sessions']
@@ -11,8 +14,8 @@ export const isRollout = (path: string): boolean => fileName.test(basename(path)
 /** The id of the session in the name of its file. */
 export const threadIdOf = (path: string): string | undefined => fileName.exec(basename(path))?.[1]
 
-/** The CLI's own folder, by the path of a session in it. */
-export const homeOf = (path: string): string | undefined => {
+/** The CLI's own folder, from the path of a session in it. */
+const homeOf = (path: string): string | undefined => {
   for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder))
     if (SESSION_FOLDERS.includes(basename(folder))) return dirname(folder)
   return undefined
@@ -23,7 +26,7 @@ const filesIn = async (folder: string, recursive: boolean): Promise<readonly str
   return names.map((name) => join(folder, name))
 }
 
-/** The file of another session, beside this one or in the same CLI's folder; the plain one where it is there compressed too. */
+/** The file of another session, beside the file `near` or in the same CLI's folder. An uncompressed file is preferred. */
 export const findSession = async (threadId: string, near: string): Promise<string | undefined> => {
   const home = homeOf(near)
   const folders = home === undefined ? [] : SESSION_FOLDERS.map((folder) => join(home, folder))
@@ -34,3 +37,37 @@ export const findSession = async (threadId: string, near: string): Promise<strin
   const found = files.flat().filter((path) => isRollout(path) && basename(path).includes(`-${threadId}.jsonl`))
   return found.find((path) => path.endsWith('.jsonl')) ?? found[0]
 }
+
+type Titles = ReadonlyMap<string, string>
+
+/** The newest title of each session in the index (README, rule 11). */
+const readTitles = async (path: string, size: number): Promise<Titles> => {
+  const rows = new Map<string, { readonly title: string; readonly at: number }>()
+  for await (const { json } of objectLines(path, size, () => {})) {
+    const { id, thread_name: name, updated_at: updatedAt } = json
+    const title = storedTitle(name)
+    const at = millisecondsOf(updatedAt) ?? 0
+    if (typeof id === 'string' && title !== undefined && at >= (rows.get(id)?.at ?? 0)) rows.set(id, { title, at })
+  }
+  return new Map([...rows].map(([id, { title }]) => [id, title]))
+}
+
+// The titles of the last index are kept, because they are asked for with each of maybe thousands of sessions.
+let last: { readonly path: string; readonly stamp: string; readonly titles: Promise<Titles> } | undefined
+
+/** The titles in `session_index.jsonl` of the CLI's folder, from the path of a session in it. Empty where there is no index. */
+const titlesNear = async (path: string): Promise<Titles> => {
+  const home = homeOf(path)
+  if (home === undefined) return new Map()
+  const index = join(home, 'session_index.jsonl')
+  const found = await stat(index).catch(() => undefined)
+  if (!found?.isFile()) return new Map()
+  const stamp = `${found.ino} ${found.size} ${found.mtimeMs}`
+  if (last?.path !== index || last.stamp !== stamp)
+    last = { path: index, stamp, titles: readTitles(index, found.size).catch(() => new Map()) }
+  return last.titles
+}
+
+/** The title that the index has of a session; by default of the one whose id is in the file's name. */
+export const indexedTitle = async (path: string, threadId: string | undefined = threadIdOf(path)) =>
+  (await titlesNear(path)).get(threadId ?? '')

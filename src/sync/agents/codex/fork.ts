@@ -15,7 +15,7 @@ const timeOfUuid = (id: unknown): number | undefined => {
 
 const noLines = () => {}
 
-/** The ids of all turns in the file of a session; none when it is not there. */
+/** The ids of all turns in the file of a session; empty where there is no such file. */
 const turnsOf = async (path: string | undefined): Promise<ReadonlySet<unknown>> => {
   const turns = new Set<unknown>()
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined)
@@ -25,7 +25,7 @@ const turnsOf = async (path: string | undefined): Promise<ReadonlySet<unknown>> 
   return turns
 }
 
-/** Tells of a turn's id whether the parent of a fork has the turn (README, rule 9). */
+/** Returns a function that tells whether a turn of a fork is copied from the parent (README, rule 9). */
 const newReplayCheck = (path: string, fork: Json, parentId: string) => {
   const made = timeOfUuid(fork['id']) ?? millisecondsOf(fork['timestamp'])
   let parentTurns: Promise<ReadonlySet<unknown>> | undefined
@@ -37,17 +37,14 @@ const newReplayCheck = (path: string, fork: Json, parentId: string) => {
   }
 }
 
-/** Whether a line may stand before the `turn_context` of the turn that it belongs to: the prompt, and what goes with it. */
+/** Whether a line may stand before the `turn_context` of its turn, as the prompt and what belongs to it do. */
 const opensTurn = (json: Json): boolean => {
   const { type, role } = payloadOf(json)
   if (json['type'] === 'response_item') return role === 'user' || role === 'developer'
   return json['type'] === 'world_state' || type === 'user_message' || type === 'task_started'
 }
 
-/**
- * The first line that is the session's own; Infinity when there is none yet. `isFinal` is false where lines that are still to come
- * may tell otherwise.
- */
+/** The first line of the session's own; Infinity where there is none yet. `isFinal` is false where later lines may change it. */
 export type OwnStart = { readonly line: number; readonly isFinal: boolean }
 
 /** The first own line after the copied head of a fork. */
@@ -69,11 +66,11 @@ const endOfHead = async (
     if (typeof turnId === 'string' && !(await isReplayed(turnId))) return { line: opening ?? number, isFinal: ended }
     opening = undefined
   }
-  // Old versions gave turns no ids: then nothing tells the copies from the rest, and all of it stays.
+  // Old versions gave turns no ids. Then nothing distinguishes copied turns from the others, and all are kept.
   return { line: turns > 0 && named === 0 ? 0 : Infinity, isFinal: false }
 }
 
-/** Where the session's own lines begin: 0 unless it is a fork, which begins with a copy of its parent. */
+/** The line at which the session's own lines begin: 0, except in a fork, which begins with a copy of its parent. */
 export const ownStartOf = async (path: string, size: number): Promise<OwnStart> => {
   for await (const { json, ended } of objectLines(path, size, noLines)) {
     if (json['type'] !== 'session_meta') continue

@@ -1,4 +1,4 @@
-/** Elements that the CLI puts in, also without an end. */
+/** Elements that the CLI adds to prompts. Their closing tag may be missing. */
 const KNOWN = [
   'INSTRUCTIONS',
   'environment_context',
@@ -15,15 +15,15 @@ const KNOWN = [
   'image',
 ]
 
-/** What the user typed, though the CLI has put it into an element: a command for the shell. */
+/** Elements around text that the user typed: a command for the shell. */
 const TYPED = ['user_shell_command']
 
-/** Other elements of the CLI have names in several words, which those of HTML have not. */
+/** Other elements of the CLI have names of several words, unlike elements of HTML. */
 const SEVERAL_WORDS = /^[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+$/
 
 const opening = /^<([A-Za-z][\w-]*)(?:\s[^>]*)?>/
 
-/** Where the text begins that follows what the CLI has put in front; 0 when that is nothing. */
+/** The index at which an element that the CLI has put in front ends; 0 where the text does not begin with one. */
 const endOfInjected = (text: string): number => {
   const isGuide = text.startsWith('# AGENTS.md')
   const name = isGuide ? 'INSTRUCTIONS' : opening.exec(text)?.[1]
@@ -31,13 +31,13 @@ const endOfInjected = (text: string): number => {
   const isKnown = isGuide || KNOWN.includes(name)
   if (!isKnown && !SEVERAL_WORDS.test(name)) return 0
   const closing = `</${name}>`
-  // The last one: what is put in may quote the element.
+  // The last closing tag, because the element may contain text that quotes its own tags.
   const end = text.lastIndexOf(closing)
   if (end !== -1) return end + closing.length
   return isKnown ? text.length : 0
 }
 
-/** The text without what the CLI has put in front of it; the text itself when that is nothing (README, rule 3). */
+/** The text without the elements that the CLI has put in front of it (README, rule 3). */
 const withoutInjected = (text: string): string => {
   let rest = text
   for (let start = text.trimStart(); ; start = rest.trimStart()) {
@@ -47,21 +47,21 @@ const withoutInjected = (text: string): string => {
   }
 }
 
-/** A text in a message of the user, or one that replaces an image. */
+/** A text in a user's message. `isImage`: it replaces an image. */
 export type UserText = { readonly text: string; readonly isImage: boolean }
 
 const heading = /^## My request(?: for Codex)?:[ \t]*/gm
 
-/** What stands after the last heading of that kind, by which the apps mark what was typed; undefined without one. */
+/** The text after the last such heading, which the apps put above what was typed; undefined where there is no heading. */
 const requestIn = ({ text, isImage }: UserText): string | undefined => {
   const last = isImage || !text.includes('## My request') ? undefined : [...text.matchAll(heading)].at(-1)
   return last && text.slice(last.index + last[0].length).trim()
 }
 
-/** The end of an element around an image, which is a block of its own. */
+/** Whether a text is only the closing tag of an element around an image, which is a content block of its own. */
 const isEndOfImage = (text: string): boolean => text.trim() === '</image>'
 
-/** The texts of a message of the user that the user typed (README, rule 3). */
+/** The texts of a user's message that the user typed (README, rule 3). */
 export const typedTexts = (texts: readonly UserText[]): readonly string[] => {
   const typed = texts
     .filter(({ text }) => !isEndOfImage(text))
@@ -70,8 +70,8 @@ export const typedTexts = (texts: readonly UserText[]): readonly string[] => {
   const at = typed.findLastIndex((one) => requestIn(one) !== undefined)
   const [before, after] = [typed.slice(0, at), typed.slice(at + 1)]
   const request = at === -1 ? undefined : requestIn(typed[at]!)
-  // Where nothing is said after it, what the user noted stands before it.
-  const isTold = request !== undefined && (request !== '' || after.some(({ isImage }) => !isImage))
-  const kept = isTold ? [...before.filter(({ isImage }) => isImage), { text: request }, ...after] : typed
+  // Where nothing follows the heading, what the user typed stands before it.
+  const hasRequest = request !== undefined && (request !== '' || after.some(({ isImage }) => !isImage))
+  const kept = hasRequest ? [...before.filter(({ isImage }) => isImage), { text: request }, ...after] : typed
   return kept.map(({ text }) => text)
 }

@@ -1,12 +1,70 @@
-import type { SessionMessage } from '../agent.ts'
+import type { Part, SessionMessage } from '../agent.ts'
+import { isExternalId } from '../support/external-ids.ts'
 import { isObject, type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { errorPart, textPart } from '../support/parts.ts'
-import { type Context, itemDraft, ownIdOf } from './items.ts'
+import { blocksOf, type Draft, errorPart, newMessage, textPart, thinkingPart } from '../support/parts.ts'
+import { agentMessageParts, blockText, type Context, itemCallPart, itemResultPart, servedCallPart } from './content.ts'
+import { typedTexts, type UserText } from './injected.ts'
 
-type Draft = Pick<SessionMessage, 'role' | 'parts'>
+/** The type of a response item (README, rule 2). */
+const typeOf = ({ type, role, content }: Json): unknown =>
+  type === undefined && role !== undefined && content !== undefined ? 'message' : type
 
-/** What lines need of those before them. `model` is that of the last `turn_context`. */
+/** The id that the agent has given an item (README, rule 10). */
+const ownIdOf = (payload: Json): unknown => {
+  const { id, call_id: callId } = payload
+  if (isExternalId(id)) return id
+  const end = /_call$/.test(String(payload['type'])) ? 'call' : 'out'
+  return isExternalId(callId) ? `${callId}:${end}` : undefined
+}
+
+const textsOf = (payload: Json): readonly UserText[] =>
+  blocksOf(payload['content']).flatMap((block) => {
+    const text = blockText(block)
+    return text === undefined ? [] : [{ text, isImage: block['type'] === 'input_image' }]
+  })
+
+const message = (payload: Json): Draft | undefined => {
+  const { role } = payload
+  if (role !== 'user' && role !== 'assistant') return undefined
+  const texts = textsOf(payload)
+  const kept = role === 'user' ? typedTexts(texts) : texts.map(({ text }) => text)
+  return { role, parts: kept.flatMap(textPart) }
+}
+
+const summaryOf = ({ summary }: Json): string =>
+  blocksOf(summary)
+    .flatMap(({ text }) => textPart(text).flatMap((part) => (part.type === 'text' ? part.content.text : [])))
+    .join('\n\n')
+
+const assistant = (...parts: readonly Part[]): Draft => ({ role: 'assistant', parts })
+
+/** The draft of a response item; undefined for items that are no message. `messageId` is only called for those that are. */
+const itemDraft = (payload: Json, context: Context, messageId: () => string): Draft | undefined => {
+  const { calls, agents } = context
+  switch (typeOf(payload)) {
+    case 'message':
+      return message(payload)
+    case 'reasoning':
+      return assistant(...thinkingPart(summaryOf(payload)))
+    case 'function_call':
+    case 'custom_tool_call':
+    case 'local_shell_call':
+      return assistant(itemCallPart(payload, calls, messageId()))
+    case 'web_search_call':
+    case 'image_generation_call':
+      return assistant(servedCallPart(payload, messageId()))
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return { role: 'user', parts: [itemResultPart(payload, context)] }
+    case 'agent_message':
+      return { role: 'system', parts: agentMessageParts(payload, agents) }
+    default:
+      return undefined
+  }
+}
+
+/** What a line needs of the lines before it. `model` is that of the last `turn_context`. */
 export type Reading = Context & {
   readonly messageId: (wanted: unknown, text: string) => string
   model: string | undefined
@@ -29,7 +87,7 @@ const compactionDraft = (payload: Json): Draft => ({
   parts: textPart(textOf(payload['message']) ?? 'Context compacted'),
 })
 
-/** The role and the parts of a line's message; undefined for a line that is none (README, rules 2 to 8). */
+/** The draft of a line's message; undefined for lines that are no message (README, rules 2 to 8). */
 const draftOf = (json: Json, context: Context, messageId: () => string): Draft | undefined => {
   const payload = payloadOf(json)
   switch (json['type']) {
@@ -44,7 +102,7 @@ const draftOf = (json: Json, context: Context, messageId: () => string): Draft |
   }
 }
 
-/** The message of a line; undefined for one that is none. */
+/** The message of a line; undefined for lines that are no message. */
 export const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): SessionMessage | undefined => {
   const payload = payloadOf(json)
   const model = textOf(payload['model'])
@@ -53,13 +111,11 @@ export const readLine = (reading: Reading, { json, text, number: order }: Object
   const messageId = () => (id ??= reading.messageId(ownIdOf(payload), text))
   const draft = draftOf(json, reading, messageId)
   if (!draft || draft.parts.length === 0) return undefined
-  const timestamp = millisecondsOf(json['timestamp'])
-  return {
+  return newMessage({
     externalId: messageId(),
-    role: draft.role,
-    ...(draft.role === 'assistant' && reading.model !== undefined ? { model: reading.model } : {}),
+    ...draft,
+    model: draft.role === 'assistant' ? reading.model : undefined,
     order,
-    ...(timestamp === undefined ? {} : { timestamp }),
-    parts: draft.parts,
-  }
+    timestamp: millisecondsOf(json['timestamp']),
+  })
 }

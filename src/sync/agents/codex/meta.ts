@@ -1,13 +1,13 @@
 import { basename } from 'node:path'
 import { acceptedId } from '../support/external-ids.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
-import { storedTitle } from '../support/title.ts'
+import { storedTitle } from '../support/trace-fields.ts'
 import { threadIdOf } from './files.ts'
 
-/** What the lines say of the session itself, as plain JSON. `session`: of its `session_meta`, what is needed of it. */
+/** What lines say about the session itself, as plain JSON. `session` is the part of its `session_meta` that is used. */
 export type Meta = { readonly session?: Json; readonly cwd?: string; readonly name?: string }
 
-/** The thread that started a sub-agent's: newer versions say so beside the id, too. */
+/** The thread that started this sub-agent's. Newer versions also store it beside the thread's id. */
 const parentIn = ({ parent_thread_id, source }: Json): unknown =>
   textOf(parent_thread_id) ?? objectOf(objectOf(objectOf(source)['subagent'])['thread_spawn'])['parent_thread_id']
 
@@ -17,7 +17,7 @@ const neededOf = (session: Json): Json => {
   return { id, cwd, git: { branch, commit_hash, repository_url }, parent: parentIn(session) }
 }
 
-/** The name that an event gives the session; undefined for other events, and for those of another session, which a fork copies. */
+/** The name that an event gives the session; undefined for other events, and for events that a fork has copied from its parent. */
 const nameIn = ({ session }: Meta, { type, thread_id: id, thread_name: name }: Json): string | undefined => {
   const isOwn = id === undefined || id === null || id === session?.['id']
   return type === 'thread_name_updated' && isOwn ? storedTitle(name) : undefined
@@ -32,7 +32,7 @@ export const withLine = (meta: Meta, { type, payload }: Json): Meta => {
   return cwd === undefined ? meta : { ...meta, cwd }
 }
 
-/** The session's own id, before it is made the trace's. */
+/** The id of the session as the CLI stores it. */
 export const sessionIdOf = (path: string, { session }: Meta): string =>
   textOf(session?.['id']) ?? threadIdOf(path) ?? basename(path).replace(/\.jsonl(\.zst)?$/, '')
 
@@ -44,7 +44,7 @@ export const parentOf = ({ session }: Meta): string | undefined => {
   return parent === undefined ? undefined : acceptedId(parent, 'session')
 }
 
-/** Where the session took place: its folder, and what git said of it. */
+/** The folder in which the session took place, and what git said about it. */
 export const placeOf = ({ session, cwd }: Meta) => {
   const git = objectOf(session?.['git'])
   return {

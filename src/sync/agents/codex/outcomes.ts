@@ -3,7 +3,7 @@ import { isExternalId } from '../support/external-ids.ts'
 import type { Json } from '../support/json.ts'
 import { NeedsWhole } from '../support/line-parser.ts'
 
-/** How the outputs begin by which the CLI and its tools say that a call was refused, or broke off (README, rule 6). */
+/** The beginnings of outputs that say that a call was refused, or was broken off (README, rule 6). */
 const FAILURES = [
   'execution error',
   'failed to parse function arguments',
@@ -40,10 +40,10 @@ const saysFailure = (head: string): boolean => {
   return FAILURES.some((failure) => text.startsWith(failure))
 }
 
-/** What the CLI says of an output is shorter. */
+/** The longest part of an output that can be the CLI's. */
 const MAX_HEAD = 1_024
 
-/** What the CLI says of the output: what stands before a line `Output:`, or the first line where nothing marks it. */
+/** What the CLI has put in front of an output: the text before a line `Output:`, or else the first line. */
 const headOf = (output: string): string => {
   const start = output.slice(0, MAX_HEAD)
   const marked = start.indexOf('\nOutput:')
@@ -60,7 +60,7 @@ export const saysFailed = (output: string): boolean => {
   return code === undefined ? saysFailure(head) : Number(code) !== 0
 }
 
-/** The id of the call that an event says to have failed; undefined for other events. */
+/** The id of the call that failed according to an event; undefined for other events. */
 const failedCall = ({ type, call_id: id, success, exit_code: code, source }: Json): string | undefined => {
   if (!isExternalId(id)) return undefined
   if (type === 'patch_apply_end') return success === false ? id : undefined
@@ -68,22 +68,22 @@ const failedCall = ({ type, call_id: id, success, exit_code: code, source }: Jso
   return isOfAgent && typeof code === 'number' && code !== 0 ? id : undefined
 }
 
-/** What is known of calls, as plain JSON: their ids, hashed. */
+/** The hashed ids of calls, as plain JSON. */
 export type SavedOutcomes = { readonly failed: SavedMap; readonly answered: SavedMap }
 
-/** The calls that events say to have failed: such an event may stand before or after the result. */
+/** The calls that failed according to events, which may stand before or after the result. */
 export const newOutcomes = (saved?: SavedOutcomes) => {
   const failed = newHashedMap(saved?.failed)
   const before = newHashedMap(saved?.answered)
   const answered = newHashedMap(saved?.answered)
   return {
-    /** Throws NeedsWhole for a call whose result was read before what was saved. */
+    /** Throws NeedsWhole where the result of a failed call stands before the saved state. */
     noteEvent: (payload: Json): void => {
       const id = failedCall(payload)
       if (id === undefined || !failed.add(id)) return
       if (saved && before.get(id) !== undefined) throw new NeedsWhole()
     },
-    /** Is needed of what is saved. */
+    /** Called in a reading whose state is saved. */
     noteResult: ({ type, call_id: id }: Json): void => {
       if (/_output$/.test(String(type)) && isExternalId(id)) answered.add(id)
     },

@@ -2,18 +2,17 @@ import type { SessionMessage } from '../agent.ts'
 import { type MessageIds, newMessageIds, noMessageIds, type SavedMessageIds } from '../support/external-ids.ts'
 import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { newOutline, type Outline, type SavedOutline } from '../support/outline.ts'
+import { newOutline, type Outline, type SavedOutline, traceFieldsOf } from '../support/trace-fields.ts'
 import { newToolCalls, type SavedCalls } from '../support/tool-calls.ts'
-import { traceFieldsOf } from '../support/trace-fields.ts'
-import { type AgentSessions, withAgent } from './agents.ts'
+import { type AgentSessions, withAgent } from './content.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
 import { isRolloutLine, payloadOf, type Reading, readLine } from './messages.ts'
 import { externalIdOf, type Meta, parentOf, placeOf, sessionIdOf, withLine } from './meta.ts'
 import { newOutcomes, type Outcomes, type SavedOutcomes } from './outcomes.ts'
-import { titlesNear } from './titles.ts'
+import { indexedTitle } from './files.ts'
 import { newTurns, type SavedTurns, type Turns } from './turns.ts'
 
-/** What the lines after a place need of those before it. */
+/** What later lines need of the lines before them. */
 type Saved = {
   readonly ownStart: OwnStart
   readonly meta: Meta
@@ -56,7 +55,7 @@ const start = async ({ path, size, saved, ahead }: Start<State, Saved>): Promise
   }
 }
 
-/** Notes what a line says of others: an event, or the result of a call. */
+/** Notes what a line says about other lines: an event, or the result of a call. */
 const note = (state: State, { json, number }: ObjectLine): void => {
   const payload = payloadOf(json)
   if (json['type'] === 'response_item' && state.ids) state.outcomes.noteResult(payload)
@@ -66,7 +65,7 @@ const note = (state: State, { json, number }: ObjectLine): void => {
   if (number >= state.ownStart.line) state.turns.noteEvent(payload, number)
 }
 
-/** The message of a line, unless it is a copy of one of the parent's, or was taken back (README, rules 9 and 12). */
+/** The message of a line, unless it is copied from the parent session, or was taken back (README, rules 9 and 12). */
 const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   state.meta = withLine(state.meta, line.json)
   note(state, line)
@@ -77,7 +76,7 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   return state.ahead?.turns.isUndone(line.number) ? noMessages : [message]
 }
 
-/** Undefined where the last line, which has no end yet and may become another one, begins a turn or takes some back. */
+/** Undefined where the last line begins a turn or takes turns back but has no newline yet: it may still become another line. */
 const save = (state: State): Saved | undefined => {
   const { ahead, ownStart, meta, outline, calls, ids, outcomes, turns, agents, model } = state
   if (!ids || !ownStart.isFinal || turns.changes() !== ahead?.turns.changes()) return undefined
@@ -99,7 +98,7 @@ export const parserOf = (agentId: string, version: number): LineParser<State, Sa
   start,
   step,
   describe: async ({ meta, outline, turns }, path) => {
-    const title = meta.name ?? (await titlesNear(path)).get(sessionIdOf(path, meta)) ?? turns.title()
+    const title = meta.name ?? (await indexedTitle(path, sessionIdOf(path, meta))) ?? turns.title()
     return {
       externalId: externalIdOf(path, meta),
       trace: traceFieldsOf(agentId, {

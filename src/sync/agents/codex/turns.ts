@@ -1,16 +1,16 @@
 import type { SessionMessage } from '../agent.ts'
 import type { Json } from '../support/json.ts'
 import { NeedsWhole } from '../support/line-parser.ts'
-import { titleOfPrompt } from '../support/outline.ts'
+import { titleOfPrompt } from '../support/trace-fields.ts'
 
-/** Of the turns before a place, as plain JSON: the title that the first one gives. */
+/** What is kept of turns, as plain JSON: the title that the first one gives. */
 export type SavedTurns = { readonly title?: string | undefined }
 
-/** How many turns a line takes back; 0 for a line that takes none. */
+/** How many turns an event takes back; 0 for other events. */
 const takenBack = ({ type, num_turns: count }: Json): number =>
   type === 'thread_rolled_back' && typeof count === 'number' && count > 0 ? Math.floor(count) : 0
 
-/** The turns of a session, each begun by a prompt, and which lines were taken back (README, rule 12). */
+/** The turns of a session, each of which begins with a prompt, and the lines that were taken back (README, rule 12). */
 export const newTurns = (saved?: SavedTurns) => {
   const starts: number[] = []
   const undone: { readonly from: number; readonly to: number }[] = []
@@ -23,7 +23,7 @@ export const newTurns = (saved?: SavedTurns) => {
       starts.push(message.order)
       title ??= titleOfPrompt(message)
     },
-    /** Throws NeedsWhole for turns before what was saved. */
+    /** Throws NeedsWhole where turns are taken back that stand before the saved state. */
     noteEvent: (payload: Json, line: number): void => {
       const count = takenBack(payload)
       if (count === 0) return
@@ -34,7 +34,7 @@ export const newTurns = (saved?: SavedTurns) => {
       if (starts.length === 0) title = saved?.title
     },
     isUndone: (line: number): boolean => undone.some(({ from, to }) => from <= line && line < to),
-    /** How many turns were begun, and how often some were taken back. */
+    /** A number that grows with each prompt, and each time that turns are taken back. */
     changes: () => changes,
     /** The first prompt, shortened. */
     title: () => title,

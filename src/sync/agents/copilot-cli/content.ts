@@ -1,9 +1,7 @@
 import type { Part } from '../agent.ts'
-import { argsOfJson } from '../support/args.ts'
-import { blocksOf } from '../support/content-blocks.ts'
+import { argsOfJson, blocksOf, callPart, resultPart, textPart, thinkingPart } from '../support/parts.ts'
 import { isObject, type Json, objectOf, objectsIn, textOf } from '../support/json.ts'
 import { mediaPlaceholder, withoutBase64 } from '../support/media.ts'
-import { textPart, thinkingPart } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 
 const fileName = (path: unknown): string | undefined =>
@@ -23,12 +21,7 @@ export const promptParts = ({ content, attachments }: Json): readonly Part[] => 
   ...objectsIn(attachments).map(attachmentText).flatMap(textPart),
 ]
 
-const callPart = (request: Json, calls: ToolCalls, fallbackId: string): Part => {
-  const call = calls.add(request['toolCallId'], textOf(request['name']) ?? 'unknown', fallbackId)
-  return { type: 'tool_call', content: { ...call, args: argsOfJson(request['arguments']) } }
-}
-
-/** The parts of an answer (README, rule 3). `isNew` tells whether its thinking was not said before. */
+/** The parts of an answer (README, rule 3). `isNew` tells whether a text of thinking is new. */
 export const answerParts = (
   data: Json,
   calls: ToolCalls,
@@ -37,12 +30,12 @@ export const answerParts = (
 ): readonly Part[] => [
   ...newThinking(data['reasoningText'], isNew),
   ...textPart(data['content']),
-  ...objectsIn(data['toolRequests']).map((request, index) =>
-    callPart(request, calls, `${messageId()}-call-${index + 1}`),
+  ...objectsIn(data['toolRequests']).map(({ toolCallId: id, name, arguments: args }, index) =>
+    callPart(calls, { id, name, args: argsOfJson(args), fallbackId: `${messageId()}-call-${index + 1}` }),
   ),
 ]
 
-/** The part of thinking that was not said before (README, rule 4). */
+/** The part of a thinking text; no part where the text is not new (README, rule 4). */
 export const newThinking = (value: unknown, isNew: (thinking: string) => boolean): readonly Part[] => {
   const thinking = textOf(value)
   return thinking !== undefined && isNew(thinking) ? thinkingPart(thinking) : []
@@ -57,11 +50,7 @@ const outputOf = (content: unknown): string | undefined => {
 const errorOf = (error: unknown): string | undefined => textOf(error) ?? textOf(objectOf(error)['message'])
 
 /** The part of a result (README, rule 5). */
-export const resultPart = ({ toolCallId, success, result, error }: Json, calls: ToolCalls): Part => ({
-  type: 'tool_result',
-  content: {
-    ...calls.findForResult(toolCallId),
-    output: withoutBase64(outputOf(isObject(result) ? result['content'] : result) ?? errorOf(error) ?? ''),
-    status: success === false ? 'error' : 'success',
-  },
-})
+export const executionPart = ({ toolCallId, success, result, error }: Json, calls: ToolCalls): Part => {
+  const output = outputOf(isObject(result) ? result['content'] : result) ?? errorOf(error) ?? ''
+  return resultPart(calls.findForResult(toolCallId), withoutBase64(output), success === false)
+}

@@ -3,14 +3,12 @@ import { isExternalId, newMessageIds, noMessageIds, type SavedMessageIds } from 
 import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { errorPart, textPart } from '../support/parts.ts'
+import { type Draft, errorPart, newMessage, textPart } from '../support/parts.ts'
 import { newToolCalls, type SavedCalls } from '../support/tool-calls.ts'
-import { answerParts, newThinking, promptParts, resultPart } from './content.ts'
+import { answerParts, executionPart, newThinking, promptParts } from './content.ts'
 import { chosenModel } from './session.ts'
 
-type Draft = Pick<SessionMessage, 'role' | 'parts'>
-
-/** What lines need of those before them, as plain JSON. */
+/** A reading as plain JSON. */
 export type SavedReading = {
   readonly calls: SavedCalls
   readonly thoughts: SavedMap
@@ -19,7 +17,7 @@ export type SavedReading = {
   readonly model?: string | undefined
 }
 
-/** Tells whether thinking was not said since the last prompt (README, rule 4). */
+/** Tells whether a thinking text has not occurred since the last prompt (README, rule 4). */
 const newThoughts = (saved?: SavedMap) => {
   let said = newHashedMap(saved)
   return {
@@ -29,7 +27,7 @@ const newThoughts = (saved?: SavedMap) => {
   }
 }
 
-/** Tells whether the event of a message was there before (README, rule 9). */
+/** Tells whether the event of a message is a repetition of an earlier one (README, rule 9). */
 const newRepetitions = (saved?: SavedMap) => {
   const seen = newHashedMap(saved)
   return {
@@ -38,7 +36,7 @@ const newRepetitions = (saved?: SavedMap) => {
   }
 }
 
-/** A reading of events, one after the other. Without `withIds` its messages have none. */
+/** What an event needs of the events before it. `withIds` is false in a first reading, which needs no ids of messages. */
 export const newReading = (saved: SavedReading | undefined, withIds: boolean) => {
   const ids = newMessageIds(saved?.ids)
   return {
@@ -60,7 +58,7 @@ export const saveReading = ({ calls, thoughts, events, ids, model }: Reading): S
   model,
 })
 
-/** Whether a person typed a prompt, and not the CLI or another agent. Each has the id of a task since version 1.0.64. */
+/** Whether a prompt was typed by a person, and not sent by the CLI or by another agent. */
 const isTyped = ({ source }: Json): boolean => source !== 'system' && !String(source).startsWith('agent-')
 
 const errorDraft = (data: Json): Draft => ({
@@ -73,7 +71,7 @@ const compactionDraft = (data: Json): Draft | undefined =>
     ? undefined
     : { role: 'system', parts: textPart(textOf(data['summaryContent']) ?? 'Context compacted') }
 
-/** The role and the parts of an event; undefined for one that is no message (README, rules 2 to 8). */
+/** The draft of an event's message; undefined for events that are no message (README, rules 2 to 8). */
 const draftOf = (
   type: unknown,
   data: Json,
@@ -88,7 +86,7 @@ const draftOf = (
     case 'assistant.reasoning':
       return { role: 'assistant', parts: newThinking(data['content'], thoughts.isNew) }
     case 'tool.execution_complete':
-      return { role: 'user', parts: [resultPart(data, calls)] }
+      return { role: 'user', parts: [executionPart(data, calls)] }
     case 'session.error':
       return errorDraft(data)
     case 'session.compaction_complete':
@@ -98,7 +96,7 @@ const draftOf = (
   }
 }
 
-/** Notes what an event says for those after it. */
+/** Notes what later events need of this one. */
 const note = (reading: Reading, json: Json, data: Json): void => {
   const { toolCallId, toolName } = data
   if (json['type'] === 'user.message') reading.thoughts.forget()
@@ -108,13 +106,11 @@ const note = (reading: Reading, json: Json, data: Json): void => {
   if (chosen !== undefined) reading.model = chosen || undefined
 }
 
-const modelOf = ({ model }: Reading, data: Json, role: SessionMessage['role']): { readonly model?: string } => {
-  if (role !== 'assistant') return {}
-  const own = textOf(data['model']) ?? (textOf(data['parentToolCallId']) ? undefined : model)
-  return own === undefined ? {} : { model: own }
-}
+/** The model of an answer. One of a sub-agent has none unless the event names it. */
+const modelOf = ({ model }: Reading, data: Json): string | undefined =>
+  textOf(data['model']) ?? (textOf(data['parentToolCallId']) ? undefined : model)
 
-/** The message of an event; undefined for one that is none. */
+/** The message of an event; undefined for events that are no message. */
 export const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): SessionMessage | undefined => {
   const data = objectOf(json['data'])
   note(reading, json, data)
@@ -122,13 +118,11 @@ export const readLine = (reading: Reading, { json, text, number: order }: Object
   const messageId = () => (id ??= reading.messageId(json['id'], text))
   const draft = draftOf(json['type'], data, reading, messageId)
   if (!draft || draft.parts.length === 0 || reading.events.isRepetition(json['id'], text)) return undefined
-  const timestamp = millisecondsOf(json['timestamp'])
-  return {
+  return newMessage({
     externalId: messageId(),
-    role: draft.role,
-    ...modelOf(reading, data, draft.role),
+    ...draft,
+    model: draft.role === 'assistant' ? modelOf(reading, data) : undefined,
     order,
-    ...(timestamp === undefined ? {} : { timestamp }),
-    parts: draft.parts,
-  }
+    timestamp: millisecondsOf(json['timestamp']),
+  })
 }

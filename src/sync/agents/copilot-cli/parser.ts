@@ -2,13 +2,11 @@ import type { SessionMessage } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { newOutline, type Outline, type SavedOutline } from '../support/outline.ts'
-import { traceFieldsOf } from '../support/trace-fields.ts'
+import { newOutline, type Outline, type SavedOutline, traceFieldsOf } from '../support/trace-fields.ts'
 import { newReading, readLine, type SavedReading, saveReading } from './messages.ts'
-import { type Details, idInPath, isEvent, noteDetails } from './session.ts'
-import { workspaceName } from './workspace.ts'
+import { type Details, idInPath, isEvent, noteDetails, workspaceName } from './session.ts'
 
-/** What the lines after a place need of those before it. */
+/** What later lines need of the lines before them. */
 type Saved = { readonly details: Details; readonly outline: SavedOutline; readonly reading: SavedReading }
 
 type State = {

@@ -1,11 +1,13 @@
-import { basename, dirname } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
+import { storedTitle } from '../support/trace-fields.ts'
 
-/** Whether a line is an event of a kind that the CLI writes. */
+/** Whether a line has the form of an event that the CLI writes. */
 export const isEvent = ({ type, data }: Json): boolean =>
   /^(session|user|assistant|tool|system|subagent|hook)\.\w/.test(String(type)) && isObject(data)
 
-/** The model that an event chooses for the answers after it, empty for none (README, rule 3); undefined for other events. */
+/** The model that an event selects for the answers after it, empty for "auto" (README, rule 3); undefined for other events. */
 export const chosenModel = (json: Json): string | undefined => {
   const data = objectOf(json['data'])
   const model = textOf(modelIn(json['type'], data))
@@ -28,14 +30,14 @@ const modelIn = (type: unknown, data: Json): unknown => {
   }
 }
 
-/** What the events say of the session itself, as plain JSON. */
+/** What the events say about the session itself, as plain JSON. */
 export type Details = {
   sessionId?: string
   cwd?: string
   branch?: string
   commit?: string
   remote?: string
-  /** The model that was chosen last, for a session without an answer that tells its own. */
+  /** The model that was selected last, for sessions whose answers do not name theirs. */
   model?: string
 }
 
@@ -44,7 +46,7 @@ const contextOf = (json: Json): Json => {
   return json['type'] === 'session.context_changed' ? data : objectOf(data['context'])
 }
 
-/** The address of the repository, of which the CLI stores host and name. */
+/** The address of the repository; the CLI stores its host and name. */
 const remoteOf = ({ repository, repositoryHost, hostType }: Json): string | undefined => {
   const host = textOf(repositoryHost) ?? (hostType === 'github' ? 'github.com' : undefined)
   const isName = /^[\w.-]+(\/[\w.-]+)+$/.test(String(repository))
@@ -60,7 +62,7 @@ const noteContext = (details: Details, context: Json): void => {
   if (remote) details.remote = remote
 }
 
-/** Notes in `details` what an event says of the session (README, rule 1). */
+/** Notes in `details` what an event says about the session (README, rule 1). */
 export const noteDetails = (details: Details, json: Json): void => {
   const data = objectOf(json['data'])
   const sessionId = textOf(data['sessionId'])
@@ -73,3 +75,50 @@ export const noteDetails = (details: Details, json: Json): void => {
 /** The session's id in the path of its file. */
 export const idInPath = (path: string): string =>
   basename(path) === 'events.jsonl' ? basename(dirname(path)) : basename(path, '.jsonl')
+
+/** A larger file is not read: a `workspace.yaml` has some hundred bytes. */
+const MAX_BYTES = 1 << 16
+
+/** The index at which a comment begins in a value without quotes, or the length of the value. */
+const commentIn = (value: string): number => {
+  if (value.startsWith('#')) return 0
+  const found = value.search(/\s#/)
+  return found === -1 ? value.length : found
+}
+
+const unquoted = (value: string): string => {
+  if (/^'.*'$/s.test(value)) return value.slice(1, -1).replaceAll("''", "'")
+  if (!/^".*"$/s.test(value)) return value.slice(0, commentIn(value))
+  try {
+    return String(JSON.parse(value))
+  } catch {
+    return value.slice(1, -1)
+  }
+}
+
+/** The value of the key `name` in a YAML document. It may continue in indented lines. */
+const nameIn = (yaml: string): string | undefined => {
+  const lines = yaml.split(/\r?\n/)
+  const first = lines.findIndex((line) => /^name:(?:\s|$)/.test(line))
+  if (first === -1) return undefined
+  const end = lines.findIndex((line, index) => index > first && /^\S/.test(line))
+  const [head, ...rest] = lines.slice(first, end === -1 ? undefined : end).map((line) => line.trim())
+  const value = head!.slice('name:'.length).trim()
+  // A block scalar: all of the value stands in the lines below.
+  const isBlock = /^[|>][-+\d]*$/.test(value)
+  const text = [...(isBlock ? [] : [value]), ...rest].filter((line) => line !== '').join(' ')
+  const name = isBlock ? text : unquoted(text)
+  return /^(?:~|null)$/i.test(name) && !/^['"]/.test(text) ? undefined : name
+}
+
+/** The name of the session whose events are at `path`, from the `workspace.yaml` beside them (README, rule 10). */
+export const workspaceName = (path: string): string | undefined => {
+  if (basename(path) !== 'events.jsonl') return undefined
+  const file = join(dirname(path), 'workspace.yaml')
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    return stats?.isFile() && stats.size <= MAX_BYTES ? storedTitle(nameIn(readFileSync(file, 'utf8'))) : undefined
+  } catch {
+    return undefined
+  }
+}

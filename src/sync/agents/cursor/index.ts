@@ -1,5 +1,6 @@
 import { sep } from 'node:path'
 import type { Agent } from '../agent.ts'
+import { beginsLikeDatabase } from '../support/sqlite/snapshot.ts'
 import { composerSessions } from './composers.ts'
 import { chatsIn, databasesIn, PROJECT_OF_CHATS, transcripts } from './places.ts'
 import { storeSessions } from './stores.ts'
@@ -17,10 +18,7 @@ const DATABASE = /[\\/]globalStorage[\\/]state\.vscdb$/
 
 const STORE = /[\\/]store\.db$/
 
-/** The beginning of a database of the command line tool, where the tables are described, has these. */
-const STORE_TABLES = [/CREATE TABLE (?:IF NOT EXISTS )?["`]?blobs\b/, /CREATE TABLE (?:IF NOT EXISTS )?["`]?meta\b/]
-
-/** Folders of the command line tool's sessions, and those of transcripts: no folder beside them holds sessions. */
+/** Searches only the command line tool's folders of sessions, and folders of transcripts. */
 const isSkipped = (path: string): boolean => {
   const [first = '', ...below] = path.split(sep)
   if (PROJECT_OF_CHATS.test(first)) return below.length > 1
@@ -34,9 +32,8 @@ const sessionsOf = (path: string) => {
 
 const looksLike = (path: string, beginning: string): boolean => {
   if (path.endsWith('.vscdb'))
-    return beginning.startsWith('SQLite format 3\0') && (DATABASE.test(path) || beginning.includes('cursorDiskKV'))
-  if (path.endsWith('.db'))
-    return beginning.startsWith('SQLite format 3\0') && STORE_TABLES.every((table) => table.test(beginning))
+    return beginsLikeDatabase(beginning) && (DATABASE.test(path) || beginning.includes('cursorDiskKV'))
+  if (path.endsWith('.db')) return beginsLikeDatabase(beginning, 'blobs', 'meta')
   if (path.endsWith('.txt')) return isTranscript(path) && /^[ \t]*(?:user|assistant):[ \t\r]*$/m.test(beginning)
   return isTranscript(path) || /^\s*\{\s*"role"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:/.test(beginning)
 }

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { EnvironmentVariables } from '../agent.ts'
-import { appFolders } from '../support/app-folders.ts'
+import { appFolders } from '../support/files.ts'
 
-/** The folders `User` of the editor on macOS, Linux and Windows, whichever is there. */
+/** The editor's folders `User` on macOS, Linux and Windows. Not all of them exist. */
 const userFolders = (env: EnvironmentVariables, home: string): readonly string[] =>
   appFolders(env, home).map((folder) => join(folder, 'Cursor', 'User'))
 
@@ -13,7 +13,7 @@ export const databasesIn = (env: EnvironmentVariables, home: string): readonly s
 /** Where the editor describes its workspaces, beside the folder of its database. */
 export const workspacesBeside = (database: string): string => join(database, '..', '..', 'workspaceStorage')
 
-/** The folders in which the command line tool keeps a folder for each project, and in that one for each session. */
+/** The folders in which the command line tool keeps a folder for each project, with a folder for each session. */
 export const chatsIn = ({ XDG_CONFIG_HOME }: EnvironmentVariables, home: string): readonly string[] => [
   join(home, '.cursor', 'chats'),
   join(XDG_CONFIG_HOME || join(home, '.config'), 'cursor', 'chats'),
@@ -33,20 +33,20 @@ const homeOfTranscript = (path: string): string | undefined => {
   return end === -1 ? undefined : path.slice(0, end)
 }
 
-/** The databases at their default places below the home folder of a transcript; none when it lies elsewhere. */
+/** The editor's databases at their default places below the home folder of a transcript; none where it lies elsewhere. */
 export const databasesOfTranscript = (path: string): readonly string[] => {
   const home = homeOfTranscript(path)
   return home === undefined ? [] : databasesIn({}, home)
 }
 
-/** The same for a database of the command line tool. */
+/** The editor's databases at their default places below the home folder of a database of the command line tool. */
 export const databasesOfStore = (path: string): readonly string[] => {
   const chats = join(path, '..', '..', '..')
   const home = [join(chats, '..', '..'), join(chats, '..', '..', '..')].find((one) => chatsIn({}, one).includes(chats))
   return home === undefined ? [] : databasesIn({}, home)
 }
 
-/** The databases that the command line tool may have of a transcript's session, at their default places. */
+/** The default places of databases in which the command line tool may keep the session of a transcript. */
 export const storesOfTranscript = async (path: string, id: string): Promise<readonly string[]> => {
   const home = homeOfTranscript(path)
   const found: string[] = []
@@ -55,7 +55,7 @@ export const storesOfTranscript = async (path: string, id: string): Promise<read
   return found
 }
 
-/** The folder below which a project's transcripts are, named after the project's path; undefined when it lies elsewhere. */
+/** The name of the folder with a project's transcripts, made from the project's path; undefined for a transcript elsewhere. */
 export const projectFolderOf = (path: string): string | undefined => {
   const start = path.lastIndexOf(TRANSCRIPTS)
   return start === -1 ? undefined : path.slice(start + TRANSCRIPTS.length).split(sep)[0]

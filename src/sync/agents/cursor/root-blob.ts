@@ -1,8 +1,8 @@
-/** What a root says of the state of a session (README, rule 13). */
+/** The state of a session, from its root blob (README, rule 13). */
 export type Root = {
   /** The ids of the messages, in order. */
   readonly messages: readonly string[]
-  /** The address of the folder in which the agent works. */
+  /** The `file:` address of the folder in which the agent works. */
   readonly folder: string | undefined
   readonly branch: string | undefined
 }
@@ -14,7 +14,7 @@ const ID_BYTES = 32
 const FIELDS = { message: 1, folder: 9, repository: 21 } as const
 const REPOSITORY = { path: 1, branch: 2 } as const
 
-/** A varint that begins at `from`, and where it ends; undefined when there is none. */
+/** The varint that begins at `from`, and where it ends; undefined where there is none. */
 const varintAt = (data: Buffer, from: number): { readonly value: number; readonly end: number } | undefined => {
   let value = 0
   for (let i = 0; i < 10 && from + i < data.length; i++) {
@@ -25,7 +25,7 @@ const varintAt = (data: Buffer, from: number): { readonly value: number; readonl
   return undefined
 }
 
-/** Where the value of a field that is no bytes ends; undefined when it has a type that is not known. */
+/** Where the value of a field of a numeric type ends; undefined for unknown types. */
 const endOfNumber = (data: Buffer, from: number, type: number): number | undefined => {
   switch (type) {
     case 0:
@@ -39,7 +39,7 @@ const endOfNumber = (data: Buffer, from: number, type: number): number | undefin
   }
 }
 
-/** The fields of a protobuf message that hold bytes; undefined when it is none. */
+/** The fields of a protobuf message that hold bytes; undefined where the data are not such a message. */
 const fieldsOf = (data: Buffer): readonly Field[] | undefined => {
   const fields: Field[] = []
   let at: number | undefined = 0
@@ -58,7 +58,7 @@ const fieldsOf = (data: Buffer): readonly Field[] | undefined => {
 const textIn = (fields: readonly Field[], number: number): string | undefined =>
   fields.find((field) => field.number === number)?.value.toString('utf8')
 
-/** A root, of the bytes of its blob; undefined when they are something else, or name no message. */
+/** The root in the bytes of a blob; undefined where they are anything else, or name no message. */
 export const readRoot = (bytes: Uint8Array): Root | undefined => {
   const fields = fieldsOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   const messages = fields?.filter(({ number }) => number === FIELDS.message).map(({ value }) => value) ?? []

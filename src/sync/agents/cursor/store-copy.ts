@@ -1,27 +1,25 @@
 import { type Json, parseObject, textOf } from '../support/json.ts'
 import type { Database } from '../support/sqlite/load.ts'
-import { columnsOf } from '../support/sqlite/snapshot.ts'
-import { type Root, readRoot } from './root-blob.ts'
+import { bounded, columnsOf } from '../support/sqlite/snapshot.ts'
+import { readRoot, type Root } from './root-blob.ts'
 
-/** What was found of a session, beside its messages, which are in the table `messages` of the private database. */
-export type CopiedStore = {
-  /** What the tool keeps of the session; empty when that cannot be read. */
+/** What was copied of a session besides its messages, which are in the table `messages` of the private database. */
+type CopiedStore = {
+  /** The tool's description of the session; empty where it cannot be read. */
   readonly meta: Json
   readonly root: Root | undefined
-  /** Whether there is a state of the session whose form is not known. */
+  /** Whether the session has a state of an unknown form. */
   readonly isUnknown: boolean
 }
 
-/** Blobs of more bytes are not read (README, rule 9). */
-const MAX_BLOB = 64 << 20
-const bounded = `CASE WHEN octet_length(data) <= ${MAX_BLOB} THEN CAST(data AS BLOB) END`
+const DATA = bounded('data', 'BLOB')
 
 const hasTables = (database: Database): boolean => {
   const [blobs, meta] = [columnsOf(database, 'blobs'), columnsOf(database, 'meta')]
   return blobs.has('id') && blobs.has('data') && meta.has('key') && meta.has('value')
 }
 
-/** The row that describes the session: JSON, as hexadecimal text or as it is. */
+/** The row that describes the session: JSON, or JSON in hexadecimal digits. */
 const metaOf = (database: Database): Json => {
   const row = database.prepare(`SELECT CAST(value AS TEXT) AS value FROM source.meta WHERE key = '0'`).get()
   const text = String(row?.['value'] ?? '')
@@ -31,13 +29,13 @@ const metaOf = (database: Database): Json => {
 const rootIn = (data: unknown): Root | undefined => (data instanceof Uint8Array ? readRoot(data) : undefined)
 
 const rootOf = (database: Database, id: string): Root | undefined =>
-  rootIn(database.prepare(`SELECT ${bounded} AS data FROM source.blobs WHERE id = ?`).get(id)?.['data'])
+  rootIn(database.prepare(`SELECT ${DATA} AS data FROM source.blobs WHERE id = ?`).get(id)?.['data'])
 
-/** Tells of a message whether it sums up what was before it. */
+/** Returns a function that tells whether a message is a summary of the messages before it. */
 const newSummaryTest = (database: Database): ((id: string) => boolean) => {
   const isSummary = database.prepare(
     `SELECT CASE WHEN json_valid(text) THEN json_extract(text, '$.providerOptions.cursor.isSummary') END AS found
-     FROM (SELECT CAST(${bounded} AS TEXT) AS text FROM source.blobs WHERE id = ?)`,
+     FROM (SELECT CAST(${DATA} AS TEXT) AS text FROM source.blobs WHERE id = ?)`,
   )
   return (id) => isSummary.get(id)?.['found'] === 1
 }
@@ -47,14 +45,12 @@ const hasRowNumbers = (database: Database): boolean => {
   return !/WITHOUT\s+ROWID/i.test(String(row?.['sql']))
 }
 
-/** The roots before the latest one, in the order in which they were written. None where the table does not keep it. */
+/** The roots before the latest one, in the order in which they were written. None where the table does not keep that order. */
 function* rootsBefore(database: Database, latest: string): Generator<Root> {
   if (!hasRowNumbers(database)) return
   const exists = database.prepare('SELECT 1 FROM source.blobs WHERE id = ?')
   const rows = database
-    .prepare(
-      `SELECT ${bounded} AS data FROM source.blobs WHERE substr(data, 1, 2) = x'0a20' AND id <> ? ORDER BY rowid`,
-    )
+    .prepare(`SELECT ${DATA} AS data FROM source.blobs WHERE substr(data, 1, 2) = x'0a20' AND id <> ? ORDER BY rowid`)
     .iterate(latest)
   for (const row of rows) {
     const root = rootIn(row['data'])
@@ -62,7 +58,7 @@ function* rootsBefore(database: Database, latest: string): Generator<Root> {
   }
 }
 
-/** The roots with the messages that summaries have taken the place of: of each summary the last one before it. */
+/** For each summary the last root before it, which has the messages that the summary replaces. */
 const summedUp = (database: Database, latest: string, root: Root): readonly Root[] => {
   const isSummary = newSummaryTest(database)
   if (!root.messages.some(isSummary)) return []
@@ -80,10 +76,10 @@ const summedUp = (database: Database, latest: string, root: Root): readonly Root
   return found
 }
 
-/** A message's place in a session: its blob, and how many messages before have the same one. */
+/** A message of a session: its blob, and the number of messages up to it that have the same blob. */
 type Listed = { readonly id: string; readonly repetition: number }
 
-/** All messages of roots, one after the other: those of a root that the ones before it have as well are listed once. */
+/** All messages of some roots, in order. Messages that several roots have are listed once. */
 const listedIn = (roots: readonly Root[]): readonly Listed[] => {
   const listed = new Map<string, Listed>()
   for (const { messages } of roots) {
@@ -97,7 +93,7 @@ const listedIn = (roots: readonly Root[]): readonly Listed[] => {
   return [...listed.values()]
 }
 
-/** The latest state of a session; `root` is undefined where there is none, or its form is not known. */
+/** The latest state of a session. `root` is undefined where there is none, or where it has an unknown form. */
 const latestOf = (database: Database) => {
   if (!hasTables(database)) return { meta: {}, latest: '', root: undefined }
   const meta = metaOf(database)
@@ -111,7 +107,7 @@ export const copyStore = (database: Database): CopiedStore => {
   const { meta, latest, root } = latestOf(database)
   if (!root) return { meta, root, isUnknown: latest !== '' }
   const insert = database.prepare(
-    `INSERT INTO messages VALUES (?, ?, (SELECT CAST(${bounded} AS TEXT) FROM source.blobs WHERE id = ?))`,
+    `INSERT INTO messages VALUES (?, ?, (SELECT CAST(${DATA} AS TEXT) FROM source.blobs WHERE id = ?))`,
   )
   const roots = [...summedUp(database, latest, root), root]
   for (const [index, { id, repetition }] of listedIn(roots).entries())
@@ -119,12 +115,10 @@ export const copyStore = (database: Database): CopiedStore => {
   return { meta, root, isUnknown: false }
 }
 
-/** Whether a database tells what its session holds: a message that can be read, or that there is none yet. */
+/** Whether the session in a database has a message that can be read, or no message yet. */
 export const isKnownIn = (database: Database): boolean => {
   const { latest, root } = latestOf(database)
   if (!root) return latest === ''
-  const isMessage = database.prepare(
-    `SELECT json_valid(CAST(${bounded} AS TEXT)) AS valid FROM source.blobs WHERE id = ?`,
-  )
+  const isMessage = database.prepare(`SELECT json_valid(CAST(${DATA} AS TEXT)) AS valid FROM source.blobs WHERE id = ?`)
   return root.messages.some((id) => isMessage.get(id)?.['valid'] === 1)
 }

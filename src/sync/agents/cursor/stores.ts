@@ -1,36 +1,34 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Session, SessionMessage, StoredSession } from '../agent.ts'
+import type { SessionMessage, StoredSession } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { type Json, parseObject, textOf } from '../support/json.ts'
-import { newOutline } from '../support/outline.ts'
-import { countSkipped } from '../support/skipped-lines.ts'
-import { copiedMessages } from '../support/sqlite/copied-messages.ts'
+import { type OnDamaged, sessionOfCopy } from '../support/session-of-messages.ts'
 import { lookAtFiles } from '../support/sqlite/files.ts'
 import type { Database } from '../support/sqlite/load.ts'
 import { rememberListing } from '../support/sqlite/remember.ts'
 import { copyFromDatabase, readDatabase } from '../support/sqlite/snapshot.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
 import { traceFieldsOf } from '../support/trace-fields.ts'
-import { composerList } from './listing.ts'
+import { composerList } from './composers.ts'
 import { databasesOfStore } from './places.ts'
-import { type CopiedStore, copyStore, isKnownIn } from './store-copy.ts'
+import { copyStore, isKnownIn } from './store-copy.ts'
 import { messageOfStore } from './store-messages.ts'
 import { pathOf } from './workspaces.ts'
 
 const idOf = (path: string): string => basename(dirname(path))
 
-/** What the tool keeps of the session beside its database. */
+/** The file in which the tool describes the session, beside its database. */
 const besideOf = (path: string): string => join(dirname(path), 'meta.json')
 
-/** The names that a session has until it gets one. */
+/** The names of sessions that were not given one. */
 const DEFAULT_NAMES: readonly unknown[] = ['New Agent', 'New Chat', 'Untitled']
 
 const nameIn = (...names: readonly unknown[]): string | undefined =>
   names.map(textOf).find((name) => name !== undefined && !DEFAULT_NAMES.includes(name))
 
-/** The messages of the private database. `onDamaged` is called with the number of each that cannot be read. */
-function* messagesIn(database: Database, onDamaged: (number: number) => void): Generator<SessionMessage> {
+/** The messages in the private database. */
+function* messagesIn(database: Database, onDamaged: OnDamaged): Generator<SessionMessage> {
   const calls = newToolCalls()
   for (const { number, id, data } of database
     .prepare('SELECT number, id, data FROM messages ORDER BY number')
@@ -47,29 +45,29 @@ const readBeside = async (path: string): Promise<Json> =>
 
 const readStore =
   (agentId: string, path: string): StoredSession['read'] =>
-  async ({ onMalformed }): Promise<Session> => {
-    const skipped = countSkipped(onMalformed)
-    const copy = () => copyFromDatabase(path, copyStore)
-    const copied = await copy()
-    const { meta, root, isUnknown }: CopiedStore = copied.result
-    if (isUnknown) skipped.onMalformed(1)
-    const outline = newOutline()
-    for (const message of messagesIn(copied.database, skipped.onMalformed)) outline.note(message)
-    const beside = await readBeside(path)
-    return {
-      externalId: acceptedId(idOf(path), 'session'),
-      trace: traceFieldsOf(agentId, {
-        title: nameIn(beside['title'], meta['name']) ?? outline.title(),
-        projectPath: textOf(beside['cwd']) ?? textOf(meta['workspacePath']) ?? pathOf(root?.folder),
-        model: outline.model() ?? textOf(meta['lastUsedModel']),
-        gitBranch: textOf(root?.branch),
-      }),
-      skippedLines: skipped.lines,
-      messages: copiedMessages(copied, copy, ({ database }) => messagesIn(database, () => {})),
-    }
-  }
+  ({ onMalformed }) =>
+    sessionOfCopy(
+      {
+        externalId: acceptedId(idOf(path), 'session'),
+        copy: () => copyFromDatabase(path, copyStore),
+        messages: ({ database, result: { isUnknown } }, onDamaged) => {
+          if (isUnknown) onDamaged(1)
+          return messagesIn(database, onDamaged)
+        },
+        trace: async (outline, { meta, root }) => {
+          const beside = await readBeside(path)
+          return traceFieldsOf(agentId, {
+            title: nameIn(beside['title'], meta['name']) ?? outline.title(),
+            projectPath: textOf(beside['cwd']) ?? textOf(meta['workspacePath']) ?? pathOf(root?.folder),
+            model: outline.model() ?? textOf(meta['lastUsedModel']),
+            gitBranch: textOf(root?.branch),
+          })
+        },
+      },
+      onMalformed,
+    )
 
-/** Whether a database of the command line tool tells what its session holds, at least that it is empty (README, rule 7). */
+/** Whether the session in a database of the command line tool can be read, or is known to be empty (README, rule 7). */
 export const isKnownStore = rememberListing((path) => readDatabase(path, isKnownIn))
 
 /** The session of a database of the command line tool, unless the editor's database holds it as well (README, rule 7). */

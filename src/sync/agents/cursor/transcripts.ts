@@ -1,20 +1,27 @@
 import { basename, extname, join } from 'node:path'
-import type { StoredSession } from '../agent.ts'
+import type { StoredSession, TraceFields } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
-import { type ReadSessionFile, sessionPerFile } from '../support/file-session.ts'
-import { type Described, type LineParser, noMessages } from '../support/line-parser.ts'
-import { newOutline, type Outline, type SavedOutline } from '../support/outline.ts'
+import { type ReadSessionFile, sessionPerFile } from '../support/files.ts'
+import { type LineParser, noMessages } from '../support/line-parser.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
-import { traceFieldsOf } from '../support/trace-fields.ts'
-import { composerList } from './listing.ts'
+import { sessionOfMessages } from '../support/session-of-messages.ts'
+import { newOutline, type Outline, type SavedOutline, traceFieldsOf } from '../support/trace-fields.ts'
+import { composerList } from './composers.ts'
 import { databasesOfTranscript, projectFolderOf, storesOfTranscript } from './places.ts'
 import { isKnownStore } from './stores.ts'
-import { isTranscriptLine, messagesOfText, newReading, readLine, type SavedReading, saveReading } from './transcript.ts'
+import {
+  isTranscriptLine,
+  messagesOfText,
+  newReading,
+  readLine,
+  type SavedReading,
+  saveReading,
+} from './transcript-messages.ts'
 import { folderNamed } from './workspaces.ts'
 
 const nameOf = (path: string): string => basename(path, extname(path))
 
-/** The transcripts of the same session that are preferred to this one (README, rule 7). */
+/** The paths of the same session's transcripts that are preferred to this one (README, rule 7). */
 const preferredTo = (path: string): readonly string[] => {
   const [folder, name] = [join(path, '..'), nameOf(path)]
   const files = [
@@ -29,28 +36,27 @@ const preferredTo = (path: string): readonly string[] => {
 export const isSuperseded = (path: string, files: ReadonlySet<string>): boolean =>
   preferredTo(path).some((other) => files.has(other))
 
-const describe = async (agentId: string, path: string, outline: Outline): Promise<Described> => {
+const externalIdOf = (path: string): string => acceptedId(`transcript-${nameOf(path)}`, 'session')
+
+const traceOf = async (agentId: string, path: string, outline: Outline): Promise<TraceFields> => {
   const project = projectFolderOf(path)
-  return {
-    externalId: acceptedId(`transcript-${nameOf(path)}`, 'session'),
-    trace: traceFieldsOf(agentId, {
-      title: outline.title(),
-      projectPath: project === undefined ? undefined : await folderNamed(databasesOfTranscript(path), project),
-      model: outline.model(),
-    }),
-  }
+  return traceFieldsOf(agentId, {
+    title: outline.title(),
+    projectPath: project === undefined ? undefined : await folderNamed(databasesOfTranscript(path), project),
+    model: outline.model(),
+  })
 }
 
-/** A transcript in plain text, which is read whole each time. */
+/** A transcript in plain text, which is read as a whole each time. */
 const readText =
   (agentId: string): ReadSessionFile =>
-  async (path, { size }) => {
-    const outline = newOutline()
-    for await (const message of messagesOfText(path, size)) outline.note(message)
-    return { ...(await describe(agentId, path, outline)), skippedLines: 0, messages: () => messagesOfText(path, size) }
+  (path, { size, onMalformed }) => {
+    const messages = () => messagesOfText(path, size)
+    const trace = (outline: Outline) => traceOf(agentId, path, outline)
+    return sessionOfMessages({ externalId: externalIdOf(path), first: messages, trace, again: messages }, onMalformed)
   }
 
-/** What the lines after a place need of those before it. */
+/** What later lines need of the lines before them. */
 type Saved = { readonly outline: SavedOutline; readonly reading: SavedReading }
 
 type State = { readonly outline: Outline; readonly reading: ReturnType<typeof newReading> }
@@ -66,11 +72,14 @@ const parserOf = (agentId: string, version: number): LineParser<State, Saved> =>
     outline.note(message)
     return [message]
   },
-  describe: ({ outline }, path) => describe(agentId, path, outline),
+  describe: async ({ outline }, path) => ({
+    externalId: externalIdOf(path),
+    trace: await traceOf(agentId, path, outline),
+  }),
   save: ({ outline, reading }) => ({ outline: outline.save(), reading: saveReading(reading) }),
 })
 
-/** Whether a database holds the session as well. One that cannot be read, or is not there, holds none. */
+/** Whether a database holds the session as well. One that cannot be read, or does not exist, counts as empty. */
 const isInDatabase = async (path: string): Promise<boolean> => {
   for (const database of databasesOfTranscript(path)) {
     const composers = await composerList.recent(database).catch(() => [])
@@ -81,7 +90,7 @@ const isInDatabase = async (path: string): Promise<boolean> => {
   return false
 }
 
-/** The sessions of transcripts: of each one, unless a database holds it as well (README, rule 7). */
+/** The `sessions` of a transcript's file: one, unless a database holds it as well (README, rule 7). */
 export const newTranscriptSessions = (agentId: string, version: number) => {
   const [text, lines] = [sessionPerFile(readText(agentId)), sessionPerFile(sessionOfLines(parserOf(agentId, version)))]
   return async function* (path: string): AsyncGenerator<StoredSession> {

@@ -5,7 +5,7 @@ import { rememberListing } from '../support/sqlite/remember.ts'
 import { columnsOf, readDatabase } from '../support/sqlite/snapshot.ts'
 import { workspacesBeside } from './places.ts'
 
-/** The path in a `file:` address, or in that of a remote machine; undefined for anything else. */
+/** The path in a `file:` address, or in the address of a folder on a remote machine; undefined for anything else. */
 export const pathOf = (uri: unknown): string | undefined => {
   const path = typeof uri === 'string' ? /^[\w-]+:\/\/[^/]*(\/.*)$/.exec(uri)?.[1] : undefined
   if (path === undefined) return undefined
@@ -21,7 +21,7 @@ const foldersIn = async (path: string): Promise<readonly string[]> => {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name))
 }
 
-/** The folder that a workspace is of. */
+/** The project folder of a workspace. */
 const folderOf = async (workspace: string): Promise<string | undefined> =>
   pathOf(parseObject(await readFile(join(workspace, 'workspace.json'), 'utf8').catch(() => ''))?.['folder'])
 
@@ -52,7 +52,7 @@ const composersOf = rememberListing((path) =>
   }),
 )
 
-/** The folders of sessions by id, as far as workspaces name them. Looked for when it is called first. */
+/** The project folders that workspaces name, by session id. They are searched at the first call. */
 export type Projects = () => Promise<ReadonlyMap<string, string>>
 
 const findProjects = async (database: string): Promise<ReadonlyMap<string, string>> => {
@@ -86,10 +86,10 @@ export const projectOf = async (
   return folder ?? (await projects()).get(id)
 }
 
-/** A path as the folders of transcripts are named, without what differs between versions. */
+/** A path in the form of the names of transcripts' folders, without what differs between versions. */
 const encoded = (path: string): string => path.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')
 
-/** The folder of a workspace whose path is written as `name`; undefined when several are, or none. */
+/** The workspace's folder whose path is written as `name`; undefined where there is none, or more than one. */
 export const folderNamed = async (databases: readonly string[], name: string): Promise<string | undefined> => {
   const found = new Set<string>()
   for (const database of databases)

@@ -1,10 +1,9 @@
 import type { Part } from '../agent.ts'
 import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
 import { kindOf, mediaPlaceholder } from '../support/media.ts'
-import { outputOfValue } from '../support/output.ts'
-import { textPart, thinkingPart } from '../support/parts.ts'
+import { outputOfValue, textPart, thinkingPart } from '../support/parts.ts'
 
-/** The parts of content: a string, one part, or a list of both (Gemini calls that a `PartListUnion`). */
+/** The parts of content that is a string, one part, or a list of both (a `PartListUnion` of Gemini's API). */
 const listOf = (content: unknown): readonly Json[] =>
   (Array.isArray(content) ? (content as readonly unknown[]) : [content]).flatMap((part) => {
     if (typeof part === 'string') return [{ text: part }]
@@ -44,7 +43,7 @@ export const contentParts = (content: unknown): readonly Part[] => {
   return parts
 }
 
-/** The text of content as a single one, such as an error's. */
+/** All of content as one text, such as an error's. */
 export const contentText = (content: unknown): string | undefined =>
   textOf(
     listOf(content)
@@ -64,5 +63,5 @@ const outputOf = (part: Json): string[] => {
   ]
 }
 
-/** The output of a tool, from the `result` of its call (README, rule 6). */
+/** The output of a tool from the `result` of its call (README, rule 6). */
 export const resultText = (result: unknown): string => listOf(result).flatMap(outputOf).join('\n')

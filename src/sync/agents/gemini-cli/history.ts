@@ -4,17 +4,17 @@ import { isObject, type Json } from '../support/json.ts'
 import { NeedsWhole } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { withoutBinary } from '../support/media.ts'
-import { count } from '../support/most-frequent.ts'
+import { count } from '../support/trace-fields.ts'
 
-/** A message where a line holds it: `index` is its place in the line's list of messages, undefined on a line of its own. */
+/** A message in a line: `index` is its place in the line's list of messages, undefined where it has a line of its own. */
 type Found = { readonly id: string; readonly json: Json; readonly index?: number }
 
-/** What the trace needs of a message: the model of an answer, or the title that a prompt would give. */
+/** What the trace needs of a message: the model of an answer, or the title from a prompt. */
 export type Note = { readonly model?: string | undefined; readonly title?: string | undefined }
 
 /**
- * Where the last version of a message is, and its place among the messages of the session. `isFromBefore`: an earlier version was
- * there before what was saved.
+ * Where the last version of a message stands, and its order among the messages of the session. `isFromBefore`: an earlier version
+ * stands before the saved state.
  */
 type Place = {
   readonly line: number
@@ -24,7 +24,7 @@ type Place = {
   readonly isFromBefore: boolean
 }
 
-/** What has become of the messages before a place in the file, as plain JSON. `known` has their orders, `newest` the last ones. */
+/** A history as plain JSON. `known` holds the orders of all messages, `newest` notes of the last ones. */
 export type SavedHistory = {
   readonly written: number
   readonly known: SavedMap
@@ -33,7 +33,7 @@ export type SavedHistory = {
   readonly title?: string | undefined
 }
 
-/** What has become of the messages that were written so far (README, rules 2 and 3), by id. */
+/** Where the messages that were written so far stand, without those that were removed again (README, rules 2 and 3). */
 export type History = {
   readonly saved: SavedHistory | undefined
   readonly known: HashedMap
@@ -49,7 +49,7 @@ const idOf = (json: Json): string => {
 const inList = (messages: readonly unknown[]): Found[] =>
   messages.flatMap((json, index) => (isObject(json) ? [{ id: idOf(json), json, index }] : []))
 
-/** The metadata of a record: of `$set`, of a document, or of a line with the session's id; undefined for all others. */
+/** The metadata of a record: of `$set`, of a document, or of a line with the session's id; undefined for other records. */
 export const metadataOf = ({ json, number }: ObjectLine): Json | undefined => {
   if (typeof json['$rewindTo'] === 'string' || typeof json['id'] === 'string') return undefined
   if (isObject(json['$set'])) return json['$set']
@@ -60,7 +60,7 @@ export const metadataOf = ({ json, number }: ObjectLine): Json | undefined => {
 export const isRecord = ({ id, sessionId, messages, $set, $rewindTo: target }: Json): boolean =>
   [id, sessionId, target].some((value) => typeof value === 'string') || Array.isArray(messages) || isObject($set)
 
-/** The list of messages that replaces all others; undefined when the record holds none. */
+/** The list of messages with which a record replaces all others; undefined for other records. */
 const replacementIn = (line: ObjectLine): readonly unknown[] | undefined => {
   const messages = metadataOf(line)?.['messages']
   return Array.isArray(messages) ? messages : undefined
@@ -88,7 +88,10 @@ const rewind = ({ places }: History, id: string): void => {
   }
 }
 
-/** The order of a message that is in what was saved. Throws NeedsWhole where the trace's fields may change with it. */
+/**
+ * The order of a message that stands before the saved state; undefined for other messages. Throws NeedsWhole where its new version
+ * may change the fields of the trace.
+ */
 const orderBefore = ({ saved, known }: History, id: string, note: Note): number | undefined => {
   const order = known.get(id)
   if (order === undefined) return undefined
@@ -105,7 +108,7 @@ const put = (history: History, id: string, place: Pick<Place, 'line' | 'index' |
   places.set(id, { ...place, order, isFromBefore: before !== undefined })
 }
 
-/** Applies the next line. `noteOf` gives what is to be remembered of a message. */
+/** Applies the next line. `noteOf` gives what the trace needs of a message. */
 export const applyLine = (history: History, line: ObjectLine, noteOf: (message: Json) => Note): void => {
   const { $rewindTo: target } = line.json
   const replaces = replacementIn(line) !== undefined
@@ -125,14 +128,14 @@ export const summaryOf = ({ saved, places }: History): Pick<SavedHistory, 'model
 }
 
 /**
- * Whether the messages so far are what they are after all lines. They are not where the last line, which has no end yet and may
- * still become another one, changes them.
+ * Whether the messages so far are those after all lines. They are not where the last line changes them but has no newline yet: it
+ * may still become another line.
  */
 export const isFinal = ({ places }: History, { places: after }: History): boolean =>
   [...places].every(([id, { line }]) => after.get(id)?.line === line) &&
   [...after].every(([id, { isFromBefore }]) => places.has(id) || !isFromBefore)
 
-/** So many messages may be written again without the whole session being read again: the last one often is, when its tools end. */
+/** How many messages may be written again before the whole session is read again. The last one often is, once its tools have ended. */
 const NEWEST = 16
 
 export const saveHistory = (history: History): SavedHistory => {

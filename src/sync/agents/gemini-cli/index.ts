@@ -1,15 +1,38 @@
+import { readFile } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import type { Agent } from '../agent.ts'
-import { sessionPerFile } from '../support/file-session.ts'
+import { sessionPerFile } from '../support/files.ts'
+import { parseObject } from '../support/json.ts'
+import { type ObjectLine, objectLines, type Place } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
-import { entries } from './entries.ts'
 import { parserOf } from './parser.ts'
+
+const MAX_DOCUMENT = 32 << 20
+
+/** The records of a session file, in order. A document is a single record (README, rules 4 and 10). */
+async function* records(
+  path: string,
+  size: number,
+  onMalformed: (line: number) => void,
+  at: Place,
+  onBytes?: (bytes: Buffer) => void,
+): AsyncGenerator<ObjectLine> {
+  if (!path.endsWith('.json')) return yield* objectLines(path, size, onMalformed, at, onBytes)
+  if (size > MAX_DOCUMENT)
+    throw new Error(
+      `expected a JSON document of at most 32 MiB, because it is parsed as a whole, got ${Math.ceil(size / 2 ** 20)} MiB`,
+    )
+  const text = (await readFile(path, 'utf8')).trim()
+  const json = parseObject(text)
+  if (json) yield { number: 1, offset: 0, size, ended: true, text, json }
+  else if (text !== '') onMalformed(1)
+}
 
 const id = 'gemini-cli'
 
 const version = 2
 
-/** A document, or the first line of a file of records. In text that a session quotes, the quotation marks are escaped. */
+/** Looks into a document, or into the first line of records. Text that a session quotes has escaped quotation marks, and does not match. */
 const looksLike = (path: string, beginning: string): boolean => {
   const head = path.endsWith('.jsonl') ? beginning.slice(0, (beginning.indexOf('\n') + 1 || Infinity) - 1) : beginning
   if (!/^\s*\{/.test(head)) return false
@@ -31,5 +54,5 @@ export const geminiCli: Agent = {
   extensions: ['.jsonl', '.json'],
   recognises: looksLike,
   isSuperseded: (path, files) => path.endsWith('.json') && files.has(`${path}l`),
-  sessions: sessionPerFile(sessionOfLines(parserOf(id, version), entries)),
+  sessions: sessionPerFile(sessionOfLines(parserOf(id, version), records)),
 }

@@ -1,26 +1,22 @@
 import type { Part, SessionMessage } from '../agent.ts'
-import { argsWithoutBinary } from '../support/args.ts'
-import { acceptedId, isExternalId } from '../support/external-ids.ts'
+import { argsWithoutBinary, callWithResult, type Draft, errorPart, newMessage, thinkingPart } from '../support/parts.ts'
+import { acceptedId } from '../support/external-ids.ts'
 import { type Json, millisecondsOf, objectsIn, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { errorPart, thinkingPart } from '../support/parts.ts'
 import { contentParts, contentText, resultText } from './content.ts'
 import { type History, messagesIn } from './history.ts'
-
-type Read = Pick<SessionMessage, 'role' | 'parts'>
 
 const thoughtParts = (thought: Json): readonly Part[] =>
   thinkingPart([thought['subject'], thought['description']].filter(textOf).join('\n'))
 
-/** A call, and its result if there is one (README, rules 5 and 6). `fallbackId` is for a call without an id. */
-const toolParts = (call: Json, fallbackId: string): readonly Part[] => {
-  const { id, result } = call
-  const names = { callId: isExternalId(id) ? id : fallbackId, toolName: textOf(call['name']) ?? 'unknown' }
-  const made: Part = { type: 'tool_call', content: { ...names, args: argsWithoutBinary(call['args']) } }
-  if (result === undefined || result === null) return [made]
-  const status = call['status'] === 'success' ? 'success' : 'error'
-  return [made, { type: 'tool_result', content: { ...names, output: resultText(result), status } }]
-}
+/** A call, and its result once there is one (README, rules 5 and 6). */
+const toolParts = ({ id, name, args, result, status }: Json, fallbackId: string): readonly Part[] =>
+  callWithResult(
+    { id, name, args: argsWithoutBinary(args), fallbackId },
+    result === undefined || result === null
+      ? undefined
+      : { output: resultText(result), hasFailed: status !== 'success' },
+  )
 
 const answerParts = (message: Json, id: string): readonly Part[] => [
   ...objectsIn(message['thoughts']).flatMap(thoughtParts),
@@ -33,8 +29,8 @@ const typedParts = ({ displayContent, content }: Json): readonly Part[] => {
   return parts.length > 0 ? parts : contentParts(content)
 }
 
-/** The role and the parts of a message with this externalId; undefined for unknown types (README, rule 5). */
-export const readMessage = (message: Json, id: string): Read | undefined => {
+/** The draft of a message with this externalId; undefined for unknown types (README, rule 5). */
+export const draftOf = (message: Json, id: string): Draft | undefined => {
   switch (message['type']) {
     case 'user':
       return { role: 'user', parts: typedParts(message) }
@@ -50,22 +46,19 @@ export const readMessage = (message: Json, id: string): Read | undefined => {
   }
 }
 
-/** The messages of a line that are left of the session, and were not written again later. */
+/** The messages of a line, without those that later lines remove or write again. */
 export const messagesOf = (line: ObjectLine, { places }: History): readonly SessionMessage[] =>
   messagesIn(line).flatMap(({ id, json, index }) => {
     const place = places.get(id)
     if (place?.line !== line.number || place.index !== index) return []
     const externalId = acceptedId(id, 'message')
-    const read = readMessage(json, externalId)
-    if (!read || read.parts.length === 0) return []
-    const model = read.role === 'assistant' ? textOf(json['model']) : undefined
-    const timestamp = millisecondsOf(json['timestamp'])
-    return {
+    const draft = draftOf(json, externalId)
+    if (!draft || draft.parts.length === 0) return []
+    return newMessage({
       externalId,
-      role: read.role,
-      ...(model === undefined ? {} : { model }),
+      ...draft,
+      model: draft.role === 'assistant' ? textOf(json['model']) : undefined,
       order: place.order,
-      ...(timestamp === undefined ? {} : { timestamp }),
-      parts: read.parts,
-    }
+      timestamp: millisecondsOf(json['timestamp']),
+    })
   })

@@ -1,13 +1,12 @@
-import { basename, dirname } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
 import type { SessionMessage } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
-import { type Json, textOf } from '../support/json.ts'
+import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import { type Described, type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { mostFrequent } from '../support/most-frequent.ts'
-import { titleOfPrompt } from '../support/outline.ts'
-import { titleOf } from '../support/title.ts'
-import { traceFieldsOf } from '../support/trace-fields.ts'
+import { mostFrequent, titleOf, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
 import {
   applyLine,
   type History,
@@ -20,10 +19,32 @@ import {
   saveHistory,
   summaryOf,
 } from './history.ts'
-import { messagesOf, readMessage } from './messages.ts'
-import { projectPathOf } from './project.ts'
+import { draftOf, messagesOf } from './messages.ts'
 
-/** What the records after a place need of those before it. */
+const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined)
+
+const hashOf = (path: string): string => createHash('sha256').update(path).digest('hex')
+
+const strings = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+
+/** The folder `<root>/<project>` that holds `chats`; undefined for a file elsewhere. */
+const projectFolder = (path: string): string | undefined => {
+  const end = path.lastIndexOf(`${sep}chats${sep}`)
+  return end === -1 ? undefined : path.slice(0, end)
+}
+
+/** The path of the session's project; undefined where the CLI's files do not tell it (README, rule 9). */
+const projectPathOf = async (path: string, metadata: Json): Promise<string | undefined> => {
+  const folder = projectFolder(path)
+  const named = folder && textOf(await read(join(folder, '.project_root')))
+  if (named) return named.trim()
+  const registry = folder && parseObject((await read(join(folder, '..', '..', 'projects.json'))) ?? '')
+  const candidates = [...Object.keys(objectOf(objectOf(registry)['projects'])), ...strings(metadata['directories'])]
+  return candidates.find((candidate) => hashOf(candidate) === metadata['projectHash'])
+}
+
+/** What later records need of the records before them. */
 type Saved = { readonly history: SavedHistory; readonly metadata: Json }
 
 type State = {
@@ -35,8 +56,8 @@ type State = {
 
 const noteOf = (message: Json): Note => {
   if (message['type'] === 'gemini') return { model: textOf(message['model']) }
-  const read = message['type'] === 'user' ? readMessage(message, '') : undefined
-  return read ? { title: titleOfPrompt(read) } : {}
+  const draft = message['type'] === 'user' ? draftOf(message, '') : undefined
+  return draft ? { title: titleOfPrompt(draft) } : {}
 }
 
 const start = ({ path, saved, ahead }: Start<State, Saved>): State => ({
@@ -48,13 +69,13 @@ const start = ({ path, saved, ahead }: Start<State, Saved>): State => ({
 
 const step = ({ ahead, history, metadata }: State, line: ObjectLine): readonly SessionMessage[] => {
   applyLine(history, line, noteOf)
-  // Everything but the messages.
+  // Only the metadata that is used, and none of the messages.
   for (const [key, value] of Object.entries(metadataOf(line) ?? {}))
     if (['sessionId', 'projectHash', 'summary', 'directories'].includes(key)) metadata[key] = value
   return ahead ? messagesOf(line, ahead.history) : noMessages
 }
 
-/** The session whose sub-agent the file holds: it lies in a folder of that one (README, rule 8). */
+/** The session that started the sub-agent whose session the file holds: the file lies in its folder (README, rule 8). */
 const parentOf = (path: string): string | undefined => {
   const folder = dirname(path)
   const isSubAgent = basename(dirname(folder)) === 'chats' && !basename(path).startsWith('session-')

@@ -1,18 +1,16 @@
+import { digest } from '../../digest.ts'
 import type { StoredSession } from '../agent.ts'
+import { acceptedId } from '../support/external-ids.ts'
 import { type Json, parseObject } from '../support/json.ts'
-import { copiedMessages } from '../support/sqlite/copied-messages.ts'
+import { type OnDamaged, sessionOfCopy } from '../support/session-of-messages.ts'
 import type { Database } from '../support/sqlite/load.ts'
 import { rememberListing } from '../support/sqlite/remember.ts'
-import { columnsOf, copyFromDatabase, readDatabase } from '../support/sqlite/snapshot.ts'
-import { digest } from '../../digest.ts'
-import { sessionOf } from './session.ts'
-import type { OnDamaged, SessionInfo, StoredMessage } from './stored.ts'
+import { bounded, columnsOf, copyFromDatabase, readDatabase } from '../support/sqlite/snapshot.ts'
+import type { StoredMessage } from './messages.ts'
+import { messagesOf, type SessionInfo, traceOf } from './session.ts'
 
 /** The id of a session, and a text that differs once it may have changed. */
 type Listed = { readonly id: string; readonly stamp: string }
-
-/** Rows of more bytes are not read (README, rule 9). */
-const MAX_ROW = 64 << 20
 
 const NEEDED = { session: ['id'], message: ['id', 'session_id', 'data'], part: ['id', 'message_id', 'data'] } as const
 
@@ -22,11 +20,11 @@ const hasTables = (database: Database): boolean =>
     return names.every((name) => columns.has(name))
   })
 
-/** The SQL of a column, or of `NULL` when this version of opencode has none of that name. */
+/** The SQL of a column, or `NULL` where this version of opencode has no column of that name. */
 const column = (columns: ReadonlySet<string>, table: string, name: string): string =>
   columns.has(name) ? `${table}.${name}` : 'NULL'
 
-/** For each session the latest change and the number of its messages, or of its parts. */
+/** For each session the time of the latest change, and the number of its messages or parts. */
 const changesSql = (database: Database, table: 'message' | 'part'): string => {
   const columns = columnsOf(database, table)
   const rows =
@@ -67,10 +65,19 @@ const list = (path: string): Promise<readonly Listed[]> =>
 /** The sessions of a database (README, rule 2). Throws what reading it throws. */
 export const sessionList = rememberListing(list)
 
-const bounded = (name: string): string => `CASE WHEN octet_length(${name}) <= ${MAX_ROW} THEN CAST(${name} AS TEXT) END`
+const infoOf = (id: string, row: Json | undefined): SessionInfo => {
+  const text = (name: string) => (typeof row?.[name] === 'string' ? row[name] : undefined)
+  return {
+    id,
+    title: text('title'),
+    directory: text('directory'),
+    revert: parseObject(text('revert') ?? ''),
+    parent: text('parent_id'),
+  }
+}
 
-/** Copies what belongs to a session into tables of the private database (README, rules 1 and 4). */
-const copySession = (database: Database, id: string): Json | undefined => {
+/** Copies what belongs to a session into tables of the private database (README, rules 1, 4 and 9). */
+const copySession = (database: Database, id: string): SessionInfo => {
   const session = columnsOf(database, 'session')
   const message = columnsOf(database, 'message')
   database.exec('CREATE TABLE messages(id, data); CREATE TABLE parts(message_id, id, data)')
@@ -90,18 +97,7 @@ const copySession = (database: Database, id: string): Json | undefined => {
   const texts = ['title', 'directory', 'revert', 'parent_id'].map(
     (name) => `CAST(${column(session, 's', name)} AS TEXT) AS ${name}`,
   )
-  return database.prepare(`SELECT ${texts.join(', ')} FROM source.session s WHERE s.id = ?`).get(id)
-}
-
-const infoOf = (id: string, row: Json | undefined): SessionInfo => {
-  const text = (name: string) => (typeof row?.[name] === 'string' ? row[name] : undefined)
-  return {
-    id,
-    title: text('title'),
-    directory: text('directory'),
-    revert: parseObject(text('revert') ?? ''),
-    parent: text('parent_id'),
-  }
+  return infoOf(id, database.prepare(`SELECT ${texts.join(', ')} FROM source.session s WHERE s.id = ?`).get(id))
 }
 
 const parsed = (data: unknown): Json | undefined => (typeof data === 'string' ? parseObject(data) : undefined)
@@ -130,15 +126,18 @@ async function* messagesIn(database: Database, onDamaged: OnDamaged): AsyncGener
 
 const readSession =
   (agentId: string, path: string, id: string): StoredSession['read'] =>
-  async ({ onMalformed }) => {
-    const copy = () => copyFromDatabase(path, (source) => copySession(source, id))
-    const copied = await copy()
-    const first = (onDamaged: OnDamaged) => messagesIn(copied.database, onDamaged)
-    const again = copiedMessages(copied, copy, ({ database }) => messagesIn(database, () => {}))
-    return sessionOf(agentId, infoOf(id, copied.result), { first, again }, onMalformed)
-  }
+  ({ onMalformed }) =>
+    sessionOfCopy(
+      {
+        externalId: acceptedId(id, 'session'),
+        copy: () => copyFromDatabase(path, (database) => copySession(database, id)),
+        messages: ({ database, result }, onDamaged) => messagesOf(messagesIn(database, onDamaged), result),
+        trace: (outline, info) => traceOf(agentId, info, outline),
+      },
+      onMalformed,
+    )
 
-/** The sessions of a database. Each is copied at one moment when it is read. */
+/** The sessions of a database. Each one is copied when it is read, and all that is copied is of one moment. */
 export async function* databaseSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {
   for (const { id, stamp } of await sessionList.latest(path))
     yield { source: `${path}#${id}`, stamp, read: readSession(agentId, path, id) }

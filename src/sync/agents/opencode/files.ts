@@ -1,15 +1,18 @@
-import { lstat, readFile, readdir, stat } from 'node:fs/promises'
+import { lstat, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { StoredSession } from '../agent.ts'
-import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import { digest } from '../../digest.ts'
+import type { StoredSession } from '../agent.ts'
+import { acceptedId } from '../support/external-ids.ts'
+import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
+import { type OnDamaged, sessionOfMessages } from '../support/session-of-messages.ts'
 import { sessionList } from './database.ts'
-import { sessionOf } from './session.ts'
-import type { OnDamaged, SessionInfo, StoredMessage } from './stored.ts'
+import type { StoredMessage } from './messages.ts'
+import { messagesOf, type SessionInfo, traceOf } from './session.ts'
 
+/** Larger files are not read (README, rule 9). */
 const MAX_FILE = 64 << 20
 
-/** The paths of the JSON files of a folder, by name. Links are not followed; a folder that is missing has none. */
+/** The paths of the JSON files in a folder, by name; empty where there is no such folder. Links are not followed. */
 const jsonFiles = async (folder: string): Promise<readonly string[]> => {
   const found = await lstat(folder).catch(() => undefined)
   if (!found?.isDirectory()) return []
@@ -20,7 +23,7 @@ const jsonFiles = async (folder: string): Promise<readonly string[]> => {
     .sort()
 }
 
-/** The object of a file; undefined when it is none, too large, or was deleted meanwhile. */
+/** The object in a file; undefined where the file holds anything else, is too large, or was deleted meanwhile. */
 const readObject = async (path: string): Promise<Json | undefined> => {
   try {
     return (await stat(path)).size > MAX_FILE ? undefined : parseObject((await readFile(path, 'utf8')).trim())
@@ -29,7 +32,7 @@ const readObject = async (path: string): Promise<Json | undefined> => {
   }
 }
 
-/** The folder below `parent` for an id, which a damaged file could have made a path to elsewhere. */
+/** The folder below `parent` for an id; undefined where the id, as in a damaged file, would lead to another folder. */
 const folderFor = (parent: string, id: string): string | undefined =>
   id !== '.' && id !== '..' && basename(id) === id ? join(parent, id) : undefined
 
@@ -43,10 +46,10 @@ const storageOf = (path: string): string => dirname(dirname(dirname(path)))
 
 const idOf = (json: Json | undefined, path: string): string => textOf(json?.['id']) ?? basename(path, '.json')
 
-/** A message's file, by what orders it. */
+/** A message's file, and what it is ordered by. */
 type MessageFile = { readonly path: string; readonly id: string; readonly created: number }
 
-/** The files of a session's messages, in order (README, rule 4). Those that are damaged are last. */
+/** The files of a session's messages, in order (README, rule 4). Damaged files come last. */
 const messageFiles = async (storage: string, sessionId: string): Promise<readonly MessageFile[]> => {
   const files: MessageFile[] = []
   for (const path of await filesFor(join(storage, 'message'), sessionId)) {
@@ -57,7 +60,7 @@ const messageFiles = async (storage: string, sessionId: string): Promise<readonl
   return files.sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))
 }
 
-/** The files of parts that lie beside each other without folders, as in the first version, by message. */
+/** The files of parts by message, where all lie in one folder, as in the first version. */
 const looseParts = async (storage: string): Promise<ReadonlyMap<string, readonly string[]>> => {
   const files = new Map<string, string[]>()
   for (const path of await jsonFiles(join(storage, 'part'))) {
@@ -87,13 +90,13 @@ async function* messagesIn(storage: string, sessionId: string, onDamaged: OnDama
   }
 }
 
-/** The files of a message's parts, by the message's file: opencode names that by the message's id. */
+/** The files of a message's parts. They are searched by the name of the message's file, which opencode makes from its id. */
 const partFiles = async (storage: string, message: string): Promise<readonly string[]> => {
   const named = await filesFor(join(storage, 'part'), basename(message, '.json'))
   return named.length > 0 ? named : filesFor(join(storage, 'part'), idOf(await readObject(message), message))
 }
 
-/** A text that differs once a file of the session may have changed. */
+/** The stamp of a session: it differs once one of its files may have changed. */
 const stampOf = async (path: string, sessionId: string): Promise<string> => {
   const storage = storageOf(path)
   const messages = await filesFor(join(storage, 'message'), sessionId)
@@ -107,7 +110,7 @@ const stampOf = async (path: string, sessionId: string): Promise<string> => {
   return digest(stats.join('\n'))
 }
 
-/** Whether a database beside `storage` holds the session (README, rule 3). One that cannot be read holds none. */
+/** Whether a database beside `storage` holds the session (README, rule 3). One that cannot be read counts as empty. */
 const isInDatabase = async (storage: string, sessionId: string): Promise<boolean> => {
   const folder = dirname(storage)
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
@@ -127,28 +130,30 @@ const infoOf = (id: string, json: Json | undefined): SessionInfo => ({
   parent: textOf(json?.['parentID']),
 })
 
-/** The session of a file, unless a database holds it as well. Throws when the file is missing. */
+const readSession =
+  (agentId: string, path: string, id: string): StoredSession['read'] =>
+  async ({ onMalformed }) => {
+    const json = await readObject(path)
+    const info = infoOf(id, json)
+    const messages = (onDamaged: OnDamaged) => messagesOf(messagesIn(storageOf(path), id, onDamaged), info)
+    return sessionOfMessages(
+      {
+        externalId: acceptedId(id, 'session'),
+        first: (onDamaged) => {
+          if (!json) onDamaged(1)
+          return messages(onDamaged)
+        },
+        trace: (outline) => traceOf(agentId, info, outline),
+        again: () => messages(() => {}),
+      },
+      onMalformed,
+    )
+  }
+
+/** The session of a file, unless a database holds it as well. Throws where the file is missing. */
 export async function* fileSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {
   await stat(path)
-  const storage = storageOf(path)
   const id = idOf(await readObject(path), path)
-  if (await isInDatabase(storage, id)) return
-  yield {
-    source: path,
-    stamp: await stampOf(path, id),
-    read: async ({ onMalformed }) => {
-      const json = await readObject(path)
-      if (!json) onMalformed(1)
-      const session = await sessionOf(
-        agentId,
-        infoOf(id, json),
-        {
-          first: (onDamaged) => messagesIn(storage, id, onDamaged),
-          again: () => messagesIn(storage, id, () => {}),
-        },
-        onMalformed,
-      )
-      return json ? session : { ...session, skippedLines: session.skippedLines + 1 }
-    },
-  }
+  if (await isInDatabase(storageOf(path), id)) return
+  yield { source: path, stamp: await stampOf(path, id), read: readSession(agentId, path, id) }
 }

@@ -1,5 +1,6 @@
 import { isAbsolute, join, sep } from 'node:path'
 import type { Agent } from '../agent.ts'
+import { beginsLikeDatabase } from '../support/sqlite/snapshot.ts'
 import { databaseSessions } from './database.ts'
 import { fileSessions } from './files.ts'
 
@@ -8,14 +9,7 @@ const id = 'opencode'
 const DATABASE = /(?:^|[\\/])opencode(?:-[\w.-]+)?\.db$/
 const SESSION_FILE = /[\\/]session[\\/][^\\/]+[\\/][^\\/]+\.json$/
 
-/** The beginning of a database, where the tables are described, has these when it is one of opencode. */
-const TABLES = [
-  /CREATE TABLE [`"]?session[`"]?\s*\(/,
-  /CREATE TABLE [`"]?message[`"]?\s*\(/,
-  /CREATE TABLE [`"]?part[`"]?\s*\(/,
-]
-
-/** The folders below the data folder that hold session files. All others hold snapshots, logs, messages and parts. */
+/** The folders below the data folder that hold session files. Other folders hold snapshots, logs, messages and parts. */
 const isSearched = (path: string): boolean => {
   const [storage, session, ...project] = path.split(sep)
   return storage === 'storage' && (session ?? 'session') === 'session' && project.length <= 1
@@ -39,8 +33,7 @@ export const opencode: Agent = {
   extensions: ['.db', '.json'],
   recognises: (path, beginning) =>
     path.endsWith('.db')
-      ? beginning.startsWith('SQLite format 3\0') &&
-        (DATABASE.test(path) || TABLES.every((table) => table.test(beginning)))
+      ? beginsLikeDatabase(beginning, ...(DATABASE.test(path) ? [] : ['session', 'message', 'part']))
       : SESSION_FILE.test(path) && /"projectID"\s*:/.test(beginning) && /"directory"\s*:/.test(beginning),
   sessions: (path) => (path.endsWith('.json') ? fileSessions(id, path) : databaseSessions(id, path)),
 }

@@ -1,21 +1,39 @@
-import type { Session, SessionMessage, TraceFields } from '../agent.ts'
+import type { SessionMessage, TraceFields } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
-import { textOf } from '../support/json.ts'
-import { newOutline } from '../support/outline.ts'
-import { countSkipped } from '../support/skipped-lines.ts'
-import { traceFieldsOf } from '../support/trace-fields.ts'
-import { messageOf, withoutReverted } from './messages.ts'
-import type { OnDamaged, SessionInfo, StoredMessage } from './stored.ts'
+import { type Json, textOf } from '../support/json.ts'
+import { type Outline, traceFieldsOf } from '../support/trace-fields.ts'
+import { messageOf, type StoredMessage } from './messages.ts'
 
-const DEFAULT_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T[\d:.]+Z$/
-
-/** The messages of a session in order: for a first reading, and again each time they are asked for. */
-type Messages = {
-  readonly first: (onDamaged: OnDamaged) => AsyncIterable<StoredMessage>
-  readonly again: () => AsyncIterable<StoredMessage>
+/** The row or file of a session, with the names of the files. */
+export type SessionInfo = {
+  readonly id: string
+  readonly title: string | undefined
+  readonly directory: string | undefined
+  readonly revert: Json | undefined
+  /** The session that started this sub-agent's. */
+  readonly parent: string | undefined
 }
 
-async function* messagesOf(
+/** The stored messages without those that `revert` takes back (README, rule 8). */
+async function* withoutReverted(
+  messages: AsyncIterable<StoredMessage>,
+  revert: Json | undefined,
+): AsyncGenerator<StoredMessage> {
+  for await (const message of messages) {
+    if (revert === undefined || message.id !== revert['messageID']) {
+      yield message
+      continue
+    }
+    if (typeof revert['partID'] !== 'string') return
+    const end = message.parts.findIndex(({ id }) => id === revert['partID'])
+    const { error: _, ...info } = message.info
+    yield { ...message, info, parts: message.parts.slice(0, Math.max(0, end)) }
+    return
+  }
+}
+
+/** The messages of a session, in order. */
+export async function* messagesOf(
   stored: AsyncIterable<StoredMessage>,
   { revert }: SessionInfo,
 ): AsyncGenerator<SessionMessage> {
@@ -25,13 +43,10 @@ async function* messagesOf(
   }
 }
 
-const traceOf = async (
-  agentId: string,
-  { title, directory, parent }: SessionInfo,
-  messages: AsyncIterable<SessionMessage>,
-): Promise<TraceFields> => {
-  const outline = newOutline()
-  for await (const message of messages) outline.note(message)
+const DEFAULT_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T[\d:.]+Z$/
+
+/** The fields of a session's trace (README, rules 10 and 11). */
+export const traceOf = (agentId: string, { title, directory, parent }: SessionInfo, outline: Outline): TraceFields => {
   const given = textOf(title)
   return traceFieldsOf(agentId, {
     title: given === undefined || DEFAULT_TITLE.test(given) ? outline.title() : given,
@@ -39,21 +54,4 @@ const traceOf = async (
     model: outline.model(),
     parentExternalId: parent ? acceptedId(parent, 'session') : undefined,
   })
-}
-
-/** A session as the client takes it (README, rules 8 to 11). */
-export const sessionOf = async (
-  agentId: string,
-  info: SessionInfo,
-  { first, again }: Messages,
-  onMalformed: (line: number) => void,
-): Promise<Session> => {
-  const skipped = countSkipped(onMalformed)
-  const trace = await traceOf(agentId, info, messagesOf(first(skipped.onMalformed), info))
-  return {
-    externalId: acceptedId(info.id, 'session'),
-    trace,
-    skippedLines: skipped.lines,
-    messages: () => messagesOf(again(), info),
-  }
 }

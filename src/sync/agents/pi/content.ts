@@ -1,12 +1,10 @@
 import type { Part } from '../agent.ts'
-import { argsOfJson } from '../support/args.ts'
-import { blocksOf } from '../support/content-blocks.ts'
+import { argsOfJson, blocksOf, callPart, errorPart, resultPart, textPart, thinkingPart } from '../support/parts.ts'
 import { type Json, textOf } from '../support/json.ts'
 import { mediaPlaceholder, withoutBase64 } from '../support/media.ts'
-import { errorPart, textPart, thinkingPart } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 
-/** The text of a block: its own, or one that replaces an image; undefined for other blocks (README, rule 5). */
+/** The text of a text block, or the one that replaces an image; undefined for other blocks (README, rule 5). */
 const blockText = (block: Json): string | undefined => {
   if (block['type'] === 'text') return textOf(block['text'])
   if (block['type'] !== 'image') return undefined
@@ -17,7 +15,7 @@ const textsOf = (content: unknown): readonly string[] => blocksOf(content).flatM
 
 const skill = /^\s*<skill name="([^"\n]+)"[^>]*>.*<\/skill>\s*/s
 
-/** What the user typed of a text that was sent: a skill stands for the command that has loaded it (README, rule 3). */
+/** What the user typed: the text of a skill is replaced by the command that has loaded it (README, rule 3). */
 const typedText = (text: string): string => {
   const found = skill.exec(text)
   return found ? `/skill:${found[1]} ${text.slice(found[0].length)}`.trim() : text
@@ -31,15 +29,15 @@ const answerBlock = (block: Json, calls: ToolCalls, fallbackId: string): readonl
     case 'thinking':
       return thinkingPart(block['thinking'])
     case 'toolCall': {
-      const call = calls.add(block['id'], textOf(block['name']) ?? 'unknown', fallbackId)
-      return [{ type: 'tool_call', content: { ...call, args: argsOfJson(block['arguments']) } }]
+      const { id, name, arguments: args } = block
+      return [callPart(calls, { id, name, args: argsOfJson(args), fallbackId })]
     }
     default:
       return textPart(blockText(block))
   }
 }
 
-/** The parts of an answer (README, rule 4). A call without an id gets one of the message's id and its place. */
+/** The parts of an answer (README, rule 4). A call without an id gets one from the message's id and the number of the part. */
 export const answerParts = (message: Json, calls: ToolCalls, messageId: () => string): readonly Part[] => {
   const parts: Part[] = []
   for (const block of blocksOf(message['content'])) {
@@ -53,17 +51,10 @@ export const answerParts = (message: Json, calls: ToolCalls, messageId: () => st
 }
 
 /** The part of a tool's result (README, rule 5). */
-export const resultPart = (message: Json, calls: ToolCalls): Part => {
-  const call = calls.findForResult(message['toolCallId'])
-  return {
-    type: 'tool_result',
-    content: {
-      callId: call.callId,
-      toolName: textOf(message['toolName']) ?? call.toolName,
-      output: withoutBase64(textsOf(message['content']).join('\n')),
-      status: message['isError'] === true ? 'error' : 'success',
-    },
-  }
+export const toolResultPart = ({ toolCallId, toolName: named, content, isError }: Json, calls: ToolCalls): Part => {
+  const { callId, toolName } = calls.findForResult(toolCallId)
+  const output = withoutBase64(textsOf(content).join('\n'))
+  return resultPart({ callId, toolName: textOf(named) ?? toolName }, output, isError === true)
 }
 
 /** The part of a command that the user ran (README, rule 5). */

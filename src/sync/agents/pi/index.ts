@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Agent } from '../agent.ts'
-import { objectsOf } from '../support/beginning.ts'
-import { sessionPerFile } from '../support/file-session.ts'
+import { objectsOf, sessionPerFile } from '../support/files.ts'
 import type { Json } from '../support/json.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { parserOf } from './parser.ts'

@@ -2,17 +2,15 @@ import type { SessionMessage } from '../agent.ts'
 import { isExternalId } from '../support/external-ids.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { textPart } from '../support/parts.ts'
+import { type Draft, newMessage, textPart } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
-import { answerParts, bashParts, resultPart, userParts } from './content.ts'
-
-type Draft = Pick<SessionMessage, 'role' | 'parts'>
+import { answerParts, bashParts, toolResultPart, userParts } from './content.ts'
 
 const messageOf = (json: Json): Json => objectOf(json['message'])
 
 const summary = (value: unknown): Draft => ({ role: 'system', parts: textPart(value) })
 
-/** The role and the parts of an entry of type `message` (README, rules 3 to 5). */
+/** The draft of an entry of type `message` (README, rules 3 to 5). */
 const messageDraft = (message: Json, calls: ToolCalls, messageId: () => string): Draft | undefined => {
   switch (message['role']) {
     case 'user':
@@ -20,7 +18,7 @@ const messageDraft = (message: Json, calls: ToolCalls, messageId: () => string):
     case 'assistant':
       return { role: 'assistant', parts: answerParts(message, calls, messageId) }
     case 'toolResult':
-      return { role: 'user', parts: [resultPart(message, calls)] }
+      return { role: 'user', parts: [toolResultPart(message, calls)] }
     case 'bashExecution':
       return { role: 'user', parts: bashParts(message) }
     case 'branchSummary':
@@ -31,7 +29,7 @@ const messageDraft = (message: Json, calls: ToolCalls, messageId: () => string):
   }
 }
 
-/** The role and the parts of an entry; undefined for one that is no message (README, rules 3 to 7). */
+/** The draft of an entry's message; undefined for entries that are no message (README, rules 3 to 7). */
 const draftOf = (json: Json, calls: ToolCalls, messageId: () => string): Draft | undefined => {
   switch (json['type']) {
     case 'message':
@@ -44,13 +42,12 @@ const draftOf = (json: Json, calls: ToolCalls, messageId: () => string): Draft |
   }
 }
 
-const timeOf = (json: Json): { readonly timestamp?: number } => {
-  const { timestamp: inMessage } = messageOf(json)
-  const timestamp = millisecondsOf(json['timestamp']) ?? (Number.isSafeInteger(inMessage) ? inMessage : undefined)
-  return typeof timestamp === 'number' ? { timestamp } : {}
+const timeOf = (json: Json): number | undefined => {
+  const { timestamp } = messageOf(json)
+  return millisecondsOf(json['timestamp']) ?? (Number.isSafeInteger(timestamp) ? (timestamp as number) : undefined)
 }
 
-/** The message of an entry; undefined for one that is none. */
+/** The message of an entry; undefined for entries that are no message. */
 export const readEntry = (
   { json, text, number: order }: ObjectLine,
   calls: ToolCalls,
@@ -61,6 +58,5 @@ export const readEntry = (
   const draft = draftOf(json, calls, messageId)
   if (!draft || draft.parts.length === 0) return undefined
   const model = draft.role === 'assistant' ? textOf(messageOf(json)['model']) : undefined
-  const named = { externalId: messageId(), role: draft.role, ...(model === undefined ? {} : { model }) }
-  return { ...named, order, ...timeOf(json), parts: draft.parts }
+  return newMessage({ externalId: messageId(), ...draft, model, order, timestamp: timeOf(json) })
 }

@@ -1,8 +1,6 @@
 import type { SessionMessage } from '../agent.ts'
 import { type Json, textOf } from '../support/json.ts'
-import { count, mostFrequent } from '../support/most-frequent.ts'
-import { titleOfPrompt } from '../support/outline.ts'
-import { storedTitle } from '../support/title.ts'
+import { count, mostFrequent, storedTitle, titleOfPrompt } from '../support/trace-fields.ts'
 import type { Path } from './path.ts'
 
 const TYPES = [
@@ -10,10 +8,10 @@ const TYPES = [
   ...['custom', 'custom_message', 'label'],
 ]
 
-/** Whether a line has a type that the agent writes. */
+/** Whether a line has the type of an entry that the agent writes. */
 export const isEntry = ({ type }: Json): boolean => TYPES.includes(String(type))
 
-/** What lines say of the session itself, as plain JSON (README, rules 1 and 9). */
+/** What lines say about the session itself, as plain JSON (README, rules 1 and 9). */
 export type Details = { hasHeader?: boolean; sessionId?: string; projectPath?: string; name?: string }
 
 const noteHeader = (details: Details, { id, cwd }: Json): void => {
@@ -22,14 +20,14 @@ const noteHeader = (details: Details, { id, cwd }: Json): void => {
   Object.assign(details, { hasHeader: true, ...(sessionId && { sessionId }), ...(projectPath && { projectPath }) })
 }
 
-/** Notes what a line says of the session. */
+/** Notes what a line says about the session. */
 export const noteDetails = (details: Details, json: Json): void => {
   if (json['type'] === 'session') noteHeader(details, json)
   const name = json['type'] === 'session_info' ? storedTitle(json['name']) : undefined
   if (name !== undefined) details.name = name
 }
 
-/** The lines of values, of which few differ. */
+/** Values of lines, of which each different one is kept once. */
 const newLinesByValue = () => {
   const values: string[] = []
   const numberOf = new Map<string, number>()
@@ -47,7 +45,7 @@ const newLinesByValue = () => {
   }
 }
 
-/** The models and prompts of the entries of all branches: which of them count is known at the end only. */
+/** The models and prompts on all branches, because only after the last entry is it known which branch counts. */
 export const newBranches = () => {
   const [models, titles] = [newLinesByValue(), newLinesByValue()]
   return {

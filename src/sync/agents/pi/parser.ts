@@ -3,14 +3,13 @@ import type { SessionMessage } from '../agent.ts'
 import { acceptedId, type LineIds, newLineIds, noMessageIds, type SavedIds } from '../support/external-ids.ts'
 import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
-import { newOutline, type Outline, type SavedOutline } from '../support/outline.ts'
+import { newOutline, type Outline, type SavedOutline, traceFieldsOf } from '../support/trace-fields.ts'
 import { newToolCalls, type SavedCalls, type ToolCalls } from '../support/tool-calls.ts'
-import { traceFieldsOf } from '../support/trace-fields.ts'
 import { readEntry } from './messages.ts'
 import { type Details, isEntry, newBranches, noteDetails } from './outline.ts'
 import { newChain, newTree, type Path, type SavedPath } from './path.ts'
 
-/** What the entries after a place need of those before it. */
+/** What later entries need of the entries before them. */
 type Saved = {
   readonly details: Details
   readonly path: SavedPath
@@ -20,8 +19,8 @@ type Saved = {
 }
 
 /**
- * The state of a reading. `finalPath` is that of all lines, which the first reading of a whole file does not know yet: it notes
- * what is on all branches. `outline` is of the messages on the path. `last`: the line of the last entry.
+ * The state of a reading. `finalPath` is the path after all lines. The first reading of a whole file does not know it yet, and notes
+ * `branches` instead of the `outline` of the messages on the path. `last` is the line of the last entry.
  */
 type State = {
   readonly details: Details

@@ -4,18 +4,18 @@ import { NeedsWhole } from '../support/line-parser.ts'
 
 const NONE = -1
 
-/** The ids of all entries before a place in the file, and of the last one, as plain JSON. */
+/** A path as plain JSON: the ids of all entries, and of the last one. */
 export type SavedPath = { readonly known: SavedMap; readonly last?: string | undefined; readonly isEmpty: boolean }
 
-/** What is told of entries, one after the other: which lines are on the way from the root to the last one (README, rule 2). */
+/** Is given the entries one by one, and tells which lines are on the path from the root to the last entry (README, rule 2). */
 export type Path = {
   readonly add: (entry: Json, line: number) => void
   readonly isOnPath: (line: number) => boolean
-  /** Undefined where the last line is no place to go on from. */
+  /** Undefined where later lines cannot be read without those before them. */
   readonly save: () => SavedPath | undefined
 }
 
-/** One byte for each line, because this is kept for the second reading. */
+/** One byte for each line, because it is kept for the second reading. */
 const linesOnPath = (lines: readonly number[], parents: readonly number[], last: number): Uint8Array => {
   const path = new Uint8Array((lines.at(-1) ?? 0) + 1)
   for (let entry = last; entry !== NONE; entry = parents[entry]!) path[lines[entry]!] = 1
@@ -23,8 +23,8 @@ const linesOnPath = (lines: readonly number[], parents: readonly number[], last:
 }
 
 /**
- * The tree of a session's entries, without their content: a number for each entry's line, and one for its parent. A parent always
- * has a lower number than its child, so that a path cannot go round.
+ * The tree of a session's entries without their content: for each entry the number of its line, and of its parent. A parent always
+ * has a lower number than its child, so that a path has no cycles.
  */
 export const newTree = (): Path => {
   const numberOf = newHashedMap()
@@ -55,7 +55,7 @@ export const newTree = (): Path => {
   }
 }
 
-/** Entries that follow those that were saved. Throws NeedsWhole for one that does not follow the one before it. */
+/** The path after a saved state. Throws NeedsWhole for an entry whose parent is not the entry before it. */
 export const newChain = (saved: SavedPath): Path => {
   const known = newHashedMap(saved.known)
   let { last, isEmpty } = saved

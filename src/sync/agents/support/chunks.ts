@@ -7,27 +7,27 @@ import { newYielding } from '../../../base/yielding.ts'
 
 const CHUNK = 1 << 18
 
-// Of all readings together: many small files take as long as a large one.
+// Shared by all readings, because many small files take as long as a large one.
 const yieldWhenDue = newYielding()
 
-/** Whether a file is compressed, so that a place in its content is no place in the file. */
+/** Whether a file is compressed, so that an offset in its content is not one in the file. */
 export const isZstd = (path: string): boolean => path.endsWith('.zst')
 
-// Beside the arguments, because every agent's parser would hand it through for the sake of a progress bar.
+// Not an argument, because the parser of each agent would have to pass it on for the sake of a progress bar.
 const reads = new AsyncLocalStorage<(bytes: number) => void>()
 
-/** Runs `work`, and calls `onRead` with the number of bytes each time that it has read some of a session file. */
+/** Runs `work`, and calls `onRead` with the number of bytes each time that it has read from a session file. */
 export const watchReads = <T>(onRead: (bytes: number) => void, work: () => T): T => reads.run(onRead, work)
 
-/** Whether the compressed data are at fault, and not the reading of the file. */
+/** Whether an error means damaged compressed data, and not that the file cannot be read. */
 const isDamage = (error: unknown): boolean => /^Z(STD)?_/.test((error as NodeJS.ErrnoException).code ?? '')
 
-// Used again and again: memory outside of the heap is given back late, and thousands of files are read.
+// Kept for the next file, because memory outside of the heap is freed late, and thousands of files are read.
 const buffers: Buffer[] = []
 
 /**
- * Of a file that is not compressed. Reads without waiting: each wait for another thread costs more than the reading of a piece that
- * the system has in memory, and a stream costs more again.
+ * The chunks of a file that is not compressed. They are read synchronously: waiting for another thread takes longer than reading a
+ * chunk that the system has in memory, and a stream takes longer still.
  */
 function* plainChunks(path: string, from: number, size: number): Generator<Buffer> {
   const file = openSync(path, 'r')
@@ -46,15 +46,16 @@ function* plainChunks(path: string, from: number, size: number): Generator<Buffe
 }
 
 const decompressed = (file: ReadStream): AsyncIterable<Buffer> => {
-  if (!('createZstdDecompress' in zlib)) throw new Error('reading .zst files needs Node 22.15 or later')
+  if (!('createZstdDecompress' in zlib))
+    throw new Error(`reading .zst files needs Node.js 22.15 or later, this is ${process.versions.node}: update Node.js`)
   // `pipeline` closes the file also when the reader stops early; errors reach the reader through the iteration.
   return pipeline(file, zlib.createZstdDecompress(), () => {})
 }
 
 /**
- * The content of the first `size` bytes of a file, without the first `from` of them; those of a `.zst` file are decompressed and
- * are all given. A chunk is the reader's until it asks for the next one. `onDamaged` is called where compressed data end too early
- * or are broken: what was before has been given.
+ * The content of a file from the offset `from` up to `size`; of a `.zst` file all of its decompressed content. The memory of a chunk
+ * is used again once the next one is asked for. `onDamaged` is called where compressed data are cut off or damaged, after all
+ * chunks before that place were given.
  */
 export async function* chunksOf(path: string, size: number, onDamaged: () => void, from = 0): AsyncGenerator<Buffer> {
   if (size <= from) return
@@ -81,7 +82,7 @@ export async function* chunksOf(path: string, size: number, onDamaged: () => voi
   }
 }
 
-/** The first `length` bytes of a file's content, or less of a shorter one; what is damaged ends it. */
+/** The first `length` bytes of a file's content, or fewer where it is shorter or damaged. */
 export const firstBytes = async (path: string, length: number): Promise<Buffer> => {
   const chunks: Buffer[] = []
   let read = 0

@@ -3,7 +3,7 @@ import { newHashedMap, type SavedMap } from './hashed-map.ts'
 
 const MAX_LENGTH = 1_024
 
-/** Whether the service accepts `id` as an externalId, and a URL path can hold it: `.` and `..` would be resolved. */
+/** Whether the service accepts `id` as an externalId, and it can stand in a URL's path, where `.` and `..` would be resolved. */
 export const isExternalId = (id: unknown): id is string =>
   typeof id === 'string' &&
   id.length > 0 &&
@@ -13,19 +13,19 @@ export const isExternalId = (id: unknown): id is string =>
   id !== '.' &&
   id !== '..'
 
-/** The externalId of a session's trace or of a message: `id` itself, or `<kind>-<digest>` of one that the service would refuse. */
+/** The externalId of a session's trace or of a message: `id`, or `<kind>-<digest>` where the service would refuse `id`. */
 export const acceptedId = (id: string, kind: 'session' | 'message'): string =>
   isExternalId(id) ? id : `${kind}-${digest(id)}`
 
-/** What ids were given, as plain JSON. */
+/** The ids that were given so far, as plain JSON. */
 export type SavedIds = { readonly known: SavedMap; readonly repetitions: readonly (readonly [string, number])[] }
 
-/** Makes ids of texts, one after the other. */
+/** Makes an id from the text of a line. */
 export type LineIds = ((text: string) => string) & { readonly save: () => SavedIds }
 
 /**
- * Generates ids for lines without one, from the line's text and how many lines before have the same text, so that they are
- * the same each time the file is read.
+ * Makes ids for lines without one, from the line's text and the number of earlier lines with the same text, so that they are the
+ * same each time that the file is read.
  */
 export const newLineIds = (saved?: SavedIds): LineIds => {
   const seen = newHashedMap(saved?.known)
@@ -42,12 +42,12 @@ export const newLineIds = (saved?: SavedIds): LineIds => {
 
 export type SavedMessageIds = SavedIds & { readonly lines: SavedIds }
 
-/** Gives the id of a message, of the one that its agent has given it and the text of its line. */
+/** Makes the id of a message from the one that its agent has stored and the text of its line. */
 export type MessageIds = ((wanted: unknown, text: string) => string) & { readonly save: () => SavedMessageIds }
 
 /**
- * Makes the id of each message that an agent has given an unusable one, or the same as another: the second `x` is `x-2`; a
- * line without an id gets one of its text. Files that are only appended to give the same ids each time.
+ * Makes ids that are usable and unique in a session: the second message with the id `x` gets `x-2`, and one without a usable id gets
+ * one from the text of its line. They are the same each time that a file is read to which lines are only appended.
  */
 export const newMessageIds = (saved?: SavedMessageIds): MessageIds => {
   const lineId = newLineIds(saved?.lines)
@@ -70,5 +70,5 @@ export const newMessageIds = (saved?: SavedMessageIds): MessageIds => {
   return Object.assign(idOf, { save })
 }
 
-/** For a first reading, of which no ids are needed. */
+/** Makes empty ids, for a first reading, which does not use them. */
 export const noMessageIds = Object.assign(() => '', { save: newMessageIds().save })

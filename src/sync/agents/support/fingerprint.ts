@@ -4,16 +4,16 @@ import { newYielding } from '../../../base/yielding.ts'
 
 const BLOCK = 1 << 16
 
-/** So many blocks are looked at each time, 4 MiB: most sessions have no more. */
+/** How many blocks are checked each time: 4 MiB, which is more than most sessions have. */
 const BLOCKS_AT_ONCE = 64
 
-/** All of them are looked at when that was not done for so long. */
+/** After this time all blocks are checked again. */
 const ALL_AFTER_MS = 60_000
 
-/** Checksums of the first bytes of a file: of each block, and of what follows the last whole one. */
+/** Checksums of the first bytes of a file: of each block, and of the rest after the last whole block. */
 export type Checksums = { readonly blocks: readonly number[]; readonly rest: number; readonly length: number }
 
-/** Adds up checksums of bytes that follow each other, behind those that are known. */
+/** Computes the checksums of a file's bytes, which are added in order, after those of `known`. */
 export const newChecksums = (known: Checksums = { blocks: [], rest: 0, length: 0 }) => {
   const blocks = [...known.blocks]
   let { rest, length } = known
@@ -34,8 +34,8 @@ export const newChecksums = (known: Checksums = { blocks: [], rest: 0, length: 0
 }
 
 /**
- * Tells whether the first bytes of a file are those that they were: its inode, and their checksums. `next` is the block that is looked at
- * next, `allAt` when all were looked at, in milliseconds.
+ * Shows whether the first bytes of a file have changed: its inode, and their checksums. `next` is the block that is checked next,
+ * `allAt` the time in milliseconds at which all blocks were last checked.
  */
 export type Fingerprint = {
   readonly inode: string
@@ -60,7 +60,7 @@ export const checksumsOf = ({ blocks, rest }: Fingerprint, length: number): Chec
 
 type File = { readonly inode: string; readonly checksum: (from: number, to: number) => number | undefined }
 
-/** Does `work` with an open file; undefined for one that is not there. */
+/** Calls `work` with an open file; undefined where the file does not exist. */
 const withFile = async <T>(path: string, work: (file: File) => T | Promise<T>): Promise<T | undefined> => {
   let file: number
   try {
@@ -82,18 +82,22 @@ const withFile = async <T>(path: string, work: (file: File) => T | Promise<T>): 
 
 const startOfRest = (length: number): number => length - (length % BLOCK)
 
-/** Whether some blocks, and what follows the last one, are still the same. */
-const areSame = async (file: File, { blocks, rest, length }: Checksums, looked: Iterable<number>): Promise<boolean> => {
+/** Whether some blocks, and the rest after the last block, are unchanged. */
+const areSame = async (
+  file: File,
+  { blocks, rest, length }: Checksums,
+  checkedBlocks: Iterable<number>,
+): Promise<boolean> => {
   const yieldWhenDue = newYielding()
   if (file.checksum(startOfRest(length), length) !== rest) return false
-  for (const block of looked) {
+  for (const block of checkedBlocks) {
     if (file.checksum(block * BLOCK, (block + 1) * BLOCK) !== blocks[block]) return false
     await yieldWhenDue()
   }
   return true
 }
 
-/** Whether what was added behind the first `from` bytes is still in the file as it was read. */
+/** Whether the bytes after the first `from` ones are still in the file as they were read. */
 export const isAsRead = async (path: string, read: Checksums, from: number): Promise<boolean> => {
   const first = Math.floor(from / BLOCK)
   const added = Array.from({ length: read.blocks.length - first }, (_, index) => first + index)
@@ -101,8 +105,8 @@ export const isAsRead = async (path: string, read: Checksums, from: number): Pro
 }
 
 /**
- * The fingerprint of the first `length` bytes, of which, and of more, the checksums are known. `before` is the one of an earlier
- * place. Undefined for a file that is shorter, or is not there.
+ * The fingerprint of the first `length` bytes, from the checksums of at least these. `before` is the fingerprint of an earlier
+ * place in the file. Undefined where the file is shorter, or does not exist.
  */
 export const fingerprintAt = (
   path: string,
@@ -117,16 +121,16 @@ export const fingerprintAt = (
     return { inode, blocks: textOf(blocks.slice(0, Math.floor(length / BLOCK))), rest, next, allAt }
   })
 
-/** Which blocks are looked at now: the first and the last one, and so many in turn; all where they are few, or it is time for that. */
-const lookedAt = (count: number, { next, allAt }: Fingerprint, now: number): readonly number[] => {
+/** The blocks to check now: all where they are few or it is time for that, else the first one, the last one and some in turn. */
+const blocksToCheck = (count: number, { next, allAt }: Fingerprint, now: number): readonly number[] => {
   const isAll = count <= BLOCKS_AT_ONCE || now - allAt >= ALL_AFTER_MS || now < allAt
   if (isAll) return Array.from({ length: count }, (_, index) => index)
   return [0, count - 1, ...Array.from({ length: BLOCKS_AT_ONCE }, (_, index) => (next + index) % count)]
 }
 
 /**
- * The fingerprint, with what was looked at now, when the first `length` bytes of a file are those that they were, as far as that was
- * looked at; undefined when they are not. What is only appended to keeps it.
+ * Checks some of the first `length` bytes of a file against their fingerprint. Returns the fingerprint with a note of what was
+ * checked, or undefined where something has changed. Appending to a file changes nothing.
  */
 export const checked = (
   path: string,
@@ -137,8 +141,8 @@ export const checked = (
   withFile(path, async (file) => {
     const checksums = checksumsOf(fingerprint, length)
     const count = checksums.blocks.length
-    const looked = lookedAt(count, fingerprint, now)
-    if (file.inode !== fingerprint.inode || !(await areSame(file, checksums, looked))) return undefined
-    if (looked.length === count) return { ...fingerprint, next: 0, allAt: now }
+    const blocks = blocksToCheck(count, fingerprint, now)
+    if (file.inode !== fingerprint.inode || !(await areSame(file, checksums, blocks))) return undefined
+    if (blocks.length === count) return { ...fingerprint, next: 0, allAt: now }
     return { ...fingerprint, next: (fingerprint.next + BLOCKS_AT_ONCE) % count }
   })

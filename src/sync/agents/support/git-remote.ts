@@ -1,12 +1,12 @@
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i
-/** What a program of its own fetches, such as `codecommit::eu-1://app`. */
+/** An address for a remote helper of git, such as `codecommit::eu-1://app`. */
 const HELPER = /^[a-z0-9+.-]+::/i
 const LOCAL_PATH = /^(?:[a-z]:[\\/](?![\\/])|\/(?!\/)|\.{1,2}(?:[\\/]|$)|~[\w.-]*(?:[\\/]|$))/i
 const SSH = /^(?:ssh|git\+ssh|ssh\+git):$/
-/** The host, or a name for it, and the path: `git@host:path`. A path with an `@` inside may be the rest of a password. */
+/** A host and a path, `git@host:path`. A path with an `@` inside does not match, because it may be the end of a password. */
 const SCP = /^(?:[\w.~-]+@(?:[\w.-]+|\[[\w.:-]+\]):.*|(?:[\w.-]+|\[[\w.:-]+\]):(?:[^@]|(?<=[/:])@)*|[^:@]+)$/s
 
-/** Over SSH the user is the account; elsewhere it may be a token. */
+/** The user in an SSH address, where it names an account. In other addresses it may be a token. */
 const accountOf = ({ protocol, username }: URL): string =>
   SSH.test(protocol) && /^[\w.~-]+$/.test(username) ? `${username}@` : ''
 
@@ -18,7 +18,7 @@ const ofUrl = (remote: string): string | undefined => {
   return `${start}${accountOf(url)}${rest.replace(/[?#].*$/s, '')}`
 }
 
-/** An address such as `user:password@host:path`, without its user when there is a password. */
+/** An address such as `user:password@host:path`, without the user where it has a password. */
 const ofScp = (remote: string): string | undefined => {
   const [authority = ''] = remote.split(/[\\/]/, 1)
   const end = authority.lastIndexOf('@')
@@ -27,8 +27,8 @@ const ofScp = (remote: string): string | undefined => {
 }
 
 /**
- * The address of a git remote without credentials: no password, no query, and a user over SSH only. Undefined for an address
- * of no known form, because it could not be said where in it a password is.
+ * The address of a git remote without credentials: without password and query, and with a user over SSH only. Undefined for an
+ * address of an unknown form, in which a password could stand anywhere.
  */
 export const withoutCredentials = (remote: string): string | undefined => {
   const trimmed = remote.trim()
@@ -37,7 +37,7 @@ export const withoutCredentials = (remote: string): string | undefined => {
   if (LOCAL_PATH.test(trimmed)) return trimmed
   const [helper] = HELPER.exec(trimmed) ?? []
   if (helper === undefined) return ofScp(trimmed)
-  // The rest is a command, in which anything may be.
+  // The rest is a command, which may contain a password anywhere.
   if (/^ext:/i.test(helper)) return undefined
   const address = withoutCredentials(trimmed.slice(helper.length))
   return address === undefined ? undefined : `${helper}${address}`

@@ -1,4 +1,4 @@
-/** 53 bits of a hash of a text, as a number that is not 0. */
+/** A hash of a text: a number of 53 bits that is not 0. */
 export const hashOf = (text: string): number => {
   let high = 0x9e3779b9
   let low = 0x85ebca6b
@@ -17,7 +17,7 @@ type Slots = { readonly hashes: Float64Array; readonly values: Uint32Array }
 
 const newSlots = (length: number): Slots => ({ hashes: new Float64Array(length), values: new Uint32Array(length) })
 
-/** The slot of a hash, or the free one where it belongs: the first from its own on. */
+/** The slot that holds a hash, or else the free slot for it. */
 const slotOf = (hash: number, { hashes }: Slots): number => {
   let slot = hash % hashes.length
   while (hashes[slot] !== 0 && hashes[slot] !== hash) slot = (slot + 1) % hashes.length
@@ -36,12 +36,12 @@ const grown = (slots: Slots): Slots => {
   return larger
 }
 
-/** The entries of a map as text, in the order of their hashes: these, and the values unless all are 0. */
+/** The entries of a map as text, in the order of their hashes. Without `values` all values are 0. */
 export type SavedMap = { readonly hashes: string; readonly values?: string }
 
 /**
- * Numbers from 0 to 2^32 - 1, by texts. `add` is false, and changes nothing, for a text that has a number; `set` changes it. `save`
- * gives all entries, with 16 characters for each; `saveKeys` with 11, and 0 as each value.
+ * Maps texts to numbers from 0 to 2^32 - 1. `add` returns false and changes nothing where the text is in the map, `set` changes its
+ * number. `save` takes 16 characters for each entry, `saveKeys` 11, and saves 0 as the value of each.
  */
 export type HashedMap = {
   readonly get: (text: string) => number | undefined
@@ -54,10 +54,10 @@ export type HashedMap = {
 const base64Of = ({ buffer, byteOffset, byteLength }: Float64Array | Uint32Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64')
 
-/** The bytes of a text in base64, in memory of their own, where numbers of any size may begin. */
+/** The bytes of a base64 text, in memory of their own, so that arrays of numbers are aligned in it. */
 const bytesOf = (text: string): ArrayBuffer => new Uint8Array(Buffer.from(text, 'base64')).buffer
 
-/** Entries in the order of their hashes: unlike slots, they need no work to be read from a text. */
+/** The saved entries, in the order of their hashes. Unlike slots they need not be built from the text. */
 const sortedEntries = (saved: SavedMap | undefined): Slots => {
   if (!saved) return newSlots(0)
   const hashes = new Float64Array(bytesOf(saved.hashes))
@@ -67,7 +67,7 @@ const sortedEntries = (saved: SavedMap | undefined): Slots => {
   }
 }
 
-/** The first entry whose hash is not below this one. */
+/** The index of the first entry whose hash is at least `hash`. */
 const placeOf = (hash: number, { hashes }: Slots): number => {
   let [from, to] = [0, hashes.length]
   while (from < to) {
@@ -78,16 +78,16 @@ const placeOf = (hash: number, { hashes }: Slots): number => {
   return from
 }
 
-/** The hashes of so many slots that are taken, in order. */
+/** The hashes of all `count` taken slots, in order. */
 const takenHashes = ({ hashes }: Slots, count: number): Float64Array => {
   const taken = new Float64Array(count)
   let next = 0
-  // Not `filter`, which makes a list of all numbers before.
+  // Not `filter`, which first makes a list of all numbers.
   for (const hash of hashes) if (hash !== 0) taken[next++] = hash
   return taken.sort()
 }
 
-/** The hashes that are in one of the two, in order. */
+/** The hashes of both arrays, in order and without duplicates. */
 const mergedHashes = (some: Float64Array, others: Float64Array): Float64Array => {
   if (some.length === 0) return others
   const merged = new Float64Array(some.length + others.length)
@@ -102,8 +102,8 @@ const mergedHashes = (some: Float64Array, others: Float64Array): Float64Array =>
 }
 
 /**
- * A map, empty or as it was saved, which keeps only a hash of each text: of two different ones it may say, once in 2^53 times, that
- * they are the same. A session has an entry for each of its messages, and a map of strings takes five times the memory.
+ * A map, empty or as it was saved, that keeps only a hash of each text. Two different texts have the same hash once in 2^53 times.
+ * A session has an entry for each of its messages, and a map of strings takes five times the memory.
  */
 export const newHashedMap = (saved?: SavedMap): HashedMap => {
   const before = sortedEntries(saved)

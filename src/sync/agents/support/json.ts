@@ -2,13 +2,13 @@ export type Json = Readonly<Record<string, unknown>>
 
 type Reviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown
 
-// TypeScript's library does not know the source text access of ES2026 yet.
+// TypeScript's library does not have the source text access of ES2026 yet.
 const native = JSON as unknown as {
   readonly rawJSON: (text: string) => unknown
   readonly parse: (text: string, reviver: Reviver) => unknown
 }
 
-/** Matches numbers that `JSON.parse` may change: integers beyond 2^53, negative zero, huge exponents. */
+/** Matches texts with numbers that `JSON.parse` may change: integers beyond 2^53, negative zero, huge exponents. */
 const inexact = /[:,[]\s*(?:-?\d{16}|-0[\s,}\].eE]|-?\d[\d.]*[eE]\+?\d{3})/
 
 // A number that overflows becomes text, because the service would refuse the whole message for it.
@@ -24,7 +24,7 @@ const exactly: Reviver = (_key, value, { source }) => {
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Parses one JSON object, with exact numbers; undefined when `text` is anything else. */
+/** Parses one JSON object, with exact numbers; undefined where `text` is anything else. */
 export const parseObject = (text: string): Json | undefined => {
   try {
     const value: unknown = inexact.test(text) ? native.parse(text, exactly) : JSON.parse(text)
@@ -34,14 +34,14 @@ export const parseObject = (text: string): Json | undefined => {
   }
 }
 
-/** `value` if it is a string that is not blank. */
+/** `value` where it is a string that is not blank, else undefined. */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
 
-/** `value` if it is an object, else an empty one, so that properties of a missing object are undefined. */
+/** `value` where it is an object, else an empty object, so that all of its properties are undefined. */
 export const objectOf = (value: unknown): Json => (isObject(value) ? value : {})
 
-/** The objects in a list; none of anything else. */
+/** The objects in a list; empty where `value` is not a list. */
 export const objectsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 /** The milliseconds of an RFC 3339 string; undefined for anything else. */

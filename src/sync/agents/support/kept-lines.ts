@@ -1,12 +1,12 @@
 import type { ObjectLine, Place } from './lines.ts'
 
-/** Sessions of people have 1.3 MB in the mean, of which half is used, and seldom more than this; several at once are kept. */
+/** People's sessions have 1.3 MB on average, half of which is used, and seldom more than this. Several are kept at the same time. */
 const MAX_LENGTH = 2 << 20
 
-/** All lines of a reading, and the place behind them. */
+/** All lines of a reading, and the place after them. */
 export type KeptLines = { readonly lines: readonly ObjectLine[]; readonly end: Place }
 
-/** Keeps the lines of a reading while all of them together have at most 2 MiB, so that another one need not parse them. */
+/** Keeps the lines of a reading as long as they have at most 2 MiB, so that the next reading need not parse them again. */
 export const newKeptLines = () => {
   let lines: ObjectLine[] | undefined = []
   let length = 0
@@ -16,12 +16,12 @@ export const newKeptLines = () => {
       if (length > MAX_LENGTH) lines = undefined
       else lines?.push(line)
     },
-    /** Undefined when they were too many. `end`: the place that was reached. */
+    /** Undefined where they were too many. `end` is the place after the last line. */
     all: (end: Place): KeptLines | undefined => lines && { lines, end },
   }
 }
 
-/** The same lines once more, with which `at` moves as it did then. */
+/** Yields the same lines again, and moves `at` as the first reading did. */
 export function* linesAgain({ lines, end }: KeptLines, at: Place): Generator<ObjectLine> {
   for (const line of lines) {
     at.line = line.number

@@ -2,22 +2,22 @@ import { chunksOf } from './chunks.ts'
 import { type Json, parseObject } from './json.ts'
 
 /**
- * One line of a file; `bytes` is undefined for one that is too long, and may be written over once the next line is asked for. `size` is
- * how many bytes it has, `ended` whether a newline follows.
+ * One line of a file. `bytes` is undefined where the line is too long; its memory may be used again once the next line is asked for.
+ * `size` is the length of the line in bytes, `ended` whether a newline follows.
  */
 type Line = { readonly bytes: Buffer | undefined; readonly size: number; readonly ended: boolean }
 
 /**
- * A place between the lines of a file: the number of the next line, from 1, and the bytes before it. A reading begins at it, and
- * moves it behind each line that ends, once the next one is asked for.
+ * A place between two lines of a file: the number of the next line, from 1, and the number of bytes before it. A reading begins at
+ * its place, and moves it behind a line with a newline once the next line is asked for.
  */
 export type Place = { line: number; offset: number }
 
 export const beginning = (): Place => ({ line: 1, offset: 0 })
 
 /**
- * A line that holds one JSON object, with the text it was parsed from. `number` counts from 1 and includes blank lines; `offset` is
- * how many bytes are before it, `size` how many it has. `ended` is whether a newline follows.
+ * A line that holds one JSON object, with the text that it was parsed from. `number` counts from 1 and includes blank lines; `offset`
+ * is the number of bytes before the line, `size` its length in bytes. `ended` tells whether a newline follows.
  */
 export type ObjectLine = ParsedLine & {
   readonly number: number
@@ -30,11 +30,11 @@ export type ParsedLine = { readonly text: string; readonly json: Json }
 
 /** How the lines of an agent are read. */
 export type LineForm = {
-  /** What a line holds; undefined for one that is not one JSON object. */
+  /** The object in a line; undefined where the line is not one JSON object. */
   readonly parse: (bytes: Buffer) => ParsedLine | undefined
   /**
-   * How many of the first bytes of a line are all that `parse` needs, besides its end; undefined where it may need all. Asked of lines
-   * that are too long to be kept in memory lightly. None of `needed` stands in what is left out.
+   * How many of the first bytes of a long line `parse` needs, besides the end of the line; undefined where it may need all. Bytes that
+   * contain one of `needed` are not left out.
    */
   readonly enough?: (beginning: Buffer) => number | undefined
   readonly needed?: readonly Buffer[]
@@ -48,27 +48,27 @@ const wholeLines: LineForm = {
   },
 }
 
-/** What a longer line needs is looked for once it has so many bytes, and again whenever these have doubled. */
+/** A line is shortened with `enough` once it has this many bytes, which is tried again each time that its length has doubled. */
 const LONG = 1 << 20
 
 /**
- * A line of which more is needed is left out: no model takes a request as long, and the service no message of half of it. To read one
- * costs six times its length in memory.
+ * A longer line is left out: no model takes a request of that length, and the service no message of half of it. To read a line takes
+ * six times its length in memory.
  */
 const MAX_LENGTH = 32 << 20
 
-/** So many bytes at the end of a long line are kept. */
+/** How many bytes are kept of the end of a shortened line. */
 const END = 4_096
 
-/** Takes the place of what was left out of a line: it occurs in no JSON, so that nobody takes the rest for all of it. */
+/** Replaces what was left out of a line. It occurs in no JSON, so that a shortened line is not parsed as a whole one. */
 const LEFT_OUT = Buffer.from([0])
 
-/** What follows the needed bytes of a long line: only its end is kept. `end` is undefined where something is needed after all. */
+/** The rest of a shortened line, of which only the end is kept. `end` is undefined where the rest contains one of `needed`. */
 const newRest = (needed: readonly Buffer[]) => {
   let kept: Buffer | undefined = Buffer.alloc(0)
   return {
     add: (part: Buffer): void => {
-      // With the end of the part before: what is needed may begin there.
+      // Together with the end of the part before, in which one of `needed` may begin.
       const both: Buffer | undefined = kept && Buffer.concat([kept, part])
       kept = both && !needed.some((each) => both.includes(each)) ? Buffer.from(both.subarray(-END)) : undefined
     },
@@ -76,13 +76,13 @@ const newRest = (needed: readonly Buffer[]) => {
   }
 }
 
-/** The bytes of a line that has not ended yet, as far as they are needed. */
+/** Collects the bytes of a line that has not ended yet. */
 const newUnfinished = ({ enough, needed = [] }: LineForm) => {
   let parts: Buffer[] = []
   let [length, looked, size] = [0, LONG, 0]
   let rest: ReturnType<typeof newRest> | undefined
 
-  /** Goes on without what follows the needed bytes, where it is known what these are. */
+  /** Drops the bytes that are not needed, where it is known which these are. */
   const shorten = () => {
     if (!enough || length < looked) return
     looked = length * 2
@@ -100,7 +100,7 @@ const newUnfinished = ({ enough, needed = [] }: LineForm) => {
     return parts.length === 1 && !end ? parts[0] : Buffer.concat(end ? [...parts, end] : parts)
   }
   return {
-    /** `isLast`: the line ends with this part. Others are copied, as the next one may have the same memory. */
+    /** `isLast`: the line ends with this part. Other parts are copied, because the next chunk may use the same memory. */
     add: (part: Buffer, isLast: boolean) => {
       size += part.length
       if (rest) return rest.add(part)
@@ -109,7 +109,7 @@ const newUnfinished = ({ enough, needed = [] }: LineForm) => {
       else if (part.length > 0) parts.push(isLast ? part : Buffer.from(part))
       if (length <= MAX_LENGTH) shorten()
     },
-    /** What was added; undefined for too much. */
+    /** The line; undefined where it is too long. */
     take: (): Buffer | undefined => {
       const bytes = all()
       parts = []
@@ -122,8 +122,8 @@ const newUnfinished = ({ enough, needed = [] }: LineForm) => {
 }
 
 /**
- * Splits chunks into lines. Not `node:readline`, which also splits at U+2028 and lone CRs: both may occur inside JSON strings. Not
- * an asynchronous generator, which would wait several times for each line.
+ * Splits chunks into lines. `node:readline` also splits at U+2028 and at lone CRs, both of which may occur in JSON strings. An
+ * asynchronous generator would wait several times for each line.
  */
 const newSplitter = (at: Place, form: LineForm) => {
   const unfinished = newUnfinished(form)
@@ -141,7 +141,7 @@ const newSplitter = (at: Place, form: LineForm) => {
       }
       unfinished.add(chunk.subarray(from), false)
     },
-    /** What follows the last end of a line, if anything does. */
+    /** The bytes after the last newline, if there are any. */
     *rest(): Generator<Line> {
       const size = unfinished.size()
       if (size > 0) yield { bytes: unfinished.take(), size, ended: false }
@@ -149,7 +149,7 @@ const newSplitter = (at: Place, form: LineForm) => {
   }
 }
 
-/** The lines of text in the first `size` bytes of a file, without their ends. One that is longer than 32 MiB is left out. */
+/** The lines of text in the first `size` bytes of a file, without line ends. A line of more than 32 MiB is left out. */
 export async function* textLines(path: string, size: number): AsyncGenerator<string> {
   const splitter = newSplitter(beginning(), wholeLines)
   const textsOf = function* (lines: Iterable<Line>) {
@@ -159,7 +159,7 @@ export async function* textLines(path: string, size: number): AsyncGenerator<str
   yield* textsOf(splitter.rest())
 }
 
-/** The objects in some lines, of which the first one to be given is at `at`. */
+/** The objects in some lines. `at` is the place of the line that is read. */
 function* objectsIn(
   lines: Iterable<Line>,
   { parse }: LineForm,
@@ -174,10 +174,10 @@ function* objectsIn(
 }
 
 /**
- * The JSON objects in the first `size` bytes of a JSON Lines file, which may be compressed (`.zst`), from a place on. Blank lines
- * are skipped. `onMalformed` is called for a line that is not one object, or of which more than 32 MiB are needed, except for a last
- * line without a newline, which is still being written, and for the line in which compressed data cannot be read on. `onBytes` is
- * given all bytes of the content.
+ * The JSON objects in the first `size` bytes of a JSON Lines file, which may be compressed (`.zst`), from the place `at` on. Blank
+ * lines are skipped. `onMalformed` is called with the number of a line that is not one object or too long, and of the line where
+ * compressed data are damaged; not for a last line without a newline, which is still being written. `onBytes` is called with all
+ * bytes of the content.
  */
 export const linesOf = (form: LineForm) =>
   async function* (
@@ -190,7 +190,7 @@ export const linesOf = (form: LineForm) =>
     let damaged = false
     const chunks = chunksOf(path, size, () => (damaged = true), at.offset)
     const splitter = newSplitter(at, form)
-    // Loops, because `yield*` in an asynchronous generator waits once more for each line.
+    // Not `yield*`, which in an asynchronous generator waits once more for each line.
     for await (const chunk of chunks) {
       onBytes(chunk)
       for (const line of objectsIn(splitter.linesOf(chunk), form, onMalformed, at)) yield line
@@ -199,8 +199,8 @@ export const linesOf = (form: LineForm) =>
     if (damaged) onMalformed(at.line)
   }
 
-/** The lines of which all is needed. */
+/** Reads lines that are parsed as a whole. */
 export const objectLines = linesOf(wholeLines)
 
-/** Reads a line as a whole. */
+/** Parses a line as a whole. */
 export const { parse: parseLine } = wholeLines

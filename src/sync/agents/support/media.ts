@@ -1,7 +1,7 @@
 import { isObject, type Json } from './json.ts'
 
 /**
- * The text that replaces binary content: `[image image/png 415 kB]`, as far as the parts are known. `base64Length` is that of the
+ * The text that replaces binary content: `[image image/png 415 kB]`, without what is unknown. `base64Length` is the length of the
  * base64 text that the agent has stored.
  */
 export const mediaPlaceholder = (kind: unknown, mediaType?: string, base64Length?: number): string => {
@@ -9,11 +9,11 @@ export const mediaPlaceholder = (kind: unknown, mediaType?: string, base64Length
   return `[${[kind, mediaType, size].filter(Boolean).join(' ')}]`
 }
 
-/** `image`, `audio` or `video` for media types of these, `document` for all others. */
+/** `image`, `audio` or `video` for such media types, `document` for all others. */
 export const kindOf = (mediaType: string | undefined): string =>
   /^(?:image|audio|video)(?=\/)/.exec(mediaType ?? '')?.[0] ?? 'document'
 
-/** The placeholder for a `data:` URL with base64 content; undefined for any other text. `kind` is that of its media type by default. */
+/** The placeholder for a `data:` URL with base64 content; undefined for other texts. `kind` is by default that of the media type. */
 export const dataUrlPlaceholder = (text: string, kind?: string): string | undefined => {
   const head = text.slice(0, 300)
   const end = head.indexOf(';base64,')
@@ -30,12 +30,12 @@ const mediaTypeOf = (value: Json): string | undefined =>
 const isRaw = (value: unknown): boolean =>
   (JSON as unknown as { readonly isRawJSON: (value: unknown) => boolean }).isRawJSON(value)
 
-/** Deeper than the service accepts, so that what is not looked at here is not uploaded either. */
+/** Deeper than the service accepts, so that nothing is uploaded that was not looked through here. */
 const MAX_DEPTH = 501
 
 /**
- * A JSON value with placeholders instead of binary content: of base64 `data` beside a media type, and of `data:`
- * URLs. Numbers stay exact. What is nested too deeply to be uploaded is replaced as a whole.
+ * A JSON value with placeholders instead of binary content: base64 `data` beside a media type, and `data:` URLs. Numbers stay exact.
+ * Values that are nested too deeply to be uploaded are replaced, too.
  */
 export const withoutBinary = (value: unknown, depth = 0): unknown => {
   if (typeof value === 'string') return dataUrlPlaceholder(value) ?? value

@@ -4,8 +4,8 @@ import { checked, type Checksums, type Fingerprint, fingerprintAt } from './fing
 import type { Place } from './lines.ts'
 
 /**
- * A place in a session's file, and what was saved of the lines before it. `next`: the first line that was not read then. `fingerprint`
- * is that of all before the place.
+ * A place in a session's file, the state that was saved there, and the fingerprint of everything before it. `next` is the first line
+ * that the earlier reading did not reach.
  */
 export type ResumePoint = {
   readonly place: Place
@@ -15,18 +15,18 @@ export type ResumePoint = {
   readonly fingerprint: Fingerprint
 }
 
-/** A file as it was when its reading began: `changed` is when it was written last. */
+/** A file when its reading began: `changed` is the time of its last write. */
 export type FileThen = { readonly size: number; readonly changed: string }
 
 type Written = ResumePoint & FileThen & { readonly version: string }
 
-/** Larger ones are not worth it: those sessions are read whole. */
+/** Longer texts are not worth it: such sessions are read as a whole. */
 const MAX_LENGTH = 16 << 20
 
-/** What was read of a file: checksums of all of it, and the fingerprint of what an earlier reading had read. */
+/** The checksums of all that was read of a file, and the fingerprint from the earlier reading. */
 type Read = { readonly checksums: Checksums; readonly before: Fingerprint | undefined }
 
-/** The point as text, in front of it a hash, so that no other text is taken for one. Undefined for a compressed file. */
+/** The point as text, behind a hash by which damaged texts are found. Undefined for a compressed file. */
 export const writeResumePoint = async (
   path: string,
   { size, changed }: FileThen,
@@ -46,14 +46,14 @@ const parse = (text: string): Written | undefined => {
   return digest(json) === text.slice(0, end) ? (JSON.parse(json) as Written) : undefined
 }
 
-/** A file that was written and has not become longer was written over, or only touched. */
+/** Whether a file was written without becoming longer: then it was overwritten, or only touched. */
 const isWrittenOver = (then: FileThen, now: FileThen): boolean => now.size <= then.size && now.changed !== then.changed
 
-/** Whether the fingerprint is of this version: an older one had a text. */
+/** Whether the fingerprint is of this version. Older versions stored a text. */
 const hasFingerprint = ({ fingerprint }: { readonly fingerprint: unknown }): boolean =>
   typeof fingerprint === 'object' && fingerprint !== null
 
-/** The point that a text gives; undefined unless the same version wrote it, and the file is the same up to there. */
+/** The point in a text; undefined where another version has written it, or where the file has changed before that place. */
 export const readResumePoint = async (
   path: string,
   now: FileThen,

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { ReadOptions, Session, SessionMessage } from '../agent.ts'
-import type { ReadSessionFile } from './file-session.ts'
+import type { ReadSessionFile } from './files.ts'
 import { isZstd } from './chunks.ts'
 import { type Checksums, checksumsOf, isAsRead, newChecksums } from './fingerprint.ts'
 import { type KeptLines, linesAgain, newKeptLines } from './kept-lines.ts'
@@ -8,8 +8,8 @@ import { type Described, type LineParser, NeedsWhole } from './line-parser.ts'
 import { beginning, type ObjectLine, objectLines, type Place } from './lines.ts'
 import { type FileThen, readResumePoint, type ResumePoint, writeResumePoint } from './resume-point.ts'
 
-/** The lines of a file from a place on, which moves with them. `onBytes` is given all bytes that are read of a file of lines. */
-export type ReadLines = (
+/** The lines of a file from the place `at` on, which moves with them. `onBytes` is called with all bytes of a file of lines. */
+type ReadLines = (
   path: string,
   size: number,
   onMalformed: (line: number) => void,
@@ -24,14 +24,14 @@ type Source<State, Saved> = {
   readonly lines: ReadLines
 }
 
-/** The result of the first reading. `kept`: all lines, where they are few, until the messages are made of them. */
+/** The result of the first reading. `kept` are all lines of a small session, until its messages were made. */
 type FirstReading<State> = {
   readonly state: State
   readonly described: Described
   readonly malformed: number
-  /** How many lines there were, where none was understood. */
+  /** The number of lines, where the parser understands none of them. */
   readonly unknown: number | undefined
-  /** Of all bytes from the file's beginning on. */
+  /** The checksums of all bytes from the file's beginning on. */
   readonly checksums: Checksums
   kept: KeptLines | undefined
 }
@@ -42,13 +42,13 @@ const firstReading = async <State, Saved>(
   onMalformed: ReadOptions['onMalformed'],
 ): Promise<FirstReading<State>> => {
   const malformed: number[] = []
-  // Told of at the end, because a reading that starts over meets the same lines again.
-  const tell = from ? (line: number) => void malformed.push(line) : onMalformed
+  // A reading from a saved state reports them at its end, because it may start over and find the same lines again.
+  const report = from ? (line: number) => void malformed.push(line) : onMalformed
   let count = 0
   const note = (line: number) => {
     if (from && line < from.next) return
     count++
-    tell(line)
+    report(line)
   }
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead: undefined })
   const [at, keeping] = [{ ...(from?.place ?? beginning()) }, newKeptLines()]
@@ -67,7 +67,7 @@ const firstReading = async <State, Saved>(
   return { state, described, malformed: count, unknown, checksums: checksums.all(), kept: keeping.all(at) }
 }
 
-/** The first reading from a point on; undefined when the whole session is needed. */
+/** The first reading from a point on; undefined where the session has to be read as a whole. */
 const resumedReading = async <State, Saved>(
   source: Source<State, Saved>,
   from: ResumePoint,
@@ -83,7 +83,7 @@ const resumedReading = async <State, Saved>(
 
 type Point = Omit<ResumePoint, 'fingerprint'>
 
-/** What a later reading goes on from. */
+/** The point at a place, from which a later reading can go on; undefined where it cannot. */
 const pointAt = <State, Saved>(
   parser: LineParser<State, Saved>,
   state: State,
@@ -94,7 +94,7 @@ const pointAt = <State, Saved>(
   return saved === undefined ? undefined : { place: { ...place }, externalId, saved }
 }
 
-/** The second reading: yields the messages, and tells `onEnd` the place from which a later reading goes on. */
+/** The second reading: yields the messages, and calls `onEnd` with the point from which a later reading goes on. */
 async function* secondReading<State, Saved>(
   { path, size, parser, lines }: Source<State, Saved>,
   from: ResumePoint | undefined,
@@ -115,18 +115,18 @@ async function* secondReading<State, Saved>(
 
 const changedAt = async (path: string): Promise<string> => String((await stat(path, { bigint: true })).mtimeNs)
 
-/** Whether what was read is still in the file: nothing was written meanwhile, or only appended. */
+/** Whether everything that was read is still in the file: nothing was written meanwhile, or lines were only appended. */
 const isStillThere = async (path: string, now: FileThen, read: Checksums, from: ResumePoint | undefined) => {
   if (read.length !== now.size) return false
   const changed = await changedAt(path).catch(() => undefined)
   return changed === now.changed || isAsRead(path, read, from?.place.offset ?? 0)
 }
 
-/** Whether a file was written after all of what was read of it before was looked at. */
+/** Whether a file was written since all of what was read earlier was last checked. */
 const isUnsure = ({ allAt }: ResumePoint['fingerprint'], { changed }: FileThen): boolean =>
   allAt < Number(BigInt(changed) / 1_000_000n)
 
-/** How a file of lines is read, from its beginning or from where an earlier reading ended. */
+/** Reads a file of lines, from its beginning or from where an earlier reading ended. */
 export const sessionOfLines =
   <State, Saved>(parser: LineParser<State, Saved>, lines: ReadLines = objectLines): ReadSessionFile =>
   async (path, { size, onMalformed, resume }): Promise<Session> => {

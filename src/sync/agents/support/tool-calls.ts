@@ -2,40 +2,40 @@ import { isExternalId } from './external-ids.ts'
 import { newHashedMap, type SavedMap } from './hashed-map.ts'
 import { NeedsWhole } from './line-parser.ts'
 
-type Call = { readonly callId: string; readonly toolName: string }
+export type Call = { readonly callId: string; readonly toolName: string }
 
-/** The calls that have no result yet, and hashes of the ids of all others, as plain JSON. */
+/** Tool calls as plain JSON: the calls that have no result yet, and hashes of the ids of all others. */
 export type SavedCalls = {
   readonly open: readonly (readonly [string, string])[]
   readonly withoutId: readonly Call[]
   readonly answered?: SavedMap
 }
 
-/** So many calls without a result are saved, the newest ones: others were interrupted. */
+/** How many of the calls without a result are saved. Older ones were interrupted, and never get one. */
 const MAX_SAVED = 500
 
-/** Matches results of tools with their calls, because results do not carry the tool's name. */
+/** Matches results of tools with their calls, because results do not have the tool's name. */
 export type ToolCalls = {
   /** Adds a call. One without an id gets `fallbackId`. */
   readonly add: (id: unknown, toolName: string, fallbackId: string) => Call
   /**
-   * The call with this id; without an id, the oldest call without one that has no result yet. Throws NeedsWhole for a call of which no
-   * more than its id was saved.
+   * The call with this id. Where the result has no id, the oldest call that has neither an id nor a result. Throws NeedsWhole for a
+   * call of which only the id was saved.
    */
   readonly findForResult: (id: unknown) => Call
-  /** Whether a call with this id was added, or saved. */
+  /** Whether a call with this id was added or saved. */
   readonly isKnown: (id: string) => boolean
   readonly save: () => SavedCalls
 }
 
-/** The names of tools by the ids of their calls. Once a call has its result, only a hash of its id is kept. */
+/** The names of tools by the ids of their calls. Of a call that has its result only a hash of the id is kept. */
 const newNamesById = (saved?: SavedCalls) => {
   const open = new Map(saved?.open)
   const names: string[] = []
   const numberOf = new Map<string, number>()
-  // The number of the tool's name, from 1; 0 for a call of which no more than its id was saved.
+  // The number of the tool's name, from 1; 0 for a call of which only the id was saved.
   const answered = newHashedMap(saved?.answered)
-  // Calls that were not saved are among the unknown ones.
+  // Whether an unknown id may be that of a call that was not saved.
   const isCut = saved !== undefined && (saved.answered === undefined || saved.open.length >= MAX_SAVED)
   const answer = (id: string, name: string): string => {
     open.delete(id)
@@ -58,8 +58,8 @@ const newNamesById = (saved?: SavedCalls) => {
 }
 
 /**
- * The calls of one session file, in the order of its lines; those that were saved come before them. `nameLater` gives the name of a
- * tool whose call comes after its result.
+ * The calls of one session file, in the order of its lines, after those that were saved. `nameLater` gives the name of a tool whose
+ * call comes after its result.
  */
 export const newToolCalls = (saved?: SavedCalls, nameLater?: (id: string) => string | undefined): ToolCalls => {
   const toolNames = newNamesById(saved)

@@ -1,23 +1,24 @@
 import { open, stat } from 'node:fs/promises'
 
-/** The files of a SQLite database, as they are at one moment. */
+/** The files of a SQLite database at one moment. */
 export type DatabaseFiles = {
-  /** Differs once the file of that name may have changed; empty when there is none. */
+  /** A stamp of the database file, which differs once the file may have changed. */
   readonly main: string
+  /** The same of the write-ahead log; empty where there is none. */
   readonly wal: string
   /** Whether the write-ahead log holds anything. */
   readonly hasWal: boolean
-  /** Whether a rollback journal is in use: a transaction is being written, or was when its program crashed. */
+  /** Whether a rollback journal is in use: a transaction is being written, or was being written when its program crashed. */
   readonly isJournalHot: boolean
-  /** In milliseconds. */
+  /** The time of the last change, in milliseconds. */
   readonly changedAt: number
 }
 
 const JOURNAL_MAGIC = 'd9d505f920a163d7'
-/** Where a database counts its transactions, for those that come within one tick of the file system's clock. */
+/** The bytes in which a database counts its transactions. Two of them may come within one tick of the file system's clock. */
 const CHANGE_COUNTER = { from: 24, to: 28 }
 
-/** The first bytes of a file; empty when there is none. */
+/** The first bytes of a file; empty where there is no such file. */
 const head = async (path: string, length: number): Promise<Buffer> => {
   const file = await open(path).catch(() => undefined)
   if (!file) return Buffer.alloc(0)
@@ -35,7 +36,7 @@ type Stats = { readonly ino: bigint; readonly size: bigint; readonly mtimeNs: bi
 
 const textOf = (stats: Stats | undefined): string => (stats ? `${stats.ino} ${stats.size} ${stats.mtimeNs}` : '')
 
-/** Looks at the files of the database at `path`. Throws what `stat` throws when the database itself is missing. */
+/** Looks at the files of the database at `path`. Throws what `stat` throws where the database itself is missing. */
 export const lookAtFiles = async (path: string): Promise<DatabaseFiles> => {
   const main = await stat(path, { bigint: true })
   const [wal, journal, counter] = await Promise.all([
@@ -52,5 +53,5 @@ export const lookAtFiles = async (path: string): Promise<DatabaseFiles> => {
   }
 }
 
-/** The beginning of the write-ahead log, which differs when it is begun again. */
+/** The header of the write-ahead log, which changes when the log starts again from its beginning. */
 export const walHeader = async (path: string): Promise<string> => (await head(`${path}-wal`, 32)).toString('hex')

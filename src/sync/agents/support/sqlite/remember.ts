@@ -1,20 +1,20 @@
 import { realpath } from 'node:fs/promises'
 import { lookAtFiles } from './files.ts'
 
-/** How old a change has to be until the next one is sure to have another time, on any file system. */
+/** After this time another change has another time stamp, on any file system. */
 const SETTLED_MS = 2_000
 
-/** How old a listing may be for those who can do with a recent one. */
+/** How old the result of `recent` may be. */
 const RECENT_MS = 10_000
 
-export type Listing<T> = {
-  /** What the database holds now. It is not queried when neither its file nor its write-ahead log has changed since. */
+type Listing<T> = {
+  /** What the database holds now. It is queried only where its file or its write-ahead log has changed since the last time. */
   readonly latest: (path: string) => Promise<T>
-  /** What it held some seconds ago, or holds now. */
+  /** What the database holds now, or held some seconds ago. */
   readonly recent: (path: string) => Promise<T>
 }
 
-/** Remembers what `list` gives for a database. */
+/** Remembers the result of `list` for each database. */
 export const rememberListing = <T>(list: (path: string) => Promise<T>): Listing<T> => {
   const remembered = new Map<string, { readonly stamp: string; readonly at: number; readonly listing: T }>()
   const latest = async (path: string): Promise<T> => {
@@ -23,7 +23,7 @@ export const rememberListing = <T>(list: (path: string) => Promise<T>): Listing<
     const known = remembered.get(path)
     if (known?.stamp === stamp) return known.listing
     const listing = await list(path)
-    // A change that comes within one tick of the last one gives the same stamp.
+    // Another change within one tick of the file system's clock would have the same stamp.
     const isSettled = Date.now() - changedAt > SETTLED_MS
     remembered.set(path, { stamp: isSettled ? stamp : '', at: performance.now(), listing })
     return listing

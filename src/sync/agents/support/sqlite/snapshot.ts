@@ -7,13 +7,26 @@ import { pause } from '../../../../base/waits.ts'
 import { type DatabaseFiles, lookAtFiles, walHeader } from './files.ts'
 import { type Database, newPrivateDatabase } from './load.ts'
 
-/** Reads what it needs from the schema `source` into `database`, or returns it. Everything in it is of one moment. */
+/** Reads from the schema `source`, which does not change meanwhile, into tables of the private database or into its result. */
 type Read<T> = (database: Database) => T
 
+/** The result of a `Read`, and the private database with the tables that it has made. */
 export type Taken<T> = { readonly database: Database; readonly result: T }
 
 const ATTEMPTS = 40
 const PAUSE_MS = 50
+
+/** Larger values are not read: the service takes no message of half the size. */
+const MAX_VALUE = 64 << 20
+
+/** The SQL of a column's value; NULL for a value of more than 64 MiB. */
+export const bounded = (column: string, type: 'TEXT' | 'BLOB' = 'TEXT'): string =>
+  `CASE WHEN octet_length(${column}) <= ${MAX_VALUE} THEN CAST(${column} AS ${type}) END`
+
+/** Whether a file begins like a SQLite database that has these tables: their descriptions stand in its first page. */
+export const beginsLikeDatabase = (beginning: string, ...tables: readonly string[]): boolean =>
+  beginning.startsWith('SQLite format 3\0') &&
+  tables.every((table) => new RegExp(`CREATE TABLE (?:IF NOT EXISTS )?["\`]?${table}["\`]?\\s*\\(`).test(beginning))
 
 const attach = <T>(path: string, parameters: string, read: Read<T>): Taken<T> => {
   const database = newPrivateDatabase()
@@ -30,8 +43,8 @@ const attach = <T>(path: string, parameters: string, read: Read<T>): Taken<T> =>
 }
 
 /**
- * Reads a database whose write-ahead log is empty, without locks, so that its program never waits for us. That is only right
- * when the file stays as it is meanwhile: undefined when it did not.
+ * Reads a database whose write-ahead log is empty. It takes no locks, so that the program that owns the database never has to wait.
+ * Undefined where the file was changed meanwhile, because what was read may then be of two moments.
  */
 const takeUnlocked = async <T>(path: string, before: DatabaseFiles, read: Read<T>): Promise<Taken<T> | undefined> => {
   if (before.isJournalHot) return undefined
@@ -51,7 +64,7 @@ const takeUnlocked = async <T>(path: string, before: DatabaseFiles, read: Read<T
   return undefined
 }
 
-/** Reads a copy of the database and its write-ahead log; undefined when they were changed while they were copied. */
+/** Reads a copy of the database and its write-ahead log; undefined where they were changed while they were copied. */
 const takeCopied = async <T>(path: string, before: DatabaseFiles, read: Read<T>): Promise<Taken<T> | undefined> => {
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-database-'))
   try {
@@ -70,9 +83,9 @@ const takeCopied = async <T>(path: string, before: DatabaseFiles, read: Read<T>)
 }
 
 /**
- * Reads a database that is being written to a write-ahead log. With `readonly_shm` SQLite writes to none of its files; the
- * locks that it takes keep no program from writing. They need the index of the log, so that without it a copy is read, and
- * also when its program locks out all others.
+ * Reads a database with a write-ahead log. With `readonly_shm` SQLite writes to none of its files, and its locks keep no program
+ * from writing. These locks need the index of the log: where that is missing, or the program that owns the database has locked out
+ * all others, a copy is read instead.
  */
 const takeWithWal = async <T>(path: string, read: Read<T>): Promise<Taken<T> | undefined> => {
   try {
@@ -100,7 +113,9 @@ const take = async <T>(path: string, read: Read<T>): Promise<Taken<T>> => {
     if (taken) return taken
     await pause(PAUSE_MS)
   }
-  throw new Error('the database is being written all the time, or was not closed by its program: try again later')
+  throw new Error(
+    'the database is written without a pause, or its program did not close it: close the program, or try again',
+  )
 }
 
 const explained = (error: unknown): unknown =>
@@ -108,8 +123,8 @@ const explained = (error: unknown): unknown =>
 
 /**
  * Reads from the SQLite database at `path`, which may be in use: `read` sees one moment of it as the schema `source`. None of
- * its files is written or created, and its program never waits. Throws what opening and reading the database throws, and when
- * it is being written without a break for some seconds.
+ * its files is written or created, and the program that owns it never has to wait. Throws what opening and reading the database
+ * throws, and an error where it is written without a pause for some seconds.
  */
 export const readDatabase = async <T>(path: string, read: Read<T>): Promise<T> => {
   const { database, result } = await copyFromDatabase(path, read)
@@ -117,7 +132,7 @@ export const readDatabase = async <T>(path: string, read: Read<T>): Promise<T> =
   return result
 }
 
-/** As `readDatabase`, but hands on the private database, with the tables that `read` created. The caller closes it. */
+/** As `readDatabase`, but keeps the private database with the tables that `read` has made. The caller closes it. */
 export const copyFromDatabase = async <T>(path: string, read: Read<T>): Promise<Taken<T>> => {
   try {
     return await take(await realpath(path), read)
@@ -126,7 +141,7 @@ export const copyFromDatabase = async <T>(path: string, read: Read<T>): Promise<
   }
 }
 
-/** The columns of a table of `source`; empty when there is no such table. */
+/** The columns of a table of `source`; empty where there is no such table. */
 export const columnsOf = (database: Database, table: string): ReadonlySet<string> =>
   new Set(
     database

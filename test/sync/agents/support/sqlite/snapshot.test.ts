@@ -132,7 +132,7 @@ test('a transaction in the rollback journal of another process is waited for, th
   )
   await other.said()
   const before = readdirSync(folder)
-  assert.match(await failureOf(path), /being written all the time/)
+  assert.match(await failureOf(path), /is written without a pause/)
   assert.equal(readdirSync(folder), before)
   await other.stop()
 })

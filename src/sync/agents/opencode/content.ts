@@ -1,11 +1,17 @@
 import type { Part } from '../agent.ts'
-import { argsWithoutBinary } from '../support/args.ts'
-import { isExternalId } from '../support/external-ids.ts'
 import { type Json, objectOf, objectsIn, textOf } from '../support/json.ts'
 import { dataUrlPlaceholder, kindOf, mediaPlaceholder } from '../support/media.ts'
-import { outputOfValue } from '../support/output.ts'
-import { errorPart, textPart, thinkingPart } from '../support/parts.ts'
-import type { StoredPart } from './stored.ts'
+import {
+  argsWithoutBinary,
+  callWithResult,
+  errorPart,
+  outputOfValue,
+  textPart,
+  thinkingPart,
+} from '../support/parts.ts'
+
+/** A part as opencode stores it. */
+export type StoredPart = { readonly id: string; readonly json: Json }
 
 const durationOf = (time: Json): number | undefined => {
   const { start, end } = time
@@ -20,34 +26,39 @@ const fileText = (file: Json): string => {
   return mediaPlaceholder(kindOf(mime), [mime, textOf(file['filename'])].filter(Boolean).join(' '))
 }
 
-const hasFailed = (tool: string, state: Json): boolean => {
+const hasFailed = (tool: unknown, state: Json): boolean => {
   const { exit } = objectOf(state['metadata'])
   return state['status'] === 'error' || tool === 'invalid' || (typeof exit === 'number' && exit !== 0)
 }
 
-/** A call, and its result once there is one (README, rule 7). */
-const toolParts = ({ id, json }: StoredPart): readonly Part[] => {
-  const state = objectOf(json['state'])
-  const toolName = textOf(json['tool']) ?? 'unknown'
-  const names = { callId: isExternalId(json['callID']) ? json['callID'] : id, toolName }
-  const args = argsWithoutBinary(state['input'])
-  const made: Part = { type: 'tool_call', content: { ...names, args } }
-  if (state['status'] === undefined || state['status'] === 'pending' || state['status'] === 'running') return [made]
+const outputOf = (state: Json): string => {
   const text = outputOfValue(state['status'] === 'error' ? (state['error'] ?? state['output']) : state['output'])
-  const output = [text, ...objectsIn(state['attachments']).map(fileText)]
+  return [text, ...objectsIn(state['attachments']).map(fileText)]
     .filter((one, index) => index === 0 || one !== '')
     .join('\n')
-  const status = hasFailed(toolName, state) ? 'error' : 'success'
-  return [made, { type: 'tool_result', content: { ...names, output, status } }]
 }
 
-/** The text of an error of opencode's: `{ name, data: { message } }`. */
+const UNFINISHED: readonly unknown[] = [undefined, 'pending', 'running']
+
+/** A call, and its result once there is one (README, rule 7). */
+const toolParts = ({
+  id: fallbackId,
+  json: { callID: id, tool: name, state: stored },
+}: StoredPart): readonly Part[] => {
+  const state = objectOf(stored)
+  return callWithResult(
+    { id, name, args: argsWithoutBinary(state['input']), fallbackId },
+    UNFINISHED.includes(state['status']) ? undefined : { output: outputOf(state), hasFailed: hasFailed(name, state) },
+  )
+}
+
+/** The text of an error that opencode has stored: `{ name, data: { message } }`. */
 export const errorText = (error: unknown): string => {
   const { name, message, data } = objectOf(error)
   return textOf(objectOf(data)['message']) ?? textOf(message) ?? textOf(name) ?? 'Error'
 }
 
-/** What a stored part becomes (README, rules 6 and 7). */
+/** The parts of a stored one (README, rules 6 and 7). */
 export const partsOf = (part: StoredPart): readonly Part[] => {
   const { json } = part
   switch (json['type']) {

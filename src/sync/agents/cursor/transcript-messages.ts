@@ -1,20 +1,28 @@
 import type { Part, SessionMessage } from '../agent.ts'
-import { argsWithoutBinary } from '../support/args.ts'
-import { blocksOf, isMedia, placeholder } from '../support/content-blocks.ts'
 import { isExternalId, newLineIds, type SavedIds } from '../support/external-ids.ts'
 import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
 import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
 import { type ObjectLine, textLines } from '../support/lines.ts'
-import { outputOfValue } from '../support/output.ts'
-import { textPart, thinkingPart } from '../support/parts.ts'
+import {
+  argsWithoutBinary,
+  blocksOf,
+  callPart,
+  newMessage,
+  outputOfBlocks,
+  outputOfValue,
+  placeholder,
+  resultPart,
+  textPart,
+  thinkingPart,
+} from '../support/parts.ts'
 import { newToolCalls, type SavedCalls } from '../support/tool-calls.ts'
 
 const [OPEN, CLOSE] = ['<user_query>', '</user_query>']
 
-/** Whether a text marks what the user typed. */
+/** Whether a text has the tag of what the user typed. */
 export const isTyped = (text: string): boolean => text.includes(OPEN)
 
-/** What the user typed of a text that was sent (README, rule 6). */
+/** The part of a text that the user typed (README, rule 6). */
 export const typedText = (text: string): string | undefined => {
   const start = text.indexOf(OPEN)
   if (start === -1) return text.trimStart().startsWith('<user_info>') ? undefined : text
@@ -22,22 +30,14 @@ export const typedText = (text: string): string | undefined => {
   return text.slice(start + OPEN.length, end === -1 ? undefined : end).trim()
 }
 
-/** Whether a line has the form of a message, or tells of a turn. */
+/** Whether a line has the form of a message, or of the end of a turn. */
 export const isTranscriptLine = ({ role, type, message }: Json): boolean =>
   typeof role === 'string' ? isObject(message) : type === 'turn_ended'
 
-const outputOf = (content: unknown): string =>
-  blocksOf(content)
-    .map((block) => {
-      if (typeof block['text'] === 'string') return block['text']
-      return isMedia(block) ? placeholder(block) : outputOfValue(block)
-    })
-    .join('\n')
-
-/** What lines need of those before them, as plain JSON. */
+/** A reading as plain JSON. */
 export type SavedReading = { readonly calls: SavedCalls; readonly callIds: SavedMap; readonly lineIds: SavedIds }
 
-/** A reading of lines. `callIds` are the ids that calls have: most have none, though their results do. */
+/** What a line needs of the lines before it. `callIds` are the ids of calls, most of which have none although their results do. */
 export const newReading = (saved?: SavedReading) => ({
   calls: newToolCalls(saved?.calls),
   callIds: newHashedMap(saved?.callIds),
@@ -51,7 +51,7 @@ export const saveReading = ({ calls, callIds, lineId }: Reading): SavedReading =
   lineIds: lineId.save(),
 })
 
-const resultPart = (block: Json, { calls, callIds }: Reading): Part => {
+const resultOf = (block: Json, { calls, callIds }: Reading): Part => {
   const id = block['tool_use_id'] ?? block['toolCallId']
   const isOfCall = typeof id === 'string' && callIds.get(id) !== undefined
   const found = calls.findForResult(isOfCall ? id : undefined)
@@ -59,11 +59,8 @@ const resultPart = (block: Json, { calls, callIds }: Reading): Part => {
     found.toolName === 'unknown'
       ? { callId: isExternalId(id) ? id : 'unknown', toolName: textOf(block['name']) ?? 'unknown' }
       : found
-  const failed = block['is_error'] === true || block['isError'] === true
-  return {
-    type: 'tool_result',
-    content: { ...call, output: outputOf(block['content']), status: failed ? 'error' : 'success' },
-  }
+  const hasFailed = block['is_error'] === true || block['isError'] === true
+  return resultPart(call, outputOfBlocks(block['content'], outputOfValue), hasFailed)
 }
 
 const partsOf = (block: Json, role: string, reading: Reading, fallbackId: string): readonly Part[] => {
@@ -74,14 +71,13 @@ const partsOf = (block: Json, role: string, reading: Reading, fallbackId: string
       return thinkingPart(block['thinking'])
     case 'tool_use':
     case 'tool_call': {
-      const { id } = block
+      const { id, name, input } = block
       if (typeof id === 'string') reading.callIds.add(id)
-      const call = reading.calls.add(id, textOf(block['name']) ?? 'unknown', fallbackId)
-      return [{ type: 'tool_call', content: { ...call, args: argsWithoutBinary(block['input']) } }]
+      return [callPart(reading.calls, { id, name, args: argsWithoutBinary(input), fallbackId })]
     }
     case 'tool_result':
     case 'tool-result':
-      return [resultPart(block, reading)]
+      return [resultOf(block, reading)]
     case 'image':
     case 'document':
       return textPart(placeholder(block))
@@ -90,7 +86,7 @@ const partsOf = (block: Json, role: string, reading: Reading, fallbackId: string
   }
 }
 
-/** The message of a line of JSON; undefined for one that is none. */
+/** The message of a line of JSON; undefined for lines that are no message. */
 export const readLine = (reading: Reading, { json, text, number: order }: ObjectLine): SessionMessage | undefined => {
   const { role, message, model } = json
   if (role !== 'user' && role !== 'assistant') return undefined
@@ -99,7 +95,7 @@ export const readLine = (reading: Reading, { json, text, number: order }: Object
   for (const block of blocksOf(objectOf(message)['content']))
     parts.push(...partsOf(block, role, reading, `${externalId}-call-${parts.length + 1}`))
   if (parts.length === 0) return undefined
-  return { externalId, role, ...(role === 'assistant' && textOf(model) ? { model: textOf(model)! } : {}), order, parts }
+  return newMessage({ externalId, role, model: role === 'assistant' ? textOf(model) : undefined, order, parts })
 }
 
 /** The messages of a transcript in plain text. */

@@ -1,0 +1,47 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Agent, EnvironmentVariables, ReadOptions, Session } from '../agent.ts'
+import { type Json, parseObject } from './json.ts'
+
+/** The folders in which apps keep their data on macOS, Linux and Windows. Not all of them exist. */
+export const appFolders = ({ XDG_CONFIG_HOME, APPDATA }: EnvironmentVariables, home: string): readonly string[] => [
+  join(home, 'Library', 'Application Support'),
+  XDG_CONFIG_HOME || join(home, '.config'),
+  APPDATA || join(home, 'AppData', 'Roaming'),
+]
+
+let last: { readonly beginning: string; readonly objects: readonly Json[] } | undefined
+
+/**
+ * The JSON objects in the lines at the beginning of a file. The last line may be cut off, and then gives none. The result for the
+ * last file is kept, because each agent asks for it in turn.
+ */
+export const objectsOf = (beginning: string): readonly Json[] => {
+  if (last?.beginning === beginning) return last.objects
+  const lines = beginning.split('\n').map((line) => parseObject(line.trim()))
+  last = { beginning, objects: lines.filter((json) => json !== undefined) }
+  return last.objects
+}
+
+/** Reads the first `size` bytes of a session file, because its agent may append more at the same time. */
+export type ReadSessionFile = (path: string, options: ReadOptions & { readonly size: number }) => Promise<Session>
+
+/** The title of a session as far as it is stored in another file than the session. */
+type TitleElsewhere = (path: string) => string | undefined | Promise<string | undefined>
+
+/**
+ * The `sessions` of an agent that stores each session in a file of its own. The stamp is the file's inode, size and time of
+ * change in nanoseconds, so that two writes within one millisecond differ, and the title where that is stored elsewhere. `stat` is
+ * synchronous because there are thousands of files, and the asynchronous one takes ten times as long.
+ */
+export const sessionPerFile = (read: ReadSessionFile, titleElsewhere?: TitleElsewhere): Agent['sessions'] =>
+  async function* (path) {
+    const title = titleElsewhere && (await titleElsewhere(path))
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true })
+    yield {
+      source: path,
+      stamp: `${ino} ${size} ${mtimeNs}${title === undefined ? '' : ` ${title}`}`,
+      writtenAt: Number(mtimeNs / 1_000_000n),
+      read: (options) => read(path, { ...options, size: Number(size) }),
+    }
+  }

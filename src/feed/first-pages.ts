@@ -1,7 +1,53 @@
-import type { FeedPage } from './pages.ts'
+import { PUBLIC_TRACES, tracesIn } from '../effects.ts'
+import { type TopicCache, newTopicCache } from '../engine/topic-cache.ts'
 import { LARGE_BYTES } from '../http/large-answers.ts'
-import { type FeedEntry, feedRows, feedTexts, toEntry } from './queries.ts'
-import type { FeedServices } from './services.ts'
+import { PAGE_BYTES } from '../http/page-bytes.ts'
+import {
+  type FeedEntry,
+  type FeedRow,
+  type FeedSource,
+  type FeedSources,
+  feedRows,
+  feedTexts,
+  toEntry,
+} from './queries.ts'
+
+/** The first page of a feed. */
+export type FeedPage = {
+  readonly entries: readonly FeedEntry[]
+  /** An event that changes one of these topics makes the page stale. */
+  readonly topics: ReadonlySet<string>
+  /** The whole answer to a request without a session; of the public feed only, and only if it is small. */
+  readonly body?: Buffer
+}
+
+export type FeedCache = TopicCache<FeedPage>
+
+/** What the routes of the feed need. */
+export type FeedServices = FeedSources & { readonly feedCache: FeedCache }
+
+/** In characters; room for two pages of the largest size. */
+const MAX_WEIGHT = 3 * PAGE_BYTES
+const ENTRY_WEIGHT = 400 // of an entry without its text, with its topics
+const REMEMBERED_CHANGES = 1_000
+
+/** About how much memory a page takes, in characters. */
+const weigh = ({ entries, body }: FeedPage): number =>
+  entries.reduce((sum, { text }) => sum + ENTRY_WEIGHT + text.length, ENTRY_WEIGHT + (body?.length ?? 0))
+
+/** A cache of first pages. */
+export const newFeedCache = (isCurrent: () => boolean): FeedCache =>
+  newTopicCache({ weigh, maxWeight: MAX_WEIGHT, isCurrent, remembered: REMEMBERED_CHANGES })
+
+/** The list of traces, and all traces, namespaces and authors on the page. */
+const topicsOf = (list: string, rows: readonly FeedRow[]): Set<string> => {
+  const topics = new Set([list])
+  for (const row of rows) {
+    topics.add(row.id).add(row.namespace_id)
+    if (row.author_id) topics.add(row.author_id)
+  }
+  return topics
+}
 
 /** The answer to a request without a session, unless it is large: then it is sent in parts, from the entries. */
 const wholeAnswer = (entries: readonly FeedEntry[], limit: number): { body?: Buffer } =>
@@ -15,19 +61,22 @@ const wholeAnswer = (entries: readonly FeedEntry[], limit: number): { body?: Buf
  */
 export const firstPages = (services: FeedServices) => {
   const { reads, feedCache } = services
-  return {
-    publicPage: (limit: number): Promise<FeedPage> | FeedPage =>
-      feedCache.get({ limit }, async () => {
-        const rows = await feedRows(reads, { source: 'public', limit: limit + 1, after: undefined })
-        const entries = rows.map((row) => toEntry(row, services))
-        return { rows, entries, ...wholeAnswer(entries, limit) }
-      }),
 
-    namespacePage: (namespaceId: string, limit: number): Promise<FeedPage> | FeedPage =>
-      feedCache.get({ limit, namespaceId }, async () => {
-        const source = { namespaceId, withPublic: false }
-        const rows = await feedRows(reads, { source, limit: limit + 1, after: undefined })
-        return { rows, entries: rows.map((row) => toEntry(row, services)) }
-      }),
+  const pageOf = (source: FeedSource, list: string, limit: number): Promise<FeedPage> | FeedPage => {
+    const key = `${limit} ${list}`
+    const read = async () => {
+      const rows = await feedRows(reads, { source, limit: limit + 1, after: undefined })
+      const entries = rows.map((row) => toEntry(row, services))
+      const topics = topicsOf(list, rows)
+      const page = { entries, topics, ...(source === 'public' ? wholeAnswer(entries, limit) : {}) }
+      return { value: page, topics, position: rows[0]?.position ?? -1n }
+    }
+    return feedCache.get(key) ?? feedCache.load(key, read)
+  }
+
+  return {
+    publicPage: (limit: number) => pageOf('public', PUBLIC_TRACES, limit),
+    namespacePage: (namespaceId: string, limit: number) =>
+      pageOf({ namespaceId, withPublic: false }, tracesIn(namespaceId), limit),
   }
 }

@@ -20,6 +20,8 @@ export type FeedRow = ListedRow & {
   namespace_name: string
   author_id: string | null
   author_name: string | null
+  /** The checkpoint of the snapshot that it was read from. */
+  position: bigint
 }
 
 /** Before all traces: the start of a list. */

@@ -1,5 +1,4 @@
-import { firstPages } from '../feed/first-pages.ts'
-import type { FeedPage } from '../feed/pages.ts'
+import { type FeedPage, firstPages } from '../feed/first-pages.ts'
 import { feedList } from '../feed/queries.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../contract/parameters.ts'
 import { PAGE_BYTES } from '../http/page-bytes.ts'

@@ -1,5 +1,5 @@
 import type { HttpConfig } from '../http/settings.ts'
-import type { FeedServices } from '../feed/services.ts'
+import type { FeedServices } from '../feed/first-pages.ts'
 import type { Limits } from '../http/limits.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import type { Metrics } from '../http/metrics.ts'

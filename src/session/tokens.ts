@@ -1,9 +1,8 @@
 import type { ReadTables } from '../../projections/tables.ts'
-import { newRecentChanges } from '../engine/recent-changes.ts'
 import type { Reads } from '../engine/reads.ts'
+import { newTopicCache } from '../engine/topic-cache.ts'
 import type { Caller } from '../http/caller.ts'
-import { newCallerCache } from './caller-cache.ts'
-import { type CallerSnapshot, readCaller } from './queries.ts'
+import { readCaller } from './queries.ts'
 import { isToken, tokenHash } from './token.ts'
 
 /** Finds the caller of a token, with a cache whose entries live for one second. */
@@ -38,20 +37,22 @@ export type TokensOptions = {
 
 const MAX_CACHED_DEVICE_NAME = 1_024
 const REMEMBERED_CHANGES = 2_000
+const LIFETIME_MS = 1_000
+
+/** What a token was found to be, and when it was looked up, by `elapsed`. */
+type Found = { readonly caller: Caller | undefined; readonly since: number }
+
+/** Each caller counts as one. A token without a caller is looked up each time, and so is one with a long name. */
+const weigh = ({ caller }: Found): number =>
+  caller && (caller.deviceName?.length ?? 0) <= MAX_CACHED_DEVICE_NAME ? 1 : Infinity
 
 const isValid = ({ expiresAt }: Caller, now: number) => expiresAt === undefined || expiresAt > now
 
 export const newTokens = (options: TokensOptions): Tokens => {
   const { reads, now, isCurrent, elapsed = () => performance.now(), maxCached = 10_000 } = options
-  const cache = newCallerCache(maxCached)
-  const asked = new Map<string, Promise<CallerSnapshot>>()
+  const cache = newTopicCache({ weigh, maxWeight: maxCached, isCurrent, remembered: REMEMBERED_CHANGES })
   /** Hashes of tokens that were valid when they were last looked up; the oldest is dropped first. */
   const proven = new Set<string>()
-  const changes = newRecentChanges<string>(REMEMBERED_CHANGES)
-
-  const isStale = ({ caller, position }: CallerSnapshot) =>
-    caller !== undefined &&
-    changes.since(position, (id) => id === caller.userId || id === caller.sessionId) !== 'unchanged'
 
   const note = (hash: string, isValid: boolean) => {
     proven.delete(hash)
@@ -59,49 +60,27 @@ export const newTokens = (options: TokensOptions): Tokens => {
     if (proven.size > maxCached) proven.delete(proven.values().next().value!)
   }
 
-  const ask = async (hash: string): Promise<CallerSnapshot> => {
-    const since = elapsed()
-    const found = await readCaller(reads, hash).finally(() => asked.delete(hash))
-    const { caller } = found
-    note(hash, caller !== undefined)
-    const isSmall = (caller?.deviceName?.length ?? 0) <= MAX_CACHED_DEVICE_NAME
-    if (caller && isSmall && !isStale(found)) cache.put(hash, caller, since)
-    return found
-  }
-
-  const askOnce = async (hash: string): Promise<CallerSnapshot> => {
-    const running = asked.get(hash)
-    if (running) {
-      // This query began before the request, so it may have missed a change since; one that starts now cannot.
-      const found = await running
-      if (!isStale(found)) return found
-      const later = asked.get(hash)
-      if (later) return later
-    }
-    const started = ask(hash)
-    asked.set(hash, started)
-    return started
-  }
+  const lookUp = (hash: string) =>
+    cache.load(hash, async () => {
+      const since = elapsed()
+      const { caller, position } = await readCaller(reads, hash)
+      note(hash, caller !== undefined)
+      return { value: { caller, since }, topics: new Set(caller && [caller.userId, caller.sessionId]), position }
+    })
 
   const find = async (token: string, beforeLookUp = () => {}) => {
     if (!isToken(token)) return undefined
     const hash = tokenHash(token)
-    const cached = isCurrent() ? cache.get(hash, elapsed()) : undefined
-    if (!cached && !proven.has(hash)) beforeLookUp()
-    const caller = cached ?? (await askOnce(hash)).caller
+    const cached = cache.get(hash)
+    const isFresh = cached !== undefined && elapsed() - cached.since < LIFETIME_MS
+    if (!isFresh && !proven.has(hash)) beforeLookUp()
+    const { caller } = isFresh ? cached : await lookUp(hash)
     return caller && isValid(caller, now()) ? caller : undefined
   }
 
   const observe: Tokens['observe'] = ({ position, callers }) => {
-    if (callers === undefined) return
-    changes.note(position, callers)
-    cache.dropAll(callers)
+    if (callers !== undefined) cache.observe({ position, topics: [callers] })
   }
 
-  const restart = () => {
-    changes.restart()
-    cache.clear()
-  }
-
-  return { find, observe, clear: cache.clear, restart }
+  return { find, observe, clear: cache.clear, restart: cache.restart }
 }

@@ -1,0 +1,129 @@
+import { newRecentChanges } from './recent-changes.ts'
+
+/** A value that was read, the topics of the events that make it stale, and the checkpoint of the snapshot that it was read from. */
+export type ReadValue<Value> = {
+  readonly value: Value
+  readonly topics: ReadonlySet<string>
+  readonly position: bigint
+}
+
+/** Values that were read from the read models, by key, in bounded memory. An event drops those that have one of its topics. */
+export type TopicCache<Value> = {
+  /** Makes the value the most recently used one. Undefined as well while this node does not follow the log. */
+  get(key: string): Value | undefined
+  /** Reads a value, and keeps it unless an event has made it stale meanwhile. Concurrent calls share one `read`. */
+  load(key: string, read: () => Promise<ReadValue<Value>>): Promise<Value>
+  /** Called for an event before its write is answered. */
+  observe(event: { readonly position: bigint; readonly topics: readonly string[] }): void
+  clear(): void
+  /** The same for a log in another epoch: positions begin anew. */
+  restart(): void
+}
+
+export type TopicCacheOptions<Value> = {
+  /** What a value adds to the total; one heavier than `maxWeight` is not kept. */
+  readonly weigh: (value: Value) => number
+  /** When the values are too heavy together, the least recently used ones are dropped. */
+  readonly maxWeight: number
+  /** False while this node does not follow the log: then the cache is neither read nor written. */
+  readonly isCurrent: () => boolean
+  /** How many events are remembered at least, to tell whether a value that was being read meanwhile is stale. */
+  readonly remembered: number
+}
+
+/** Keys by topic. */
+const newIndex = () => {
+  const keys = new Map<string, Set<string>>()
+  const add = (topic: string, key: string) => {
+    const found = keys.get(topic)
+    if (found) found.add(key)
+    else keys.set(topic, new Set([key]))
+  }
+  const remove = (topic: string, key: string) => {
+    const found = keys.get(topic)!
+    found.delete(key)
+    if (found.size === 0) keys.delete(topic)
+  }
+  return { add, remove, of: (topic: string) => keys.get(topic) ?? [], clear: () => keys.clear() }
+}
+
+export const newTopicCache = <Value>(options: TopicCacheOptions<Value>): TopicCache<Value> => {
+  const { weigh, maxWeight, isCurrent, remembered } = options
+  const kept = new Map<string, ReadValue<Value> & { readonly weight: number }>() // the least recently used one comes first
+  const keysOf = newIndex()
+  const reading = new Map<string, Promise<ReadValue<Value>>>()
+  const changes = newRecentChanges<readonly string[]>(remembered)
+  let total = 0
+  let clears = 0
+
+  const remove = (key: string) => {
+    const entry = kept.get(key)
+    if (!entry) return
+    kept.delete(key)
+    total -= entry.weight
+    for (const topic of entry.topics) keysOf.remove(topic, key)
+  }
+
+  const keep = (key: string, read: ReadValue<Value>) => {
+    remove(key)
+    const weight = weigh(read.value)
+    if (weight > maxWeight) return
+    total += weight
+    while (total > maxWeight) remove(kept.keys().next().value!)
+    kept.set(key, { ...read, weight })
+    for (const topic of read.topics) keysOf.add(topic, key)
+  }
+
+  const isStale = ({ position, topics }: ReadValue<Value>) =>
+    changes.since(position, (changed) => changed.some((topic) => topics.has(topic))) !== 'unchanged'
+
+  const start = (key: string, read: () => Promise<ReadValue<Value>>): Promise<ReadValue<Value>> => {
+    const [before, mayKeep] = [clears, isCurrent()]
+    const work = async () => {
+      const found = await read()
+      if (mayKeep && clears === before && !isStale(found)) keep(key, found)
+      return found
+    }
+    const started = work().finally(() => {
+      if (reading.get(key) === started) reading.delete(key)
+    })
+    reading.set(key, started)
+    return started
+  }
+
+  const load: TopicCache<Value>['load'] = async (key, read) => {
+    const running = reading.get(key)
+    if (!running) return (await start(key, read)).value
+    // It began before this call, so it may have missed a write that was answered since; one that starts now cannot.
+    const before = clears
+    const found = await running
+    if (clears === before && !isStale(found)) return found.value
+    return (await (reading.get(key) ?? start(key, read))).value
+  }
+
+  const get = (key: string) => {
+    const entry = isCurrent() ? kept.get(key) : undefined
+    if (entry && kept.delete(key)) kept.set(key, entry)
+    return entry?.value
+  }
+
+  const observe: TopicCache<Value>['observe'] = ({ position, topics }) => {
+    changes.note(position, topics)
+    for (const topic of topics) for (const key of keysOf.of(topic)) remove(key)
+  }
+
+  const clear = () => {
+    clears += 1
+    total = 0
+    kept.clear()
+    keysOf.clear()
+    reading.clear()
+  }
+
+  const restart = () => {
+    changes.restart()
+    clear()
+  }
+
+  return { get, load, observe, clear, restart }
+}

@@ -15,6 +15,7 @@ const floors: readonly (readonly string[])[] = [
   ['cli'],
   ['postgres', 'contract'],
   ['tables', 'transcript'],
+  ['pages'],
   ['log', 'embedded', 'backup'],
   ['engine'],
   ['http'],
@@ -92,7 +93,7 @@ test('rooms do not import each other in circles', () => {
 })
 
 test('the client knows the service by its contract only, and that by its types', () => {
-  const allowed = new Set(['sync', 'contract', 'cli', 'base'])
+  const allowed = new Set(['sync', 'contract', 'transcript', 'cli', 'base'])
   const found = imports.filter(({ file, imported }) => roomOf(file) === 'sync' && !allowed.has(roomOf(imported)))
   assert.equal(found, [])
   const atRunTime = /^(?:import (?!type )|export )[^;]*?from '[^']*\/contract\//m
@@ -101,6 +102,19 @@ test('the client knows the service by its contract only, and that by its types',
     [],
     'these load it',
   )
+})
+
+test('HTML is made by the template of the transcript, in transcripts and pages', () => {
+  const makesHtml = /<!doctype html|<\/(?:p|div|main|html|a|form)>|&lt;/
+  const found = files.filter((file) => {
+    const source = readFileSync(join(root, file), 'utf8')
+    return makesHtml.test(source.replaceAll(/^ *(?:\/\*\*|\*|\/\/).*$/gm, '')) && !source.includes('/markup.ts')
+  })
+  assert.equal(found, ['src/sync/watch/service/launchd.ts', 'src/transcript/html/markup.ts'], 'a property list is XML')
+  const rooms = new Set(
+    imports.filter(({ imported }) => imported.endsWith('/markup.ts')).map(({ file }) => roomOf(file)),
+  )
+  assert.equal([...rooms].sort(), ['pages', 'sync', 'transcript'])
 })
 
 test('transcripts stand on base files, on the types of the contract, and on libraries that run in a browser', () => {

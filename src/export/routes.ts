@@ -9,6 +9,7 @@ import type { LongList } from '../http/long-list.ts'
 import { type ExportFormat as Format, exports } from '../contract/export.ts'
 import { Key } from '../contract/parameters.ts'
 import { route } from '../http/route.ts'
+import { sessionHeaders } from '../pages/headers.ts'
 import { locateToRead } from '../trace/locate.ts'
 import { momentOf } from '../trace/moment.ts'
 import { checkRight } from '../trace/right-to-read.ts'
@@ -25,15 +26,6 @@ const types: Readonly<Record<Format, string>> = {
   json: 'application/json; charset=utf-8',
 }
 
-/** A file may be opened from the address itself: nothing in it runs, loads anything or belongs to this origin. */
-const SAFE_HEADERS = {
-  'content-security-policy':
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
-}
-
 export type ExportServices = HistoryServices & { readonly publicFiles: PublicFiles }
 
 /** `GET /v1/traces/{externalId}/export`: a session as a file; `GET /@{slug}/{externalId}`, which links lead to: as a page. */
@@ -44,7 +36,7 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
   type Readers = Pick<LongList<never>, 'reader' | 'check'>
 
   const headersOf = (trace: string, { format, isPage }: File) => ({
-    ...SAFE_HEADERS,
+    ...sessionHeaders,
     'content-type': types[format],
     'content-disposition': isPage ? 'inline' : attachment(titleOf(readTrace(trace)), format),
   })

@@ -1,12 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors as statuses } from '../contract/errors.ts'
+import { errorPages } from '../pages/errors.ts'
+import { sendPage, wantsPage } from '../pages/page.ts'
 import { drain } from './drain.ts'
 import { DiskFull, InQuarantine, Rejected, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { Busy } from '../base/permits.ts'
 import { isTransient } from '../postgres/errors.ts'
-import { type Code, HttpError, invalid, notFound } from './http-error.ts'
-import { type HtmlPage, sendHtmlPage } from './html-page.ts'
+import { HttpError, invalid, notFound } from './http-error.ts'
 import { installRefusalLog, logRefusal } from './refusals.ts'
 import { addVary } from './reply.ts'
 
@@ -65,25 +66,6 @@ export const logError = (error: unknown, request: FastifyRequest): void => {
   else if (statuses[code] === 503) request.log.debug({ err: error }, 'request could not be served')
 }
 
-/** What a browser shows in the place of these errors. */
-const pages: Partial<Record<Code, HtmlPage>> = {
-  not_found: {
-    title: 'Not found',
-    content:
-      '<p>There is nothing at this address, or nothing that you may read. If it was shared with you, ask for a link again, ' +
-      'or sign in: <code>tracebook open</code> signs this browser in.</p><p><a href="/">Tracebook</a></p>',
-  },
-  unauthorized: {
-    title: 'Sign in first',
-    content:
-      '<p>Only those who are signed in may read this. <code>tracebook open</code> signs this browser in.</p>' +
-      '<p><a href="/">Tracebook</a></p>',
-  },
-}
-
-const isPageView = ({ method, headers }: FastifyRequest) =>
-  method === 'GET' && headers.accept?.includes('text/html') === true
-
 const messageOf = ({ code, message }: HttpError, { hasBadToken }: FastifyRequest): string =>
   code === 'unauthorized' && hasBadToken
     ? 'The token that came with the request is not valid: it is misspelt, has expired, or was revoked. Log in again'
@@ -94,9 +76,9 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   const shownError = toHttpError(error)
   const { code, details } = shownError
   logError(error, request)
-  const page = pages[code]
+  const page = errorPages[code]
   if (page) addVary(reply, 'accept')
-  if (page && isPageView(request)) return sendHtmlPage(setStatus(reply, shownError), page)
+  if (page && request.method === 'GET' && wantsPage(request)) return sendPage(setStatus(reply, shownError), page)
   const message = messageOf(shownError, request)
   const shown = details === undefined || (code === 'unavailable' && request.method === 'GET') ? {} : { details }
   return setStatus(reply, shownError).send({ ok: false, error: { code, message, ...shown } })

@@ -8,6 +8,8 @@ import { isLoopback } from '../http/loopback.ts'
 import { isFromOwnPage, originOf, targetOrigin } from '../http/origin.ts'
 import { type RouteRequest, route } from '../http/route.ts'
 import { newId } from '../base/ids.ts'
+import { sendPage } from '../pages/page.ts'
+import { type NamedUser, browserPage } from '../pages/sign-in.ts'
 import { givenCode } from '../session/given-code.ts'
 import { codeTermsOf } from '../session/one-time-codes.ts'
 import { userAndNamespace } from '../session/queries.ts'
@@ -17,7 +19,6 @@ import type { SessionServices } from '../session/services.ts'
 import { startSession } from '../session/start-session.ts'
 import { userById } from '../user/queries.ts'
 import { acceptForms } from './forms.ts'
-import { type NamedUser, sendBrowserPage } from './page.ts'
 import { sendProblem } from './problems.ts'
 import { BROWSER, ownPageUrl, withParameters } from './redirect.ts'
 
@@ -78,12 +79,14 @@ const pageRoute = (app: FastifyInstance, service: SessionServices) => {
     await assertUsable(service, stored, undefined)
     const { userId, deviceName } = stored.terms
     const present: Caller | undefined = request.caller?.userId === userId ? undefined : request.caller
-    return sendBrowserPage(reply, {
+    const page = browserPage({
       user: await namedUser(service, userId),
       present: present && (await namedUser(service, present.userId)),
       deviceName,
       code,
+      action: BROWSER,
     })
+    return sendPage(reply, page)
   }
 
   route(

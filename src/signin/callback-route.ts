@@ -6,11 +6,12 @@ import { HttpError } from '../http/http-error.ts'
 import { originOf } from '../http/origin.ts'
 import { type RouteRequest, route } from '../http/route.ts'
 import { sha256 } from '../base/ids.ts'
+import { sendPage } from '../pages/page.ts'
+import { confirmationPage } from '../pages/sign-in.ts'
 import type { Credential } from '../user/decide.ts'
 import { readBrowserCookie, ensureBrowserCookie } from './browser-cookie.ts'
 import type { Codehost } from './codehost.ts'
 import type { Secrets, SignInRequest } from './handshakes.ts'
-import { sendConfirmationPage } from './page.ts'
 import { sendFailure, sendUnknownSignIn } from './problems.ts'
 import { CALLBACK, CONFIRM, withParameters } from './redirect.ts'
 import { reviewSignIn } from './review.ts'
@@ -61,13 +62,8 @@ export const callbackRoute = (app: FastifyInstance, service: CodehostServices, c
     const { joining, review } = await reviewSignIn(service, signIn, credential)
     const browser = ensureBrowserCookie(request, reply, config)
     const confirmation = await handshakes.awaitConfirmation(state, { credential, agreed: joining }, browser)
-    return sendConfirmationPage(reply, {
-      review,
-      state,
-      confirmation,
-      action: CONFIRM,
-      redirectTo: signIn.redirectTo,
-    })
+    const { redirectTo } = signIn
+    return sendPage(reply, confirmationPage({ review, state, confirmation, action: CONFIRM, redirectTo }))
   }
 
   const finish = async (request: CallbackRequest, reply: FastifyReply, claimed: ClaimedSignIn) => {

@@ -4,10 +4,11 @@ import { HttpError } from '../http/http-error.ts'
 import { isFromOwnPage } from '../http/origin.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import { route } from '../http/route.ts'
+import { sendPage } from '../pages/page.ts'
+import { codePage, deniedPage } from '../pages/sign-in.ts'
 import { readBrowserCookie } from './browser-cookie.ts'
 import { acceptForms } from './forms.ts'
 import type { ConfirmationAnswer } from './handshakes.ts'
-import { sendCodePage, sendDeniedPage } from './page.ts'
 import { sendProblem, sendUnknownSignIn } from './problems.ts'
 import { CONFIRM, withParameters } from './redirect.ts'
 import type { CodehostServices } from './services.ts'
@@ -21,7 +22,7 @@ export const confirmRoute = (app: FastifyInstance, service: CodehostServices): v
     const confirmed = await handshakes.confirm(answer)
     if (!confirmed) return sendUnknownSignIn(request, reply)
     const { exchangeCode, signIn } = confirmed
-    if (signIn.redirectTo === undefined) return sendCodePage(reply, exchangeCode, signIn.deviceName)
+    if (signIn.redirectTo === undefined) return sendPage(reply, codePage(exchangeCode, signIn.deviceName))
     return reply.redirect(withParameters(signIn.redirectTo, { state: answer.state, exchangeCode }), 303)
   }
 
@@ -30,7 +31,7 @@ export const confirmRoute = (app: FastifyInstance, service: CodehostServices): v
     if (!denied) return sendUnknownSignIn(request, reply)
     noteRefusal(request, 'sign-in denied')
     const { redirectTo } = denied.signIn
-    if (redirectTo === undefined) return sendDeniedPage(reply)
+    if (redirectTo === undefined) return sendPage(reply, deniedPage)
     return reply.redirect(withParameters(redirectTo, { state: answer.state, error: 'forbidden' }), 303)
   }
 

@@ -3,17 +3,16 @@ import { logError, sendError, setStatus, toHttpError } from '../http/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import type { SignInRequest } from './handshakes.ts'
-import { sendProblemPage } from './page.ts'
+import { problemPage } from '../pages/sign-in.ts'
+import { sendPage, wantsPage } from '../pages/page.ts'
 import { withParameters } from './redirect.ts'
-
-const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true
 
 /** Sends an error as a page to a browser, and as the JSON envelope to other clients. */
 export const sendProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   if (!wantsPage(request)) return sendError(error, request, reply)
   logError(error, request)
   const problem = toHttpError(error)
-  return sendProblemPage(setStatus(reply, problem), problem.message)
+  return sendPage(setStatus(reply, problem), problemPage(problem.message))
 }
 
 /** Refuses a sign-in that does not exist, or not for this browser. */

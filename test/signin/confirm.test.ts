@@ -52,7 +52,7 @@ test('a yes gives the code, and nothing is linked before the code is used', asyn
 test('the page shows the device, the account, and the user that the account will belong to', async () => {
   person('3')
   const made = await asked({ deviceId: 'three', deviceName: '<b>laptop</b>\u202e' })
-  assert.match(made.page.body, '<dd><bdi>&lt;b&gt;laptop&lt;/b&gt;\u202e</bdi></dd>')
+  assert.match(made.page.body, '<dd><bdi>&lt;b&gt;laptop&lt;/b&gt;⟨U+202E⟩</bdi></dd>')
   assert.match(made.page.body, '<dd><bdi>login-3</bdi></dd>')
   assert.match(made.page.body, 'A new user will be made')
   const unnamed = await asked({ deviceId: 'three', redirectTo: LOOPBACK })

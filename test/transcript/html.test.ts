@@ -1,14 +1,11 @@
 import fc from 'fast-check'
-import { type DefaultTreeAdapterTypes, parse } from 'parse5'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { elementsOf, textOf } from './support/elements.ts'
 import { hostileText } from './support/hostile.ts'
 import { places, render, session } from './support/session.ts'
 
 const test = suite('transcript: HTML')
-
-type Node = DefaultTreeAdapterTypes.ChildNode
-type Element = DefaultTreeAdapterTypes.Element
 
 const TAGS = new Set(
   `html head meta title style body header main article section h1 h2 h3 h4 h5 h6 p div span b strong em s code pre ul ol li dl dt
@@ -27,30 +24,6 @@ const ATTRIBUTES = new Set([
   'datetime',
   'start',
 ])
-
-const isElement = (node: Node): node is Element => 'tagName' in node
-
-/** All elements of a page, as a browser builds them. */
-const elementsOf = (source: string): Element[] => {
-  const found: Element[] = []
-  const visit = (nodes: readonly Node[]) => {
-    for (const node of nodes) {
-      assert.not.equal(node.nodeName, '#comment')
-      if (!isElement(node)) continue
-      found.push(node)
-      visit(node.childNodes)
-    }
-  }
-  const errors: string[] = []
-  visit(parse(source, { onParseError: ({ code }) => void errors.push(code) }).childNodes)
-  assert.equal(errors, [])
-  return found
-}
-
-const textOf = (node: Node): string => {
-  if (node.nodeName === '#text') return (node as DefaultTreeAdapterTypes.TextNode).value
-  return isElement(node) ? node.childNodes.map(textOf).join('') : ''
-}
 
 /** What of a page content must not change: all but what prose, code and terminals are made of. */
 const FRAME = new Set([

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { markup } from '../../transcript/html/markup.ts'
 import { RequestFailed } from '../api/errors.ts'
 
 /** A local HTTP server that receives the browser's redirect at the end of a sign-in (RFC 8252, section 7.3). */
@@ -13,7 +14,7 @@ export type LoopbackReceiver = {
 const pages = { done: 'You are signed in', failed: 'You are not signed in', unknown: 'This is not for you' }
 
 const page = (text: string) =>
-  `<!doctype html><meta charset="utf-8"><title>Tracebook</title><p>${text}. You can close this page.</p>`
+  markup`<!doctype html><meta charset="utf-8"><title>Tracebook</title><p>${text}. You can close this page.</p>`.source
 
 const headers = {
   'content-type': 'text/html; charset=utf-8',

@@ -10,6 +10,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** HTML source that is known to be safe. It is made in this file only; everything else that goes into a page is text. */
 class Html {
+  /** So that an object of the same shape is none, for the compiler. */
+  declare protected readonly isSafe: true
   readonly source: string
   constructor(source: string) {
     this.source = source
@@ -21,7 +23,7 @@ type Value = string | number | Html | readonly Html[]
 
 const sourceOf = (value: Value): string => {
   if (value instanceof Html) return value.source
-  if (typeof value === 'object') return value.map(({ source }) => source).join('')
+  if (typeof value === 'object') return value.map(sourceOf).join('')
   return visible(String(value)).replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
 

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { style } from '../transcript/html/document.ts'
+
+const styleHash = createHash('sha256').update(style).digest('base64')
+
+/**
+ * The Content-Security-Policy of every page: no script runs, nothing is loaded, and the only style is the style sheet, by its hash.
+ * `formTargets` are the sources of `form-action`, for a page with a form.
+ */
+export const pagePolicy = (formTargets = "'none'"): string =>
+  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action ${formTargets}; frame-ancestors 'none'`
+
+type Headers = Readonly<Record<string, string>>
+
+/** The headers of a page, and of every other answer of its route, such as a redirect. */
+export const pageHeaders: Headers = {
+  'content-security-policy': pagePolicy(),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
+  'referrer-policy': 'no-referrer',
+  'x-dns-prefetch-control': 'off',
+  'x-frame-options': 'DENY',
+}
+
+/**
+ * The headers of an exported session. A browser may open it from the address of the service, so it gets an origin of its own by
+ * `sandbox`. That excludes `cross-origin-opener-policy`: browsers refuse a page with both.
+ */
+export const sessionHeaders: Headers = {
+  'content-security-policy': `sandbox; ${pagePolicy()}`,
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-dns-prefetch-control': 'off',
+  'x-frame-options': 'DENY',
+  'cache-control': 'no-store',
+}
+
+/**
+ * The reference at `/docs` is the one page with a looser policy, because a library makes it: it runs scripts of this origin, which
+ * call the API, and its widgets set inline styles and load pictures.
+ */
+export const referenceHeaders: Headers = {
+  ...pageHeaders,
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+}

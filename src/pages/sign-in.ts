@@ -1,0 +1,119 @@
+import type { SignInReview } from '../contract/signin.ts'
+import { type Html, markup, none } from '../transcript/html/markup.ts'
+import type { Page } from './page.ts'
+
+/** Text of users, isolated so that right-to-left characters do not reorder the rest of the page. */
+const isolated = (text: string): Html => markup`<bdi>${text}</bdi>`
+
+/** A user, with the slug of their own namespace: the slug is unique, a display name is not. */
+export type NamedUser = Pick<SignInReview, 'user' | 'namespaceSlug'>
+
+const userHtml = ({ user, namespaceSlug }: NamedUser): Html => {
+  const name = isolated(user?.displayName ?? namespaceSlug ?? user?.id ?? '')
+  return user?.displayName !== undefined && namespaceSlug !== undefined
+    ? markup`${name} (${isolated(namespaceSlug)})`
+    : name
+}
+
+const deviceHtml = (name: string | undefined): Html =>
+  name === undefined ? markup`a device that gives no name` : isolated(name)
+
+const consequenceHtml = (review: SignInReview): Html => {
+  switch (review.joining) {
+    case 'known':
+      return markup`The device will act as your user ${userHtml(review)}.`
+    case 'joins':
+      return markup`Your account will be joined to ${userHtml(review)}, the user of this device: from then on you sign in as that user, and share all that it has with the device.`
+    case 'new':
+      return markup`A new user will be made, for your account and this device.`
+  }
+}
+
+/**
+ * The sources of `form-action`. They include the target of the redirect that follows the form, because browsers apply the policy to
+ * it, too. A policy cannot name an IPv6 address.
+ */
+const formTargetsOf = (redirectTo: string | undefined): string => {
+  if (redirectTo === undefined) return "'self'"
+  const { origin, hostname } = new URL(redirectTo)
+  return `'self' ${hostname.startsWith('[') ? 'http:' : origin}`
+}
+
+export type Confirmation = {
+  readonly review: SignInReview
+  readonly state: string
+  readonly confirmation: string
+  /** The path that the form posts the answer to. */
+  readonly action: string
+  readonly redirectTo: string | undefined
+}
+
+/** Asks the user to confirm a sign-in with a code host. */
+export const confirmationPage = ({ review, state, confirmation, action, redirectTo }: Confirmation): Page => {
+  const next =
+    redirectTo === undefined
+      ? 'A code is shown next, to be entered on the device.'
+      : `Next, ${new URL(redirectTo).host} on this machine is told.`
+  const content = markup`<dl><dt>Device, as it calls itself</dt><dd>${deviceHtml(review.deviceName)}</dd>
+<dt>Your account at the code host</dt><dd>${isolated(review.account.login)}</dd></dl>
+<p>${consequenceHtml(review)}</p>
+<p>${next}</p>
+<p>Did you begin this yourself, on that device? If somebody else sent you here, say no.</p>
+<form method="post" action="${action}">
+<input type="hidden" name="state" value="${state}">
+<input type="hidden" name="confirmation" value="${confirmation}">
+<button name="answer" value="yes">Yes, sign in</button><button name="answer" value="no">No</button>
+</form>
+`
+  // The route of the form checks the origin of the page.
+  return { title: 'Sign in on this device?', content, formTargets: formTargetsOf(redirectTo), referrer: 'same-origin' }
+}
+
+export type BrowserSignIn = {
+  /** Who will be signed in. */
+  readonly user: NamedUser
+  /** Who is signed in now, if that is another user. */
+  readonly present: NamedUser | undefined
+  /** The name of the device that has made the code. */
+  readonly deviceName: string | undefined
+  readonly code: string
+  /** The path that the form posts the code to. */
+  readonly action: string
+}
+
+/** Asks the user to sign in a browser with a one-time code. */
+export const browserPage = ({ user, present, deviceName, code, action }: BrowserSignIn): Page => {
+  const replaced = present
+    ? markup`<p>This browser is signed in as ${userHtml(present)} now, and will not be any more.</p>\n`
+    : none
+  const content = markup`<dl><dt>This browser will be signed in as</dt><dd>${userHtml(user)}</dd>
+<dt>Asked for by</dt><dd>${deviceHtml(deviceName)}</dd></dl>
+${replaced}<p>Did you ask for this yourself, just now? If another person sent you this link, close the page: all that you would do here
+would be theirs.</p>
+<form method="post" action="${action}">
+<input type="hidden" name="code" value="${code}">
+<button>Sign in</button>
+</form>
+`
+  // The route of the form checks the origin of the page. The address of the page, which holds the code, is sent to nobody.
+  return { title: 'Sign in this browser?', content, formTargets: "'self'", referrer: 'strict-origin' }
+}
+
+/** After a no. */
+export const deniedPage: Page = {
+  title: 'Not signed in',
+  content: markup`<p>Nothing was joined. You can close this page.</p>\n`,
+}
+
+/** Shows the exchange code of a sign-in without `redirectTo`. */
+export const codePage = (code: string, deviceName: string | undefined): Page => {
+  const place = deviceName === undefined ? 'where you began to sign in' : markup`on ${isolated(deviceName)}`
+  const content = markup`<p>Enter this code ${place}:</p>
+<pre><code>${code}</code></pre>
+<p>Did somebody else send you here? Close this page: with this code they would act in your name.</p>
+`
+  return { title: 'Almost signed in', content }
+}
+
+/** An error of a sign-in. */
+export const problemPage = (message: string): Page => ({ title: 'Not signed in', content: markup`<p>${message}</p>\n` })

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import type { FastifyReply } from 'fastify'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { errorPages } from '../../src/pages/errors.ts'
+import { homePage } from '../../src/pages/home.ts'
+import { type Page, sendPage } from '../../src/pages/page.ts'
+import { browserPage, codePage, confirmationPage, deniedPage, problemPage } from '../../src/pages/sign-in.ts'
+import { visible } from '../../src/transcript/visible.ts'
+import { elementsOf, textOf } from '../transcript/support/elements.ts'
+import { hostileText } from '../transcript/support/hostile.ts'
+
+const test = suite('pages')
+
+/** What `sendPage` sends. */
+const sent = (page: Page) => {
+  let body = ''
+  let headers: Record<string, string> = {}
+  const reply = {
+    headers: (more: Record<string, string>) => ((headers = { ...headers, ...more }), reply),
+    type: (type: string) => ((headers = { ...headers, 'content-type': type }), reply),
+    send: (source: string) => ((body = source), reply),
+  }
+  sendPage(reply as unknown as FastifyReply, page)
+  return { headers, body }
+}
+
+/** Every page with words in each place that takes text. */
+const pagesOf = (words: string): Readonly<Record<string, Page>> => {
+  const named = { user: { id: words, displayName: words, createdAt: 0 }, namespaceSlug: words } as const
+  const question = { state: words, confirmation: words, action: words, redirectTo: 'http://127.0.0.1:1/' }
+  const review = { account: { login: words }, deviceName: words }
+  return {
+    home: homePage(words),
+    'not found': errorPages.not_found!,
+    unauthorized: errorPages.unauthorized!,
+    'a new user': confirmationPage({ ...question, review: { ...review, joining: 'new' } }),
+    'a user of the device': confirmationPage({ ...question, review: { ...review, ...named, joining: 'joins' } }),
+    'a known user': confirmationPage({ ...question, review: { ...review, ...named, joining: 'known' } }),
+    browser: browserPage({ user: named, present: named, deviceName: words, code: words, action: words }),
+    code: codePage(words, words),
+    denied: deniedPage,
+    problem: problemPage(words),
+    'a page of any title': { title: words, content: deniedPage.content },
+  }
+}
+
+const shapeOf = (source: string) =>
+  elementsOf(source).map(({ tagName, attrs }) => [tagName, ...attrs.map(({ name }) => name)].join(' '))
+
+const HARMLESS = 'words'
+const harmless = pagesOf(HARMLESS)
+
+const count = (text: string, part: string) => text.split(part).length - 1
+const shown = (source: string) => textOf(elementsOf(source)[0]!)
+/** Of each page its elements, and how often it shows the words. */
+const expected = Object.entries(harmless).map(([name, page]) => {
+  const { body } = sent(page)
+  return { name, shape: shapeOf(body), times: count(shown(body), HARMLESS) }
+})
+
+test('any text in any place of a page stays text, and is shown', () => {
+  fc.assert(
+    fc.property(hostileText, (text) => {
+      const words = `begin${text}end`
+      const pages = pagesOf(words)
+      for (const { name, shape, times } of expected) {
+        const { body } = sent(pages[name]!)
+        assert.equal(shapeOf(body), shape, name)
+        assert.is(count(shown(body), visible(words)), times, name)
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a page runs nothing, loads nothing, and is kept by no cache', () => {
+  for (const [name, page] of Object.entries(harmless)) {
+    const { headers, body } = sent(page)
+    assert.not.match(body, /<script|<link|<img|<iframe|src=|url\(|@import| style=| on\w+=/, name)
+    assert.match(
+      headers['content-security-policy']!,
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; /,
+      name,
+    )
+    assert.equal([headers['cache-control'], headers['x-frame-options']], ['no-store', 'DENY'], name)
+    assert.match(body, `<meta name="referrer" content="${headers['referrer-policy']}">`, name)
+  }
+})
+
+test('only a page with a form may send one', () => {
+  for (const [name, page] of Object.entries(harmless)) {
+    const { headers, body } = sent(page)
+    const mayPost = !headers['content-security-policy']!.includes("form-action 'none'")
+    assert.is(mayPost, body.includes('<form'), name)
+  }
+})
+
+test.run()

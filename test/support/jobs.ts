@@ -3,15 +3,14 @@ import { type TestFile, testFiles } from './test-file.ts'
 export type LogKind = 'Postgres' | 'EventStoreDB'
 export type LogChoice = LogKind | 'both'
 
-/** What one process runs: a test file, several that can do with one process, or all that are pure. */
-export type Job = Pick<TestFile, 'rank' | 'needsDatabase'> & {
+/** A test file to run. */
+export type Job = Pick<TestFile, 'file' | 'isQuick' | 'needsDatabase' | 'isAlone'> & {
   readonly name: string
-  readonly files: readonly string[]
-  /** Where the files have their logs. */
+  /** Where the file has its logs. */
   readonly log: LogKind
 }
 
-/** `quick` is what `npm test` runs, `rest` what `npm run test:all` runs besides. */
+/** `quick` is what `npm test` runs, `rest` all else, and `pure` what needs nothing but the processor. */
 export type Part = 'pure' | 'quick' | 'rest' | 'all'
 
 export type Choice = {
@@ -46,56 +45,22 @@ const POSTGRES_ONLY = [
   'test/fault/disk.test.ts',
 ]
 
-const onPostgres = ({ file, rank, needsDatabase }: TestFile): Job => ({
+const onPostgres = ({ file, isQuick, needsDatabase, isAlone }: TestFile): Job => ({
   name: file,
-  files: [file],
+  file,
   log: 'Postgres',
-  rank,
+  isQuick,
   needsDatabase,
+  isAlone,
 })
 
-const onEventStore = ({ file, rank, needsDatabase }: TestFile): Job => ({
-  name: `${file} on EventStoreDB`,
-  files: [file],
+/** Each with a server for its log, which it may stop. */
+const onEventStore = (file: TestFile): Job => ({
+  ...onPostgres(file),
+  name: `${file.file} on EventStoreDB`,
   log: 'EventStoreDB',
-  rank,
-  needsDatabase,
+  isAlone: true,
 })
-
-/** One process is enough for all that touch nothing but their own values. */
-const batch = (files: readonly TestFile[]): Job[] => {
-  if (files.length < 2) return files.map(onPostgres)
-  const name = `${files.length} pure test files`
-  return [{ name, files: files.map(({ file }) => file), log: 'Postgres', rank: 0, needsDatabase: false }]
-}
-
-const allOnPostgres = (files: readonly TestFile[]): Job[] => [
-  ...batch(files.filter(({ isPure }) => isPure)),
-  ...files.filter(({ isPure }) => !isPure).map(onPostgres),
-]
-
-/** So many short files share a process: to load the service takes longer than most of them, and more would end too late. */
-const SHORT_FILES = 8
-
-/** One process for a few files of those that are short. */
-const share = (files: readonly TestFile[]): Job[] =>
-  Array.from({ length: Math.ceil(files.length / SHORT_FILES) }, (_, at) => {
-    const some = files.slice(at * SHORT_FILES, (at + 1) * SHORT_FILES)
-    const [first, last] = [some[0]!.file, some.at(-1)!.file]
-    return {
-      name: some.length === 1 ? first : `${some.length} test files from ${first} to ${last}`,
-      files: some.map(({ file }) => file),
-      log: 'Postgres',
-      rank: 0,
-      needsDatabase: some.some(({ needsDatabase }) => needsDatabase),
-    }
-  })
-
-/** In as few processes as are useful; those of the long files first, so that none of them ends alone. */
-const inFewProcesses = (files: readonly TestFile[]): Job[] => [
-  ...allOnPostgres(files.filter(({ isPure, isShort }) => isPure || !isShort)),
-  ...share(files.filter(({ isPure, isShort }) => !isPure && isShort)),
-]
 
 const allOnEventStore = (files: readonly TestFile[]): Job[] =>
   files
@@ -103,23 +68,21 @@ const allOnEventStore = (files: readonly TestFile[]): Job[] =>
     .filter(({ file }) => !POSTGRES_ONLY.includes(file))
     .map(onEventStore)
 
-const isOf: Readonly<Record<Part, (job: Job) => boolean>> = {
-  pure: () => true,
-  quick: ({ rank }) => rank === 0,
-  rest: ({ rank }) => rank > 0,
-  all: () => true,
-}
+/** What runs alone before what shares a process; and those last that take least, so that no process ends long after the others. */
+const byOrder = (a: Job, b: Job) =>
+  Number(b.isAlone) - Number(a.isAlone) || Number(b.needsDatabase) - Number(a.needsDatabase)
 
-/** The jobs of a choice, in the order in which they are to begin: those of rank 0 first. */
+/** The jobs of a choice, in the order in which they are to begin. */
 export const jobsOf = (root: string, { filters, part, log }: Choice): Job[] => {
   const files = testFiles(root, filters)
-  if (log === 'Postgres') return allOnPostgres(files)
+  if (log === 'Postgres') return files.map(onPostgres)
   if (log === 'EventStoreDB') return allOnEventStore(files)
-  if (log === 'both') return [...allOnPostgres(files), ...allOnEventStore(files)]
-  if (part === 'pure') return batch(files.filter(({ isPure }) => isPure))
-  if (filters.length > 0) return allOnPostgres(files)
+  if (log === 'both') return [...files.map(onPostgres), ...allOnEventStore(files)]
+  if (filters.length > 0) return files.map(onPostgres)
+  if (part === 'pure') return files.filter(({ isPure }) => isPure).map(onPostgres)
   const again = files
     .filter(({ file }) => OVER_BOTH.includes(file))
-    .map((file): Job => ({ ...onEventStore(file), rank: 3 }))
-  return [...inFewProcesses(files), ...again].filter(isOf[part]).sort((a, b) => a.rank - b.rank)
+    .map((file): Job => ({ ...onEventStore(file), isQuick: false }))
+  const all = [...files.map(onPostgres), ...again].sort(byOrder)
+  return part === 'all' ? all : all.filter(({ isQuick }) => isQuick === (part === 'quick'))
 }

@@ -1,13 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
-import { type Result, runFiles } from './run-files.ts'
+import { type Result, type TestProcess, startTestProcess } from './test-process.ts'
 import type { Job, LogKind } from './jobs.ts'
 
 /** With `TEST_AGAIN=1` a file that has failed gets another try when no other one runs: machines are busy. */
 const AGAIN = process.env.TEST_AGAIN === '1'
-
-/** After so long no test is begun any more that may be left out. */
-const TIME_MS = Number(process.env.TEST_TIME_SECONDS ?? Number.POSITIVE_INFINITY) * 1_000
 
 const CORES = availableParallelism()
 
@@ -40,64 +37,73 @@ const print = ({ name }: Job, { passed, failed, problem, output, ms }: Result) =
   else if (passed + failed > 0) console.log(`pass ${name} (${passed}, ${(ms / 1000).toFixed(1)} s)`)
 }
 
-const showing = ({ name }: Job) => ({
-  show: (text: string) => {
+const showLines =
+  ({ name }: Job) =>
+  (text: string) => {
     for (const line of text.split('\n')) if (line.trim() !== '') console.log(`${basename(name)}: ${line}`)
-  },
-})
-
-let count = 0
-
-const runJob = async (job: Job, { root, folder, env, live, signal }: RunnerOptions): Promise<Result> => {
-  const { url, stop } = await openLogServer(job.log)
-  const own = join(folder, `${count++}`)
-  const result = await runFiles(job.files, {
-    root,
-    folder: own,
-    env: { ...env, TEST_LOG_URL: url },
-    signal,
-    ...(live ? showing(job) : {}),
-  })
-  await stop()
-  if (!signal.aborted) print(job, result)
-  return result
-}
-
-const leftOut: Result = { passed: 0, failed: 0, skipped: 1, output: '', ms: 0 }
+  }
 
 type Results = Map<Job, Result>
 
-/** Runs jobs in their order, so many at once. */
-const runSome = async (jobs: readonly Job[], atOnce: number, options: RunnerOptions, results: Results) => {
-  const left = jobs.values()
-  const work = async () => {
-    for (const job of left) {
-      if (options.signal.aborted) return
-      const hasTime = job.rank < 2 || performance.now() < TIME_MS
-      if (!hasTime) console.log(`SKIP ${job.name}: no time left`)
-      results.set(job, hasTime ? await runJob(job, options) : leftOut)
+/** A process, and the jobs that it has run. */
+type Current = { readonly process: TestProcess; readonly jobs: Job[]; readonly stopLog: () => Promise<void> }
+
+let count = 0
+
+const start = async ({ log }: Job, { root, folder, env, signal }: RunnerOptions): Promise<Current> => {
+  const { url, stop: stopLog } = await openLogServer(log)
+  const own = join(folder, `${count++}`)
+  const process = await startTestProcess({ root, folder: own, env: { ...env, TEST_LOG_URL: url }, signal })
+  return { process, jobs: [], stopLog }
+}
+
+/** Runs jobs one after another, those that may share a process in one. */
+const runInTurn = async (jobs: Iterable<Job>, options: RunnerOptions, results: Results) => {
+  const { signal, live } = options
+  let current: Current | undefined
+  const end = async () => {
+    const problem = await current?.process.close()
+    await current?.stopLog()
+    for (const job of problem && !signal.aborted ? current!.jobs : []) {
+      console.log(`\nFAIL ${job.name}, or another file in its process: ${problem}`)
+      results.set(job, { ...results.get(job)!, failed: 1, problem: problem! })
     }
+    current = undefined
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  for (const job of jobs) {
+    if (signal.aborted) break
+    if (job.isAlone) await end()
+    current ??= await start(job, options)
+    current.jobs.push(job)
+    const result = await current.process.run(job.file, live ? showLines(job) : undefined)
+    results.set(job, result)
+    if (!signal.aborted) print(job, result)
+    if (result.problem || job.isAlone) await end()
+  }
+  await end()
 }
 
 const sum = (results: readonly Result[]): boolean => {
   const total = (key: 'passed' | 'failed' | 'skipped') => results.reduce((sum, result) => sum + result[key], 0)
   const skipped = total('skipped') > 0 ? `, ${total('skipped')} skipped` : ''
   console.log(`\n${total('passed')} passed, ${total('failed')} failed${skipped}`)
-  return total('failed') === 0 && (total('passed') > 0 || results.includes(leftOut))
+  return total('failed') === 0 && total('passed') > 0
 }
 
-/** Runs jobs and prints what became of them; whether there were tests, and none failed. */
+/** Runs jobs in their order and prints their outcome. @returns whether there were tests, and none failed */
 export const run = async (jobs: readonly Job[], options: RunnerOptions): Promise<boolean> => {
   const results: Results = new Map()
-  const [quick, others] = [jobs.filter(({ rank }) => rank === 0), jobs.filter(({ rank }) => rank > 0)]
-  await runSome(quick, QUICK_AT_ONCE, options, results)
-  await runSome(others, OTHERS_AT_ONCE, options, results)
+  for (const [some, atOnce] of [
+    [jobs.filter(({ isQuick }) => isQuick), QUICK_AT_ONCE],
+    [jobs.filter(({ isQuick }) => !isQuick), OTHERS_AT_ONCE],
+  ] as const) {
+    const left = some.values()
+    await Promise.all(Array.from({ length: atOnce }, () => runInTurn(left, options, results)))
+  }
   for (const [job, { problem }] of AGAIN ? [...results] : []) {
     if (!problem || options.signal.aborted) continue
     console.log(`AGAIN ${job.name}: it has failed beside others, now it runs alone`)
-    results.set(job, await runJob(job, options))
+    await runInTurn([job], options, results)
   }
   return sum([...results.values()])
 }

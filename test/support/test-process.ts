@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+
+const { TEST_LIMIT_SECONDS, TEST_EVENTSTORE_URL } = process.env
+/** A server given for the tests may hold much else, which has to be passed over again and again. */
+const LIMIT_MS = Number(TEST_LIMIT_SECONDS ?? (TEST_EVENTSTORE_URL ? 900 : 120)) * 1_000
+
+/** What a worker writes on both outputs when a test file has ended. */
+export const FILE_END = '\n\u0004\n'
+
+/** What a worker is sent when it has run all files. It disconnects itself: 'close' does not come when the parent does. */
+export const NO_MORE_FILES = ''
+
+/** The outcome of a test file. `problem` says in a few words why it counts as failed. */
+export type Result = {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly problem?: string
+  readonly output: string
+  readonly ms: number
+}
+
+export type ProcessOptions = {
+  readonly root: string
+  /** Does not exist yet; the process's temp folder, removed after it. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+/** Gets what a file prints, as it comes. */
+export type Show = (text: string) => void
+
+/** A process that runs test files one after another. */
+export type TestProcess = {
+  /** Runs a file. Nothing else can run in this process after one that has failed. */
+  run(file: string, show?: Show): Promise<Result>
+  /** Ends the process. @returns why it did not end by itself, as it does when its files have closed what they opened */
+  close(): Promise<string | undefined>
+}
+
+/** What uvu prints at the end of a file; undefined when no suite was run. */
+const figuresOf = (output: string) => {
+  const found = [...output.matchAll(/Total:\s+(\d+)\s+Passed:\s+(\d+)\s+Skipped:\s+(\d+)/g)]
+  const sum = (group: number) => found.reduce((sum, figures) => sum + Number(figures[group]), 0)
+  return found.length > 0 ? { total: sum(1), passed: sum(2), skipped: sum(3) } : undefined
+}
+
+const judge = (
+  output: string,
+  ended: string | undefined,
+): Pick<Result, 'passed' | 'failed' | 'skipped' | 'problem'> => {
+  const figures = figuresOf(output)
+  const passed = figures?.passed ?? 0
+  const failed = figures ? figures.total - passed : 0
+  const counts = { passed, failed, skipped: figures?.skipped ?? 0 }
+  if (failed > 0) return { ...counts, problem: `${failed} failed` }
+  if (ended !== undefined) return { ...counts, failed: 1, problem: ended }
+  if (!figures || figures.total + figures.skipped === 0)
+    return { ...counts, failed: 1, problem: 'ran no test: is test.run() missing?' }
+  return counts
+}
+
+/** Ends a process with all that it has started and left in its group. */
+const killGroup = ({ pid }: ChildProcess) => {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // nobody is left
+  }
+}
+
+/** Collects what a stream brings up to the end of a file. */
+const newCollector = (stream: Readable, print: Show) => {
+  let text = ''
+  let fileEnded = () => {}
+  stream.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece
+    print(piece.replaceAll(FILE_END, '\n'))
+    if (text.includes(FILE_END)) fileEnded()
+  })
+  /** What has come up to the end of the file, or so far. */
+  const take = (): string => {
+    const end = text.indexOf(FILE_END)
+    const taken = end < 0 ? text : text.slice(0, end)
+    text = end < 0 ? '' : text.slice(end + FILE_END.length)
+    return taken
+  }
+  return { take, untilFileEnds: () => new Promise<void>((resolve) => (fileEnded = resolve)) }
+}
+
+const WORKER = join(import.meta.dirname, 'worker.ts')
+const NAMED_TESTS = new URL('./preload-named-tests.ts', import.meta.url).href
+
+const launch = ({ root, folder, env }: ProcessOptions) => {
+  const child = spawn(process.execPath, [...(process.env.TEST_NAME ? ['--import', NAMED_TESTS] : []), WORKER], {
+    cwd: root,
+    detached: true,
+    env: { ...process.env, ...env, NO_COLOR: '1', TMPDIR: folder },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  child.on('error', () => {}) // a file is sent to a process that has just ended
+  return child
+}
+
+/** Starts a process that waits for test files. */
+export const startTestProcess = async (options: ProcessOptions): Promise<TestProcess> => {
+  const { folder, signal } = options
+  await mkdir(folder)
+  await chmod(folder, 0o711)
+  const child = launch(options)
+  let show: Show | undefined
+  const outputs = [child.stdout!, child.stderr!].map((stream) => newCollector(stream, (text) => show?.(text)))
+  const closed = once(child, 'close')
+  const ended = once(child, 'exit').then(([code, name]: (number | string | null)[]) => {
+    killGroup(child)
+    return code === null ? `ended by ${name}` : `exit code ${code}`
+  })
+  let killed: string | undefined
+  const kill = (reason: string) => {
+    killed ??= reason
+    killGroup(child)
+  }
+  const stop = () => kill('stopped')
+  signal.addEventListener('abort', stop)
+  const withinLimit = async <T>(work: Promise<T>): Promise<T> => {
+    const limit = setTimeout(() => kill(`did not end within ${LIMIT_MS / 1_000} s`), LIMIT_MS)
+    return work.finally(() => clearTimeout(limit))
+  }
+
+  const run = async (file: string, shown?: Show): Promise<Result> => {
+    const started = performance.now()
+    show = shown
+    const fileEnds = Promise.all(outputs.map(({ untilFileEnds }) => untilFileEnds())).then(() => undefined)
+    if (child.connected) child.send(file)
+    const early = await withinLimit(Promise.race([fileEnds, ended]))
+    if (early !== undefined) await closed
+    const output = stripVTControlCharacters(outputs.map(({ take }) => take()).join(''))
+    const judged = judge(output, early === undefined ? undefined : (killed ?? early))
+    if (judged.problem) kill(judged.problem)
+    return { ...judged, output, ms: performance.now() - started }
+  }
+  const close = async () => {
+    if (child.connected) child.send(NO_MORE_FILES)
+    const hadFailed = killed !== undefined
+    const how = await withinLimit(ended)
+    await closed
+    signal.removeEventListener('abort', stop)
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    return hadFailed || how === 'exit code 0' ? undefined : (killed ?? how)
+  }
+  return { run, close }
+}

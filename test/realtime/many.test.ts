@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import { type Database, freshDatabase } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
+import { bufferBytes } from '../support/held-objects.ts'
 
 const test = suite('realtime: many clients')
 let database: Database
@@ -86,7 +87,7 @@ test('clients that read nothing cost no memory, and others are told all the same
   for (const { socket } of deaf) (socket as unknown as { _socket: Socket })._socket.pause()
   let listener = await openAndHear('s')
   let most = 0
-  const sampling = setInterval(() => (most = Math.max(most, process.memoryUsage().arrayBuffers)), 10)
+  const sampling = setInterval(() => (most = Math.max(most, bufferBytes())), 10)
   for (let round = 0; round < 6; round++) {
     const body = { role: 'user', textContent: `${round} ${textContent}` }
     await app.call('PUT', '/v1/traces/large/messages/m0', { token, body })

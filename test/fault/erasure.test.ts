@@ -16,7 +16,7 @@ const test = suite('fault/erasure')
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
-const ROUNDS = Number(process.env.FAULT_ROUNDS ?? '5')
+const ROUNDS = Number(process.env.FAULT_ROUNDS ?? '2')
 const KILL_WITHIN_MS = 400
 const BATCHES = 30
 const secretOf = (round: number) => `Schroedinger's cat number ${round}`

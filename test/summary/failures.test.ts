@@ -6,6 +6,8 @@ import { openEndpoint, startWorker } from './endpoint.ts'
 import { newScene } from './support.ts'
 import { until } from '../support/until.ts'
 
+const ROUNDS = Number(process.env.FAULT_ROUNDS ?? '2')
+
 type Context = Awaited<ReturnType<typeof newScene>>
 const test = suite<Context>('failing summaries')
 
@@ -107,7 +109,7 @@ test('workers that are killed again and again summarise each crossing once', asy
   const node = await start({ ROLES: 'api,projector' })
   set('answer')
   let written = 0
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const worker = await startWorker(url, env)
     const before = asked()
     for (let i = 0; i < 4; i++) await write(node, 't', written++, 1)

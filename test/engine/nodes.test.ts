@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { freshDatabase } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 /** Two nodes of one service; the second one builds no read models itself. */
 const test = suite('engine: two nodes')
@@ -22,10 +22,6 @@ type Session = { token: string; userId: string; namespaceId: string; namespaceSl
 const signIn = async ({ call }: App): Promise<Session> => {
   const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
   return (data as { session: Session }).session
-}
-
-const until = async (condition: () => Promise<boolean>) => {
-  while (!(await condition())) await setTimeout(5)
 }
 
 const statusOf = async ({ call }: App, url: string, token?: string) => (await call('GET', url, { token })).status

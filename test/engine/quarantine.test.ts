@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -15,6 +14,7 @@ import { dumpSchema } from '../support/dump-schema.ts'
 import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { typesSince } from '../support/types-since.ts'
+import { until } from '../support/until.ts'
 
 type Session = { token: string; userId: string; namespaceId: string; namespaceSlug: string }
 type Scene = { database: Database; app: App; ada: Session; bob: Session }
@@ -34,10 +34,6 @@ test.after.each(async ({ app, database }) => {
 const signIn = async ({ call }: App): Promise<Session> => {
   const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
   return (data as { session: Session }).session
-}
-
-const until = async (condition: () => Promise<boolean> | boolean) => {
-  while (!(await condition())) await setTimeout(5)
 }
 
 const eventOf = (type: string, data: object, metadata?: object) => ({

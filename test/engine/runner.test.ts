@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -18,6 +17,7 @@ import { type App, openApp } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
 import { outage, silent } from '../support/silent.ts'
 import { typesSince } from '../support/types-since.ts'
+import { until } from '../support/until.ts'
 
 const schema = schemaOf(mainGroup)
 
@@ -36,10 +36,6 @@ test.after.each(async ({ app, sql, database }) => {
   await sql.end()
   await database.drop()
 })
-
-const until = async (condition: () => Promise<boolean> | boolean) => {
-  while (!(await condition())) await setTimeout(5)
-}
 
 const signIn = async ({ call }: App) => {
   const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
@@ -86,7 +82,7 @@ test('whatever connection is cut while writers write, the read models end as a r
   let over = false
   const writers = Array.from({ length: 6 }, () => write(app, token, () => over))
   const { log, codec } = app.service
-  for (let round = 0; round < 25; round++) {
+  for (let round = 0; round < 10; round++) {
     const head = await log.head().catch(() => 0n)
     await terminate(sql, '', false)
     await until(async () => (await log.head().catch(() => 0n)) >= head + 10n)

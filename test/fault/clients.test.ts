@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('fault/clients')
 
@@ -34,10 +34,6 @@ for (let i = 0; i < MESSAGES; i += 200) {
     return { externalId: `m${i + k}`, role: 'user', textContent: 'x'.repeat(LENGTH) }
   })
   assert.is((await call('POST', '/v1/traces/long/messages/batch', { token, body: { messages } })).status, 200)
-}
-
-const until = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await setTimeout(5)
 }
 
 const openSockets = () =>

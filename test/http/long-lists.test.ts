@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import { setTimeout } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -10,6 +9,7 @@ import { type LongListsOptions, newLongLists } from '../../src/http/long-lists.t
 import { newNodePermits } from '../../src/http/node-permits.ts'
 import { newPermits } from '../../src/base/permits.ts'
 import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('http: long lists')
 
@@ -18,14 +18,6 @@ type List = LongList<Numbered>
 
 const MiB = 1024 * 1024
 const LONG = 40
-
-const until = async (what: string, condition: () => boolean | Promise<boolean>) => {
-  const end = performance.now() + 20_000
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain: ${what}`)
-    await setTimeout(5)
-  }
-}
 
 /** Chunks of so many rows each, with a text of this length. */
 const chunksOf = (counts: readonly number[], length = 1) =>
@@ -166,7 +158,7 @@ test('are refused when there is no room, and nobody stands in the way', async ()
   }
   const served = await serve(listOf({ chunks }), { capacity: MiB })
   const first = served.open()
-  await until('the first list', () => isAsked)
+  await until(() => isAsked)
   const answer = await served.app.inject('/')
   assert.is(answer.statusCode, 503)
   assert.is(answer.headers['retry-after'], '1')
@@ -185,10 +177,10 @@ test('are looked after while nothing is heard of the log: they go on as long as 
   }
   const served = await serve(listOf({ check }), { isCurrent: () => false })
   const [one, other] = [await served.open(), await served.open()]
-  await until('another look', () => looks > 6)
+  await until(() => looks > 6)
   assert.ok((await one.rest()).isWhole)
   mayRead = false
-  await until('the end of the connection', async () => (await connectionsOf(served)) === 0)
+  await until(async () => (await connectionsOf(served)) === 0)
   assert.not((await other.rest()).isWhole)
   await served.close()
 })
@@ -200,7 +192,7 @@ test('end when nothing is heard of the log, and rights cannot be looked up', asy
   const reader = await served.open()
   check = () => new Promise(() => {})
   isCurrent = false
-  await until('the end of the connection', async () => (await connectionsOf(served)) === 0)
+  await until(async () => (await connectionsOf(served)) === 0)
   assert.not((await reader.rest()).isWhole)
   await served.close()
 })
@@ -230,7 +222,7 @@ test('of traces leave out what has been deleted, and break off when it may be on
     Array.from({ length: LONG - 1 }, (_, i) => i + 1),
   )
   for (let n = 2; n < LONG; n++) served.longLists.observe(gone(`${n}`, BigInt(n)))
-  await until('the end of the connection', async () => (await connectionsOf(served)) === 0)
+  await until(async () => (await connectionsOf(served)) === 0)
   assert.not((await other.rest()).isWhole)
   await served.close()
 })
@@ -239,7 +231,7 @@ test('end with their reader, and give back the room', async () => {
   const served = await serve(listOf({}), { capacity: MiB })
   const reader = await served.open()
   reader.leave()
-  await until('the end of the connection', async () => (await connectionsOf(served)) === 0)
+  await until(async () => (await connectionsOf(served)) === 0)
   assert.ok((await rest(served)).isWhole)
   await served.close()
 })

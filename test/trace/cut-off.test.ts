@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { pino } from 'pino'
 import { suite } from 'uvu'
@@ -11,6 +10,7 @@ import { freshDatabase, onServer } from '../support/database.ts'
 import { eventStoreUrlOf } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
+import { until } from '../support/until.ts'
 
 /** Two nodes of one service: what is written on the first takes readers of both their right to read. */
 const test = suite('trace: a long list that is being read')
@@ -31,17 +31,6 @@ test.after(async () => {
   for (const node of [first, second]) await node.close()
   await database.drop()
 })
-
-const WAIT_MS = 10_000
-
-/** Waits for something that has to come, and fails when it does not. */
-const until = async (what: string, condition: () => Promise<boolean>) => {
-  const end = performance.now() + WAIT_MS
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain: ${what}`)
-    await setTimeout(5)
-  }
-}
 
 const signIn = async (): Promise<NewSession> => {
   const { data } = await first.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
@@ -92,7 +81,7 @@ const assertCut = async (node: App, path: string, token: string | undefined, act
   const reader = await openSlowReader(ports.get(node)!, path, token)
   try {
     await act()
-    await until('the end of the connection', async () => (await connectionsOf(node)) === 0)
+    await until(async () => (await connectionsOf(node)) === 0)
     const { text, isWhole } = await reader.rest()
     assert.ok(text.startsWith('{"ok":true,"data":{'))
     assert.not(isWhole)

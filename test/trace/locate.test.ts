@@ -37,7 +37,7 @@ const invite = async (host: Session, guest: Session) => {
   assert.is((await nodes[0].call('POST', `/v1/invites/${code}/accept`, { token: guest.token })).status, 200)
 }
 
-const ROUNDS = 60
+const ROUNDS = 20
 
 /** One node that writes, and another that deletes, in turn. */
 const inTurn = (round: number): readonly [App, App] => (round % 2 === 0 ? nodes : [nodes[1], nodes[0]])

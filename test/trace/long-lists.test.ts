@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../src/contract/sessions.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('trace: long lists')
 
@@ -16,14 +16,6 @@ test.after(async () => {
   await node.close()
   await database.drop()
 })
-
-const until = async (what: string, condition: () => Promise<boolean>) => {
-  const end = performance.now() + 20_000
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain: ${what}`)
-    await setTimeout(5)
-  }
-}
 
 const signIn = async (): Promise<NewSession> => {
   const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
@@ -141,7 +133,7 @@ for (let at = 0; at < traceIds.length; at += 50) {
 for (const [name, path] of SIZED) {
   test(`of ${name} hold no snapshot while their reader takes nothing`, async () => {
     const reader = await openSlowReader(port, path, token)
-    await until('the end of all transactions', async () => (await holding()) === 0)
+    await until(async () => (await holding()) === 0)
     assert.is(await connectionsOf(node), 1)
     const { text, isWhole } = await reader.rest()
     assert.ok(isWhole)

@@ -55,6 +55,10 @@ const assertKnown = (tables: readonly Table[], { name, columns }: Table, path: s
     throw new BadBackup(`${path} has a table that its version of Tracebook has not: ${name}`)
 }
 
+/** How many events there are, also in the tables of an older version. */
+const countStatement = 'select coalesce(sum(size), 0)::float8 as events from log.appends'
+const oldCountStatement = 'select count(*)::float8 as events from log.events'
+
 /**
  * A restored log is another one than that which the backup was made of, because that has gone on since: clients see it by
  * the epoch, and upload what is missing. The server is noted when a service first connects.
@@ -64,7 +68,7 @@ const beginEpoch = 'update log.identity set epoch = gen_random_uuid(), server = 
 const fill = async (client: pg.Client, { path, check = () => {} }: RestoreOptions): Promise<Restored> => {
   await client.query('begin')
   const tables = await tablesOf(client)
-  let [rows, events] = [0, 0]
+  let rows = 0
   // Read, and checked, once more: the file may have changed since.
   const pieces = readPieces(path)
   for await (const piece of pieces) {
@@ -76,12 +80,14 @@ const fill = async (client: pg.Client, { path, check = () => {} }: RestoreOption
     const into = client.query(copyFrom(`copy ${target} from stdin`))
     await pipeline(rowsOf(pieces, check), into)
     rows += into.rowCount
-    if (table.name === 'log.events') events = into.rowCount
   }
+  const { rows: counts } = await client.query<{ events: number }>(
+    tables.some(({ name }) => name === 'log.appends') ? countStatement : oldCountStatement,
+  )
   await client.query(beginEpoch)
   await client.query(`drop table ${unfinishedRestoreTable}`)
   await client.query('commit')
-  return { rows, events }
+  return { rows, events: counts[0]!.events }
 }
 
 /**

@@ -5,7 +5,7 @@ import { closeConnection, newClient } from '../postgres/connect.ts'
 import { UnfinishedRestore, isRestoreUnfinished } from '../postgres/unfinished-restore.ts'
 import { version } from '../base/version.ts'
 import { END_OF_ROWS, type Header, VERSION, jsonLine } from './format.ts'
-import { type Table, copyTarget, tablesOf } from './tables.ts'
+import { copyTarget, tablesOf } from './tables.ts'
 
 export type BackupOptions = {
   readonly url: string
@@ -23,7 +23,8 @@ const IDLE_TRANSACTION = '1h'
 
 const headStatement = `
   select (select max(name) from tracebook.kysely_migration) as migration,
-    (select coalesce(max(position), 0) from log.events)::text as through`
+    (select coalesce(max(last), 0) from log.appends)::text as through,
+    (select coalesce(sum(size), 0) from log.appends)::float8 as events`
 
 /** @throws Error, UnfinishedRestore where there is nothing that is whole */
 const assertServed = async (client: pg.Client) => {
@@ -32,23 +33,27 @@ const assertServed = async (client: pg.Client) => {
     "select to_regclass('tracebook.kysely_migration') is not null as found",
   )
   if (!rows[0]!.found) throw new Error("the database holds no service's data: look at DATABASE_URL")
+  const old = await client.query<{ found: boolean }>(
+    "select to_regclass('log.unconverted_events') is not null as found",
+  )
+  if (old.rows[0]!.found)
+    throw new Error('the log was written by an older version, and is not converted yet: start the service once')
 }
 
-const headerOf = async (client: pg.Client, at: number): Promise<Header> => {
-  const { rows } = await client.query<Pick<Header, 'migration' | 'through'>>(headStatement)
-  return { tracebookBackup: VERSION, version, at, ...rows[0]! }
-}
+type Head = Pick<Header, 'migration' | 'through'> & { readonly events: number }
 
 /** Reads all tables in one snapshot; whoever writes to the database is not kept from it. */
-async function* readTables(client: pg.Client, at: number, count: (table: Table, rows: number) => void) {
+async function* readTables(client: pg.Client, at: number, count: (rows: number, events: number) => void) {
   await client.query('begin isolation level repeatable read read only')
   await client.query(`set local idle_in_transaction_session_timeout = '${IDLE_TRANSACTION}'`)
-  yield jsonLine(await headerOf(client, at))
+  const { events, ...head } = (await client.query<Head>(headStatement)).rows[0]!
+  count(0, events)
+  yield jsonLine({ tracebookBackup: VERSION, version, at, ...head } satisfies Header)
   for (const table of await tablesOf(client)) {
     yield jsonLine({ table: table.name, columns: table.columns })
     const rows = client.query(copyTo(`copy ${copyTarget(client, table)} to stdout`))
     yield* rows as AsyncIterable<Buffer>
-    count(table, rows.rowCount)
+    count(rows.rowCount, 0)
     yield END_OF_ROWS
   }
 }
@@ -65,9 +70,9 @@ export async function* readBackup(
   client.on('error', () => {})
   const hash = createHash('sha256')
   let [rows, events] = [0, 0]
-  const count = ({ name }: Table, more: number) => {
-    rows += more
-    if (name === 'log.events') events = more
+  const count = (moreRows: number, moreEvents: number) => {
+    rows += moreRows
+    events += moreEvents
   }
   try {
     await client.connect()

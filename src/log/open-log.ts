@@ -1,4 +1,5 @@
 import { migrate } from '../postgres/migrate.ts'
+import { convertEvents } from './postgres/convert.ts'
 import type { EventLog, StoredRecord } from './log.ts'
 import { openPostgresLog } from './postgres/postgres-log.ts'
 import { wholeAppends } from './whole-appends.ts'
@@ -37,5 +38,6 @@ export const isPostgresUrl = (url: string): boolean => /^postgres(ql)?:/i.test(u
 export const openAdapter = async (url: string): Promise<EventLog<StoredRecord>> => {
   if (!isPostgresUrl(url)) return openEventStore({ url })
   await migrate(url)
+  await convertEvents(url)
   return openPostgresLog({ url })
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { WrongLog, assertSameLog } from '../engine/same-log.ts'
 import { withTimeout } from '../engine/with-timeout.ts'
 import { openLog } from '../log/open-log.ts'
+import { convertEvents } from '../log/postgres/convert.ts'
 import { type VerifiedLog, verifiedLog } from '../log/verified-log.ts'
 import type { Metrics } from '../http/metrics.ts'
 
@@ -13,6 +14,21 @@ const START_TIMEOUT_MS = 5_000
 /** Waits for a part that needs the log, for 5 s at most, because the service can start and serve reads without the log. */
 export const waitDuringStart = (work: Promise<void>): Promise<void> =>
   withTimeout(START_TIMEOUT_MS, UNREACHABLE, work).catch(() => {})
+
+const REPORT_MS = 5_000
+
+/** Converts a log that an older version has written, which may take a while: says so every five seconds, and how long it will take. */
+export const convertLog = async (databaseUrl: string, logger: Logger): Promise<void> => {
+  let due = 0
+  await convertEvents(databaseUrl, {
+    report: ({ converted, events, ms }) => {
+      if (ms < due && converted < events) return
+      due = ms + REPORT_MS
+      const secondsLeft = Math.ceil(((events - converted) * ms) / converted / 1_000)
+      logger.info({ converted, events, secondsLeft }, 'storing the log with a row for each append')
+    },
+  })
+}
 
 export type ServiceLogOptions = {
   readonly databaseUrl: string

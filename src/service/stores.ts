@@ -16,7 +16,7 @@ import { keepErrorsTerse } from '../postgres/error-verbosity.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
 import { installGauges } from './gauges.ts'
-import { openServiceLog } from './log.ts'
+import { convertLog, openServiceLog } from './log.ts'
 
 export type StoresOptions = {
   readonly config: Config
@@ -30,6 +30,7 @@ export type StoresOptions = {
 export const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: StoresOptions) => {
   const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
   await migrate(databaseUrl)
+  await convertLog(databaseUrl, logger)
   const verbosity = await keepErrorsTerse(databaseUrl)
   if (verbosity) logger.warn({}, verbosity)
   const metrics = newMetrics()

@@ -110,7 +110,7 @@ test('has every table but those that are made again, so that each new one has to
     assert.equal(
       lines.filter((line) => line.startsWith('{"table"')).map((line) => (JSON.parse(line) as { table: string }).table),
       [
-        'log.events',
+        'log.appends',
         'log.identity',
         'tracebook.audit_keys',
         'tracebook.avatars',

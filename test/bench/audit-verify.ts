@@ -23,22 +23,28 @@ const POLL_MS = 50
 const main = new URL('../../src/main.ts', import.meta.url).pathname
 
 const fillStatement = `
-  insert into log.events (position, stream, revision, id, type, data, metadata, bytes)
-  select n, 'trace-' || md5((n / ${APPEND})::text)::uuid, n % ${APPEND}, gen_random_uuid(), 'MessageAdded', b.data,
-    format('{"at":%s,"actor":{"userId":"%s","sessionId":"%s"},"requestId":"%s","schema":1,"append":{"id":"%s","index":%s,"size":${APPEND}}}',
-      1770000000000 + n, md5('u')::uuid, md5('s')::uuid, md5(n::text)::uuid, md5((n / ${APPEND})::text)::uuid, n % ${APPEND})::json,
-    length(b.data::text)
-  from generate_series($2::int8, $3::int8) n
-  join unnest($1::json[]) with ordinality b(data, number) on b.number = n % cardinality($1::json[]) + 1 order by n`
+  insert into log.appends (last, stream, revision, size, ids, heads, lengths, data)
+  select k * ${APPEND} + ${APPEND - 1}, 'trace-' || md5(k::text)::uuid, ${APPEND - 1}, ${APPEND}, e.ids,
+    json_build_array(json_build_array(${APPEND}, 'MessageAdded', format(
+      '{"at":%s,"actor":{"userId":"%s","sessionId":"%s"},"requestId":"%s","schema":1,"append":{"id":"%s","index":',
+      1770000000000 + k, md5('u')::uuid, md5('s')::uuid, md5(k::text)::uuid, md5(k::text)::uuid
+    ), 0, ',"size":${APPEND}}}')), e.lengths, e.data
+  from generate_series($2::int8, $3::int8) k cross join lateral (
+    select array_agg(gen_random_uuid()) as ids, array_agg(octet_length(b.data::text)) as lengths,
+      convert_to(string_agg(b.data::text, ''), 'UTF8') as data
+    from generate_series(k * ${APPEND}, k * ${APPEND} + ${APPEND - 1}) n
+    join unnest($1::json[]) with ordinality b(data, number) on b.number = n % cardinality($1::json[]) + 1
+  ) e`
 
 /** Events as the service writes them, in appends of 200, by SQL: appending a million takes minutes. Positions begin at 200. */
 const fill = async (url: string) => {
   const bodies = messages(2_000).map((message) =>
     JSON.stringify({ ...message, ordinal: 0, class: 'agent_text', tools: [], digest: 'x'.repeat(22) }),
   )
-  for (let from = APPEND; from < EVENTS + APPEND; from += 50_000)
-    await onServer(url, fillStatement, [bodies, from, Math.min(from + 50_000, EVENTS + APPEND) - 1])
-  await onServer(url, 'vacuum analyze log.events')
+  const end = EVENTS / APPEND
+  for (let from = 1; from <= end; from += 250)
+    await onServer(url, fillStatement, [bodies, from, Math.min(from + 249, end)])
+  await onServer(url, 'vacuum analyze log.appends')
 }
 
 /** Events a second that get their leaves. */
@@ -63,7 +69,7 @@ const copyLog = async (url: string): Promise<number> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const started = performance.now()
-  for await (const _ of client.query(copyTo('copy log.events to stdout')));
+  for await (const _ of client.query(copyTo('copy log.appends to stdout')));
   const seconds = (performance.now() - started) / 1_000
   await client.end()
   return EVENTS / seconds

@@ -87,7 +87,8 @@ test('an auditor gets a bundle, checks it offline, checks the service, and the l
     const { databaseUrl } = (await readRunningService(dataDir))!
     const { rows } = await onServer(
       databaseUrl,
-      `update log.events set data = replace(data::text, 'second', 'forged')::json where type = 'TraceUpdated' returning id, stream`,
+      `update log.appends set data = convert_to(replace(convert_from(data, 'UTF8'), 'second', 'forged'), 'UTF8')
+       where heads::text like '%TraceUpdated%' returning ids[size] as id, stream`,
     )
     const caught = await run(['audit', 'verify', '--json'], here)
     assert.is(caught.how, 3)
@@ -128,7 +129,7 @@ test('a log that does not continue what was kept of it is refused', () =>
       databaseUrl,
       `delete from tracebook.processes where name = 'proof'; update tracebook.tree set size = 0;
        delete from tracebook.leaves; delete from tracebook.audit_keys; delete from tracebook.subtrees;
-       delete from log.events where position = 1`,
+       delete from log.appends where last = (select min(last) from log.appends)`,
     )
     await again.end('SIGTERM')
     const forked = await startService(dataDir, Number(new URL(service.url).port))

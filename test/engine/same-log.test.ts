@@ -126,7 +126,7 @@ test('another log in PostgreSQL with as many events at the same positions is ref
     assert.is(await one.app.service.log.head(), await two.app.service.log.head())
     await Promise.all([one.app.close(), two.app.close()])
     const before = await dumpSchema(one.database.url, schema)
-    for (const table of ['log.events', 'log.identity']) {
+    for (const table of ['log.appends', 'log.identity']) {
       const { rows } = await onServer(two.database.url, `select json_agg(t)::text as all from ${table} t`)
       await onServer(one.database.url, `delete from ${table}`)
       const into = `insert into ${table} select * from json_populate_recordset(null::${table}, $1)`

@@ -32,10 +32,10 @@ const refuseDeletion = async ({ url }: Database, revision: number) => {
   await onServer(
     url,
     `create function log.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
-     create trigger refuse before delete on log.events for each row
+     create trigger refuse before delete on log.appends for each row
        when (old.revision <= ${revision}) execute function log.refuse()`,
   )
-  return () => onServer(url, 'drop trigger refuse on log.events')
+  return () => onServer(url, 'drop trigger refuse on log.appends')
 }
 
 /** Drops all read models, as if this were another version, which builds its own. */
@@ -108,7 +108,7 @@ test('a stream that an older version has cut off at its beginning is erased, and
   const database = await freshDatabase()
   const { id, token, allowDeletion } = await cutOff(database, { keeps: 1_000_000 })
   await allowDeletion()
-  await onServer(database.url, 'delete from log.events where stream = $1 and revision < 1000', [`trace-${id}`])
+  await onServer(database.url, 'delete from log.appends where stream = $1 and revision < 1000', [`trace-${id}`])
   await dropReadModels(database)
   const app = await openApp(database.url)
   try {

@@ -45,6 +45,7 @@ const relations = `
 /** The tables of all schemas that have a row with the text; the planner's statistics, too, which hold values. */
 const tablesWithIt = async (client: pg.Client): Promise<string[]> => {
   const found: string[] = []
+  await client.query('set bytea_output = escape') // shows the texts that are stored as bytes
   for (const { name } of (await client.query<{ name: string }>(relations)).rows) {
     const { rows } = await client.query<{ rows: string | null }>(
       `select string_agg(t::text, e'\\n') as rows from ${name} t`,
@@ -166,7 +167,7 @@ const assertFound = async ({ double, withClient, restart }: Scene) => {
   })
   for (const table of ['traces', 'messages', 'parts', 'counts'])
     assert.ok(tables.some((name) => name.endsWith(`.${table}`)), `${table} is not in ${tables.join()}`) // prettier-ignore
-  assert.is(tables.includes('log.events'), !double)
+  assert.is(tables.includes('log.appends'), !double)
   if (double) assert.ok(inDouble(double).length > 5)
   await restart(async (cluster) => assert.ok((await filesIn(cluster)).length > 3, 'nothing is found in files'))
 }

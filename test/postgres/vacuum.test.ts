@@ -24,8 +24,8 @@ test('are vacuumed long before a fifth of them is dead', async () => {
   const { rows } = await onServer(database.url, options)
   const dead = Object.fromEntries(rows.map(({ name, factor, least }) => [name, Number(factor) * 1e6 + Number(least)]))
   assert.equal(dead, {
-    'log.events': 1_000,
-    'pg_toast.events long values': 1_000,
+    'log.appends': 1_000,
+    'pg_toast.appends long values': 1_000,
     'tracebook.session_uses': 20_500,
     'tracebook.rate_limits': 50_200,
     'tracebook.summaries': 21_000,

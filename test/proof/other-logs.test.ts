@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { storeEventsSingly } from '../support/single-events.ts'
 import { newId } from '../../src/base/ids.ts'
 import { copyLog } from '../../src/log/copy/copy.ts'
 import { openEventStoreLog } from '../../src/log/eventstoredb/eventstoredb-log.ts'
@@ -192,6 +193,7 @@ test('a copy that differs from the leaves is refused, loudly, and they stay as t
   const source = openPostgresLog({ url: filled.database.url })
   const database = await newDatabase(scene)
   await copyTree(filled.database.url, database.url)
+  await storeEventsSingly(filled.database.url)
   await onServer(
     filled.database.url,
     `update log.events set data = '{"n":"forged"}' where position =

@@ -160,7 +160,7 @@ if (!eventStoreUrlOf(database.url)) {
     await blocker.connect()
     const from = reasons.length
     await assertCut(second, messages, owner.token, async () => {
-      await blocker.query('begin; lock table log.head, log.events in access exclusive mode')
+      await blocker.query('begin; lock table log.appends in access exclusive mode')
       // As the projections of another node would do it, which still reach the log.
       const revoke = `update ${schemaOf(mainGroup)}.sessions set revoked_at = 1 where id = $1`
       await onServer(database.url, revoke, [owner.id])

@@ -1,7 +1,8 @@
 import type pg from 'pg'
-import { int4s, int8s, jsons, texts, uuids } from '../../postgres/arrays.ts'
+import { int4s, int8s, joinedTexts, jsons, texts, uuids } from '../../postgres/arrays.ts'
 import { type Appended, type StoredRecord, WrongRevision, expectedOf } from '../log.ts'
 import type { Append } from './pending-append.ts'
+import { rowsOf } from './rows.ts'
 
 /** The answer to one append. */
 type Row = {
@@ -22,18 +23,19 @@ export class TooLate extends Error {
   override readonly name = 'TooLate'
 }
 
-// The data is the last parameter: the client's buffer is as large as it, and to add anything behind it would copy it all.
-const statement = 'select stored, fresh, revision, at as position from log.append($1, $2, $3, $4, $5, $6, $9, $7, $8)'
+// The data are the last parameter: the client's buffer is as large as it, and to add anything behind it would copy it all.
+const statement = `
+  select stored, fresh, revision, at as position from log.append_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
-// Looks at the clock when it has the lock that `log.append` takes, and waits for, as well. Each step needs the one before, or
-// the planner could change their order.
+// Looks at the clock when it has the lock that `log.append_rows` takes, and waits for, as well. Each step needs the one before,
+// or the planner could change their order.
 const timedStatement = `
   select a.stored, a.fresh, a.revision, a.at as position
   from (select pg_advisory_xact_lock(hashtext('tracebook log append')) is not null as is_held offset 0) turn
   cross join lateral (
-    select $1::text[] as streams where turn.is_held and clock_timestamp() <= $10::text::timestamptz offset 0
+    select $1::text[] as streams where turn.is_held and clock_timestamp() <= $12::text::timestamptz offset 0
   ) in_time
-  cross join lateral log.append(in_time.streams, $2, $3, $4, $5, $6, $9, $7, $8) a`
+  cross join lateral log.append_rows(in_time.streams, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) a`
 
 /** The server's time at which so many milliseconds will have passed, or a little earlier. */
 const serverTime = async (client: pg.Client, ms: number): Promise<string> => {
@@ -51,18 +53,30 @@ const send = async (client: pg.Client, values: readonly unknown[], until: number
   return rows
 }
 
+/** The parameters of `log.append_rows`, in their order. */
 const parameters = (batch: readonly Append[]) => {
-  const events = batch.flatMap((append) => append.events)
+  let start = 1
+  const rows = batch.flatMap((append, i) => {
+    let end = 0
+    return rowsOf(append.events).map((row) => {
+      const count = row.events.length
+      start += count
+      end += count
+      return { ...row, append: i + 1, count, end, start: start - count }
+    })
+  })
   return [
     texts(batch.map((append) => append.stream)),
     int8s(batch.map((append) => append.expected)),
     int4s(batch.map((append) => append.events.length)),
-    int4s(batch.flatMap((append, i) => append.events.map(() => i + 1))),
-    uuids(events.map((event) => event.id)),
-    texts(events.map((event) => event.type)),
-    jsons(events.map((event) => event.metadata)),
-    int4s(events.map((event) => event.data.length + event.metadata.length)),
-    jsons(events.map((event) => event.data)),
+    int4s(rows.map((row) => row.append)),
+    int4s(rows.map((row) => row.count)),
+    int4s(rows.map((row) => row.end)),
+    int4s(rows.map((row) => row.start)),
+    jsons(rows.map((row) => row.heads)),
+    uuids(batch.flatMap((append) => append.events.map((event) => event.id))),
+    int4s(rows.flatMap((row) => row.lengths)),
+    joinedTexts(rows.map(({ events, bytes }) => ({ texts: events.map(({ data }) => data), bytes }))),
   ]
 }
 

@@ -25,7 +25,8 @@ const CLOSE_TIMEOUT_MS = 1_000
 const STATEMENT_MS = 10_000
 const TAIL_BYTES = 16 * 1024 * 1024
 
-const lastStatement = 'select revision, position, id from log.events where stream = $1 order by revision desc limit 1'
+const lastStatement = `
+  select revision, last as position, ids[size] as id from log.appends where stream = $1 order by revision desc limit 1`
 
 export type PostgresLogOptions = {
   readonly url: string
@@ -115,7 +116,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
   }
 
   const head = async () => {
-    const query = { name: 'log-head', text: 'select coalesce(max(position), 0) as position from log.events' }
+    const query = { name: 'log-head', text: 'select coalesce(max(last), 0) as position from log.appends' }
     return (await queryWithRetry<{ position: bigint }>(pool, query)).rows[0]!.position
   }
 

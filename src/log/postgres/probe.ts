@@ -20,8 +20,8 @@ const updateServer = `
 const updateEpoch = 'update log.identity set epoch = gen_random_uuid() where epoch = $1'
 
 const selectHolds = `
-  select (select id from log.events where position = $1) as id,
-    coalesce((select max(position) from log.events), 0) >= $1 as reached`
+  select ids[$1 - last + size] as id
+  from (select last, size, ids from log.appends where last >= $1 order by last limit 1) a`
 
 /** Reads the log's identity over a connection. On another server or timeline than before it begins a new epoch. */
 export const newProbe = (queryable: Queryable): LogProbe & { readonly identity: () => Promise<LogIdentity> } => {
@@ -37,10 +37,10 @@ export const newProbe = (queryable: Queryable): LogProbe & { readonly identity: 
   }
 
   const holds = async (position: Position, id: string) => {
-    const { rows } = await queryable.query<{ id: string | null; reached: boolean }>(selectHolds, [position])
-    const { id: found, reached } = rows[0]!
-    if (found !== null) return found === id
-    return reached ? undefined : false
+    const { rows } = await queryable.query<{ id: string | null }>(selectHolds, [position])
+    const [row] = rows
+    if (!row) return false
+    return row.id === null ? undefined : row.id === id
   }
 
   const renewEpoch = async (seen: string) => {

@@ -3,55 +3,66 @@ import type pg from 'pg'
 import { int8s } from '../../postgres/arrays.ts'
 import { isTransient } from '../../postgres/errors.ts'
 import { LogUnavailable, type Position, type ReadOptions, type StoredRecord, type Revision } from '../log.ts'
+import { type StoredRow, headsOf, recordsOf } from './rows.ts'
 
+/** A page ends before the row that would make it larger than this, in events and bytes. */
 export const PAGE_EVENTS = 1_000
-/** Each follower holds a page, and what it makes of it: with larger pages a few that are behind take 100 MB together. */
 export const PAGE_BYTES = 2 * 1024 * 1024
 const MAX_REVISION = 2n ** 62n
 
-type Row = {
-  position: bigint
-  stream: string
-  revision: bigint
-  id: string
-  type: string
-  data: string
-  metadata: string
-}
+const columns = `
+  a.last, a.stream, a.revision, a.ids::text, a.heads, a.lengths::text, convert_from(a.data, 'UTF8') as data`
 
-const columns = 'e.position, e.stream, e.revision, e.id, e.type, e.data, e.metadata'
-
-// The inner query decides from the sizes of the events how far a page goes, before any data is fetched. One event always fits.
+// The inner query decides from the sizes of the rows how far a page goes, before any data is fetched. One row always fits.
 const pageOfAll = `
-  select ${columns} from log.events e where e.position > $1 and e.position <= (
-    select max(w.position) from (
-      select position, sum(bytes) over (order by position) - bytes as before
-      from log.events where position > $1 order by position limit $2
-    ) w where w.before < ${PAGE_BYTES}
-  ) order by e.position`
+  select ${columns} from log.appends a where a.last > $1 and a.last <= (
+    select max(w.last) from (
+      select r.last, sum(r.size) over o - r.size as events, sum(r.bytes) over o - r.bytes as before from (
+        select last, size, octet_length(data) as bytes from log.appends where last > $1 order by last limit $2
+      ) r window o as (order by r.last)
+    ) w where w.events < $2 and w.before < ${PAGE_BYTES}
+  ) order by a.last`
 
-// By a range, as above: a join of the two could compare every event of the stream with every one of the page.
+// By a range, as above: a join of the two could compare every row of the stream with every one of the page. Backwards, the
+// first row is the one that has the revision.
 export const pageOfStream = (direction: 'asc' | 'desc') => {
   const [from, to, last] = direction === 'asc' ? ['>=', '<=', 'max'] : ['<=', '>=', 'min']
+  const start =
+    direction === 'asc'
+      ? '$2'
+      : 'coalesce((select min(revision) from log.appends where stream = $1 and revision >= $2), $2)'
   return `
-  select ${columns} from log.events e where e.stream = $1 and e.revision ${from} $2 and e.revision ${to} (
+  select ${columns} from log.appends a where a.stream = $1 and a.revision ${from} ${start} and a.revision ${to} (
     select ${last}(w.revision) from (
-      select revision, sum(bytes) over (order by revision ${direction}) - bytes as before
-      from log.events where stream = $1 and revision ${from} $2 order by revision ${direction} limit $3
-    ) w where w.before < ${PAGE_BYTES}
-  ) order by e.revision ${direction}`
+      select r.revision, sum(r.size) over o - r.size as events, sum(r.bytes) over o - r.bytes as before from (
+        select revision, size, octet_length(data) as bytes from log.appends
+        where stream = $1 and revision ${from} ${start} order by revision ${direction} limit $3
+      ) r window o as (order by r.revision ${direction})
+    ) w where w.events < $3 and w.before < ${PAGE_BYTES}
+  ) order by a.revision ${direction}`
 }
 
-// As above, of some revisions of a stream: each is looked up by itself, because they may lie anywhere in it.
+// Some revisions of a stream: each is looked up by itself, because they may lie anywhere in it, and of its row only the part
+// that is the event is fetched. Gives their places in their rows, from 1, and how many bytes of data the events have.
+const places = `
+  select a.last, p.place, a.lengths[p.place] as bytes, k.revision
+  from unnest($2::int8[]) k (revision) cross join lateral (
+    select last, revision, size, lengths from log.appends l where l.stream = $1 and l.revision >= k.revision
+    order by l.revision limit 1
+  ) a cross join lateral (select (k.revision - a.revision + a.size)::int4 as place) p where p.place > 0`
+
 export const pageOfRevisions = `
-  select ${columns} from log.events e where e.stream = $1 and e.revision = any(array(
-    select w.revision from (
-      select r.revision, sum(r.bytes) over (order by r.revision) - r.bytes as before
-      from unnest($2::int8[]) k (revision) cross join lateral (
-        select revision, bytes from log.events l where l.stream = $1 and l.revision = k.revision limit 1
-      ) r
-    ) w where w.before < ${PAGE_BYTES}
-  )) order by e.revision`
+  select a.last - a.size + w.place as last, a.stream, w.revision, a.ids[w.place] as id, a.heads, w.place,
+    convert_from(substring(a.data from w.skipped::int4 + 1 for w.bytes), 'UTF8') as data
+  from (
+    select p.*, sum(p.bytes) over (order by p.revision) - p.bytes as before,
+      (select coalesce(sum(l), 0) from unnest((select lengths from log.appends f where f.last = p.last)[:p.place - 1]) l) as skipped
+    from (${places}) p
+  ) w join log.appends a on a.last = w.last where w.before < ${PAGE_BYTES} order by w.revision`
+
+/** One event of a row. */
+type EventRow = Omit<StoredRecord, 'position' | 'type' | 'metadata'> &
+  Pick<StoredRow, 'last' | 'heads'> & { readonly place: number }
 
 export type Reader = {
   /** A page of events behind a position; empty at the end of the log. */
@@ -81,13 +92,15 @@ export const queryWithRetry = async <Row extends pg.QueryResultRow>(pool: pg.Poo
   }
 }
 
-/** Reads the events table in pages of at most 1,000 events and 2 MiB; an event that is larger is a page of its own. */
+/** Reads the log in pages of about 1,000 events and 2 MiB; a row that is larger is a page of its own. */
 export const newReader = (pool: pg.Pool): Reader => {
-  const rows = async (name: string, text: string, values: unknown[]) =>
-    (await queryWithRetry<Row>(pool, { name, text, values })).rows as StoredRecord[]
+  const records = async (name: string, text: string, values: unknown[]): Promise<StoredRecord[]> =>
+    (await queryWithRetry<StoredRow>(pool, { name, text, values })).rows.flatMap(recordsOf)
 
-  const page = (after: Position, limit = PAGE_EVENTS) =>
-    rows('log-page', pageOfAll, [after, Math.min(limit, PAGE_EVENTS)])
+  const page = async (after: Position, limit = PAGE_EVENTS) => {
+    const found = await records('log-page', pageOfAll, [after, Math.min(limit, PAGE_EVENTS)])
+    return found.filter(({ position }) => position > after).slice(0, limit)
+  }
 
   async function* readAll({ after, limit = Number.POSITIVE_INFINITY }: { after: Position; limit?: number }) {
     let [position, left] = [after, limit]
@@ -100,28 +113,43 @@ export const newReader = (pool: pg.Pool): Reader => {
     }
   }
 
+  const pageForwards = async (stream: string, from: Revision, limit: number) => {
+    const found = await records('log-stream', pageOfStream('asc'), [stream, from, limit])
+    return found.filter(({ revision }) => revision >= from)
+  }
+
+  const pageBackwards = async (stream: string, from: Revision, limit: number) => {
+    const query = { name: 'log-stream-back', text: pageOfStream('desc'), values: [stream, from, limit] }
+    const { rows } = await queryWithRetry<StoredRow>(pool, query)
+    return rows.flatMap((row) => recordsOf(row).reverse()).filter(({ revision }) => revision <= from)
+  }
+
   async function* read(stream: string, options: ReadOptions = {}) {
     const { backwards = false, from = backwards ? MAX_REVISION : 0n, limit = Number.POSITIVE_INFINITY } = options
     let [revision, left] = [from, limit]
     while (left > 0) {
-      const events = await rows(
-        backwards ? 'log-stream-back' : 'log-stream',
-        pageOfStream(backwards ? 'desc' : 'asc'),
-        [stream, revision, Math.min(left, PAGE_EVENTS)],
-      )
+      const events = await (backwards ? pageBackwards : pageForwards)(stream, revision, Math.min(left, PAGE_EVENTS))
       if (events.length === 0) return
-      yield* events
+      yield* events.length > left ? events.slice(0, left) : events
       revision = events.at(-1)!.revision + (backwards ? -1n : 1n)
       left -= events.length
     }
   }
 
+  const recordAt = ({ id, heads, place, last, ...record }: EventRow): StoredRecord => ({
+    ...record,
+    position: last,
+    id,
+    ...headsOf(heads)[place - 1]!,
+  })
+
   async function* readRevisions(stream: string, revisions: readonly Revision[]) {
     for (let first = 0; first < revisions.length;) {
       const asked = revisions.slice(first, first + PAGE_EVENTS)
-      const events = await rows('log-stream-at', pageOfRevisions, [stream, int8s([...asked])])
-      yield* events
-      const last = events.at(-1)?.revision
+      const query = { name: 'log-stream-at', text: pageOfRevisions, values: [stream, int8s([...asked])] }
+      const { rows } = await queryWithRetry<EventRow>(pool, query)
+      yield* rows.map(recordAt)
+      const last = rows.at(-1)?.revision
       first += last === undefined ? asked.length : asked.findLastIndex((revision) => revision <= last) + 1
     }
   }

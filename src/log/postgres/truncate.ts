@@ -1,49 +1,74 @@
 import type pg from 'pg'
 import { opensAppend } from '../chunks.ts'
-import type { NewEvent, Revision } from '../log.ts'
+import type { Revision } from '../log.ts'
 import { queryWithRetry } from './reader.ts'
+import { headsOf, headsWithoutFirst } from './rows.ts'
 
-/** One statement deletes so many records, unless an append alone has more. */
+/** One statement deletes so many events, unless an append alone has more. */
 const STEP = 2_000
+const PAGE_ROWS = 200
 
-/** Records below a revision, but never the last one. */
-const below = (revision: string) =>
-  `stream = $1 and revision < least(${revision}::int8, (select max(revision) from log.events where stream = $1))`
-
+/** The row of an event, and those before it, the last ones first. */
 const page = `
-  select revision, id, type, metadata from log.events where ${below('$2')} order by revision desc limit ${STEP}`
+  select revision, size, heads from log.appends
+  where stream = $1 and revision <= (select min(revision) from log.appends where stream = $1 and revision >= $2)
+  order by revision desc limit ${PAGE_ROWS}`
 
-const remove = `delete from log.events where ${below('$2')} and revision >= $3`
+const lastRevision = 'select max(revision) as revision from log.appends where stream = $1'
 
-type Row = Omit<NewEvent, 'data'> & { readonly revision: Revision }
+// A row whose end stays is cut: the text of its heads is $4.
+const remove = `
+  with cut as (
+    update log.appends a set size = k.size, ids = a.ids[a.size - k.size + 1 :], heads = $4::json,
+      lengths = a.lengths[a.size - k.size + 1 :],
+      data = substring(a.data from (select sum(l)::int4 from unnest(a.lengths[: a.size - k.size]) l) + 1)
+    from (select revision, (revision - $2 + 1)::int4 as size from log.appends where stream = $1 and revision >= $2 order by revision limit 1) k
+    where $4::text is not null and a.stream = $1 and a.revision = k.revision
+  )
+  delete from log.appends where stream = $1 and revision >= $3 and revision < $2`
 
-const opens = (row: Row): boolean => opensAppend({ ...row, data: '' })
+type Row = { readonly revision: Revision; readonly size: number; readonly heads: string }
 
-/** The revision from which on the last appends below `before` are deleted at once; undefined where the stream has none there. */
-const beginningOfStep = async (pool: pg.Pool, stream: string, before: Revision): Promise<Revision | undefined> => {
-  const pageBelow = async (revision: Revision) =>
-    (await queryWithRetry<Row>(pool, { name: 'log-truncate-page', text: page, values: [stream, revision] })).rows
-  let rows = await pageBelow(before)
-  let lowest = rows.at(-1)
-  let opening = rows.findLast(opens)
-  while (rows.length === STEP && !opening) {
-    rows = await pageBelow(lowest!.revision) // of an append that has more records
-    lowest = rows.at(-1) ?? lowest
-    opening = rows.find(opens)
+const firstOf = ({ revision, size }: Row): Revision => revision - BigInt(size) + 1n
+
+const opens = ({ heads }: Row): boolean => opensAppend({ ...headsOf(heads)[0]!, id: '', data: '' })
+
+/** What one statement deletes: events from a revision on, and the heads that the row has then whose end stays, if it has one. */
+type Step = { readonly from: Revision; readonly heads: string | null }
+
+/** The last appends below `end` that are deleted at once; undefined where the stream has no event there. */
+const nextStep = async (pool: pg.Pool, stream: string, end: Revision): Promise<Step | undefined> => {
+  let from: Revision | undefined
+  let lowest: Revision | undefined
+  let heads: string | null = null
+  for (;;) {
+    const below = lowest ?? end
+    const values = [stream, below - 1n]
+    const { rows } = await queryWithRetry<Row>(pool, { name: 'log-truncate-page', text: page, values })
+    for (const row of rows.filter((row) => firstOf(row) < below)) {
+      const first = firstOf(row)
+      if (from !== undefined && end - first > STEP) return { from, heads }
+      if (row.revision >= end) heads = headsWithoutFirst(row.heads, Number(end - first))
+      lowest = first
+      if (opens(row)) from = first
+    }
+    // Without a beginning the stream begins in the middle of an append, whose beginning was erased.
+    if (rows.length < PAGE_ROWS) return lowest === undefined ? undefined : { from: lowest, heads }
   }
-  // Without one the stream begins in the middle of an append, whose beginning was erased.
-  return (opening ?? lowest)?.revision
 }
 
 /**
- * Deletes the records of a stream below a revision, but not its last one. From the end, and whole appends: what a kill leaves is the
- * beginning of the stream, as it once was, and what follows the truncated records.
+ * Deletes the events of a stream below a revision, but not its last one. From the end, and whole appends: what a kill leaves is the
+ * beginning of the stream, as it once was, and what follows the truncated events.
  */
 export const truncateStream = async (pool: pg.Pool, stream: string, before: Revision): Promise<void> => {
-  for (let end = before; ;) {
-    const from = await beginningOfStep(pool, stream, end)
-    if (from === undefined) return
-    await queryWithRetry(pool, { name: 'log-truncate', text: remove, values: [stream, end, from] })
-    end = from
+  const query = { name: 'log-truncate-last', text: lastRevision, values: [stream] }
+  const last = (await queryWithRetry<{ revision: Revision | null }>(pool, query)).rows[0]!.revision
+  if (last === null) return
+  for (let end = before < last ? before : last; ;) {
+    const step = await nextStep(pool, stream, end)
+    if (!step) return
+    await queryWithRetry(pool, { name: 'log-truncate', text: remove, values: [stream, end, step.from, step.heads] })
+    end = step.from
   }
 }

@@ -68,6 +68,8 @@ export async function* copyRows<T>(
   }
 }
 
+export const int4At = ({ bytes, fields }: BinaryRow, i: number): number => bytes.readInt32BE(fields[i]!)
+
 export const int8At = ({ bytes, fields }: BinaryRow, i: number): bigint => bytes.readBigInt64BE(fields[i]!)
 
 /** The bytes of a field, valid while the row is. */

@@ -2,7 +2,8 @@ import { closeConnection, newClient } from '../../postgres/connect.ts'
 import { copyRows } from './binary-rows.ts'
 import type { EventSource, HashedEvent } from './hashed-event.ts'
 import { type Hashing, openHashing } from './hashing.ts'
-import { newRecordCollector, recordColumns } from './whole-records.ts'
+import { appendColumns, recordsIn } from './append-rows.ts'
+import { newRecordCollector } from './whole-records.ts'
 
 /** One statement reads so many positions: a longer one would keep dead rows of the whole database from being cleared away. */
 const CHUNK_POSITIONS = 200_000n
@@ -45,7 +46,9 @@ export const openPostgresEvents = async (url: string): Promise<EventSource> => {
       return events
     }
     for (const query of queries)
-      for await (const piece of copyRows<HashedEvent>(from, query, add)) {
+      for await (const piece of copyRows<HashedEvent>(from, query, (row, give) =>
+        recordsIn(row).forEach((record) => add(record, give)),
+      )) {
         for (const event of piece) events.push(event)
         if (!hashing.isFull()) continue
         send()
@@ -59,19 +62,21 @@ export const openPostgresEvents = async (url: string): Promise<EventSource> => {
   function* chunks(upTo: bigint) {
     for (let after = 0n; after < upTo; after += CHUNK_POSITIONS) {
       const end = after + CHUNK_POSITIONS < upTo ? after + CHUNK_POSITIONS : upTo
-      const from = after === 0n ? '' : `position > ${after} and `
-      yield `select ${recordColumns} from log.events where ${from}position <= ${end} order by position`
+      const from = after === 0n ? '' : `last > ${after} and `
+      yield `select ${appendColumns} from log.appends where ${from}last <= ${end} order by last`
     }
   }
 
   const events = (upTo: bigint) => read(client, hashing[0], chunks(upTo))
   const ofStream = (stream: string) => {
     const name = other.escapeLiteral(stream)
-    return read(other, hashing[1], [`select ${recordColumns} from log.events where stream = ${name} order by revision`])
+    return read(other, hashing[1], [
+      `select ${appendColumns} from log.appends where stream = ${name} order by revision`,
+    ])
   }
 
   const head = async () => {
-    const text = 'select coalesce(max(position), 0) as head from log.events'
+    const text = 'select coalesce(max(last), 0) as head from log.appends'
     return (await client.query<{ head: bigint }>(text)).rows[0]!.head
   }
   const logId = async () => (await client.query<{ id: string }>('select id from log.identity')).rows[0]!.id

@@ -1,9 +1,6 @@
-import { type BinaryRow, int8At, sliceAt, textAt, uuidAt } from './binary-rows.ts'
+import { type RawRecord, partsOf } from './append-rows.ts'
 import type { HashedEvent } from './hashed-event.ts'
 import { type Hashing, sliceOf } from './hashing.ts'
-
-/** The columns that `newRecordCollector` reads, in their order. */
-export const recordColumns = 'position, revision, id, stream, type, metadata, data'
 
 const CHUNK = 'Chunk'
 
@@ -42,7 +39,6 @@ type Give = (event: HashedEvent) => void
 type Found = { -readonly [Key in keyof HashedEvent]: HashedEvent[Key] }
 
 const PENDING = Buffer.alloc(0)
-type Head = Pick<HashedEvent, 'id' | 'stream' | 'type' | 'revision'>
 
 /** An append of a stream whose end has not come yet. */
 type OpenAppend = {
@@ -77,35 +73,35 @@ export const newRecordCollector = (hash: Hashing['add']) => {
   }
 
   /** An event, the texts of which are given to be hashed; undefined for a chunk that is not the last one. */
-  const eventOf = (row: BinaryRow, into: OpenAppend, head: Head, { chunk }: Mark): Found | undefined => {
-    const place = { stream: head.stream, revision: head.revision, position: int8At(row, 0), completedAt: undefined }
+  const eventOf = (record: RawRecord, into: OpenAppend, { chunk }: Mark): Found | undefined => {
+    const { id, stream, revision, position, type, data } = record
+    const place = { stream, revision, position, completedAt: undefined }
     if (!chunk) {
-      const event = { id: head.id, type: head.type, ...place, hash: PENDING }
-      hash([sliceOf(head.id), sliceAt(row, 3), sliceAt(row, 4), sliceAt(row, 5), sliceAt(row, 6)], event)
+      const event = { id, type, ...place, hash: PENDING }
+      hash(partsOf(record), event)
       return event
     }
     if (chunk.index === 0) into.slices = []
-    into.slices.push(JSON.parse(textAt(row, 6)) as string)
+    into.slices.push(JSON.parse(data.bytes.toString('utf8', data.from, data.to)) as string)
     if (!chunk.event || into.slices.length !== chunk.size) return undefined
-    const { id, type, metadata } = chunk.event
-    const event = { id, type, ...place, hash: PENDING }
-    hash([id, head.stream, type, metadata, into.slices.join('')].map(sliceOf), event)
+    const whole = chunk.event
+    const event = { id: whole.id, type: whole.type, ...place, hash: PENDING }
+    hash([whole.id, stream, whole.type, whole.metadata, into.slices.join('')].map(sliceOf), event)
     return event
   }
 
   const endsAppend = ({ index, size, chunk }: Mark) => index === size - 1 && (!chunk || chunk.event !== undefined)
 
-  const add = (row: BinaryRow, give: Give): void => {
-    const head = { id: uuidAt(row, 2), stream: textAt(row, 3), type: textAt(row, 4), revision: int8At(row, 1) }
-    const mark = markOf(head.type, textAt(row, 5), head.id)
-    const into = openAppend(head.stream, head.revision, mark, give)
-    into.next = head.revision + 1n
-    const event = eventOf(row, into, head, mark)
+  const add = (record: RawRecord, give: Give): void => {
+    const { id, stream, type, revision, position, metadata } = record
+    const mark = markOf(type, metadata, id)
+    const into = openAppend(stream, revision, mark, give)
+    into.next = revision + 1n
+    const event = eventOf(record, into, mark)
     if (event) into.events.push(event)
     if (!endsAppend(mark)) return
-    const completedAt = int8At(row, 0)
-    for (const whole of into.events) give(Object.assign(whole, { completedAt }))
-    open.delete(head.stream)
+    for (const whole of into.events) give(Object.assign(whole, { completedAt: position }))
+    open.delete(stream)
   }
 
   const flush = (): HashedEvent[] => {

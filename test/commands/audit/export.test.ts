@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { storeEventsSingly } from '../../support/single-events.ts'
 import { mainGroup } from '../../../projections/index.ts'
 import { schemaOf } from '../../../src/engine/group.ts'
 import { traceId } from '../../../src/base/ids.ts'
@@ -246,6 +247,7 @@ test('names what the log has otherwise than a file, and what was erased since is
   assert.match(since.out, 'The log has the same; 1 of its events were erased since.')
   await app.close()
   const stream = (name: string) => `trace-${traceId(ada.namespaceId, name)}`
+  await storeEventsSingly(source.url)
   await onServer(source.url, `update log.events set data = '{}' where stream = $1`, [stream('a')])
   await onServer(source.url, 'delete from log.events where stream = $1', [stream('b')])
   const { how, out } = await audit(source, 'export', '--verify', file)

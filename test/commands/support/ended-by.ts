@@ -4,7 +4,7 @@ import { type Ended, type Variables, start } from './processes.ts'
 
 const waiting = `
   select from pg_locks l join pg_database d on d.oid = l.database
-  where d.datname = current_database() and l.relation = 'log.events'::regclass and not l.granted`
+  where d.datname = current_database() and l.relation = 'log.appends'::regclass and not l.granted`
 
 /**
  * Runs a command that appends to the log in the database `url`, and sends it a signal in the midst of that: its first append is
@@ -17,7 +17,7 @@ export const endedBy = (
   variables: Variables,
 ): Promise<Ended> =>
   withConnection(url, async (holder) => {
-    await holder.query('begin; lock table log.events in share mode')
+    await holder.query('begin; lock table log.appends in share mode')
     const { child, ended } = start(args, variables)
     await until(async () => (await onServer(url, waiting)).rowCount === 1)
     child.kill(signal)

@@ -60,7 +60,7 @@ export const startCopied = async (folder: string): Promise<Copied> => {
 
 /** What the log in a PostgreSQL says of itself, and where it ends. */
 export const logIn = async (url: string): Promise<{ head: bigint; epoch: string }> => {
-  const text = 'select epoch, (select max(position) from log.events)::text as head from log.identity'
+  const text = 'select epoch, (select max(last) from log.appends)::text as head from log.identity'
   const { epoch, head } = (await onServer(url, text)).rows[0] as { epoch: string; head: string }
   return { epoch, head: BigInt(head) }
 }

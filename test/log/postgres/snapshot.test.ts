@@ -11,8 +11,9 @@ test('what an append reads does not grow with the appends since a backup began',
   await sql.query('set enable_seqscan = off')
   const pagesOfAnAppend = async () => {
     const { rows } = await sql.query(
-      `explain (analyze, buffers, format json) select from log.append(array[$1], array[-1::int8], array[1], array[1],
-         array[gen_random_uuid()], array['Counted'], array['{}'::json], array['{}'::json], array[2])`,
+      `explain (analyze, buffers, format json) select from log.append_rows(array[$1], array[-1::int8], array[1],
+         array[1], array[1], array[1], array[1], array['[[1,"Counted","{}",null,""]]'::json], array[gen_random_uuid()], array[2],
+         array['{}'::bytea])`,
       [aStream()],
     )
     const [{ Plan: plan }] = rows[0]['QUERY PLAN'] as [{ Plan: Record<string, number> }]
@@ -27,7 +28,7 @@ test('what an append reads does not grow with the appends since a backup began',
   const before = await pages()
   const backup = new pg.Client({ connectionString: database.url })
   await backup.connect()
-  await backup.query('begin isolation level repeatable read; select from log.events limit 1')
+  await backup.query('begin isolation level repeatable read; select from log.appends limit 1')
   for (let round = 0; round < 15; round++) {
     const stream = aStream()
     for (let i = 0n; i < 100n; i++) await log.append(stream, i === 0n ? 'none' : i - 1n, numbered(1))

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { type Test, suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { storeEventsSingly } from '../../support/single-events.ts'
 import { TreeDiffers } from '../../../src/proof/tree-differs.ts'
 import type { Finding } from '../../../src/proof/verify/findings.ts'
 import { type Filled, findingsOf, openFilled, storedCheckpoint } from './support.ts'
@@ -11,7 +12,7 @@ type Kept = Awaited<ReturnType<typeof storedCheckpoint>>
 export type Scene = Filled & { client: pg.Client; kept: Kept }
 
 const tables = [
-  'log.events',
+  'log.appends',
   'tracebook.leaves',
   'tracebook.subtrees',
   'tracebook.tree',
@@ -44,6 +45,7 @@ export const tamperingSuite = (name: string): Test<Scene> => {
   const test = suite<Scene>(name)
   test.before(async (scene) => {
     Object.assign(scene, await openFilled())
+    await storeEventsSingly(scene.database.url)
     scene.client = new pg.Client({ connectionString: scene.database.url })
     await scene.client.connect()
     scene.kept = await storedCheckpoint(scene.database)

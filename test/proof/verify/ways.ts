@@ -82,8 +82,8 @@ const insertCopy =
     const { id: of } = await event(PLAIN)
     await run(
       client,
-      `insert into log.events (position, stream, revision, id, type, data, metadata, bytes)
-     select $2, ${columns}, $3, type, data, metadata, bytes from log.events where id = $1`,
+      `insert into log.events (position, stream, revision, id, type, data, metadata)
+     select $2, ${columns}, $3, type, data, metadata from log.events where id = $1`,
       [of, await freePosition(client), id || of],
     )
     return [id || of]

@@ -1,0 +1,124 @@
+import type pg from 'pg'
+import { int4s, int8s, joinedTexts, jsons, texts, uuids } from '../../postgres/arrays.ts'
+import { closeConnection, newClient } from '../../postgres/connect.ts'
+import { continuesAppend } from '../append-collector.ts'
+import type { Position, StoredRecord } from '../log.ts'
+import { rowsOf } from './rows.ts'
+
+/** How far the conversion has come: events that have their new place, of how many, and milliseconds since it began. */
+export type ConversionProgress = { readonly converted: number; readonly events: number; readonly ms: number }
+
+export type ConversionOptions = {
+  readonly report?: (progress: ConversionProgress) => void
+  /** One transaction moves so many bytes, or one event. Default 8 MiB. */
+  readonly stepBytes?: number
+}
+
+const STEP_BYTES = 8 * 1024 * 1024
+const STEP_EVENTS = 20_000
+/** The old table gives its end back to the file system after so many steps, so that the disk never holds everything twice. */
+const VACUUM_STEPS = 32
+
+const exists = "select to_regclass('log.unconverted_events') is not null as found"
+
+const lastEvents = `
+  select e.position, e.stream, e.revision, e.id, e.type, e.data, e.metadata from log.unconverted_events e where e.position >= (
+    select min(w.position) from (
+      select position, sum(bytes) over (order by position desc) - bytes as before
+      from (select position, bytes from log.unconverted_events order by position desc limit ${STEP_EVENTS}) r
+    ) w where w.before < $1
+  ) order by e.position`
+
+const insert = `
+  insert into log.appends (last, stream, revision, size, ids, heads, lengths, data)
+  select r.last, r.stream, r.revision, r.count, ($5::uuid[])[r.start : r.start + r.count - 1], r.heads,
+    ($6::int4[])[r.start : r.start + r.count - 1], r.data
+  from unnest($1::int8[], $2::text[], $3::int8[], $4::int4[], $7::int4[], $8::json[], $9::bytea[])
+    r (last, stream, revision, count, start, heads, data)`
+
+const remove = 'delete from log.unconverted_events where position >= $1'
+
+/** Cuts events in log order where another append begins, or some were erased. */
+const appendsOf = (records: readonly StoredRecord[]): StoredRecord[][] => {
+  const appends: StoredRecord[][] = []
+  for (const record of records) {
+    const last = appends.at(-1)?.at(-1)
+    if (last && record.position === last.position + 1n && continuesAppend(last, record)) appends.at(-1)!.push(record)
+    else appends.push([record])
+  }
+  return appends
+}
+
+const store = async (client: pg.Client, records: readonly StoredRecord[]) => {
+  let start = 1
+  const rows = appendsOf(records).flatMap((append) => {
+    let end = 0
+    return rowsOf(append).map((row) => {
+      end += row.events.length
+      start += row.events.length
+      return { ...row, last: append[end - 1]!, start: start - row.events.length }
+    })
+  })
+  const values = [
+    int8s(rows.map(({ last }) => last.position)),
+    texts(rows.map(({ last }) => last.stream)),
+    int8s(rows.map(({ last }) => last.revision)),
+    int4s(rows.map(({ events }) => events.length)),
+    uuids(records.map(({ id }) => id)),
+    int4s(rows.flatMap(({ lengths }) => lengths)),
+    int4s(rows.map(({ start }) => start)),
+    jsons(rows.map(({ heads }) => heads)),
+    joinedTexts(rows.map(({ events, bytes }) => ({ texts: events.map(({ data }) => data), bytes }))),
+  ]
+  await client.query({ name: 'convert-insert', text: insert, values })
+}
+
+/** Moves the last events that are stored as they were before; gives how many, 0 when there are none left. */
+const step = async (client: pg.Client, stepBytes: number): Promise<number> => {
+  await client.query('begin')
+  const { rows } = await client.query<StoredRecord>({ name: 'convert-read', text: lastEvents, values: [stepBytes] })
+  if (rows.length > 0) {
+    await store(client, rows)
+    await client.query({ name: 'convert-remove', text: remove, values: [rows[0]!.position satisfies Position] })
+  } else {
+    await client.query('drop table log.unconverted_events')
+    await client.query('alter view log.converted_events rename to events')
+  }
+  await client.query('commit')
+  return rows.length
+}
+
+/**
+ * Gives the events of a log that an older version has written a row for each append (`migrations/0010_appends.ts`): from the end, in
+ * steps that each are all or nothing, so that it goes on after a kill where it was. Nothing is appended meanwhile: the log is
+ * opened behind this. Several processes may call it at once; one does it, the others wait.
+ */
+export const convertEvents = async (
+  url: string,
+  { report = () => {}, stepBytes = STEP_BYTES }: ConversionOptions = {},
+): Promise<void> => {
+  const client = newClient(url, 'log conversion')
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const isNeeded = async () => (await client.query<{ found: boolean }>(exists)).rows[0]!.found
+    if (!(await isNeeded())) return
+    await client.query("select pg_advisory_lock(hashtext('tracebook log conversion'))")
+    if (!(await isNeeded())) return
+    const { rows } = await client.query<{ events: number }>(
+      'select count(*)::float8 as events from log.unconverted_events',
+    )
+    const { events } = rows[0]!
+    const began = performance.now()
+    let converted = 0
+    for (let steps = 1; ; steps++) {
+      const moved = await step(client, stepBytes)
+      if (moved === 0) return
+      converted += moved
+      if (steps % VACUUM_STEPS === 0) await client.query('vacuum log.unconverted_events')
+      report({ converted, events, ms: performance.now() - began })
+    }
+  } finally {
+    await closeConnection(client)
+  }
+}

@@ -1,0 +1,80 @@
+import { headsOf } from '../../log/postgres/rows.ts'
+import { uuidText } from '../../base/uuid.ts'
+import { type BinaryRow, int4At, int8At, sliceAt, textAt } from './binary-rows.ts'
+import { type Slice, sliceOf } from './hashing.ts'
+
+/** A record of the log as it is stored, its texts as bytes where they are only hashed. Valid while its row is. */
+export type RawRecord = {
+  readonly id: string
+  readonly stream: string
+  readonly revision: bigint
+  readonly position: bigint
+  readonly type: string
+  readonly metadata: string
+  readonly data: Slice
+}
+
+/** The columns that `recordsIn` reads, in their order. */
+export const appendColumns = 'last, stream, revision, size, ids, heads, lengths, data'
+
+const ARRAY_HEADER_BYTES = 20
+const UUID_BYTES = 16
+const INT4_BYTES = 4
+
+/** Where the elements of an array begin that are of so many bytes each; none are null. */
+const elementsAt = (row: BinaryRow, i: number, bytes: number): number[] => {
+  const { from, to } = sliceAt(row, i)
+  const places: number[] = []
+  for (let at = from + ARRAY_HEADER_BYTES; at < to; at += 4 + bytes) places.push(at + 4)
+  return places
+}
+
+/** No event that was appended has such metadata: the hash says so. */
+const UNREADABLE = 'the row says different numbers of events'
+
+/** The heads of the events, as the log's own reader takes them; all are unreadable where the row contradicts itself. */
+const soundHeads = (row: BinaryRow, lengths: readonly number[], count: number): ReturnType<typeof headsOf> => {
+  const { from, to } = sliceAt(row, 7)
+  const bytes = lengths.reduce((sum, length) => sum + length, 0)
+  const unreadable = () => Array.from({ length: count }, () => ({ type: '', metadata: UNREADABLE }))
+  if (int4At(row, 3) !== count || lengths.length !== count || bytes !== to - from) return unreadable()
+  try {
+    const text = textAt(row, 5)
+    const told = (JSON.parse(text) as [number][]).reduce((sum, [count]) => sum + count, 0)
+    return told === count ? headsOf(text) : unreadable()
+  } catch {
+    return unreadable()
+  }
+}
+
+/** The records of a row of the log, in their order. */
+export const recordsIn = (row: BinaryRow): RawRecord[] => {
+  const ids = elementsAt(row, 4, UUID_BYTES)
+  const lengths = elementsAt(row, 6, INT4_BYTES).map((at) => row.bytes.readInt32BE(at))
+  const [last, revision, stream] = [int8At(row, 0), int8At(row, 2), textAt(row, 1)]
+  const { bytes, from: start, to: end } = sliceAt(row, 7)
+  const heads = soundHeads(row, lengths, ids.length)
+  let to = start
+  return ids.map((at, i) => {
+    const fromLast = BigInt(ids.length - 1 - i)
+    const from = Math.min(to, end)
+    to = Math.min(end, to + Math.max(0, lengths[i] ?? 0))
+    return {
+      id: uuidText(row.bytes.subarray(at)),
+      stream,
+      revision: revision - fromLast,
+      position: last - fromLast,
+      ...heads[i]!,
+      data: { bytes, from, to },
+    }
+  })
+}
+
+/** The texts that are hashed of a record, in their order. */
+export const partsOf = ({ id, stream, type, metadata, data }: RawRecord): Slice[] => [
+  sliceOf(id),
+  sliceOf(stream),
+  sliceOf(type),
+  sliceOf(metadata),
+  data,
+]

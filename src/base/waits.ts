@@ -37,6 +37,16 @@ export const newWakeup = (): Wakeup => {
 /** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> => newWakeup().sleep(ms, signal)
 
+/** Waits for `work`, and calls `late` if that takes longer than `ms`. */
+export const ifLate = async <T>(ms: number, late: () => void, work: Promise<T>): Promise<T> => {
+  const timer = setTimeout(late, ms)
+  try {
+    return await work
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /**
  * For how long a request waits for one thing that may pass by itself, in milliseconds: a log or a database that is away, other
  * writers to the same stream, read models that are behind. Then it is answered with 503. That is enough for a reconnection, and for

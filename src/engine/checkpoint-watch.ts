@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { ifLate, newWakeup, pause } from '../base/waits.ts'
 import type { EventLog } from '../log/log.ts'
 import { ANSWER_MS, destroyConnection, closeConnection, newClient } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
@@ -56,7 +56,7 @@ export const watchCheckpoint = (options: {
   const verifier = newCheckpointVerifier(log)
   let closed = false
   let client: pg.Client | undefined
-  let wake = () => {}
+  const wakeup = newWakeup()
 
   const connected = async () => {
     if (client) return client
@@ -71,7 +71,6 @@ export const watchCheckpoint = (options: {
   }
 
   const poll = async () => {
-    const timeout = setTimeout(() => client && destroyConnection(client), TIMEOUT_MS)
     try {
       const connection = await connected()
       if (!isNeeded()) return
@@ -86,32 +85,26 @@ export const watchCheckpoint = (options: {
     } catch {
       if (client) destroyConnection(client)
       client = undefined // the database is away, or no process has made this version's schema yet
-    } finally {
-      clearTimeout(timeout)
     }
   }
 
-  const waitOrWake = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => (clearTimeout(timer), resolve())
-    })
+  const destroy = () => client && destroyConnection(client)
 
   const run = async () => {
     while (!closed) {
-      await poll()
-      if (isNeeded() && watermark.hasWaiters()) await sleep(BUSY_MS)
-      else await waitOrWake(IDLE_MS)
+      await ifLate(TIMEOUT_MS, destroy, poll())
+      if (isNeeded() && watermark.hasWaiters()) await pause(BUSY_MS)
+      else await wakeup.sleep(IDLE_MS)
     }
     if (client) await closeConnection(client)
   }
 
-  watermark.onWait(() => wake())
+  watermark.onWait(wakeup.wake)
   const running = run()
   return {
     close: async () => {
       closed = true
-      wake()
+      wakeup.wake()
       await running
     },
   }

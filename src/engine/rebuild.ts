@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { pause } from '../base/waits.ts'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import { newApplyingClient } from '../postgres/connect.ts'
@@ -137,7 +137,7 @@ const swap = async (build: Build): Promise<void> => {
     } catch (error) {
       if (!hasSqlState(error, SqlState.lockNotAvailable)) throw error
     }
-    await sleep(RETRY_MS)
+    await pause(RETRY_MS, build.signal)
   }
 }
 

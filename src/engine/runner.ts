@@ -1,13 +1,13 @@
 import { LogChanged } from '../log/log.ts'
 import type { MinimalLogger } from '../base/logger.ts'
-import { pause } from '../base/waits.ts'
-import { ANSWER_MS, destroyConnection, closeConnection, newApplyingClient, newClient } from '../postgres/connect.ts'
-import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
+import { ANSWER_MS, closeConnection, newApplyingClient, newClient } from '../postgres/connect.ts'
+import type { LeaderSession } from '../postgres/leader.ts'
 import { TooManyQuarantined } from './batch-applier.ts'
 import { recordStop } from './checkpoint.ts'
 import { UnknownEvent } from './codec.ts'
 import { schemaOf } from './group.ts'
 import { type KeepOptions, type KeepingState, keepReadModels } from './keep-read-models.ts'
+import { startLeaderLoop } from './leader-process.ts'
 import type { OutageLog } from './outage.ts'
 import { isOutage, isRetryable } from './retryable-errors.ts'
 import { newSchemaCleanup } from './schema-cleanup.ts'
@@ -61,12 +61,10 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const { url, group, log, logger, outage } = options
   const schema = schemaOf(group)
   const part = `projections of ${group.name}`
-  const stop = new AbortController()
   const cleanup = newSchemaCleanup({ url, group, logger })
   let epochChanges = 0
   log.onChange(() => (epochChanges += 1))
   let state: RunnerState = { is: 'starting' }
-  let current: LeaderSession | undefined
 
   let lastMessage = ''
   const logOnce = (message: string) => {
@@ -74,7 +72,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     lastMessage = message
   }
 
-  const keep: KeepOptions = {
+  const keep: Omit<KeepOptions, 'signal'> = {
     ...options,
     schema,
     epochChanges: () => epochChanges,
@@ -86,54 +84,39 @@ export const startRunner = (options: RunnerOptions): Runner => {
     publish: (next) => {
       state = next
     },
-    signal: stop.signal,
   }
 
-  const once = async () => {
-    const leader = await openLeaderSession(url, newApplyingClient(url, schema))
-    current = leader
-    try {
-      await holdUseLock(leader.client, schema)
-      const waits = () => {
-        logOnce('another process keeps the read models: this one stands by')
-        state = { is: 'standby' }
-        outage.recovered(part)
-      }
-      // After a crash of PostgreSQL a leader applies the transactions that were undone, even if no new events come.
-      if (await leader.acquire(locks.runner(schema), stop.signal, waits)) await keepReadModels(keep, leader)
-    } finally {
-      current = undefined
-      await leader.close()
+  const work = async (session: LeaderSession, signal: AbortSignal) => {
+    await holdUseLock(session.client, schema)
+    const waits = () => {
+      logOnce('another process keeps the read models: this one stands by')
+      state = { is: 'standby' }
+      outage.recovered(part)
     }
+    // After a crash of PostgreSQL a leader applies the transactions that were undone, even if no new events come.
+    if (await session.acquire(locks.runner(schema), signal, waits)) await keepReadModels({ ...keep, signal }, session)
   }
 
-  const run = async () => {
-    while (!stop.signal.aborted) {
-      try {
-        await once()
-      } catch (error) {
-        if (stop.signal.aborted) return
-        if (!isRetryable(error)) {
-          state = { is: 'stopped', reason: explain(error) }
-          logger.error({ err: error }, 'projections stopped')
-          outage.recovered(part)
-          return publishStop(url, schema)
-        }
-        state = error instanceof LogChanged ? unverified : { is: 'disconnected' }
-        cleanup.postpone()
-        if (isOutage(error)) outage.failed(part, error)
-        else logOnce(`projections begin again: ${(error as Error).message}`)
-        await pause(RECONNECT_MS, stop.signal)
-      }
+  const onEnd = async (error: Error | undefined) => {
+    if (!error) return 0
+    if (!isRetryable(error)) {
+      state = { is: 'stopped', reason: explain(error) }
+      logger.error({ err: error }, 'projections stopped')
+      outage.recovered(part)
+      await publishStop(url, schema)
+      return 'end'
     }
+    state = error instanceof LogChanged ? unverified : { is: 'disconnected' }
+    cleanup.postpone()
+    if (isOutage(error)) outage.failed(part, error)
+    else logOnce(`projections begin again: ${error.message}`)
+    return RECONNECT_MS
   }
 
-  const running = run()
+  const connect = () => newApplyingClient(url, schema)
+  const loop = startLeaderLoop({ url, connect, work, onEnd, closeMs: CLOSE_MS })
   const close = async () => {
-    stop.abort()
-    const timeout = setTimeout(() => current && destroyConnection(current.client), CLOSE_MS)
-    await Promise.all([running, cleanup.close()])
-    clearTimeout(timeout)
+    await Promise.all([loop.close(), cleanup.close()])
   }
   return { state: () => state, close }
 }

@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
+import { pause } from '../base/waits.ts'
 import type { EventLog } from '../log/log.ts'
 import { ANSWER_MS, closeConnection, newClient } from '../postgres/connect.ts'
 import type { Checkpoint } from './checkpoint.ts'
@@ -68,6 +68,6 @@ export const isAheadOfLog = async (
     const isHeld = anchor === undefined || (await log.holds(anchor.position, anchor.id)) !== false
     if (isHeld && (await log.head()) >= position) return false
     if (performance.now() > until) return true
-    await setTimeout(RETRY_MS)
+    await pause(RETRY_MS)
   }
 }

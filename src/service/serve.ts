@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { buildApp } from '../app.ts'
+import { ifLate } from '../base/waits.ts'
 import { openDatabase } from './database.ts'
 import { type OpenService, openService } from './open.ts'
 
@@ -20,11 +21,8 @@ export type Running = {
 const MAX_DRAIN_MS = 4_000
 
 /** Waits for requests in flight, but not for ever: the reader of a long list may be slow. */
-const closeApp = async (app: FastifyInstance, mode: 'fast' | 'immediate') => {
-  const timeout = setTimeout(() => app.server.closeAllConnections(), mode === 'fast' ? MAX_DRAIN_MS : 0)
-  await app.close()
-  clearTimeout(timeout)
-}
+const closeApp = (app: FastifyInstance, mode: 'fast' | 'immediate'): Promise<void> =>
+  ifLate(mode === 'fast' ? MAX_DRAIN_MS : 0, () => app.server.closeAllConnections(), app.close())
 
 const urlOf = (app: FastifyInstance, { HOST, PORT }: Config): string => {
   const address = app.server.address()

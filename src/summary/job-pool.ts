@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { ifLate } from '../base/waits.ts'
 import { ANSWER_MS, destroyConnection } from '../postgres/connect.ts'
 
 const CLOSE_TIMEOUT_MS = 500
@@ -45,9 +46,7 @@ export const newJobPool = (url: string, connections: number): { pool: pg.Pool; c
   })
   const close = async () => {
     const cutAll = () => clients.forEach((client) => destroyConnection(client as unknown as pg.Client))
-    const timeout = setTimeout(cutAll, CLOSE_TIMEOUT_MS)
-    await pool.end().catch(() => {})
-    clearTimeout(timeout)
+    await ifLate(CLOSE_TIMEOUT_MS, cutAll, pool.end()).catch(() => {})
   }
   return { pool, close }
 }

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { anchorOf } from '../engine/checkpoint.ts'
 import type { Codec } from '../engine/codec.ts'
@@ -8,6 +7,7 @@ import type { DecodedEvent } from '../engine/projection.ts'
 import { streamIdOf } from '../engine/stream.ts'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { writeUuid } from '../base/uuid.ts'
+import { pause } from '../base/waits.ts'
 import { type SummaryRule, type SummaryEvent, type TimerChange, type Tracked, isRelevant, react } from './reaction.ts'
 import {
   type Schedule,
@@ -126,6 +126,6 @@ export const runProcessManager = async (options: ProcessManagerOptions): Promise
       through,
     )
     if (hasCaughtUp(at)) await endCatchUp()
-    if (events.length < FULL_BATCH) await setTimeout(BATCH_DELAY_MS, undefined, { signal }).catch(() => {})
+    if (events.length < FULL_BATCH) await pause(BATCH_DELAY_MS, signal)
   }
 }

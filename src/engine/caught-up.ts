@@ -2,9 +2,22 @@ import type pg from 'pg'
 import { REQUEST_WAIT_MS, pause } from '../base/waits.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
-import { Unavailable } from './rejected.ts'
-import { readServerIncarnation } from './server-incarnation.ts'
-import { withTimeout } from './with-timeout.ts'
+import { Unavailable, withTimeout } from './rejected.ts'
+
+const selectIncarnation = 'select id from tracebook.incarnation'
+const insertIncarnation = 'insert into tracebook.incarnation (id) values (gen_random_uuid()) on conflict do nothing'
+
+/**
+ * A UUID that changes when the PostgreSQL server recovers from a crash or fails over, which may undo the last transactions
+ * of the read models; a clean restart keeps it. It is stored in an unlogged table, which crash recovery empties.
+ */
+export const readServerIncarnation = async (client: Pick<pg.ClientBase, 'query'>): Promise<string> => {
+  for (;;) {
+    const { rows } = await client.query<{ id: string }>(selectIncarnation)
+    if (rows[0]) return rows[0].id
+    await client.query(insertIncarnation)
+  }
+}
 
 /** Keeps reads from read models that a crash of the server has set back. */
 export type CaughtUp = {

@@ -5,8 +5,7 @@ import { kyselyOver, newPool } from '../postgres/connect.ts'
 import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
 import { CATCHING_UP, isSchemaMissing, newCaughtUp } from './caught-up.ts'
 import type { Quarantine } from './quarantine.ts'
-import { Unavailable } from './rejected.ts'
-import { withTimeout } from './with-timeout.ts'
+import { Unavailable, withTimeout } from './rejected.ts'
 
 export type Row = Record<string, unknown>
 
@@ -99,5 +98,18 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
     check,
     pool,
     close: () => pool.end(),
+  }
+}
+
+/**
+ * Waits for a query on operational tables, which are not derived from the log and are queried without `Reads`.
+ * @throws Unavailable while the database cannot be reached, or its disk is full
+ */
+export const operationalQuery = async <T>(query: Promise<T>): Promise<T> => {
+  try {
+    return await query
+  } catch (error) {
+    if (isTransient(error) || isDiskFull(error)) throw new Unavailable('the database cannot be reached', false, error)
+    throw error
   }
 }

@@ -1,4 +1,5 @@
 import { Busy } from '../base/permits.ts'
+import { ifLate } from '../base/waits.ts'
 
 /** Why a command was refused. `src/http/errors.ts` maps each code to an HTTP status. */
 export type Rejection =
@@ -76,3 +77,9 @@ export class InQuarantine extends Unavailable {
 
 /** For callers who may not know that the thing exists: the same answer as if it did not. */
 export const hiddenNotFound = (): Rejected => new Rejected('not_found', 'Not found', { hidesExistence: true })
+
+/** Rejects with `Unavailable` and this message if `work` takes longer than `ms`; the work itself goes on. */
+export const withTimeout = <T>(ms: number, message: string, work: Promise<T>): Promise<T> => {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  return ifLate(ms, () => reject(new Unavailable(message)), Promise.race([work, late]))
+}

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { Client } from '../engine/checkpoint.ts'
 import type { Codec } from '../engine/codec.ts'
-import type { OpenGroup } from '../engine/open-group.ts'
+import type { OpenGroup } from '../engine/open-groups.ts'
 import type { EventLog } from '../log/log.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { dropOtherSchemas } from './other-schemas.ts'

@@ -1,7 +1,7 @@
 import { connectForApplying } from '../engine/apply.ts'
 import type { Codec } from '../engine/codec.ts'
-import type { OpenGroup } from '../engine/open-group.ts'
-import { replayServed } from '../engine/replay-served.ts'
+import type { OpenGroup } from '../engine/open-groups.ts'
+import { replayServed } from '../engine/replay.ts'
 import type { EventLog, Revision } from '../log/log.ts'
 import { closeConnection } from '../postgres/connect.ts'
 

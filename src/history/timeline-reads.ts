@@ -1,5 +1,5 @@
 import type { TimelineTables } from '../../projections/timeline/tables.ts'
-import type { OpenGroup } from '../engine/open-group.ts'
+import type { OpenGroup } from '../engine/open-groups.ts'
 import { type Row, openReads } from '../engine/reads.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'

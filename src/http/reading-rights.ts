@@ -1,6 +1,6 @@
 import type { RecentChanges } from '../engine/recent-changes.ts'
 import { Unavailable } from '../engine/rejected.ts'
-import { withTimeout } from '../engine/with-timeout.ts'
+import { withTimeout } from '../engine/rejected.ts'
 import type { EndsReading } from './long-list.ts'
 import type { OpenList } from './open-list.ts'
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { operationalQuery } from '../engine/operational-query.ts'
+import { operationalQuery } from '../engine/reads.ts'
 import type { ImageType } from './image-type.ts'
 
 export type Avatar = { readonly type: ImageType; readonly bytes: Buffer }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { freeBytes } from '../embedded/disk.ts'
-import type { OpenGroup } from '../engine/open-group.ts'
+import type { OpenGroup } from '../engine/open-groups.ts'
 import type { OpenGroups } from '../engine/open-groups.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import type { Metrics } from '../http/metrics.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { WrongLog, assertSameLog } from '../engine/same-log.ts'
-import { withTimeout } from '../engine/with-timeout.ts'
+import { withTimeout } from '../engine/rejected.ts'
 import { openLog } from '../log/open-log.ts'
 import { convertEvents } from '../log/postgres/convert.ts'
 import { type VerifiedLog, verifiedLog } from '../log/verified-log.ts'

@@ -1,4 +1,4 @@
-import { withTimeout } from '../engine/with-timeout.ts'
+import { withTimeout } from '../engine/rejected.ts'
 import { newWrite } from '../engine/write.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
 import type { HistoryServices } from '../history/services.ts'

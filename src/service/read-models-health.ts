@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { type BuildState, readBuildState } from '../engine/build-state.ts'
-import type { OpenGroup } from '../engine/open-group.ts'
+import { type BuildState, readBuildState } from '../engine/schema.ts'
+import type { OpenGroup } from '../engine/open-groups.ts'
 import type { OpenGroups } from '../engine/open-groups.ts'
 import { locks } from '../engine/schema.ts'
 import { hasLeader } from '../postgres/leader.ts'

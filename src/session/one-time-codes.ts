@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { operationalQuery } from '../engine/operational-query.ts'
+import { operationalQuery } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { sha256 } from '../base/ids.ts'
 import { isCode, newCode, normalizedCode } from './code-text.ts'

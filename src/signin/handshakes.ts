@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { operationalQuery } from '../engine/operational-query.ts'
+import { operationalQuery } from '../engine/reads.ts'
 import { sha256 } from '../base/ids.ts'
 import { deleteExpired } from '../session/one-time-codes.ts'
 import type { Joining } from '../session/joining.ts'

@@ -1,7 +1,7 @@
-import { setTimeout } from 'node:timers/promises'
 import { type JobHelpers, Logger, type WorkerPool, runMigrations, runTaskList } from 'graphile-worker'
 import type pg from 'pg'
-import { withTimeout } from '../engine/with-timeout.ts'
+import { pause } from '../base/waits.ts'
+import { withTimeout } from '../engine/rejected.ts'
 import { newJobPool } from './job-pool.ts'
 import { rescheduleStatement, indexLockedJobs } from './worker-liveness.ts'
 import { type Payload, TASK } from './process-state.ts'
@@ -39,7 +39,7 @@ const STALE_LOCK_SWEEP_MS = 60 * 60_000
 
 /** Reschedules jobs that the stop has interrupted. Tries again while the runner still stores that they failed. */
 const rescheduleInterrupted = async (pool: pg.Pool, ids: readonly string[]) => {
-  for (let left = new Set(ids); left.size > 0 && !pool.ending; await setTimeout(RESCHEDULE_RETRY_MS)) {
+  for (let left = new Set(ids); left.size > 0 && !pool.ending; await pause(RESCHEDULE_RETRY_MS)) {
     const { rows } = await pool.query<{ id: string }>(rescheduleStatement, [[...left]])
     left = left.difference(new Set(rows.map(({ id }) => id)))
   }

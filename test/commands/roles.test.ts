@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { OpenGroup } from '../../src/engine/open-group.ts'
+import type { OpenGroup } from '../../src/engine/open-groups.ts'
 import { newProjectorWatch } from '../../src/service/read-models-health.ts'
 import { allOf } from '../embedded/support.ts'
 import { howItEnded, launch } from '../fault/support/service.ts'

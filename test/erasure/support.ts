@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { mainGroup } from '../../projections/index.ts'
-import { type OpenGroup, openGroup } from '../../src/engine/open-group.ts'
+import { type OpenGroup, openGroup } from '../../src/engine/open-groups.ts'
 import type { Group } from '../../src/engine/group.ts'
 import { newWatermark } from '../../src/engine/watermark.ts'
 import { type Database, onServer } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { groups } from '../../../../projections/index.ts'
 import { UsageError, exitCodes } from '../../../cli/exit.ts'
-import { replayServed } from '../../../engine/replay-served.ts'
+import { replayServed } from '../../../engine/replay.ts'
 import { withSchema, describeQuarantined, findQuarantined } from '../quarantined-streams.ts'
 import { withLog } from '../with-log.ts'
 

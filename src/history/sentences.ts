@@ -1,6 +1,6 @@
 import type { AnyEvent } from '../events.ts'
 import type { PatchOperation } from '../base/json/patch-operation.ts'
-import type { TextName } from '../contract/trace-texts.ts'
+import type { TraceFields } from '../trace/decide.ts'
 import type { EventType } from './entry-types.ts'
 
 /** What a sentence is made of. `data` is that of the event, without secrets; names are those of now. */
@@ -36,7 +36,10 @@ const counted = (count: number, what: string) => `${count} ${what}${count === 1 
 const listed = (parts: readonly string[]) =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 
-const fieldNames: { readonly [Name in TextName]: string } = {
+/** What a trace says of itself; for `visibility` there is a sentence of its own. */
+type Field = Exclude<keyof TraceFields, 'visibility'>
+
+const fieldNames: { readonly [Name in Field]-?: string } = {
   agentId: 'agent',
   title: 'title',
   projectPath: 'project path',
@@ -54,7 +57,7 @@ const changeOf = (operation: PatchOperation): string => {
   const field = operation.path.slice(1)
   const value = operation.op === 'remove' ? undefined : String(operation.value)
   if (field === 'visibility') return `made the trace ${value}`
-  const name = fieldNames[field as TextName] ?? field
+  const name = fieldNames[field as Field] ?? field
   if (value === undefined) return `removed the ${name}`
   return `${operation.op === 'add' ? 'set' : 'changed'} the ${name} to ${quoted(value)}`
 }

@@ -16,33 +16,64 @@ import type { ClientOptions } from '../support/client-command.ts'
 
 export type Options = ClientOptions & { readonly full?: boolean; readonly pager: boolean }
 
-const headLines = (server: string, trace: TraceDetail): Line[] => {
-  const { externalId, title, ai_title: made, namespace, visibility, messageCount = 0, createdAt, agentId } = trace
-  const { projectName, projectPath, model, modelName = model, gitBranch, updatedAt = createdAt } = trace
-  const { startedAt, endedAt, parentExternalId } = trace
+type Fact = readonly [name: string, value: string | undefined]
+
+/** The facts of the head, in order, by the field that says them; none for a field that another line says, or that is left out. */
+const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
+  const { externalId, namespace, visibility, messageCount = 0, createdAt, agentId, parentExternalId } = trace
+  const {
+    projectName,
+    projectPath,
+    model,
+    modelName = model,
+    gitBranch,
+    updatedAt = createdAt,
+    startedAt,
+    endedAt,
+  } = trace
   const lasted = Number(JSON.stringify(endedAt)) - Number(JSON.stringify(startedAt)) // each may be raw JSON
-  const fields: readonly (readonly [name: string, value: string | undefined])[] = [
-    ['id', externalId],
-    ['namespace', namespace.slug],
-    ['visibility', visibility],
-    ['link', visibility === 'public' ? traceLink(server, namespace.slug, externalId) : undefined],
-    ['project', projectName ?? projectPath],
-    ['branch', gitBranch],
-    ['agent', modelName === undefined ? agentId : `${agentId} (${modelName})`],
-    ['messages', String(messageCount)],
-    ['part of', parentExternalId],
-    ['began', startedAt === undefined ? undefined : shortTime(startedAt)],
-    ['took', Number.isNaN(lasted) ? undefined : lastingText(lasted)],
-    ['created', shortTime(createdAt)],
-    ['changed', shortTime(updatedAt)],
-  ]
-  return [
-    { text: title ?? made ?? 'A trace without a title', style: 'head' },
-    ...fields.flatMap(([name, value]) =>
-      value === undefined ? [] : [{ text: `${name.padEnd(12)}${value}`, style: 'dim' as const }],
-    ),
-  ]
+  const facts = {
+    externalId: [['id', externalId]],
+    namespace: [['namespace', namespace.slug]],
+    visibility: [
+      ['visibility', visibility],
+      ['link', visibility === 'public' ? traceLink(server, namespace.slug, externalId) : undefined],
+    ],
+    projectName: [['project', projectName ?? projectPath]],
+    gitBranch: [['branch', gitBranch]],
+    agentId: [['agent', modelName === undefined ? agentId : `${agentId} (${modelName})`]],
+    messageCount: [['messages', String(messageCount)]],
+    parentExternalId: [['part of', parentExternalId]],
+    startedAt: [['began', startedAt === undefined ? undefined : shortTime(startedAt)]],
+    endedAt: [['took', Number.isNaN(lasted) ? undefined : lastingText(lasted)]],
+    createdAt: [['created', shortTime(createdAt)]],
+    updatedAt: [['changed', shortTime(updatedAt)]],
+    // In the lines above.
+    title: [],
+    ai_title: [],
+    projectPath: [],
+    model: [],
+    modelName: [],
+    // Only in `--json`.
+    id: [],
+    createdBy: [],
+    gitRemoteUrl: [],
+    gitRef: [],
+    parentCallId: [],
+    ai_summary: [],
+    summaryMessageCount: [],
+    messageTypeCounts: [],
+    toolTypeCounts: [],
+  } as const satisfies { readonly [Name in keyof TraceDetail]-?: readonly Fact[] }
+  return Object.values(facts).flat()
 }
+
+const headLines = (server: string, trace: TraceDetail): Line[] => [
+  { text: trace.title ?? trace.ai_title ?? 'A trace without a title', style: 'head' },
+  ...factsOf(server, trace).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ text: `${name.padEnd(12)}${value}`, style: 'dim' as const }],
+  ),
+]
 
 const showDocuments = async (found: Found, messages: ReturnType<typeof messagesOf>): Promise<void> => {
   await printDocument({ type: 'trace', trace: found.trace })

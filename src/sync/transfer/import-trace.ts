@@ -1,4 +1,5 @@
 import { UsageError } from '../../cli/exit.ts'
+import type { TraceDetail, TraceUpsert } from '../../contract/trace.ts'
 import { RequestFailed } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
 import type { Reporter } from '../report/events.ts'
@@ -28,26 +29,43 @@ export type Import = {
   readonly report: Reporter
 }
 
-/** What the service gives itself, and what an import decides. */
-const OWN = new Set([
-  ...[
-    'id',
-    'externalId',
-    'visibility',
-    'createdAt',
-    'updatedAt',
-    'messageCount',
-    'namespace',
-    'createdBy',
-    'modelName',
-  ],
-  ...['ai_title', 'ai_summary', 'summaryMessageCount', 'messageTypeCounts', 'toolTypeCounts', 'startedAt', 'endedAt'],
-])
+/** Whether an import sends a field of the file; the others are the service's own, or the import decides them. */
+const isSent = {
+  agentId: true,
+  title: true,
+  projectPath: true,
+  projectName: true,
+  model: true,
+  gitRemoteUrl: true,
+  gitBranch: true,
+  gitRef: true,
+  parentExternalId: true,
+  parentCallId: true,
+  id: false,
+  externalId: false,
+  visibility: false,
+  namespace: false,
+  createdAt: false,
+  createdBy: false,
+  updatedAt: false,
+  startedAt: false,
+  endedAt: false,
+  modelName: false,
+  messageCount: false,
+  messageTypeCounts: false,
+  toolTypeCounts: false,
+  ai_title: false,
+  ai_summary: false,
+  summaryMessageCount: false,
+} as const satisfies { readonly [Name in keyof TraceDetail]-?: Name extends keyof TraceUpsert ? boolean : false }
 
+/** The fields to send: also those that a newer version has written, which only the service may know. */
 const fieldsOf = (trace: ExportedTrace): Record<string, string> =>
   Object.fromEntries(
     Object.entries(trace).flatMap(([name, value]): [string, string][] =>
-      typeof value === 'string' && !OWN.has(name) ? [[name, value]] : [],
+      typeof value === 'string' && (!Object.hasOwn(isSent, name) || isSent[name as keyof typeof isSent])
+        ? [[name, value]]
+        : [],
     ),
   )
 

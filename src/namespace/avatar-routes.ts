@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { namespaces } from '../contract/namespaces.ts'
 import { afterStored } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
-import { invalid, notFound } from '../http/http-error.ts'
+import { HttpError, invalid } from '../http/http-error.ts'
 import { route } from '../http/route.ts'
 import { changeAvatar, presentNamespace } from './decide.ts'
 import { detectImageType } from './image-type.ts'
@@ -23,7 +23,7 @@ const acceptBytes = (app: FastifyInstance) => {
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BYTES }, (_request, body, done) => done(null, body))
 }
 
-/** Routes to upload the avatar of a namespace, for its admins, and to get it, for all. */
+/** Routes to upload the avatar of a namespace, for its admins, and to get it, for everybody. */
 export const avatarRoutes = (app: FastifyInstance, service: AvatarServices): void => {
   void app.register(async (scope) => {
     acceptBytes(scope)
@@ -35,7 +35,7 @@ export const avatarRoutes = (app: FastifyInstance, service: AvatarServices): voi
 const putRoute = (app: FastifyInstance, service: AvatarServices) => {
   const { reads, avatars, write, assertWritable, quotas } = service
 
-  /** Stores a picture, if the quota has room for it. One that is stored already needs none. */
+  /** Stores a picture if the quota has room for it. A picture that is stored already needs no room. */
   const storeAvatar = (id: string, storageId: string, avatar: Avatar) =>
     quotas.avatars.enforce(id, async (reserve) => {
       reserve((await avatars.has(id, storageId)) ? 0 : avatar.bytes.length)
@@ -47,7 +47,11 @@ const putRoute = (app: FastifyInstance, service: AvatarServices) => {
     const { id } = await namespaceOfAdmin(reads, idOfSlug(request.params.slug), caller)
     const bytes = request.body
     const type = bytes && detectImageType(bytes)
-    if (!type) throw invalid(undefined, 'The body must be a PNG, JPEG or WebP picture of at most 4,096 pixels a side')
+    if (!type)
+      throw invalid(
+        undefined,
+        'The body is not a PNG, JPEG or WebP picture of at most 4,096 pixels a side: send one that is',
+      )
     assertWritable()
     const storageId = createHash('sha256').update(bytes).digest('base64url')
     await storeAvatar(id, storageId, { type, bytes })
@@ -65,20 +69,22 @@ const putRoute = (app: FastifyInstance, service: AvatarServices) => {
   })
 }
 
+const noAvatar = () => new HttpError('not_found', 'There is no such namespace, or it has no avatar: check its slug')
+
 const getRoute = (app: FastifyInstance, { reads, avatars }: AvatarServices) => {
-  /** A URL with the version of the picture never shows another one; without it, caches have to ask each time. */
+  /** A URL with a version always shows the same picture; without a version, caches have to ask each time. */
   const setCaching = (reply: FastifyReply, hasVersion: boolean) =>
     reply.header('cache-control', hasVersion ? 'public, max-age=31536000, immutable' : 'public, no-cache')
 
   route(app, namespaces, 'GET /v1/namespaces/{slug}/avatar', async ({ params, query, headers }, reply) => {
     const found = await avatarIdOf(reads, idOfSlug(params.slug))
-    if (!found) throw notFound()
+    if (!found) throw noAvatar()
     const etag = `"${found.storageId}"`
     reply.headers({ ...SAFE_HEADERS, etag })
     setCaching(reply, query.v === found.storageId)
     if (matchesEtag(headers['if-none-match'], etag)) return reply.code(304).send()
     const avatar = await avatars.get(found.namespaceId, found.storageId)
-    if (!avatar) throw notFound()
+    if (!avatar) throw noAvatar()
     return reply.type(avatar.type).send(avatar.bytes)
   })
 }

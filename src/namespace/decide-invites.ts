@@ -10,9 +10,11 @@ export type InviteTerms = {
   readonly maxUses?: number
 }
 
+export const NO_INVITE = 'No invite has this code: check the code, or ask for another invite'
+
 const findInvite = ({ invites }: PresentNamespace, code: string): Invite => {
   const invite = invites.get(code)
-  if (!invite) throw new Rejected('not_found', 'Not found')
+  if (!invite) throw new Rejected('not_found', NO_INVITE)
   return invite
 }
 
@@ -29,7 +31,7 @@ export const createInvite =
     return [{ type: 'InviteCreated', data: { code, invitedBy: actorId, role, expiresAt, ...limits } }]
   }
 
-/** Revokes an invite, as an admin; also one that is expired or used up. @throws Rejected forbidden, not_found */
+/** Revokes an invite, as an admin, even if it has expired or has no uses left. @throws Rejected forbidden, not_found */
 export const revokeInvite =
   (actorId: string, code: string): DecideNamespace =>
   (before) => {
@@ -38,7 +40,11 @@ export const revokeInvite =
     return findInvite(state, code).revokedAt === undefined ? [{ type: 'InviteRevoked', data: { code } }] : []
   }
 
-const rejectionOf = { revoked: 'invite_revoked', expired: 'invite_expired', accepted: 'invite_used' } as const
+const rejections = {
+  revoked: () => new Rejected('invite_revoked', 'An admin has revoked this invite: ask for another one'),
+  expired: () => new Rejected('invite_expired', 'This invite is older than 24 hours: ask for another one'),
+  accepted: () => new Rejected('invite_used', 'This invite has no uses left: ask for another one'),
+}
 
 /** Whether an invite would undo a younger decision of an admin. */
 const liftsOverFall = ({ falls }: PresentNamespace, userId: string, { number, role }: Invite): boolean => {
@@ -59,12 +65,17 @@ export const acceptInvite =
     const invite = findInvite(state, code)
     if (state.members.has(user.id)) return []
     const inviteIs = inviteState(invite, now)
-    if (inviteIs !== 'pending')
-      throw new Rejected(rejectionOf[inviteIs], `The invite is ${inviteIs === 'accepted' ? 'used up' : inviteIs}`)
+    if (inviteIs !== 'pending') throw rejections[inviteIs]()
     if (!isAddressedTo(invite, user.verifiedEmails))
-      throw new Rejected('forbidden', 'The invite is for another e-mail address')
+      throw new Rejected(
+        'forbidden',
+        'This invite is for another e-mail address: sign in with an account that has that address, or ask for another invite',
+      )
     if (liftsOverFall(state, user.id, invite))
-      throw new Rejected('forbidden', 'The invite is older than your removal, or loss of the role: ask for another one')
+      throw new Rejected(
+        'forbidden',
+        'An admin has removed you, or taken the role of admin from you, since this invite was made: ask for another one',
+      )
     const { role, invitedBy } = invite
     return [{ type: 'MemberJoined', data: { userId: user.id, role, invitedBy, code } }]
   }

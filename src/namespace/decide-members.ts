@@ -13,7 +13,7 @@ import { inviteState } from './invite.ts'
 
 const findMember = ({ members }: PresentNamespace, userId: string): Membership => {
   const member = members.get(userId)
-  if (!member) throw new Rejected('not_found', 'Not found')
+  if (!member) throw new Rejected('not_found', 'The namespace has no member with this user id: check the id')
   return member
 }
 
@@ -26,7 +26,11 @@ const isLastAdmin = ({ members }: PresentNamespace, { role }: Membership): boole
 
 /** A namespace must always have an admin. @throws Rejected last_admin */
 const assertNotLastAdmin = (state: PresentNamespace, member: Membership) => {
-  if (isLastAdmin(state, member)) throw new Rejected('last_admin', 'The last admin can neither leave nor step down')
+  if (isLastAdmin(state, member))
+    throw new Rejected(
+      'last_admin',
+      'This member is the last admin of the namespace: make another member an admin first',
+    )
 }
 
 /** Changes the role of a member, as an admin. @throws Rejected forbidden, not_found, last_admin */

@@ -5,7 +5,7 @@ import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
 import { type ClaimedBy, NamespaceEvent } from './events.ts'
 import type { Invite } from './invite.ts'
 
-/** What a user is in a namespace. */
+/** The membership of a user in a namespace. */
 export type Membership = { readonly role: Role; readonly joinedAt: number; readonly invitedBy: string | undefined }
 
 /** How many invites there were when another admin last removed or demoted a user: those are older than that. */
@@ -32,9 +32,11 @@ export type PresentNamespace = {
 
 export type Namespace = { readonly is: 'absent' } | PresentNamespace
 
+export const NO_NAMESPACE = 'There is no such namespace: check its slug'
+
 /** @throws Rejected not_found for a namespace that does not exist */
 export const presentNamespace = (state: Namespace): PresentNamespace => {
-  if (state.is === 'absent') throw new Rejected('not_found', 'Not found')
+  if (state.is === 'absent') throw new Rejected('not_found', NO_NAMESPACE)
   return state
 }
 
@@ -138,17 +140,19 @@ export const namespaces: StreamKind<Namespace, NamespaceEvent> = {
 
 export type DecideNamespace = Decision<Namespace, NamespaceEvent>
 
-/** The role of a member. @throws Rejected forbidden for a user who is no member */
+export const NOT_MEMBER = 'You are not a member of this namespace: ask one of its admins for an invite'
+export const NOT_ADMIN = 'You are not an admin of this namespace: ask one of its admins to do this'
+
+/** The role of a member. @throws Rejected forbidden for a user who is not a member */
 export const assertMember = ({ members }: PresentNamespace, userId: string): Role => {
   const member = members.get(userId)
-  if (!member) throw new Rejected('forbidden', 'You are no member of this namespace')
+  if (!member) throw new Rejected('forbidden', NOT_MEMBER)
   return member.role
 }
 
-/** @throws Rejected forbidden for a user who is no admin */
+/** @throws Rejected forbidden for a user who is not an admin */
 export const assertAdmin = (state: PresentNamespace, userId: string): void => {
-  if (assertMember(state, userId) !== 'admin')
-    throw new Rejected('forbidden', 'Only an admin of this namespace may do this')
+  if (assertMember(state, userId) !== 'admin') throw new Rejected('forbidden', NOT_ADMIN)
 }
 
 export type NamespaceTerms = {
@@ -172,23 +176,23 @@ const create = (terms: NamespaceTerms, claimedBy: ClaimedBy): NamespaceEvent[] =
 export const createNamespace =
   (terms: NamespaceTerms): DecideNamespace =>
   (state) => {
-    if (state.is === 'present') throw new Rejected('slug_taken', 'is taken')
+    if (state.is === 'present') throw new Rejected('slug_taken', 'is taken: choose another one')
     return create(terms, 'user')
   }
 
-/** The same for a new user's own namespace, but may be repeated: does nothing when it exists and is this user's. */
+/** Creates the individual namespace of a new user. May be repeated: does nothing if this user has it already. */
 export const claimNamespace =
   (terms: NamespaceTerms): DecideNamespace =>
   (state) => {
     if (state.is === 'absent') return create(terms, 'system')
     if (state.claimedBy === 'system' && state.createdBy === terms.createdBy) return []
-    throw new Rejected('slug_taken', 'is taken')
+    throw new Rejected('slug_taken', 'is taken: choose another one')
   }
 
 export type NamespaceChange = {
   readonly displayName?: string
   readonly description?: string
-  /** Null: traces are kept for ever. */
+  /** Null: traces are never deleted for their age. */
   readonly retentionDays?: number | null
 }
 

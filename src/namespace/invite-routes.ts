@@ -1,21 +1,26 @@
 import type { FastifyInstance } from 'fastify'
 import { invites } from '../contract/invites.ts'
+import { Rejected } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { pickDefined } from '../http/pick-defined.ts'
 import { route } from '../http/route.ts'
+import { verifiedEmailsOf } from '../user/queries.ts'
 import { newInviteCode } from './invite-code.ts'
 import { type Namespace, presentNamespace } from './decide.ts'
-import { createInvite, revokeInvite } from './decide-invites.ts'
-import { inviteCodeRoutes } from './invite-code-routes.ts'
+import { NO_INVITE, acceptInvite, createInvite, revokeInvite } from './decide-invites.ts'
 import { inviteByCode, invitesOf } from './invite-queries.ts'
 import { idOfSlug, namespaceOfAdmin } from './queries.ts'
-import { toInviteView } from './views.ts'
+import { toInviteView, toNamespaceInfo } from './views.ts'
 import type { NamespaceServices } from './services.ts'
 
-/** Routes to create, list and revoke the invites to a namespace, for its admins. */
+/** Routes to create, list and revoke the invites to a namespace, for its admins; and to read and accept one by its code. */
 export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
+  adminRoutes(app, service)
+  codeRoutes(app, service)
+}
+
+const adminRoutes = (app: FastifyInstance, service: NamespaceServices) => {
   const { reads, namespaces, now, write } = service
-  inviteCodeRoutes(app, service)
 
   /** A new code that no invite of any namespace has. */
   const unusedCode = async (): Promise<string> => {
@@ -43,4 +48,47 @@ export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): 
     await write(namespaces, idOfSlug(slug), { decide }, contextOf(request))
     return { revoked: true as const }
   })
+}
+
+const config = { limit: 'invite-look-up' } as const
+
+const codeRoutes = (app: FastifyInstance, service: NamespaceServices) => {
+  const { reads, namespaces, now, write } = service
+
+  const requireInvite = async (code: string) => {
+    const invite = await inviteByCode(reads, code, now())
+    if (!invite) throw new Rejected('not_found', NO_INVITE)
+    return invite
+  }
+
+  route(
+    app,
+    invites,
+    'GET /v1/invites/{code}',
+    async ({ params }) => ({ invite: (await requireInvite(params.code)).invite }),
+    { config },
+  )
+
+  route(
+    app,
+    invites,
+    'POST /v1/invites/{code}/accept',
+    async (request) => {
+      const { userId } = requireCaller(request)
+      const { code } = request.params
+      const { namespaceId } = await requireInvite(code)
+      const user = { id: userId, verifiedEmails: await verifiedEmailsOf(reads, userId) }
+      const namespace = await write(
+        namespaces,
+        namespaceId,
+        {
+          decide: acceptInvite(user, code),
+          answer: (state) => toNamespaceInfo(namespaceId, presentNamespace(state), userId),
+        },
+        contextOf(request),
+      )
+      return { namespace }
+    },
+    { config },
+  )
 }

@@ -12,7 +12,7 @@ export type Invite = {
   readonly createdAt: number
   readonly expiresAt: number
   readonly email: string | undefined
-  /** Absent or 1: single use; 0: unlimited; N: capped at N. */
+  /** How many users may accept. Absent: 1; 0: any number. */
   readonly maxUses: number | undefined
   readonly useCount: number
   readonly revokedAt: number | undefined
@@ -20,16 +20,16 @@ export type Invite = {
 
 type InviteUsage = Pick<Invite, 'expiresAt' | 'maxUses' | 'useCount' | 'revokedAt'>
 
-/** The state of an invite at `now`; `accepted` means that no use is left. */
+/** The state of an invite at `now`; `accepted` means that no uses are left. */
 export const inviteState = ({ revokedAt, expiresAt, maxUses = 1, useCount }: InviteUsage, now: number): InviteState => {
   if (revokedAt !== undefined) return 'revoked'
   if (expiresAt <= now) return 'expired'
   return maxUses !== 0 && useCount >= maxUses ? 'accepted' : 'pending'
 }
 
-/** Lower-cases ASCII letters only. Unicode also maps the Kelvin sign to `k`, which would make two mailboxes one. */
+/** Converts only ASCII letters: Unicode would also map the Kelvin sign to `k`, so that two mailboxes would be equal. */
 const lowerCase = (address: string) => address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 
-/** Whether an invite is for one of these addresses, compared without case. True for an invite without an address. */
+/** Whether an invite is for one of these addresses, compared without case. True if the invite has no address. */
 export const isAddressedTo = ({ email }: Pick<Invite, 'email'>, addresses: readonly string[]): boolean =>
   email === undefined || addresses.some((address) => lowerCase(address) === lowerCase(email))

@@ -4,9 +4,9 @@ import type { NamespaceInfo, NamespaceType, NamespaceView, Role } from '../contr
 import type { Reads, Row } from '../engine/reads.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
-import { notFound } from '../http/http-error.ts'
 import { isId, namespaceId } from '../base/ids.ts'
 import { toUser } from '../user/queries.ts'
+import { NOT_ADMIN, NOT_MEMBER, NO_NAMESPACE } from './decide.ts'
 import { normalizeSlug } from './slug.ts'
 import { avatarField } from './views.ts'
 
@@ -43,29 +43,31 @@ const ofUserStatement = `
   select ${columns} from members m join namespaces n on n.id = m.namespace_id where m.user_id = $1
   order by m.joined_at, n.id`
 
-/** The id of the namespace with this slug. @throws 404 for a text that is no slug */
+const noNamespace = () => new Rejected('not_found', NO_NAMESPACE)
+
+/** The id of the namespace with this slug, which need not exist. @throws Rejected not_found for a text that cannot be a slug */
 export const idOfSlug = (text: string): string => {
   const slug = normalizeSlug(text)
-  if (slug === undefined) throw notFound()
+  if (slug === undefined) throw noNamespace()
   return namespaceId(slug)
 }
 
-/** A namespace, with the role of the user if there is one. @throws 404 for one that does not exist */
+/** A namespace, with the role of the user if the user is a member. @throws Rejected not_found */
 export const namespaceById = async (
   reads: NamespaceReads,
   id: string,
   userId: string | undefined,
 ): Promise<NamespaceView> => {
-  if (!isId(id)) throw notFound()
+  if (!isId(id)) throw noNamespace()
   reads.assertNotQuarantined(`namespace-${id}`)
   const [row] = await reads.rows<NamespaceRow & Row>('namespace', oneStatement, [id, userId ?? null])
-  if (!row) throw notFound()
+  if (!row) throw noNamespace()
   return toView(row)
 }
 
 const avatarStatement = 'select avatar_storage_id from namespaces where id = $1'
 
-/** The key of a namespace's avatar in the `AvatarStore`; undefined without a namespace or an avatar. */
+/** The key of a namespace's avatar in the `AvatarStore`; undefined if there is no such namespace, or it has no avatar. */
 export const avatarIdOf = async (
   reads: NamespaceReads,
   namespaceId: string,
@@ -76,21 +78,21 @@ export const avatarIdOf = async (
   return row?.avatar_storage_id ? { namespaceId, storageId: row.avatar_storage_id } : undefined
 }
 
-/** A namespace that the user is a member of. @throws 404 for one that does not exist, 403 when the user is no member */
+/** A namespace that the user is a member of. @throws Rejected not_found, forbidden */
 export const namespaceOfMember = async (reads: NamespaceReads, id: string, userId: string): Promise<NamespaceInfo> => {
   const { role, ...namespace } = await namespaceById(reads, id, userId)
-  if (role === undefined) throw new Rejected('forbidden', 'You are no member of this namespace')
+  if (role === undefined) throw new Rejected('forbidden', NOT_MEMBER)
   return { ...namespace, role }
 }
 
-/** A namespace that the caller is an admin of. @throws 404 for one that does not exist, 403 when the caller is no admin */
+/** A namespace that the caller is an admin of. @throws Rejected not_found, forbidden */
 export const namespaceOfAdmin = async (
   reads: NamespaceReads,
   id: string,
   { userId }: Caller,
 ): Promise<NamespaceInfo> => {
   const namespace = await namespaceOfMember(reads, id, userId)
-  if (namespace.role !== 'admin') throw new Rejected('forbidden', 'Only an admin of this namespace may do this')
+  if (namespace.role !== 'admin') throw new Rejected('forbidden', NOT_ADMIN)
   return namespace
 }
 

@@ -18,29 +18,29 @@ export type Quota = {
 }
 
 export type QuotaOptions = {
-  /** Undefined for no limit; then `enforce` does nothing but run the write. */
+  /** Undefined: no limit, and `enforce` only runs the write. */
   readonly limit: number | undefined
-  /** The unit of the limit, for messages. */
+  /** What is counted, for error texts: `traces`. */
   readonly unit: string
-  /** Reads how much a namespace holds. Includes at least all writes of this node that have ended before. */
+  /** Reads how much a namespace holds. It includes at least all writes of this node that ended before the call. */
   readonly readUsage: (namespaceId: string) => Promise<number>
-  /** How long a write waits for others that compete with it. Default: as long as a request waits. */
+  /** How long a write waits for writes that compete with it, in milliseconds. Default: as long as a request waits. */
   readonly timeoutMs?: number
 }
 
-/** The reservations of this node's writes to one namespace. */
+/** What the writes of this node to one namespace have reserved. */
 type Reservations = {
-  /** Reserved by writes under way. */
+  /** Reserved by writes that are under way. */
   open: number
-  /** Reserved by writes that have ended since these reservations exist. */
+  /** Reserved by writes that have ended since the first of these reservations. */
   settled: number
-  /** How many writes are under way; without any the reservations are dropped. */
+  /** How many writes are under way; the reservations are dropped when it becomes 0. */
   writes: number
   /** Resolves when the next write ends. */
   nextEnd: PromiseWithResolvers<void>
 }
 
-/** Whether a write fits depends on other writes that are still under way. */
+/** Thrown when it depends on other writes, which are still under way, whether a write fits. */
 class Contended extends Error {}
 
 /**
@@ -87,9 +87,13 @@ export const newQuota = ({ limit, unit, readUsage, timeoutMs = REQUEST_WAIT_MS }
       reservations.open -= own
       own = 0
       if (amount <= 0) return
-      if (amount > limit) throw new Rejected('payload_too_large', `A namespace may not hold more than ${limit} ${unit}`)
+      if (amount > limit)
+        throw new Rejected(
+          'payload_too_large',
+          `This request alone exceeds what a namespace may hold, ${limit} ${unit}: send less`,
+        )
       if (usage + amount > limit) throw exceeded()
-      // What others have reserved may or may not be part of `usage` already.
+      // `usage` may or may not include what others have reserved.
       const reservedByOthers = reservations.open + reservations.settled - settledBefore
       if (usage + amount + reservedByOthers > limit) throw new Contended()
       own = amount

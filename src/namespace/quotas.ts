@@ -5,7 +5,7 @@ import { avatarIdOf } from './queries.ts'
 import type { QuotaSettings } from './settings.ts'
 import { type Quota, newQuota } from './quota.ts'
 
-/** The quotas of namespaces: traces, bytes of messages, and bytes of avatars that were replaced. */
+/** The quotas of namespaces: traces, bytes of messages, and bytes of replaced avatars. */
 export type Quotas = { readonly traces: Quota; readonly bytes: Quota; readonly avatars: Quota }
 
 const sizesStatement = 'select traces, bytes from sizes where namespace_id = $1'

@@ -11,11 +11,11 @@ import { isReserved, normalizeSlug } from './slug.ts'
 import { toNamespaceInfo, toNamespaceView } from './views.ts'
 import type { NamespaceServices } from './services.ts'
 
-/** The normalized slug of a new namespace. @throws 400 for one that is reserved or not well formed */
+/** The normalized slug of a new namespace. @throws HttpError invalid_request if it is reserved or malformed */
 const newSlug = (text: string): string => {
   const slug = normalizeSlug(text)
-  if (slug === undefined) throw invalid('slug', 'must be 1 to 64 letters, digits and single hyphens, none at the ends')
-  if (isReserved(slug)) throw invalid('slug', 'is reserved')
+  if (slug === undefined) throw invalid('slug', 'must be 1 to 64 letters and digits, with single hyphens between them')
+  if (isReserved(slug)) throw invalid('slug', 'is reserved: choose another one')
   return slug
 }
 

@@ -15,7 +15,7 @@ export type NamespaceServices = {
   readonly write: Write
 }
 
-/** What the routes of avatars need, too, because the bytes of avatars are stored outside the log. */
+/** What the routes of avatars need besides, because the bytes of avatars are stored outside the log. */
 export type AvatarServices = NamespaceServices & {
   readonly avatars: AvatarStore
   readonly quotas: Pick<Quotas, 'avatars'>

@@ -2,12 +2,12 @@ import { wholeNumber } from '../base/whole-number.ts'
 
 const maximum = wholeNumber(1).optional()
 
-/** The environment variables that limit what one namespace may hold; without one there is no limit. */
+/** The environment variables that limit what one namespace may hold. Default: no limit. */
 export const quotaSettings = {
   QUOTA_TRACES: maximum,
-  /** Characters of JSON of the events with the messages of its traces. What is deleted does not count. */
+  /** Characters of JSON of the events with messages. Deleted traces do not count. */
   QUOTA_BYTES: maximum,
-  /** Bytes of the avatars that were replaced within the last hour, with the next one. */
+  /** Bytes of the new avatar and of those that were replaced within the last hour. */
   QUOTA_AVATAR_BYTES: maximum,
 }
 

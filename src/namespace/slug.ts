@@ -7,7 +7,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 
 const FORMAT = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/
 
-/** A slug as it is stored, trimmed and in lower case; undefined for a text that is no slug. */
+/** A slug as it is stored, trimmed and in lower case; undefined for a text that cannot be a slug. */
 export const normalizeSlug = (text: string): string | undefined => {
   const slug = text.trim().toLowerCase()
   return FORMAT.test(slug) && !slug.includes('--') ? slug : undefined

@@ -7,7 +7,7 @@ import { type Invite, inviteState } from './invite.ts'
 export const avatarField = (slug: string, storageId: string | null | undefined): { avatarUrl?: string } =>
   storageId ? { avatarUrl: `/v1/namespaces/${slug}/avatar?v=${encodeURIComponent(storageId)}` } : {}
 
-/** The view of a namespace from its state, for an answer to a write; without `role` when the user is no member. */
+/** The view of a namespace from its state, for the answer to a write; without `role` if the user is not a member. */
 export const toNamespaceView = (id: string, state: PresentNamespace, userId: string): NamespaceView => {
   const { slug, displayName, description, type, retentionDays } = state
   const role = state.members.get(userId)?.role
@@ -23,7 +23,7 @@ export const toNamespaceView = (id: string, state: PresentNamespace, userId: str
   }
 }
 
-/** The same for a member. */
+/** The view of a namespace for one of its members. */
 export const toNamespaceInfo = (id: string, state: PresentNamespace, userId: string): NamespaceInfo => ({
   ...toNamespaceView(id, state, userId),
   role: state.members.get(userId)!.role,

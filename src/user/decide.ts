@@ -39,7 +39,7 @@ export const users: StreamKind<User, UserEvent> = {
     STATE_BYTES + (user.is === 'present' ? textBytes([user.displayName, ...user.removed]) + 40 * user.removed.size : 0),
 }
 
-/** Creates the user of a new identity; a user that exists does not change. */
+/** Creates the user of a new identity. Does nothing if the user exists. */
 export const createUser =
   (displayName?: string): Decision<User, UserEvent> =>
   (user) => {
@@ -55,6 +55,8 @@ export const rename =
     return user.displayName === displayName ? [] : [{ type: 'UserRenamed', data: { displayName } }]
   }
 
+export const NO_IDENTITY = 'No identity of yours has this id, or it was removed: check the id'
+
 /**
  * Removes an identity of the user. `others` are the ids of the user's other identities, removed ones included.
  * @throws Rejected not_found for one that was removed before, last_identity when all others are removed
@@ -62,13 +64,16 @@ export const rename =
 export const removeIdentity =
   (identityId: string, others: readonly string[]): Decision<User, UserEvent> =>
   (user) => {
-    if (user.is === 'absent' || user.removed.has(identityId)) throw new Rejected('not_found', 'Not found')
+    if (user.is === 'absent' || user.removed.has(identityId)) throw new Rejected('not_found', NO_IDENTITY)
     if (others.every((id) => user.removed.has(id)))
-      throw new Rejected('last_identity', 'The last way to sign in cannot be removed')
+      throw new Rejected(
+        'last_identity',
+        'This is the only identity that you can sign in with: add another device or account first',
+      )
     return [{ type: 'IdentityRemoved', data: { identityId } }]
   }
 
-/** Removes an identity that should not have been created, also when it is the only one; one that was removed stays so. */
+/** Removes an identity that should not have been created, even if it is the only one. Does nothing if it was removed already. */
 export const withdrawIdentity =
   (identityId: string): Decision<User, UserEvent> =>
   (user) =>
@@ -79,7 +84,10 @@ export const assertHasIdentity =
   (identityId: string) =>
   (user: User): void => {
     if (user.is !== 'present' || user.removed.has(identityId))
-      throw new Rejected('code_expired', 'The device that made this code was removed: make another one')
+      throw new Rejected(
+        'code_expired',
+        'The device that made this code was removed: make another code on another device',
+      )
   }
 
 /** An account at the code host, as the host describes it; empty for a device. */
@@ -104,7 +112,7 @@ export type PresentIdentity = {
   readonly userId: string
   readonly type: IdentityType
   readonly profile: Profile
-  /** What its user calls it. */
+  /** The name that its user has given to it. */
   readonly name?: string
 }
 
@@ -153,7 +161,7 @@ export const identities: StreamKind<Identity, IdentityEvent> = {
 
 export type IdentityTerms = { readonly userId: string; readonly type: IdentityType; readonly key: string } & Profile
 
-/** Creates an identity of a user. One that exists stays with its user, which may be another one. */
+/** Creates an identity of a user. An identity that exists stays with its user, which may be another user. */
 export const createIdentity =
   (terms: IdentityTerms): Decision<Identity, IdentityEvent> =>
   (identity) => {
@@ -180,6 +188,6 @@ export const refresh =
 export const nameIdentity =
   (userId: string, name: string): Decision<Identity, IdentityEvent> =>
   (identity) => {
-    if (identity.is === 'absent' || identity.userId !== userId) throw new Rejected('not_found', 'Not found')
+    if (identity.is === 'absent' || identity.userId !== userId) throw new Rejected('not_found', NO_IDENTITY)
     return identity.name === name ? [] : [{ type: 'IdentityNamed', data: { name } }]
   }

@@ -1,14 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { users } from '../contract/user.ts'
+import { Rejected, afterStored } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
+import { clearSessionCookie } from '../http/cookies.ts'
 import { pickDefined } from '../http/pick-defined.ts'
 import { route } from '../http/route.ts'
-import { rename } from './decide.ts'
-import { identityRoutes } from './identity-routes.ts'
-import { userById } from './queries.ts'
+import { NO_IDENTITY, nameIdentity, removeIdentity, rename } from './decide.ts'
+import { identitiesOf, userById } from './queries.ts'
 import type { UserServices } from './services.ts'
 
-/** Routes to read and change the caller's own user. */
+/** Routes to read and change the user of the caller, and its identities. */
 export const userRoutes = (app: FastifyInstance, service: UserServices): void => {
   const { reads, write } = service
 
@@ -25,4 +26,42 @@ export const userRoutes = (app: FastifyInstance, service: UserServices): void =>
   })
 
   identityRoutes(app, service)
+}
+
+const noIdentity = () => new Rejected('not_found', NO_IDENTITY, { hidesExistence: true })
+
+/** Routes to list, name and remove the identities of the caller. */
+const identityRoutes = (app: FastifyInstance, service: UserServices): void => {
+  const { reads, write, config } = service
+
+  /** The identities of the user, if one has this id. @throws Rejected not_found if none has */
+  const ownIdentities = async (userId: string, id: string) => {
+    const all = await identitiesOf(reads, userId)
+    if (!all.some((identity) => identity.id === id)) throw noIdentity()
+    return all
+  }
+
+  route(app, users, 'GET /v1/user/identities', async (request) => ({
+    identities: await identitiesOf(reads, requireCaller(request).userId),
+  }))
+
+  route(app, users, 'PATCH /v1/user/identities/{id}', async (request) => {
+    const { id } = request.params
+    const { userId } = requireCaller(request)
+    await ownIdentities(userId, id)
+    await write(service.identities, id, { decide: nameIdentity(userId, request.body.name) }, contextOf(request))
+    const identity = (await afterStored(identitiesOf(reads, userId))).find((one) => one.id === id)
+    if (!identity) throw noIdentity()
+    return { identity }
+  })
+
+  route(app, users, 'DELETE /v1/user/identities/{id}', async (request, reply) => {
+    const { id } = request.params
+    const { userId, identityId, via } = requireCaller(request)
+    const own = await ownIdentities(userId, id)
+    const others = own.flatMap((other) => (other.id === id ? [] : other.id))
+    await write(service.users, userId, { decide: removeIdentity(id, others) }, contextOf(request))
+    if (via === 'cookie' && id === identityId) clearSessionCookie(reply, config)
+    return { removed: true as const }
+  })
 }

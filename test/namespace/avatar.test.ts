@@ -63,7 +63,7 @@ test('the same picture again changes nothing', async () => {
   assert.is(await count(), before)
 })
 
-test('a body that is no picture, or is too large, is refused', async () => {
+test('a body that is not a picture, or is too large, is refused', async () => {
   for (const bytes of [undefined, Buffer.from('{}'), Buffer.from('<svg/>')]) {
     const { statusCode, body } = await put(bytes, ada, 'application/json')
     assert.equal([statusCode, JSON.parse(body).error.code], [400, 'invalid_request'])

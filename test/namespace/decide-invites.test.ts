@@ -108,7 +108,7 @@ test('an invite for an e-mail address cannot be accepted with another one', () =
     .when(acceptInvite(user('flo', 'flo@example.org'), 'abc'), NOW)
     .rejects('forbidden'))
 
-test('nor with one that is the same only in the lower case of Unicode', () => {
+test('nor with one that only Unicode lower case makes equal', () => {
   const forKevin = given(...founded, invited({ email: 'Kevin@kraken.example' }))
   forKevin.when(acceptInvite(user('kevin', 'KEVIN@KRAKEN.EXAMPLE'), 'abc'), NOW).emits(accepted('kevin'))
   for (const address of ['\u212Aevin@kraken.example', 'kevin@\u212Araken.example'])

@@ -33,7 +33,7 @@ test('a namespace that a user has created cannot be claimed', () =>
   given(...founded)
     .when(claimNamespace(terms))
     .rejects('slug_taken'))
-test("what is somebody else's neither", () =>
+test('nor can the individual namespace of another user', () =>
   given(claimed, joined('ada', 'admin'))
     .when(claimNamespace({ ...terms, createdBy: 'eve' }))
     .rejects('slug_taken'))
@@ -55,7 +55,7 @@ test('a member cannot change a namespace', () =>
   given(...staffed)
     .when(updateNamespace('bob', {}))
     .rejects('forbidden'))
-test('a user who is no member cannot change a namespace', () =>
+test('a user who is not a member cannot change a namespace', () =>
   given(...staffed)
     .when(updateNamespace('eve', {}))
     .rejects('forbidden'))
@@ -104,7 +104,7 @@ test('a member cannot change the avatar', () =>
   given(...staffed)
     .when(changeAvatar('bob', 'one'))
     .rejects('forbidden'))
-test('a user who is no member cannot change the avatar', () =>
+test('a user who is not a member cannot change the avatar', () =>
   given(...staffed)
     .when(changeAvatar('eve', 'one'))
     .rejects('forbidden'))
@@ -120,7 +120,7 @@ test('a member cannot change roles', () =>
   given(...staffed)
     .when(changeRole('bob', 'bob', 'admin'))
     .rejects('forbidden'))
-test('a user who is no member has no role', () =>
+test('a user who is not a member has no role', () =>
   given(...staffed)
     .when(changeRole('ada', 'eve', 'admin'))
     .rejects('not_found'))
@@ -152,7 +152,7 @@ test('a member cannot remove another member', () =>
   given(...staffed)
     .when(removeMember('bob', 'ada'))
     .rejects('forbidden'))
-test('a user who is no member cannot leave', () =>
+test('a user who is not a member cannot leave', () =>
   given(...staffed)
     .when(removeMember('eve', 'eve'))
     .rejects('forbidden'))
@@ -179,11 +179,11 @@ test('an operator takes a member out, with the invites of that member', () =>
   given(...staffed, promoted, invited('open', 'bob', LATER), invited('other', 'ada', LATER))
     .when(takeOutMember('bob'))
     .emits(removed('bob'), revoked('open')))
-test('the last admin who is taken out stays a member, and loses the invites', () =>
+test('the last admin stays a member when an operator takes them out, but loses the invites', () =>
   given(...staffed, invited('open', 'ada', LATER))
     .when(takeOutMember('ada'))
     .emits(revoked('open')))
-test('who is no member is not taken out', () =>
+test('a user who is not a member is not taken out', () =>
   given(...staffed)
     .when(takeOutMember('eve'))
     .emits())

@@ -23,7 +23,7 @@ for (const text of ['', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'GIF89a', '
   })
 }
 
-test('a signature alone makes no picture', () => {
+test('a signature alone is not a picture', () => {
   for (const bytes of [png, jpeg, webp]) {
     assert.is(detectImageType(Buffer.concat([bytes.subarray(0, 8), Buffer.alloc(100, '<script>')])), undefined)
   }
@@ -35,7 +35,7 @@ const sized = (bytes: Buffer, write: (copy: Buffer) => void) => {
   return copy
 }
 
-test('a picture that claims to be huge is none', () => {
+test('a picture that claims to be huge is refused', () => {
   const frame = jpeg.indexOf(Buffer.from([0xff, 0xc2]))
   assert.ok(frame > 0)
   const claims: Record<string, (width: number) => Buffer> = {

@@ -6,7 +6,7 @@ import { histories } from './histories.ts'
 
 const test = suite('namespace invariants')
 
-test('whatever is tried, an admin stays and no invite is used more often than it may be', () => {
+test('whatever is tried, an admin is left and no invite is used more often than allowed', () => {
   fc.assert(
     fc.property(histories, (steps) => {
       for (const { after } of steps.slice(1)) {

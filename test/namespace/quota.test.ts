@@ -27,7 +27,7 @@ const newWorld = (limit: number) => {
   return { shown, write, quota }
 }
 
-test('as much fits as there is room for, and not one more', async () => {
+test('as many writes succeed as there is room for, and not one more', async () => {
   const { shown, write } = newWorld(3)
   const writes = Array.from({ length: 10 }, () => write(1))
   for (const { end } of writes) end('stored')
@@ -62,7 +62,7 @@ test('a write also waits for one whose repeated decision reserves nothing', asyn
   await Promise.all([first, second])
 })
 
-test('a write that adds nothing is never refused, one that not even an empty namespace could hold always', async () => {
+test('a write that adds nothing is never refused; one that exceeds an empty namespace always is', async () => {
   const { shown, quota } = newWorld(3)
   shown.used = 100
   await quota.enforce('n', async (reserve) => reserve(0))
@@ -73,7 +73,7 @@ test('a write that adds nothing is never refused, one that not even an empty nam
   assert.is((await refusal(4)).code, 'payload_too_large')
 })
 
-test('a reservation replaces the one before of the same write, and namespaces are independent', async () => {
+test('a reservation replaces the earlier one of the same write, and namespaces are independent', async () => {
   const { quota } = newWorld(2)
   await quota.enforce('n', async (reserve) => {
     for (let i = 0; i < 5; i++) reserve(2)

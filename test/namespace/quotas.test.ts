@@ -58,7 +58,7 @@ const sizes = async ({ namespaceId }: Session) => {
   return numbers(rows)[0] ?? [0, 0]
 }
 
-test('a namespace takes as many traces as it may have; those that it has go on, and a deletion makes room', async () => {
+test('a namespace takes as many traces as allowed; existing ones can be updated, and a deletion makes room', async () => {
   const ada = await newPerson()
   for (const name of ['a', 'b', 'c']) assert.is((await put(ada, name)).status, 200)
   const before = await head()
@@ -77,7 +77,7 @@ test('a namespace takes as many traces as it may have; those that it has go on, 
   assert.is((await sizes(ada))[0], 3)
 })
 
-test('creates that race make as many traces as there is room for', async () => {
+test('concurrent creations create as many traces as there is room for', async () => {
   const bob = await newPerson()
   const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => put(bob, `t${i}`)))
   const statuses = answers.map(({ status }) => status)
@@ -85,7 +85,7 @@ test('creates that race make as many traces as there is room for', async () => {
   assert.is((await sizes(bob))[0], 3)
 })
 
-test('messages come in until a namespace is full: a batch whole or not at all', async () => {
+test('messages are stored until a namespace is full, each batch as a whole or not at all', async () => {
   const cleo = await newPerson()
   for (const name of ['a', 'b']) await put(cleo, name)
   assert.is((await batch(cleo, 'a', message('m1', 8_000))).status, 200)
@@ -98,14 +98,14 @@ test('messages come in until a namespace is full: a batch whole or not at all', 
   assert.is((await batch(cleo, 'a', message('m2', 100))).status, 200)
 })
 
-test('what could never fit is 413', async () => {
+test('a request that could never fit is a 413', async () => {
   const dora = await newPerson()
   await put(dora, 'a')
   assert.equal(outcome(await batch(dora, 'a', message('m1', 20_001))), [413, 'payload_too_large'])
   assert.is((await batch(dora, 'a', message('m1', 10))).status, 200)
 })
 
-test('in a full namespace retries, shorter messages and deletions go on', async () => {
+test('a full namespace accepts retries, shorter messages and deletions', async () => {
   const eve = await newPerson()
   for (const name of ['a', 'b']) await put(eve, name)
   const [long, other] = [message('m1', 9_000), message('m2', 9_000)]
@@ -122,7 +122,7 @@ test('in a full namespace retries, shorter messages and deletions go on', async 
   assert.is((await batch(eve, 'b', message('m1', 9_000))).status, 200)
 })
 
-test('batches that race fill a namespace no further than it may be', async () => {
+test('concurrent batches fill a namespace no further than allowed', async () => {
   const finn = await newPerson()
   for (const name of ['a', 'b']) await put(finn, name)
   const writes = Array.from({ length: 16 }, (_, i) => batch(finn, i % 2 ? 'a' : 'b', message(`m${i}`, 4_000)))
@@ -140,7 +140,7 @@ test('without quotas nothing is counted', async () => {
   assert.is((await free!.call('POST', '/v1/traces/free-a/messages/batch', { token, body: { messages } })).status, 200)
 })
 
-test('pictures that were replaced count for an hour, the one that is shown does not', async () => {
+test('replaced pictures count for an hour; the present one does not', async () => {
   const gus = await newPerson()
   const putAvatar = async (payload: Buffer) => {
     const headers = { authorization: `Bearer ${gus.token}`, 'content-type': 'image/png' }
@@ -168,7 +168,7 @@ const replayed = async (stream: string) => {
   await client.end()
 }
 
-test('the figures hold when the rows of a trace are made anew', async () => {
+test('the sizes stay right when the rows of a trace are rebuilt', async () => {
   const hal = await newPerson()
   for (const name of ['a', 'b']) await put(hal, name)
   for (const name of ['a', 'b']) await batch(hal, name, message('m', 3_000))

@@ -10,7 +10,7 @@ const test = suite('rights in a namespace: what events say of them')
 
 const rightsOf = (state: PresentNamespace | undefined, userId: string) => state?.members.get(userId)?.role
 
-test('an event that changes a role names its user for caches and answers, and ends what may not be read any more', () => {
+test('an event that changes a role names the user whose cache entries, answers and open lists it ends', () => {
   fc.assert(
     fc.property(histories, (steps) => {
       let before: PresentNamespace | undefined

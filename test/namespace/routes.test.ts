@@ -83,7 +83,7 @@ test('members see for how many days traces are kept, which admins change', async
   assert.is(await shown(ada), undefined)
 })
 
-test('paths that name nothing are 404, keys that cannot be stored 400', async () => {
+test('unknown slugs and ids are a 404, keys that cannot be stored a 400', async () => {
   for (const [path, status] of [
     ['nowhere', 404],
     ['a--b', 404],
@@ -123,7 +123,7 @@ test('anybody may see a namespace, but only its members see its members', async 
   }
 })
 
-test('an invite tells its state, and what became of it', async () => {
+test('an invite shows its state, and who accepted it', async () => {
   const { slug, id } = await found('stateful')
   const made = await invite(slug, { maxUses: 2, role: 'admin' })
   assert.match(made.code, /^[A-Za-z0-9]{9}$/)
@@ -151,7 +151,7 @@ test('an invite expires after a day', async () => {
   assert.is((await listed(slug))[0]!.state, 'expired')
 })
 
-test('a clock that was ahead for a moment makes no invite live longer', async () => {
+test('a clock that was ahead for a moment does not prolong an invite', async () => {
   const { id, slug } = await found('ahead')
   const [real, ahead] = [clock.now, clock.now + 366 * 24 * HOUR]
   clock.now = ahead
@@ -174,7 +174,7 @@ const learn = async (deviceId: string, email: string, emailVerified = true) => {
   await service.visible((await service.identities.transact(id, { decide, answer: () => {} }, {})).position)
 }
 
-test('an invite for an address takes only who has it, verified', async () => {
+test('an invite for an e-mail address is only for a user who has verified it', async () => {
   const { slug } = await found('bound')
   const { code } = await invite(slug, { email: 'Bob@Example.org' })
   assert.is((await accept(bob, code)).status, 403)
@@ -185,7 +185,7 @@ test('an invite for an address takes only who has it, verified', async () => {
   assert.is((await accept(bob, code)).status, 200)
 })
 
-test('an invite for an address does not take one that Unicode alone lower-cases to it', async () => {
+test('an invite for an e-mail address is not for one that only Unicode lower case makes equal', async () => {
   const { slug } = await found('kelvin')
   const { code } = await invite(slug, { email: 'kevin@example.org' })
   await learn('eve', '\u212Aevin@example.org')
@@ -208,7 +208,7 @@ test('the invites of a removed member are revoked', async () => {
   assert.equal([last.status, last.error.code], [409, 'last_admin'])
 })
 
-test('who was removed or demoted does not rise again by an older invite, also once the service has forgotten its state', async () => {
+test('a removed or demoted member cannot use an older invite, even when the state is no longer cached', async () => {
   await found('risen')
   const old = await invite('risen', { role: 'admin', maxUses: 0 })
   const path = (userId: string) => `/v1/namespaces/risen/members/${userId}`
@@ -226,7 +226,7 @@ test('who was removed or demoted does not rise again by an older invite, also on
   for (const user of [bob, eve]) assert.is((await accept(user, later.code)).status, 200)
 })
 
-test('a changed role is answered with its member', async () => {
+test('the answer to a changed role is the member', async () => {
   const { slug } = await found('roles')
   await accept(bob, (await invite(slug)).code)
   await call('PATCH', '/v1/user', { token: bob.token, body: { displayName: unstorable } })

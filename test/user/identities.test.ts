@@ -42,7 +42,7 @@ const withTwo = async () => {
   return { first, second: await start(deviceId), deviceId }
 }
 
-test('one of one’s own goes, and with it its sessions, here at once and on the other node within a second', async () => {
+test('removing an identity of one’s own ends its sessions, on this node at once and on the other within a second', async () => {
   const { first, second, deviceId } = await withTwo()
   const again = await start(deviceId)
   assert.is(second.userId, first.userId)
@@ -63,7 +63,7 @@ test('one of one’s own goes, and with it its sessions, here at once and on the
   assert.is((await call('DELETE', `/v1/sessions/${second.id}`, { token: first.token })).status, 404)
 })
 
-test('the device signs in as somebody new then, each time that it was removed', async () => {
+test('a removed device signs in as a new user, each time that it was removed', async () => {
   const { first, second, deviceId } = await withTwo()
   await remove(first.token, second.identityId)
   const anew = await Promise.all([start(deviceId), start(deviceId, other)])
@@ -77,7 +77,7 @@ test('the device signs in as somebody new then, each time that it was removed', 
   assert.equal(new Set([first.userId, anew[0].userId, third.userId]).size, 3)
 })
 
-test('the last one stays', async () => {
+test('the last identity cannot be removed', async () => {
   const { first, second } = await withTwo()
   assert.is((await remove(second.token, first.identityId)).status, 200)
   const refused = await remove(second.token, second.identityId)
@@ -85,7 +85,7 @@ test('the last one stays', async () => {
   assert.is(await statusOf(second), 200)
 })
 
-test('of two that go at once on two nodes one stays', async () => {
+test('of the last two, removed at the same time on two nodes, one stays', async () => {
   for (let i = 0; i < 10; i++) {
     const { first, second } = await withTwo()
     const answers = await Promise.all([
@@ -99,7 +99,7 @@ test('of two that go at once on two nodes one stays', async () => {
   }
 })
 
-test('nobody removes what is not theirs, not there, or gone', async () => {
+test('identities of others, unknown ones and removed ones cannot be removed', async () => {
   const { first, second } = await withTwo()
   const stranger = await start()
   for (const [token, id, status] of [
@@ -117,7 +117,7 @@ test('nobody removes what is not theirs, not there, or gone', async () => {
     assert.is((await remove(token, id)).status, status, `${id} ${status}`)
 })
 
-test('nobody names what is not theirs, not there, or gone', async () => {
+test('identities of others, unknown ones and removed ones cannot be named', async () => {
   const { first, second } = await withTwo()
   const stranger = await start()
   const rename = (token: string | undefined, id: string) =>
@@ -136,7 +136,7 @@ test('nobody names what is not theirs, not there, or gone', async () => {
   assert.is((await rename(first.token, second.identityId)).status, 404)
 })
 
-test('a cookie needs its CSRF token, and goes with its own identity', async () => {
+test('a cookie needs its CSRF token, and is cleared with its own identity', async () => {
   const { first, second } = await withTwo()
   const cookie = `tracebook=${second.token}`
   const shown = await call('GET', '/v1/session', { headers: { cookie } })
@@ -154,7 +154,7 @@ test('a cookie needs its CSRF token, and goes with its own identity', async () =
   assert.is(await statusOf(first), 200)
 })
 
-test('an address that was verified with a removed identity lets nobody in any more', async () => {
+test('an address that only a removed identity had verified does not open an invite', async () => {
   const { first, second } = await withTwo()
   const admin = await start()
   const slug = `team-${randomUUID().slice(0, 8)}`

@@ -37,7 +37,7 @@ test('the same name again appends nothing', async () => {
   assert.equal(await typesSince(service.log, before), [])
 })
 
-test('a name is text', async () => {
+test('a name has to be a text', async () => {
   for (const body of [{ displayName: 5 }, { displayName: null }, null, []]) assert.is((await patch(body)).status, 400)
 })
 

@@ -7,7 +7,7 @@ import type { NamespaceEvent } from '../../src/namespace/events.ts'
 import { type Past, foldAll, specify } from '../support/given.ts'
 
 const given = specify(namespaces)
-const test = suite('who was removed or demoted, and invites')
+const test = suite('removed and demoted members, and older invites')
 
 const founded: NamespaceEvent[] = [
   {
@@ -82,12 +82,12 @@ for (const actor of ['ada', 'bob']) {
   }
 }
 
-test('others come in by an invite that is older than a removal', () =>
+test('other users may use an invite that is older than a removal', () =>
   given(...founded, invited('ada', 'admin'), removedBy('ada'))
     .when(acceptInvite({ ...bob, id: 'eve' }, 'abc'))
     .emits({ type: 'MemberJoined', data: { userId: 'eve', role: 'admin', invitedBy: 'ada', code: 'abc' } }))
 
-test('who has come back by a newer invite, and left, does not come back by an older one', () =>
+test('a member who came back by a newer invite and left cannot come back by an older one', () =>
   given(
     ...founded,
     invited('ada', 'member'),
@@ -98,7 +98,7 @@ test('who has come back by a newer invite, and left, does not come back by an ol
   )
     .when(accept)
     .rejects('forbidden'))
-test('nobody knows by whom a member was removed: then it counts as by another', () =>
+test('a removal without an actor counts as one by another admin', () =>
   given(...founded, invited('ada', 'member'), { type: 'MemberRemoved', data: { userId: 'bob' } })
     .when(accept)
     .rejects('forbidden'))

@@ -1,8 +1,8 @@
-import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
+import { Rejected } from '../engine/rejected.ts'
 import type { Decision, StreamKind } from '../engine/stream.ts'
 import { SessionEvent } from './events.ts'
 
-/** A session that was not revoked. It may have expired: `expiresAt` is in milliseconds. */
+/** A session that was not revoked. It may have expired: `expiresAt` is in milliseconds since 1970. */
 export type StartedSession = {
   readonly is: 'started'
   readonly userId: string
@@ -45,7 +45,7 @@ type Decide = Decision<Session, SessionEvent>
 
 export type SessionTerms = Extract<SessionEvent, { type: 'SessionCreated' }>['data']
 
-/** Starts a session. Does nothing for a session id that exists already. */
+/** Starts a session. Does nothing if the session exists already. */
 export const start =
   (terms: SessionTerms): Decide =>
   (session) =>
@@ -54,16 +54,18 @@ export const start =
 const isValid = (session: Session, userId: string, now: number): session is StartedSession =>
   session.is === 'started' && session.userId === userId && (session.expiresAt === undefined || session.expiresAt > now)
 
-/** The session, if it belongs to the user and is valid at `now`. @throws Rejected not_found for all others */
+export const NO_SESSION = 'No session of yours has this id, or it has ended: check the id'
+
+/** The session, if it belongs to the user and is valid at `now`. @throws Rejected not_found */
 const valid = (session: Session, userId: string, now: number): StartedSession => {
   if (!isValid(session, userId, now))
-    throw session.is !== 'absent' && session.userId !== userId
-      ? hiddenNotFound()
-      : new Rejected('not_found', 'Not found')
+    throw new Rejected('not_found', NO_SESSION, {
+      hidesExistence: session.is !== 'absent' && session.userId !== userId,
+    })
   return session
 }
 
-/** Makes another namespace the active one. The caller checks first that the user is a member of it. */
+/** Makes another namespace the active one. The caller of this function has checked that the user is a member of it. */
 export const switchTo =
   (userId: string, namespaceId: string): Decide =>
   (session, now) =>
@@ -71,7 +73,7 @@ export const switchTo =
 
 /**
  * Ends a session of the user.
- * @throws Rejected not_found for one that is not the user's or has ended
+ * @throws Rejected not_found if it is not a session of the user, or has ended
  */
 export const revoke =
   (userId: string): Decide =>
@@ -80,14 +82,17 @@ export const revoke =
     return [{ type: 'SessionRevoked', data: {} }]
   }
 
-/** @throws Rejected code_expired when the session, which has made a one-time code, is not valid any more */
+/** @throws Rejected code_expired if the session that has made a one-time code is not valid any more */
 export const assertMayGiveCode =
   (userId: string) =>
   (session: Session, now: number): void => {
     if (!isValid(session, userId, now))
-      throw new Rejected('code_expired', 'The session that made this code has ended: make another one')
+      throw new Rejected(
+        'code_expired',
+        'The session that made this code has ended: log in there again, and make another code',
+      )
   }
 
-/** Ends the caller's own session. Does nothing when it has ended in the meantime. */
+/** Ends the session of the caller. Does nothing if it has ended already. */
 export const signOut = (): Decide => (session) =>
   session.is === 'started' ? [{ type: 'SessionRevoked', data: {} }] : []

@@ -8,22 +8,26 @@ import type { SignInServices } from './services.ts'
 export type JoinRequest = {
   readonly join: GivenCode
   readonly credential: Credential
-  /** The device's identity: one that has a user already can join only as that user, with the code that it has joined by. */
+  /** The identity of the device. If it has a user already, only the code by which it joined that user is accepted again. */
   readonly found: IdentityLookup
-  /** The id of the namespace that the session is to be active in. */
+  /** The id of the namespace that the session becomes active in. */
   readonly wanted: string | undefined
-  /** Called before anything is stored. @throws Rejected when the user is no member of the wanted namespace */
+  /** Called before anything is stored. @throws Rejected if the user is not a member of the wanted namespace */
   readonly assertUser: (user: UserAndNamespace) => Promise<void>
   readonly requestId: string | undefined
 }
 
-const deviceKnown = () => new Rejected('device_known', 'This device has a user already, and can join no other')
+const deviceKnown = () =>
+  new Rejected(
+    'device_known',
+    'This device belongs to a user already, and can join no other: remove it from that user first',
+  )
 
 /**
  * Makes a device an identity of the user whose session has made the code, and returns that user. The code is claimed for
- * the id of the new identity, before that is created: so one of several devices joins, the same device may repeat the request
- * after any step, and a device that joined and was removed cannot come back with the code.
- * Where the maker of the code turns out to have ended meanwhile, the new identity is removed.
+ * the id of the new identity before the identity is created: so only one of several devices joins, the same device may repeat the request
+ * after any step, and a device that was removed after it joined cannot come back with the code.
+ * If the session that made the code has ended meanwhile, the new identity is removed.
  * @throws Rejected not_found, code_used and code_expired for the code, device_known for a device with another user
  */
 export const joinUser = async (service: SignInServices, request: JoinRequest): Promise<UserAndNamespace> => {
@@ -50,7 +54,7 @@ export const joinUser = async (service: SignInServices, request: JoinRequest): P
     await keepIfMakerIsValid(service, stored.terms, takeBack)
     return user
   }
-  // The device has become another user in the meantime: the code is for another device then.
+  // The device has become another user in the meantime: another device may use the code.
   await service.codes.release('join', join.code, found.id)
   throw deviceKnown()
 }

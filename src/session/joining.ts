@@ -1,8 +1,8 @@
 import type { UserAndNamespace } from './queries.ts'
 
 /**
- * Which user an identity belongs to after a sign-in. `known`: the user that it has already. `joins`: the user of the device.
- * `new`: a new user, to whom the device belongs as well.
+ * The user that an identity belongs to after a sign-in. `known`: the user that it has already. `joins`: the user of the device.
+ * `new`: a new user, to whom the device belongs, too.
  */
 export type Joining =
   | { readonly is: 'known'; readonly userId: string }
@@ -20,7 +20,7 @@ export const resolveJoining = (
 const userIdOf = (joining: Joining) => ('userId' in joining ? joining.userId : undefined)
 
 /**
- * Whether the sign-in would still do what its user has confirmed. Also true when the identity has got a user since: then it
+ * Whether the sign-in would still do what its user has confirmed. Also true if the identity has got a user since: then it
  * signs in as that user, and nothing is linked. An identity is never linked to another user than the confirmed one.
  */
 export const isStillAgreed = (agreed: Joining, present: Joining): boolean =>

@@ -4,9 +4,9 @@ import { int8s, uuids } from '../postgres/arrays.ts'
 
 /** When sessions were last used. Collected in memory and stored within about a second; not part of the log. */
 export type LastUsedTimes = {
-  /** Records a use of a session. `at` is in milliseconds; default: now. */
+  /** Records a use of a session. `at` is in milliseconds since 1970. Default: now. */
   record(sessionId: string, at?: number): void
-  /** The last use, in milliseconds, as far as it is not stored yet; undefined otherwise. */
+  /** The last use, in milliseconds since 1970; undefined if it is stored already. */
   get(sessionId: string): number | undefined
   /** Resolves when all that was recorded before is stored, or storing it has failed. */
   flush(): Promise<void>
@@ -17,7 +17,7 @@ export type LastUsedOptions = {
   readonly pool: Pick<pg.Pool, 'query'>
   readonly now: () => number
   readonly delayMs?: number
-  /** How many sessions are kept at most while the database cannot be reached. */
+  /** The maximum number of sessions that are kept while the database cannot be reached. Default: 10,000. */
   readonly maxPending?: number
 }
 
@@ -27,7 +27,7 @@ const statement = `
   insert into tracebook.session_uses select * from unnest($1::uuid[], $2::int8[])
   on conflict (session_id) do update set last_used_at = greatest(session_uses.last_used_at, excluded.last_used_at)`
 
-/** Stores all sessions of half a second with one statement, because an update for each request would halve the throughput. */
+/** Stores the uses of half a second with one statement, because an update for each request would halve the throughput. */
 export const newLastUsedTimes = ({ pool, now, delayMs = 500, maxPending = 10_000 }: LastUsedOptions): LastUsedTimes => {
   const newPending = () => new BoundedMap<string, number>(maxPending)
   let pending = newPending()

@@ -1,13 +1,31 @@
+import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { operationalQuery } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { sha256 } from '../base/ids.ts'
-import { isCode, newCode, normalizedCode } from './code-text.ts'
+
+/** Crockford's base 32: digits and letters without those that are easily confused. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const GROUPS = 5
+const GROUP = 4
+const FORMAT = /^[0-9A-HJKMNP-TV-Z]{20}$/
+
+const newGroup = () => Array.from({ length: GROUP }, () => ALPHABET[randomInt(ALPHABET.length)]!).join('')
+
+/** A new one-time code of 100 random bits, to be typed on another machine: `4F7K-…`. */
+const newCode = (): string => Array.from({ length: GROUPS }, newGroup).join('-')
+
+/** A code as its user meant it: in upper case, without separators, and with digits for the letters that look like them. */
+const normalizedCode = (text: string): string =>
+  text.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
+
+/** Whether a text has the form of a code; other texts need no query. */
+const isCode = (text: string): boolean => FORMAT.test(normalizedCode(text))
 
 /** What a code is for: another device joins its user, or a browser signs in as that user. */
 export type CodePurpose = 'join' | 'browser'
 
-/** The session that has made a code, and what is to happen with it. */
+/** The session that has made a code, and what the code leads to. */
 export type CodeTerms = {
   readonly userId: string
   readonly identityId: string
@@ -19,7 +37,7 @@ export type CodeTerms = {
   readonly redirectTo?: string
 }
 
-/** What a code of this caller begins with. */
+/** The terms of a code that this caller makes. */
 export const codeTermsOf = ({ userId, identityId, sessionId, deviceName, namespace }: Caller): CodeTerms => ({
   userId,
   identityId,
@@ -28,7 +46,7 @@ export const codeTermsOf = ({ userId, identityId, sessionId, deviceName, namespa
   ...(namespace ? { namespaceId: namespace.id } : {}),
 })
 
-/** A code that was made. `expiresAt` is in milliseconds; `usedBy` is the id that has claimed it, if one has. */
+/** A stored code. `expiresAt` is in milliseconds since 1970; `usedBy` is the id that has claimed the code, if one has. */
 export type StoredCode = {
   readonly terms: CodeTerms
   readonly expiresAt: number
@@ -36,8 +54,8 @@ export type StoredCode = {
 }
 
 /**
- * One-time codes: operational data, stored as hashes only. Their rows are in `tracebook.handshakes`, beside the sign-ins with the code
- * host that the table was made and named for: `state_hash` is the key of a code, `wish` its terms, `exchange_hash` the id that has
+ * One-time codes: operational data, stored as hashes only. Their rows are in `tracebook.handshakes`, a table that was made for sign-ins
+ * with the code host and holds these, too: `state_hash` is the key of a code, `wish` its terms, and `exchange_hash` the id that has
  * used it. All methods throw Unavailable while the database is away.
  */
 export type OneTimeCodes = {
@@ -47,7 +65,7 @@ export type OneTimeCodes = {
     terms: CodeTerms,
     lifetimeMs: number,
   ): Promise<{ readonly code: string; readonly expiresAt: number }>
-  /** The code as it is stored, also when it was used or has expired; undefined for one that was never made, or is swept. */
+  /** The stored code, even if it was used or has expired; undefined if it was never made, or is deleted already. */
   find(purpose: CodePurpose, code: string): Promise<StoredCode | undefined>
   /** Marks a code as used by `id`. False when another id has used it. Does not check whether it has expired. */
   claim(purpose: CodePurpose, code: string, id: string): Promise<boolean>
@@ -55,10 +73,10 @@ export type OneTimeCodes = {
   release(purpose: CodePurpose, code: string, id: string): Promise<void>
 }
 
-/** For so long a code is known after its end, so that its user is told why it does not work. */
+/** How long an expired code is kept, so that its user can be told why it does not work. */
 const KEPT_MS = 60 * 60 * 1_000
 
-/** SQL that deletes what has expired at the time of a parameter, such as `$1`: sign-ins under way, and codes. */
+/** SQL that deletes the sign-ins and codes that have expired at the time of a parameter, such as `$1`. */
 export const deleteExpired = (parameter: string): string =>
   `delete from tracebook.handshakes where expires <= ${parameter}`
 
@@ -75,7 +93,7 @@ const claimStatement = `
 const releaseStatement = `
   update tracebook.handshakes set claimed_at = null, exchange_hash = null where state_hash = $1 and exchange_hash = $2`
 
-/** The key of a code's row. The purpose keeps it different from any key of a sign-in, and of a code for another purpose. */
+/** The key of a code's row. With the purpose in it, it differs from the keys of sign-ins and of codes for other purposes. */
 const keyOf = (purpose: CodePurpose, code: string) => `${purpose} ${sha256(normalizedCode(code))}`
 
 type Wish = { readonly terms: CodeTerms; readonly expiresAt: number }

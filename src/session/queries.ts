@@ -6,7 +6,7 @@ import { identityId } from '../base/ids.ts'
 import type { Role } from '../contract/namespaces.ts'
 import type { Credential } from '../user/decide.ts'
 
-/** The caller of a token, undefined without one, and the checkpoint of the read models that it was read from. */
+/** The caller of a token, undefined if there is none, and the checkpoint of the read models that it was read from. */
 export type CallerSnapshot = { readonly caller: Caller | undefined; readonly position: bigint }
 
 type ActiveRow = { namespace_id: string | null; slug: string | null; role: Role | null }
@@ -20,13 +20,13 @@ type CallerRow = ActiveRow & {
   expires_at: bigint | null
 }
 
-/** SQL for the active membership of a user: that of the wanted namespace, else of an individual one, else the oldest. */
+/** SQL for the active membership of a user: in the wanted namespace, else in the oldest individual one, else the oldest membership. */
 const activeMembership = (userId: string, wanted: string) => `
   select m.namespace_id, m.role, n.slug from members m join namespaces n on n.id = m.namespace_id
   where m.user_id = ${userId}
   order by m.namespace_id is distinct from ${wanted}, n.type <> 'individual', m.joined_at, m.namespace_id limit 1`
 
-/** SQL condition on a session `s`. Removing an identity ends all its sessions, also one that starts at the same time. */
+/** SQL condition on a session `s`. Removing an identity ends all its sessions, even one that starts at the same time. */
 export const SESSION_NOT_ENDED =
   's.revoked_at is null and not exists (select from removed_identities r where r.id = s.identity_id)'
 
@@ -62,10 +62,10 @@ const endedStatement = `select from sessions s where s.id = $1 and not (${SESSIO
 export const hasEnded = async (reads: Reads<ReadTables>, sessionId: string): Promise<boolean> =>
   (await reads.rows('ended-session', endedStatement, [sessionId])).length > 0
 
-/** A user, and the namespace that a new session of theirs is active in; undefined when the user has none. */
+/** A user, and the namespace that a new session of the user is active in; undefined if the user is not a member of any. */
 export type UserAndNamespace = { readonly userId: string; readonly active: ActiveNamespace | undefined }
 
-/** The id of an identity and its user; without a user it does not exist yet, and the id is the one to create it with. */
+/** The id of an identity, and its user; if it has no user, it does not exist yet and is created with this id. */
 export type IdentityLookup = { readonly id: string; readonly user: UserAndNamespace | undefined }
 
 const identityStatement = `
@@ -92,7 +92,7 @@ export const findIdentity = async (
 
 const userStatement = `select a.* from (select) one left join lateral (${activeMembership('$1::uuid', '$2::uuid')}) a on true`
 
-/** A user, with the namespace that a new session would be active in: the wanted one, where the user is a member of it. */
+/** A user, with the namespace that a new session would be active in: the wanted one if the user is a member of it. */
 export const userAndNamespace = async (
   reads: Reads<ReadTables>,
   userId: string,

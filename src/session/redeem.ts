@@ -1,4 +1,7 @@
+import type { FastifyRequest } from 'fastify'
 import { Rejected } from '../engine/rejected.ts'
+import { type AttemptOptions, newAttempt } from '../http/attempt.ts'
+import { noteRefusal } from '../http/refusals.ts'
 import { assertHasIdentity } from '../user/decide.ts'
 import { assertMayGiveCode } from './decide.ts'
 import type { CodePurpose, CodeTerms, StoredCode } from './one-time-codes.ts'
@@ -10,22 +13,37 @@ export type GivenCode = {
   readonly limited: (lookUp: () => Promise<StoredCode | undefined>) => Promise<StoredCode | undefined>
 }
 
-const codeUsed = () => new Rejected('code_used', 'This code was used before: make another one')
+/** The one-time code of a request. An unknown code counts against the limit for requests without a valid token. */
+export const givenCode = (options: AttemptOptions, request: FastifyRequest, code: string): GivenCode => {
+  const attempt = newAttempt(options, request.ip)
+  const limited: GivenCode['limited'] = async (lookUp) => {
+    const found = await attempt.resultOf(lookUp)
+    if (!found) noteRefusal(request, 'code not known')
+    return found
+  }
+  return { code, limited }
+}
 
-/** @throws Rejected not_found for a code that was never made, or has expired more than an hour ago */
+const codeUsed = () => new Rejected('code_used', 'This code has been used: make another one')
+
+/** @throws Rejected not_found for a code that was never made, or expired more than an hour ago */
 export const findCode = async (
   { codes }: Pick<SignInServices, 'codes'>,
   purpose: CodePurpose,
   { code, limited }: GivenCode,
 ): Promise<StoredCode> => {
   const stored = await limited(() => codes.find(purpose, code))
-  if (!stored) throw new Rejected('not_found', 'There is no such code: check it, or make another one')
+  if (!stored)
+    throw new Rejected(
+      'not_found',
+      'No such code was made, or it expired more than an hour ago: check it, or make another one',
+    )
   return stored
 }
 
 /**
- * The session that made a code must be valid, and its identity there, as their streams are at this moment: else a stolen token
- * could make a way in that outlives its revocation.
+ * The session that made a code has to be valid, and its identity not removed, according to the newest events of their streams:
+ * otherwise a stolen token could make a code that still works after the token was revoked.
  */
 const assertMakerIsValid = async (
   { sessions, users }: Pick<SignInServices, 'sessions' | 'users'>,
@@ -38,8 +56,8 @@ const assertMakerIsValid = async (
 }
 
 /**
- * Checks that `id` may use a code, now.
- * @throws Rejected code_used when another id has used it, code_expired after its time, or when the session that made it has ended
+ * Checks that `id` may use a code now.
+ * @throws Rejected code_used if another id has used it; code_expired if it has expired, or the session that made it has ended
  */
 export const assertUsable = async (
   service: Pick<SignInServices, 'now' | 'sessions' | 'users'>,
@@ -51,7 +69,7 @@ export const assertUsable = async (
   await assertMakerIsValid(service, terms)
 }
 
-/** Marks a code as used by `id`. @throws Rejected code_used when another id was first */
+/** Marks a code as used by `id`. @throws Rejected code_used if another id was first */
 export const claimCode = async (
   { codes }: Pick<SignInServices, 'codes'>,
   purpose: CodePurpose,
@@ -62,9 +80,9 @@ export const claimCode = async (
 }
 
 /**
- * What is stored for a code rests on streams that others write: after it is stored its maker is looked at once more, and where the
- * maker is not valid any more it is taken back.
- * @throws Rejected code_expired when it was taken back
+ * The session that made a code may end while something is stored for the code. So it is checked once more afterwards, and what was
+ * stored is taken back if it has ended.
+ * @throws Rejected code_expired if it was taken back
  */
 export const keepIfMakerIsValid = async (
   service: Pick<SignInServices, 'sessions' | 'users'>,

@@ -1,22 +1,22 @@
 import type { FastifyInstance } from 'fastify'
 import { sessions } from '../contract/sessions.ts'
-import { afterStored } from '../engine/rejected.ts'
-import { contextOf, requireCaller } from '../http/caller.ts'
-import { notFound } from '../http/http-error.ts'
+import { Rejected, afterStored } from '../engine/rejected.ts'
+import { cookieNameOf, csrfTokenFor } from '../http/auth.ts'
+import { type Caller, contextOf, requireCaller } from '../http/caller.ts'
+import { clearSessionCookie } from '../http/cookies.ts'
+import { readLogPosition } from '../http/log-position.ts'
 import { route } from '../http/route.ts'
 import { isId, sha256 } from '../base/ids.ts'
-import { idOfSlug, namespaceOfMember } from '../namespace/queries.ts'
+import { idOfSlug, namespaceById, namespaceOfMember } from '../namespace/queries.ts'
 import { userById } from '../user/queries.ts'
-import { codeRoutes } from './code-routes.ts'
-import { currentSessionRoutes } from './current-routes.ts'
-import { revoke, switchTo } from './decide.ts'
-import { assertDeviceId } from './device-id.ts'
+import { NO_SESSION, revoke, signOut, switchTo } from './decide.ts'
+import { codeTermsOf } from './one-time-codes.ts'
 import { hasEnded, sessionsOf } from './queries.ts'
-import { givenCode } from './given-code.ts'
-import { signIn } from './sign-in.ts'
+import { givenCode } from './redeem.ts'
+import { assertDeviceId, signIn } from './sign-in.ts'
 import type { SessionServices } from './services.ts'
 
-/** Routes to start, list, switch and end sessions. */
+/** Routes to start, read, list, switch and end sessions, and to make codes for other devices. */
 export const sessionRoutes = (app: FastifyInstance, service: SessionServices): void => {
   const { reads, lastUsed, now, write } = service
   currentSessionRoutes(app, service)
@@ -61,9 +61,78 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
 
   route(app, sessions, 'DELETE /v1/sessions/{id}', async (request) => {
     const { id } = request.params
-    if (!isId(id)) throw notFound()
-    if (await hasEnded(reads, id)) throw notFound()
+    if (!isId(id) || (await hasEnded(reads, id))) throw new Rejected('not_found', NO_SESSION)
     await write(service.sessions, id, { decide: revoke(requireCaller(request).userId) }, contextOf(request))
     return { revoked: true as const }
   })
 }
+
+/** Routes to read and end the session of the request. */
+const currentSessionRoutes = (app: FastifyInstance, service: SessionServices): void => {
+  const { reads, lastUsed, now, write } = service
+  const cookieName = cookieNameOf(service.config)
+
+  const describe = async ({ userId, identityId, sessionId, namespace, deviceName, expiresAt }: Caller) => {
+    const [user, readNamespace] = await Promise.all([
+      userById(reads, userId),
+      namespace && namespaceById(reads, namespace.id, userId),
+    ])
+    // A cached caller may still have the role of a membership that has ended on another node within the last second.
+    const info = readNamespace && namespace && { ...readNamespace, role: readNamespace.role ?? namespace.role }
+    const role = info && { role: info.role }
+    const logId = service.logId()
+    return {
+      session: {
+        id: sessionId,
+        userId,
+        identityId,
+        ...(info ? { namespaceId: info.id, namespaceSlug: info.slug, ...role } : {}),
+        ...(deviceName === undefined ? {} : { deviceName }),
+        lastUsedAt: lastUsed.get(sessionId) ?? now(),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+      },
+      user,
+      ...(info ? { namespace: info, ...role } : {}),
+      ...(logId === undefined ? {} : { logId }),
+    }
+  }
+
+  /** Whether the log has the event that an `x-log-position` names; false for a text that is not an `x-log-position`. */
+  const isHeld = async (text: string) => {
+    const anchor = readLogPosition(text)
+    return anchor !== undefined && service.isHeld(anchor)
+  }
+
+  route(app, sessions, 'GET /v1/session', async (request, reply) => {
+    const caller = requireCaller(request)
+    const csrfToken = caller.via === 'cookie' ? csrfTokenFor(request, cookieName) : undefined
+    const { holds } = request.query
+    const described = { ...(await describe(caller)), ...(holds === undefined ? {} : { holds: await isHeld(holds) }) }
+    if (csrfToken === undefined) return described
+    reply.header('cache-control', 'no-store')
+    return { ...described, csrfToken }
+  })
+
+  route(app, sessions, 'DELETE /v1/session', async (request, reply) => {
+    const { sessionId, via } = requireCaller(request)
+    await write(service.sessions, sessionId, { decide: signOut() }, contextOf(request))
+    if (via === 'cookie') clearSessionCookie(reply, service.config)
+    return { revoked: true as const }
+  })
+}
+
+const CODE_LIFETIME_MS = 10 * 60 * 1_000
+
+/** The route that makes codes for other devices of the caller. */
+const codeRoutes = (app: FastifyInstance, { codes }: SessionServices): void =>
+  route(
+    app,
+    sessions,
+    'POST /v1/session/device',
+    async (request, reply) => {
+      const made = await codes.make('join', codeTermsOf(requireCaller(request)), CODE_LIFETIME_MS)
+      reply.header('cache-control', 'no-store')
+      return made
+    },
+    { config: { limit: 'sign-in' } },
+  )

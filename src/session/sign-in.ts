@@ -1,45 +1,61 @@
-import type { NewSession } from '../contract/sessions.ts'
+import { EXAMPLE_DEVICE_ID } from '../contract/fields.ts'
+import { LEAST_DEVICE_ID, type NewSession } from '../contract/sessions.ts'
 import { Rejected } from '../engine/rejected.ts'
+import { invalid } from '../http/http-error.ts'
+import { type NetworkSettings, isReachedByOthers } from '../http/reach.ts'
 import { isId, newId } from '../base/ids.ts'
+import { NOT_MEMBER } from '../namespace/decide.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import type { Credential } from '../user/decide.ts'
-import { newAdmission } from './admission.ts'
 import { joinUser } from './join-user.ts'
 import { type Joining, isStillAgreed, resolveJoining } from './joining.ts'
-import { linkIdentity } from './link-identity.ts'
 import { type UserAndNamespace, findIdentity } from './queries.ts'
 import type { GivenCode } from './redeem.ts'
-import { signUp } from './sign-up.ts'
+import { linkIdentity, newAdmission, signUp } from './sign-up.ts'
 import { startSession } from './start-session.ts'
 import type { SignInServices } from './services.ts'
 
+/** @throws HttpError invalid_request for the example of the reference, and for an id that others on the network could guess */
+export const assertDeviceId = (deviceId: string, network: NetworkSettings): void => {
+  if (deviceId === EXAMPLE_DEVICE_ID)
+    throw invalid('deviceId', 'is the example of the reference: make 32 random characters of your own')
+  if ([...deviceId].length < LEAST_DEVICE_ID && isReachedByOthers(network))
+    throw invalid(
+      'deviceId',
+      `must have at least ${LEAST_DEVICE_ID} characters, because other machines can reach this service`,
+    )
+}
+
 export type SessionRequest = {
   readonly credential: Credential
-  /** A new identity is linked to the user of this device; without a device it gets a user of its own. */
+  /** The device whose user a new identity is linked to; without a device, the identity gets a user of its own. */
   readonly device?: Credential
   /** What the user has confirmed; undefined when no confirmation is needed. */
   readonly agreed?: Joining | undefined
-  /** The namespace that the session is to be active in; default: see `WantedNamespace`. */
+  /** The id of the namespace that the session becomes active in. Default: see `WantedNamespace`. */
   readonly namespaceId: string | undefined
   readonly deviceName: string | undefined
   /** For a new user; ignored for an identity that has a user. */
   readonly inviteCode: string | undefined
-  /** The code of the user that a new device joins; without one it gets a user of its own. */
+  /** The code of the user that a new device joins; without a code, the device gets a user of its own. */
   readonly join?: GivenCode | undefined
   readonly requestId: string | undefined
 }
 
-/** Checked before anything is stored. @throws 404 for an unknown namespace, 403 when the user is no member of it */
+/** Comes before anything is stored. @throws Rejected not_found for an unknown namespace, forbidden if the user is not a member */
 const assertMember = async ({ reads }: SignInServices, user: UserAndNamespace | undefined, namespaceId: string) => {
   if (user?.active?.id === namespaceId) return
   await namespaceById(reads, namespaceId, undefined)
-  throw new Rejected('forbidden', 'You are no member of this namespace')
+  throw new Rejected('forbidden', NOT_MEMBER)
 }
 
-/** @throws Rejected invalid_request when the sign-in would do something else than was confirmed */
+/** @throws Rejected invalid_request if the sign-in would do something else than what the user has confirmed */
 const assertStillAgreed = (agreed: Joining, present: Joining) => {
   if (isStillAgreed(agreed, present)) return
-  throw new Rejected('invalid_request', 'What would be joined has changed meanwhile: sign in again')
+  throw new Rejected(
+    'invalid_request',
+    'The user that account and device would belong to has changed since you confirmed it: sign in again',
+  )
 }
 
 type IdentityAndUser = { readonly identityId: string; readonly user: UserAndNamespace }
@@ -68,10 +84,10 @@ const findOrSignUp = async (service: SignInServices, request: SessionRequest): P
 }
 
 /**
- * Starts a session for a credential, and creates its identity and user if there are none; with `join` the identity becomes one
- * of an existing user. Only the result has the token; the service stores its hash.
- * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 when the sign-in would do something
- * else than was confirmed, 403 and 410 for a new user who may not sign up; with `join` 404, 409 and 410 as `joinUser` does
+ * Starts a session for a credential, and creates its identity and user if there are none; with `join`, the identity joins an
+ * existing user. Only the result has the token; the service stores its hash.
+ * @throws Rejected not_found for an unknown namespace, forbidden if the user is not a member of it or may not sign up,
+ * invalid_request if the sign-in would do something else than what was confirmed, the errors of the invite, and those of `joinUser`
  */
 export const signIn = async (service: SignInServices, request: SessionRequest): Promise<NewSession> => {
   service.assertWritable()

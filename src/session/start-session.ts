@@ -10,10 +10,10 @@ export type SessionOptions = {
   readonly id: string
   readonly user: UserAndNamespace
   readonly identityId: string
-  /** The namespace that was asked for; default: see `WantedNamespace`. */
+  /** The id of the namespace that was asked for. Default: see `WantedNamespace`. */
   readonly namespaceId: string | undefined
   readonly deviceName: string | undefined
-  /** The session that has let this one in, if one has. */
+  /** The session that made the one-time code by which this one starts, if there was a code. */
   readonly parentSessionId?: string
   readonly requestId: string | undefined
 }

@@ -57,7 +57,7 @@ const dies = () => Promise.reject(new Error('killed'))
 const killed = async (work: Promise<unknown>) =>
   assert.is(((await work.catch((error: Error) => error)) as Error).message, 'killed')
 
-test('with a code of ten minutes, as the user that made it, and stays one of its devices', async () => {
+test('with a code that is valid for ten minutes, as the user who made it, and stays a device of that user', async () => {
   const [user, deviceId] = [await start(), randomUUID()]
   const { code, expiresAt } = await newCode(user)
   assert.match(code, /^([0-9A-HJKMNP-TV-Z]{4}-){4}[0-9A-HJKMNP-TV-Z]{4}$/)
@@ -74,14 +74,14 @@ test('with a code of ten minutes, as the user that made it, and stays one of its
   assert.equal(JSON.parse(created.metadata).actor, { userId: user.userId, sessionId: user.id })
 })
 
-test('typed by hand: case, spaces, hyphens and look-alikes do not matter', async () => {
+test('typed by hand: case, spaces, hyphens and similar characters do not matter', async () => {
   const user = await start()
   const { code } = await newCode(user)
   const typed = ` ${code.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')} `
   assert.is((await sessionOf(join(typed))).userId, user.userId)
 })
 
-test('one of many, on two nodes', async () => {
+test('only one of many devices, on two nodes', async () => {
   const user = await start()
   const { code } = await newCode(user)
   const racing = Array.from({ length: 12 }, (_, i) => join(code, randomUUID(), nodes[i % 2]))
@@ -103,7 +103,7 @@ test('again with the same code after a lost answer, also when the code has expir
   assert.is(await refusalOf(join(code)), '410 code_used')
 })
 
-test('also where the process died between two steps', async () => {
+test('also if the process died between two steps', async () => {
   const user = await start()
   for (const broken of [
     { codes: { ...service.codes, claim: dies } },
@@ -118,7 +118,7 @@ test('also where the process died between two steps', async () => {
   assert.is((await identitiesOf(user)).length, 4)
 })
 
-test('not with a code that was never made, has expired, or is long gone', async () => {
+test('not with a code that was never made, has expired, or is deleted already', async () => {
   const user = await start()
   const { code } = await newCode(user)
   for (const unknown of ['', 'x', '\0', 'A'.repeat(20), user.token, `${code}0`])
@@ -131,7 +131,7 @@ test('not with a code that was never made, has expired, or is long gone', async 
   assert.is(await refusalOf(join(code)), '404 not_found')
 })
 
-test('not when it has a user already; the code stays good for another', async () => {
+test('not if it has a user already; the code stays valid for another device', async () => {
   const [user, stranger] = [await start(), randomUUID()]
   const mine = randomUUID()
   await start(stranger)
@@ -141,7 +141,7 @@ test('not when it has a user already; the code stays good for another', async ()
   assert.is((await sessionOf(join(code))).userId, user.userId)
 })
 
-test('not when it becomes another user meanwhile; the code is good for another then', async () => {
+test('not if it becomes another user meanwhile; the code stays valid for another device', async () => {
   const [user, deviceId] = [await start(), randomUUID()]
   const { code } = await newCode(user)
   const claim: typeof service.codes.claim = async (...claimed) => {
@@ -160,7 +160,7 @@ test('not when it becomes another user meanwhile; the code is good for another t
   assert.is((await sessionOf(join(second.code))).userId, user.userId)
 })
 
-test('not again after it was removed, with the code that it had joined by', async () => {
+test('not again after it was removed, with the code by which it joined', async () => {
   const [user, deviceId] = [await start(), randomUUID()]
   const { code } = await newCode(user)
   const joined = await sessionOf(join(code, deviceId))
@@ -223,7 +223,7 @@ test('into a namespace that the user is a member of; a refusal leaves the code u
   assert.is(await refusalOf(into(stranger.namespaceId)), '403 forbidden')
 })
 
-test('also where nobody new may sign up', async () => {
+test('also if no new users may sign up', async () => {
   const { code } = await newCode(await start())
   const closed = await openApp(database.url, { now, env: { SIGN_UP: 'off' } })
   assert.is(await refusalOf(post({ deviceId: randomUUID() }, closed)), '403 forbidden')
@@ -236,7 +236,7 @@ test('only a signed-in caller makes a code', async () => {
     assert.is((await call('POST', '/v1/session/device', { token })).status, 401)
 })
 
-test('guesses count as requests that nobody may make; true codes do not', async () => {
+test('unknown codes count against the limit for invalid tokens; known codes do not', async () => {
   const env = { RATE_LIMITS: 'on', RATE_LIMIT_UNAUTHORIZED: '3' }
   const limited = await openApp(database.url, { now, env })
   const user = await start(randomUUID(), limited)

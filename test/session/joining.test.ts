@@ -12,7 +12,7 @@ const [known, joins, made] = [
   resolveJoining(undefined, undefined),
 ]
 
-test('an account has a user, comes to that of the device, or to a new one', () => {
+test('an account has a user, joins the user of the device, or becomes a new one', () => {
   assert.equal(known, { is: 'known', userId: 'ada' })
   assert.equal(joins, { is: 'joins', userId: 'ada' })
   assert.equal(made, { is: 'new' })

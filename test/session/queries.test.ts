@@ -65,12 +65,12 @@ const active = async (...events: StreamEvent[]) => (await callerAfter(...events)
 
 const all = [joined('old-org'), joined('home'), joined('second'), joined('new-org')]
 
-test('a session is active where it was told to be', async () =>
+test('a session is active in the namespace that was chosen for it', async () =>
   assert.equal(await active(...all, begun('new-org')), { id: namespaceId('new-org'), slug: 'new-org', role: 'member' }))
 test('else in the oldest individual namespace', async () => assert.is((await active(...all, begun()))?.slug, 'home'))
-test('also when it is no member there any more', async () =>
+test('also if the user is not a member of the chosen one any more', async () =>
   assert.is((await active(...all, begun('new-org'), left('new-org')))?.slug, 'home'))
-test('else in the oldest one', async () =>
+test('else in the namespace of the oldest membership', async () =>
   assert.is((await active(joined('old-org'), joined('new-org'), begun('home')))?.slug, 'old-org'))
 test('else in none', async () => assert.is(await active(begun('home')), undefined))
 
@@ -82,7 +82,7 @@ test('a caller comes with the position of its snapshot', async () => {
   assert.equal(rest, { ...known, via: 'bearer', deviceName: 'half \ud83d', expiresAt: NOON })
 })
 
-test('a session of a removed identity has no caller, whichever of the two came first', async () => {
+test('a session of a removed identity has no caller, whichever event came first', async () => {
   const removed: StreamEvent = {
     stream: `user-${ada}`,
     event: { type: 'IdentityRemoved', data: { identityId: device } },

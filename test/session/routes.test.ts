@@ -26,7 +26,7 @@ const current = async (token: string, node = app) =>
 const head = () => service.log.head()
 const since = (after: bigint) => typesSince(service.log, after)
 
-test('racing first calls on two nodes make one user', async () => {
+test('concurrent first calls on two nodes create one user', async () => {
   const nodes = [app, other, app, other]
   const made = await Promise.all(nodes.map((node) => start('racer', {}, node)))
   for (const { userId, namespaceSlug, role } of made) {
@@ -60,7 +60,7 @@ test('a refused first call appends nothing', async () => {
   assert.equal(await since(before), [])
 })
 
-test('a first call that broke off is taken up where it was', async () => {
+test('a first call that broke off goes on where it was', async () => {
   const key = sha256('broken')
   const identity = { id: identityId('device', key), type: 'device', key, profile: {} } as const
   const user = userId(identity.id)
@@ -78,7 +78,7 @@ test('a first call that broke off is taken up where it was', async () => {
   assert.is((data as { namespaces: unknown[] }).namespaces.length, 1)
 })
 
-test('a slug that somebody has taken gets the next suffix', async () => {
+test('if the slug is taken, the next suffix is used', async () => {
   const { namespaceSlug } = await start('first')
   const key = sha256('first')
   const terms = { slug: namespaceSlug!, displayName: 'x', type: 'individual', createdBy: 'somebody' } as const
@@ -98,7 +98,7 @@ test('a slug that somebody has taken gets the next suffix', async () => {
   assert.is((await signUp(taken, identity, undefined)).active?.slug, `${namespaceSlug}-2`)
 })
 
-test('an identity that has become another user signs in as that one', async () => {
+test('an identity that belongs to another user by now signs in as that user', async () => {
   const key = sha256('linked')
   const identity = { id: identityId('device', key), type: 'device', key, profile: {} } as const
   const decide = createIdentity({ userId: userId('other'), type: 'device', key })
@@ -106,7 +106,7 @@ test('an identity that has become another user signs in as that one', async () =
   assert.equal(await signUp(service, identity, undefined), { userId: userId('other'), active: undefined })
 })
 
-test('a session ends after its time, also while it is cached', async () => {
+test('a session expires, even while it is cached', async () => {
   const { token, expiresAt } = await start('expiring')
   assert.is(expiresAt, clock.now + 90 * DAY)
   assert.is((await current(token)).session.expiresAt, expiresAt)
@@ -114,7 +114,7 @@ test('a session ends after its time, also while it is cached', async () => {
   assert.is((await call('GET', '/v1/session', { token })).status, 401)
 })
 
-test('sessions are listed, with the one that asks, and ended', async () => {
+test('sessions are listed, with the current one marked, and ended', async () => {
   const [a, b] = [await start('lists', { deviceName: 'NUL \0, half \ud83d' }), await start('lists')]
   const list = async () =>
     ((await call('GET', '/v1/sessions', { token: a.token })).data as { sessions: SessionView[] }).sessions
@@ -136,7 +136,7 @@ test('sessions are listed, with the one that asks, and ended', async () => {
   assert.is((await call('GET', '/v1/session', { token: a.token })).status, 401)
 })
 
-test('a session that a clock far ahead has written to can be switched and ended', async () => {
+test('a session that was written with a clock far ahead can be switched and ended', async () => {
   const { token, userId, namespaceId } = await start('ahead')
   const [id, real] = [newId(), clock.now]
   const terms = { userId, identityId: userId, tokenHash: 'hash of none', expiresAt: real + DAY }
@@ -151,7 +151,7 @@ test('a session that a clock far ahead has written to can be switched and ended'
   assert.not.ok((data as { sessions: SessionView[] }).sessions.some((session) => session.id === id))
 })
 
-test('a session switches by id and by slug, to where its user is a member', async () => {
+test('a session switches by id and by slug, to namespaces of its user', async () => {
   const { token, id, userId, namespaceSlug } = await start('switcher')
   const made = await call('POST', '/v1/namespaces', { token, body: { slug: 'Switched', displayName: 'S' } })
   const { namespace } = made.data as { namespace: { id: string; slug: string } }

@@ -147,7 +147,7 @@ for (const [way, signIn] of [
   }
 }
 
-test('an invite for an address is for who has it verified at the code host', async () => {
+test('an invite for an e-mail address is only for a user whose code host has verified it', async () => {
   const inviteCode = await invite({ email: 'Grace@example.org' })
   const before = await head()
   assert.equal((await byDevice(invited!, 'no address', { inviteCode })).status, 403)
@@ -164,13 +164,13 @@ test('an invite for an address is for who has it verified at the code host', asy
   assert.equal([status, await isMember(session)], [200, true])
 })
 
-test('a device that is known brings its new identity along without an invite', async () => {
+test('a known device adds a new identity without an invite', async () => {
   const { session } = await byDevice(open, 'has a user')
   person('new identity')
   assert.is((await byCodehost(off!, 'has a user')).session.userId, session.userId)
 })
 
-test('of strangers who race for the one use of an invite one comes in, and of the others nothing is made', async () => {
+test('of several people who race for the last use of an invite one signs up, and nothing is stored for the others', async () => {
   const inviteCode = await invite()
   const before = await head()
   const tried = await Promise.all([1, 2, 3, 4, 5].map((i) => byDevice(invited!, `racer ${i}`, { inviteCode })))
@@ -180,7 +180,7 @@ test('of strangers who race for the one use of an invite one comes in, and of th
   assert.equal(types.filter((type) => type === 'NamespaceCreated').length, 1)
 })
 
-test('racing first calls of one invited device make one user and spend one use', async () => {
+test('concurrent first calls of one invited device create one user and spend one use', async () => {
   const inviteCode = await invite({ maxUses: 3 })
   const tried = await Promise.all([1, 2, 3, 4].map(() => byDevice(invited!, 'impatient', { inviteCode })))
   assert.is(new Set(tried.map(({ session }) => session.userId)).size, 1)
@@ -248,11 +248,11 @@ for (const step of STEPS.slice(0, 3)) {
   })
 }
 
-test('the command line brings an invite along', async () => {
+test('the command line sends an invite', async () => {
   const url = await invited!.app.listen({ host: '127.0.0.1', port: 0 })
   const config = await mkdtemp(join(tmpdir(), 'tracebook-sign-up-'))
   const refusal = await logInWithDevice(config, url, newApiClient).catch((error: Error) => error.message)
-  assert.match(String(refusal), 'Only people with an invite may sign up')
+  assert.match(String(refusal), 'only new users with an invite')
   const { userId } = await logInWithDevice(config, url, newApiClient, await invite())
   assert.is((await logInWithDevice(config, url, newApiClient)).userId, userId)
   await rm(config, { recursive: true })

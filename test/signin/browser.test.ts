@@ -110,7 +110,7 @@ test('a code works once, on whichever node', async () => {
     const page = await open(url, {}, node)
     assert.is(page.statusCode, 410)
     assert.match(String(page.headers['content-type']), 'text/html')
-    assert.match(page.body, 'used before')
+    assert.match(page.body, 'has been used')
     const { error } = (await open(url, { accept: 'application/json' }, node)).json()
     assert.is(error.code, 'code_used')
     assert.is((await submit(codeOf(url), { origin: ORIGIN, accept: '*/*' }, node)).json().error.code, 'code_used')

@@ -38,7 +38,7 @@ test.after(async () => {
   await database.drop()
 })
 
-test('has at least 16 characters where others than this machine can reach the service', async () => {
+test('has at least 16 characters if other machines can reach the service', async () => {
   const PUBLIC_URL = 'https://traces.example.org'
   for (const env of [
     { HOST: '0.0.0.0', PUBLIC_URL },

@@ -1,11 +1,11 @@
 import { REQUEST_WAIT_MS } from './waits.ts'
 
-/** There is no room for this one now; the message is for the client. Nothing was stored. */
+/** There is no room for the request now, and nothing was stored. The message is for the client. */
 export class Busy extends Error {
   override readonly name = 'Busy'
 }
 
-/** Who holds something: never a session or a connection, which are free to make. */
+/** Who holds permits. Not a session or a connection, because a client can make any number of these. */
 export type Client = {
   /** `user:<id>`, else the net. */
   readonly id: string
@@ -13,36 +13,36 @@ export type Client = {
   readonly net: string
 }
 
-/** A part of what there is. */
+/** A share of the capacity, which a client holds. */
 export type Permit = {
   size(): number
-  /** Changes the size, also to more than is free: it is for what is in memory already. */
+  /** Changes the size, even beyond what is free: for what is in memory already. */
   resize(size: number): void
-  /** The client has given or taken so much more. */
+  /** Records how much more the client has sent or read. */
   moved(size: number): void
-  /** Until the next `moved` the service itself is waited for: the client is not slow meanwhile. */
+  /** Until the next `moved` the client waits for the service, so it does not count as slow. */
   rest(): void
   release(): void
 }
 
-/** Called when a holder has to yield: its permit is released already. */
+/** Called when the holder of a permit has to yield; the permit is released already. */
 export type Yield = (reason: Busy) => void
 
-/** What all clients of a node hold of one thing, such as bytes of memory. The rule is in `http/README.md`. */
+/** What all clients of a node hold of one kind, such as bytes of memory. `http/README.md` has the rules. */
 export type Permits = {
   readonly capacity: number
   /**
-   * Waits until so much is free; more than the capacity counts as all of it. Without `onYield` it never has to yield.
-   * @throws Busy when nothing came free in time; what `signal` is aborted with
+   * Waits until so much is free; more than the capacity counts as the capacity. Without `onYield` the permit never has to yield.
+   * @throws Busy if there was no room in time; the reason of `signal` if it aborts
    */
   acquire(client: Client, size: number, onYield?: Yield, signal?: AbortSignal): Promise<Permit>
-  /** The same at once; undefined where there is no room. */
+  /** Takes a permit at once; undefined if there is no room. */
   tryAcquire(client: Client, size: number, onYield?: Yield): Permit | undefined
-  /** The same where there is no room either: it is for what is in memory already. */
+  /** Takes a permit even if there is no room: for what is in memory already. */
   hold(client: Client, size: number, onYield?: Yield): Permit
-  /** Of some clients, at least one, the one that would be served first. */
+  /** The client that would be served first, of at least one. */
   first(clients: Iterable<Client>): Client
-  /** To be called every `TICK_MS`. One that comes late counts as one: a node that was busy itself does not blame its clients. */
+  /** To be called every `TICK_MS`. A late tick counts as one, so that clients are not blamed when the node itself was busy. */
   tick(): void
   held(): number
   waiting(): number
@@ -50,15 +50,15 @@ export type Permits = {
 
 export type PermitsOptions = {
   readonly capacity: number
-  /** What there is too much of, as messages say it: "request bodies". */
+  /** What is counted, for error texts: "request bodies". */
   readonly things: string
-  /** What a holder must move in a tick, on the average of a second, while somebody waits. Default: nobody yields. */
+  /** How much a holder has to move per tick, on average over a second, while others wait. Default: 0, so that none has to yield. */
   readonly minPace?: number
-  /** For how many ticks a holder is not judged. Default: a second. */
+  /** For how many ticks a new holder does not count as slow. Default: those of a second. */
   readonly graceTicks?: number
-  /** For how many ticks one waits. Default: as long as a request waits. */
+  /** For how many ticks `acquire` waits. Default: as long as a request waits. */
   readonly waitTicks?: number
-  /** Whether holders grow by themselves, so that beyond the capacity one has to yield, slow or not. */
+  /** Whether held permits grow, so that one has to yield beyond the capacity, slow or not. */
   readonly grows?: boolean
 }
 
@@ -69,7 +69,7 @@ type Holding = Permit & {
   readonly client: Client
   readonly onYield: Yield | undefined
   isSlow(): boolean
-  /** How many ticks it would take to move what it holds. */
+  /** How many ticks the holder would take to move all that it holds. */
   ticksToMove(): number
   age(): void
 }
@@ -94,7 +94,7 @@ const sumsByKey = () => {
   return { of, add, all: (): ReadonlyMap<string, number> => sums }
 }
 
-/** The item of which something is most; of several the first. */
+/** The item with the largest value; the first of several. */
 const mostOf = <T>(items: Iterable<T>, value: (item: T) => number): T | undefined => {
   let [most, found]: [number, T | undefined] = [-Infinity, undefined]
   for (const item of items) if (value(item) > most) [most, found] = [value(item), item]
@@ -107,7 +107,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
   const holdings = new Set<Holding>()
   const waiters = new Set<Waiter>()
   const [nets, clients] = [sumsByKey(), sumsByKey()]
-  /** When nets and clients were served last, as long as anybody waits. */
+  /** When nets and clients were served last, kept while others wait. */
   const turns = new Map<string, number>()
   let turn = 0
   let used = 0
@@ -183,7 +183,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
     if (waiters.size === 0) turns.clear()
   }
 
-  /** Nets that hold and ask for more than their share, the largest first. */
+  /** The nets that hold and ask for more than their share, the largest first. */
   const netsAboveShare = (): string[] => {
     const wanted = new Map(nets.all())
     for (const { client, size } of waiters) wanted.set(client.net, (wanted.get(client.net) ?? 0) + size)
@@ -206,7 +206,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
     return undefined
   }
 
-  /** The oldest of the largest client of the largest net. */
+  /** The oldest holding of the largest client in the largest net. */
   const largest = (): Holding | undefined => {
     const yielding = [...holdings].filter(mayYield)
     const net = mostOf(yielding, ({ client }) => nets.of(client.net))?.client.net
@@ -216,10 +216,12 @@ export const newPermits = (options: PermitsOptions): Permits => {
 
   const makeYield = (holding: Holding) => {
     holding.release()
-    holding.onYield!(new Busy(`There are too many ${things}, and those of ${holding.client.id} moved slowest`))
+    holding.onYield!(
+      new Busy(`There are too many ${things}, and those of ${holding.client.id} moved slowest: try again later`),
+    )
   }
 
-  /** Admits who fits, and has others yield for who does not. */
+  /** Admits waiters that fit, and makes holders yield for those that do not. */
   const settleAll = () => {
     for (;;) {
       const next = nextWaiter()
@@ -272,14 +274,14 @@ export const newPermits = (options: PermitsOptions): Permits => {
     if (graceTicks > 0) for (const holding of holdings) holding.age()
     for (const waiter of [...waiters])
       if (++waiter.ticks > waitTicks)
-        waiter.refuse(new Busy(`There are too many ${things}, and none came free in time`))
+        waiter.refuse(new Busy(`There are too many ${things}, and no room came free in time: try again later`))
     settle()
   }
 
   return { capacity, acquire, tryAcquire, hold, first, tick, held: () => used, waiting: () => waiters.size }
 }
 
-/** Runs work that holds one of what there is. @throws Busy */
+/** Runs work while it holds a permit of size 1. @throws Busy */
 export const withPermit = async <T>(permits: Permits, client: Client, work: () => Promise<T>): Promise<T> => {
   const permit = await permits.acquire(client, 1)
   try {

@@ -2,10 +2,10 @@ import { setImmediate as setImmediateNow } from 'node:timers'
 import { setImmediate } from 'node:timers/promises'
 import type { Client } from './permits.ts'
 
-/** For how many milliseconds long work goes on before other work of the event loop does. */
+/** How long long work goes on, in milliseconds, before other work of the event loop gets a turn. */
 const WORKING_MS = 8
 
-/** To be awaited again and again during long work: lets other work go on once this has gone on for long. */
+/** To be awaited repeatedly during long work: gives other work of the event loop a turn every few milliseconds. */
 export const newYielding = (): (() => Promise<void>) => {
   let since = performance.now()
   return async () => {
@@ -18,7 +18,7 @@ export const newYielding = (): (() => Promise<void>) => {
 /** Long work of many clients on one event loop. */
 export type Turns = {
   /**
-   * To be awaited again and again: each turn of the loop goes to the work of one client, the next one to another client's; nets
+   * To be awaited repeatedly: each turn of the event loop goes to the work of one client, the next to another client's. Nets
    * take turns, and in each net its clients.
    */
   take(client: Client): Promise<void> | undefined
@@ -26,7 +26,7 @@ export type Turns = {
 
 type Line = (() => void)[]
 
-/** Gives what has waited longest, and puts it behind the others. */
+/** Takes the entry that has waited longest, and puts it behind the others. */
 const rotate = <T>(lines: Map<string, T>): [string, T] => {
   const [first] = lines as Map<string, T> & Iterable<[string, T]>
   const [key, line] = first!
@@ -40,7 +40,7 @@ export const newTurns = (): Turns => {
   let until = 0
   let isScheduled = false
 
-  /** Each that goes on does its work before the next one does, as long as the turn lasts. */
+  /** Resumes the waiting work of a line, one after the other, until the turn is over. */
   const serve = (line: Line, over: () => void) => {
     line.shift()!()
     queueMicrotask(() => {

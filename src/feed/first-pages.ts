@@ -1,7 +1,7 @@
 import { PUBLIC_TRACES, tracesIn } from '../effects.ts'
 import { type TopicCache, newTopicCache } from '../engine/topic-cache.ts'
 import { LARGE_BYTES } from '../http/large-answers.ts'
-import { PAGE_BYTES } from '../http/page-bytes.ts'
+import { PAGE_BYTES } from '../http/list-page.ts'
 import {
   type FeedEntry,
   type FeedRow,

@@ -1,7 +1,7 @@
 import type { ReadTables } from '../../projections/tables.ts'
 import type { Feed, FeedTrace } from '../contract/feed.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { fitting, weighedRows } from '../http/page-bytes.ts'
+import { fitting, weighedRows } from '../http/list-page.ts'
 import { type JsonText, type JsonTexts, jsonText, jsonTexts } from '../http/json-text.ts'
 import { arrayTexts, jsonArray } from '../http/reply.ts'
 import type { ModelRegistry } from '../models/registry.ts'

@@ -1,6 +1,6 @@
 import { MESSAGES_UPSERTED, type TimelineTables } from '../../projections/timeline/tables.ts'
 import type { Row } from '../engine/reads.ts'
-import { weighedRows } from '../http/page-bytes.ts'
+import { weighedRows } from '../http/list-page.ts'
 import { texts } from '../postgres/arrays.ts'
 import type { EventType } from './entry-types.ts'
 import type { TimelineReads } from './timeline-reads.ts'

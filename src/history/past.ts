@@ -1,7 +1,7 @@
 import { MESSAGES_UPSERTED } from '../../projections/timeline/tables.ts'
 import type { Row } from '../engine/reads.ts'
 import { notFound } from '../http/http-error.ts'
-import { PAGE_BYTES, weighedRows } from '../http/page-bytes.ts'
+import { PAGE_BYTES, weighedRows } from '../http/list-page.ts'
 import { type PresentTrace, type TraceState, traces } from '../trace/decide.ts'
 import type { Client } from '../base/permits.ts'
 import type { TraceEvent } from '../trace/events.ts'

@@ -5,29 +5,29 @@ import type { Limits } from './limits.ts'
 
 export type AttemptOptions = {
   /**
-   * `beforeLookUp` is called before the look-up of a token that was not valid on this node before; what it throws is thrown.
+   * `beforeLookUp` is called before the look-up of a token that has not been valid on this node before; its errors are thrown.
    */
   readonly tokens: { find(token: string, beforeLookUp: () => void): Promise<Caller | undefined> }
-  /** Undefined when nothing is limited. */
+  /** Undefined if rate limits are off. */
   readonly limits: Pick<Limits, 'unauthorized'> | undefined
 }
 
 /** The authentication of one request or connection, limited by address. */
 export type Attempt = {
   /**
-   * The caller of a token; undefined for one that is not valid.
-   * @throws HttpError rate_limited, before the token is looked up, when too many attempts of this address have failed
+   * The caller of a token; undefined if the token is not valid.
+   * @throws HttpError rate_limited, before the token is looked up, if too many attempts of this address have failed
    */
   callerOf(token: string): Promise<Caller | undefined>
-  /** The same for another secret, such as a one-time code: `lookUp` gives undefined for one that does not exist. */
+  /** Looks up another secret, such as a one-time code; `lookUp` returns undefined if the secret does not exist. */
   resultOf<Result>(lookUp: () => Promise<Result | undefined>): Promise<Result | undefined>
-  /** Counts the attempt as failed, if it is not counted yet. @throws HttpError rate_limited when that is too much */
+  /** Counts the attempt as failed, unless it is counted already. @throws HttpError rate_limited if the limit is exceeded */
   fail(): void
 }
 
 /**
  * An attempt is counted for its address before its token is looked up, so that concurrent requests cannot exceed the limit. It
- * is uncounted when the token is valid, or when the look-up fails.
+ * is uncounted if the token turns out to be valid, or the look-up fails.
  */
 export const newAttempt = ({ tokens, limits }: AttemptOptions, ip: string): Attempt => {
   const address = addressKey(ip)

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { type AttemptOptions, newAttempt } from './attempt.ts'
-import { csrfTokenOf, isCsrfToken } from './csrf.ts'
 import type { Caller } from './caller.ts'
 import { HttpError, unauthorized } from './http-error.ts'
-import { isLoopback } from './loopback.ts'
+import { isLoopback } from './address.ts'
 import { addVary } from './reply.ts'
 import type { HttpConfig } from './settings.ts'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** When the caller was looked up, in milliseconds since the start of the process. */
     authenticatedAt: number
-    /** A token came with the request, and it is not valid. */
+    /** Whether the request has a token that is not valid. */
     hasBadToken: boolean
   }
   interface FastifyContextConfig {
@@ -46,7 +46,7 @@ export const cookieOf = (header: string, name: string): string | undefined => {
   return undefined
 }
 
-/** The token of a request: a bearer header wins over a cookie, also when it is not valid. */
+/** The token of a request: a bearer header wins over a cookie, even if its token is not valid. */
 export const presentedToken = (
   { headers }: Pick<FastifyRequest, 'headers'>,
   cookieName: string,
@@ -58,23 +58,36 @@ export const presentedToken = (
   return token ? { token, via: 'cookie' } : undefined
 }
 
-/** The CSRF token that writes with the cookie of this request must have; undefined without the cookie. */
+/** The CSRF token that belongs to a session's token. */
+export const csrfTokenOf = (token: string): string => createHmac('sha256', token).update('csrf').digest('base64url')
+
+/** Compares in constant time. */
+export const isCsrfToken = (given: unknown, token: string): boolean => {
+  if (typeof given !== 'string') return false
+  const [a, b] = [Buffer.from(given), Buffer.from(csrfTokenOf(token))]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** The CSRF token that writes with the cookie of this request need; undefined if it has no cookie. */
 export const csrfTokenFor = (request: FastifyRequest, cookieName: string): string | undefined => {
   const presented = presentedToken(request, cookieName)
   return presented?.via === 'cookie' ? csrfTokenOf(presented.token) : undefined
 }
 
-/** After this time the caller is looked up again; a revocation reaches other nodes as late. */
+/** After this time the caller is looked up again. A revocation takes as long to reach other nodes. */
 const REAUTHENTICATE_MS = 1_000
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 const assertCsrf = ({ method, headers }: FastifyRequest, { token, via }: Presented) => {
   if (via === 'bearer' || SAFE.has(method) || isCsrfToken(headers['x-csrf-token'], token)) return
-  throw new HttpError('csrf_failed', 'The x-csrf-token header is missing or wrong')
+  throw new HttpError(
+    'csrf_failed',
+    'The header x-csrf-token is missing or wrong: send the csrfToken of GET /v1/session',
+  )
 }
 
-/** The streams that a caller's rights are derived from. When one of them is in quarantine, the rights are not known. */
+/** The streams that a caller's rights are derived from. While one of them is in quarantine, the rights are not known. */
 export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Caller): string[] => [
   `session-${sessionId}`,
   `user-${userId}`,
@@ -86,7 +99,7 @@ export type AuthOptions = AttemptOptions & {
   readonly config: HttpConfig
   /** Records that a session was used. */
   readonly lastUsed: { record(sessionId: string): void }
-  /** @throws InQuarantine when one of these streams is in quarantine */
+  /** @throws InQuarantine if one of these streams is in quarantine */
   readonly reads: { assertNotQuarantined(...streams: string[]): void }
 }
 

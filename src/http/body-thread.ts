@@ -4,7 +4,7 @@ import { Unavailable } from '../engine/rejected.ts'
 import { type BodyBytes, wholeOf } from './body-bytes.ts'
 import { HttpError } from './http-error.ts'
 import { bodyText } from './json-body.ts'
-import type { TaskInput, TaskResult } from './task-result.ts'
+import type { TaskInput, TaskResult } from './body-tasks.ts'
 
 const IDLE_MS = 60_000
 const TIMEOUT_MS = 30_000
@@ -18,7 +18,7 @@ export type Task<T> = {
   /** The module that exports, as `name`, a function from `TaskInput` to the same value as a `TaskResult`. */
   readonly module: URL
   readonly name: string
-  /** Further members of its `TaskInput`. */
+  /** Other members of its `TaskInput`. */
   readonly more?: object
 }
 
@@ -29,13 +29,13 @@ export type Task<T> = {
 export type BodyThreads = {
   /**
    * Reads a body, on a thread if it is large; then its bytes are transferred, and cannot be used afterwards.
-   * @throws HttpError from the task; Unavailable when there is no thread, or it takes too long
+   * @throws HttpError from the task; Unavailable if no thread can start, or reading takes more than 30 seconds
    */
   read<T>(task: Task<T>, bytes: BodyBytes): Promise<T>
   close(): Promise<void>
 }
 
-/** `onError` is called when a thread cannot start, or ends by itself. */
+/** `onError` is called if a thread cannot start, or ends by itself. */
 export const newBodyThreads = (onError: (error: Error) => void): BodyThreads => {
   const maxThreads = Math.max(1, Math.min(4, availableParallelism() - 1))
   const pool = new Tinypool({

@@ -5,8 +5,8 @@ import { moduleUrl } from '../base/threads.ts'
 import type { BodyThreads, Task } from './body-thread.ts'
 import { check, read } from './check.ts'
 import { invalid } from './http-error.ts'
-import { type Arrived, newIntake } from './intake.ts'
-import { knownMembers } from './known-members.ts'
+import { type Arrived, BROKEN_OFF, newIntake } from './intake.ts'
+import { knownMembers } from './json-body.ts'
 import { type NodePermits, clientOf } from './node-permits.ts'
 
 declare module 'fastify' {
@@ -14,7 +14,7 @@ declare module 'fastify' {
     arrived: Arrived | undefined
   }
   interface FastifyContextConfig {
-    /** Parses the body for the route. Default: the members that its schema names. */
+    /** Parses the body for the route. Default: reads the members that its schema names. */
     readBody?: Task<unknown>
   }
 }
@@ -23,7 +23,7 @@ export const BATCH_LIMIT = 16 * 1024 * 1024
 
 const module = moduleUrl('./body-tasks', import.meta.url)
 
-/** A task that reads the members that a schema names. @throws Error for a schema that is not of an object */
+/** A task that reads the members that a schema names. @throws Error if the schema is not one of an object */
 const membersOf = (schema: unknown): Task<unknown> => {
   if (schema !== undefined && !(schema instanceof z.ZodObject)) throw new Error('a body must be a z.object')
   const names = schema ? Object.keys(schema.shape) : []
@@ -44,14 +44,19 @@ export const installBodies = (app: FastifyInstance, threads: BodyThreads, permit
     const { bytes } = request.arrived
     // A DELETE may have a content type and no body.
     if (bytes.length === 0) return undefined
-    return threads.read(config.readBody ?? membersOf(undefined), bytes) // an unknown path has none
+    return threads.read(config.readBody ?? membersOf(undefined), bytes) // an unknown path has no `readBody`
   })
   app.addHook('onSend', async (request) => request.arrived?.done())
   app.addContentTypeParser('*', (request: FastifyRequest, payload, done) => {
-    if (payload.destroyed) return done(invalid(undefined, 'The body broke off'), undefined)
+    if (payload.destroyed) return done(invalid(undefined, BROKEN_OFF), undefined)
     payload.resume()
     payload.on('end', () =>
-      done(needsBody(request) ? invalid(undefined, 'The body must be application/json') : null, undefined),
+      done(
+        needsBody(request)
+          ? invalid(undefined, 'The content type is not application/json: send the body as JSON')
+          : null,
+        undefined,
+      ),
     )
     payload.on('error', (error: Error) => done(error))
   })
@@ -67,11 +72,11 @@ const validator = (read: (value: unknown) => unknown) => (value: unknown) => {
   }
 }
 
-/** A body is handed on as it came; the parameters of a path or a query are what their schemas make of their texts. */
+/** A body is handed on as it was sent; the parameters of a path or a query are converted by their schemas. */
 const validatorOf = (schema: z.ZodType, httpPart: string | undefined) =>
   validator((value) => (httpPart === 'body' ? check(schema, value) : read(schema, value)))
 
-/** The validator of routes whose `readBody` has checked the body; it only checks that there is one. */
+/** The validator of routes whose `readBody` has checked the body: it only checks that there is one. */
 export const checkedByReadBody: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
   const validate = validatorOf(schema as z.ZodType, httpPart)
   return httpPart === 'body' ? (value: unknown) => (value ? { value } : validate(value)) : validate

@@ -7,12 +7,12 @@ import { unauthorized } from './http-error.ts'
 /** The namespace that a session is active in, with the caller's role there. */
 export type ActiveNamespace = { readonly id: string; readonly slug: string; readonly role: Role }
 
-/** Who a request comes from. */
+/** The user and session that a request comes from. */
 export type Caller = {
   readonly userId: string
   readonly identityId: string
   readonly sessionId: string
-  /** Absent when the user has no namespace left: reads are empty then, writes 403. */
+  /** Undefined if the user is not a member of any namespace: then lists are empty, and writes are a 403. */
   readonly namespace: ActiveNamespace | undefined
   readonly via: 'bearer' | 'cookie'
   readonly deviceName: string | undefined
@@ -21,20 +21,21 @@ export type Caller = {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Undefined without a valid token, which is an error only on routes with `auth: 'required'`. */
+    /** Undefined if the request has no valid token, which is an error only on routes with `auth: 'required'`. */
     caller: Caller | undefined
   }
 }
 
-/** @throws 401 without a valid token */
+/** @throws HttpError unauthorized if the request has no valid token */
 export const requireCaller = (request: FastifyRequest): Caller => {
   if (!request.caller) throw unauthorized()
   return request.caller
 }
 
-/** The caller's active namespace. @throws 403 when no namespace is left */
+/** The active namespace of the caller. @throws Rejected forbidden if the user is not a member of any */
 export const requireNamespace = (caller: Caller): ActiveNamespace => {
-  if (!caller.namespace) throw new Rejected('forbidden', 'You are a member of no namespace')
+  if (!caller.namespace)
+    throw new Rejected('forbidden', 'You are not a member of any namespace: create one, or ask for an invite')
   return caller.namespace
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Unavailable } from '../engine/rejected.ts'
 import { drain } from './drain.ts'
 
-/** Once the service is stopping, new requests on open connections get 503, so that clients know that nothing was stored. */
+/** While the service is stopping, new requests on open connections get 503, so that clients know that nothing was stored. */
 export const installClosing = (app: FastifyInstance): void => {
   let isClosing = false
   app.addHook('preClose', async () => {

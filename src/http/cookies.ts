@@ -2,13 +2,13 @@ import type { FastifyReply } from 'fastify'
 import { cookieNameOf } from './auth.ts'
 import type { HttpConfig } from './settings.ts'
 
-/** The `Set-Cookie` header of a cookie that scripts cannot read, and that forms of other sites do not send. */
+/** The `Set-Cookie` header of a cookie that scripts cannot read and forms of other sites do not send. */
 export const cookie = (name: string, value: string, seconds: number): string => {
   const secure = name.startsWith('__Host-') ? '; Secure' : ''
   return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
-/** Signs the browser in, for so many seconds. */
+/** Signs the browser in for this number of seconds. */
 export const setSessionCookie = (reply: FastifyReply, config: HttpConfig, token: string, seconds: number): void =>
   void reply.header('set-cookie', cookie(cookieNameOf(config), token, seconds))
 

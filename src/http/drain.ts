@@ -4,8 +4,8 @@ const MAX_BYTES = 64 * 1024 * 1024
 const MAX_MS = 5_000
 
 /**
- * Reads and discards the rest of a refused body, up to 64 MiB or 5 s. If the connection was closed while the client writes, it
- * would be reset, and the client would lose the answer.
+ * Reads and discards the rest of a refused body, up to 64 MiB or 5 seconds. If the service closed the connection while the client
+ * writes, the connection would be reset, and the client would lose the answer.
  */
 export const drain = (request: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {

@@ -11,7 +11,7 @@ import { HttpError, invalid, notFound } from './http-error.ts'
 import { installRefusalLog, logRefusal } from './refusals.ts'
 import { addVary } from './reply.ts'
 
-/** Where an error does not say when to try again. */
+/** The default of `Retry-After`. */
 const RETRY_AFTER_SECONDS = 1
 const RETRIED = new Set([429, 503])
 
@@ -22,7 +22,7 @@ const fromRejected = ({ code, message, details }: Rejected): HttpError => {
 
 const fromFastify = (error: FastifyError): HttpError | undefined => {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' || error.statusCode === 413) {
-    return new HttpError('payload_too_large', 'The request body is too large')
+    return new HttpError('payload_too_large', 'The body is too large: send less in one request')
   }
   if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) return invalid(undefined, error.message)
   return undefined
@@ -43,7 +43,7 @@ export const toHttpError = (error: unknown): HttpError => {
   if (error instanceof Error && 'severity' in error && isTransient(error)) {
     return new HttpError('unavailable', 'The service cannot do this right now; try again')
   }
-  return new HttpError('internal', 'Something broke on our side')
+  return new HttpError('internal', 'The service has a fault: tell its operator the x-request-id of this answer')
 }
 
 /** Sets the status of an error, and `Retry-After` where the request can be sent again. */
@@ -53,7 +53,7 @@ export const setStatus = (reply: FastifyReply, { code, retryAfter = RETRY_AFTER_
   return reply.code(status)
 }
 
-/** Whether the client has gone before its request was complete. */
+/** Whether the client has left before its request was complete. */
 const hasHungUp = ({ raw }: FastifyRequest): boolean => raw.destroyed && !raw.complete
 
 /** Logs internal errors, and refusals with their caller. */
@@ -67,9 +67,11 @@ export const logError = (error: unknown, request: FastifyRequest): void => {
 }
 
 const messageOf = ({ code, message }: HttpError, { hasBadToken }: FastifyRequest): string =>
-  code === 'unauthorized' && hasBadToken
-    ? 'The token that came with the request is not valid: it is misspelt, has expired, or was revoked. Log in again'
-    : message
+  code !== 'unauthorized'
+    ? message
+    : hasBadToken
+      ? 'The token of the request is not valid: it is misspelt, has expired, or was revoked. Log in again'
+      : 'The request has no token: log in, and send it as `Authorization: Bearer <token>`'
 
 /** Sends an error in the form of the API, as JSON; to a browser that wants to show a page, what people would miss as a page. */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -87,7 +89,7 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
 export const installErrors = (app: FastifyInstance): void => {
   installRefusalLog(app)
   app.setErrorHandler(async (error, request, reply) => {
-    // Fastify closes the connection of a body that was not read; the client has to be able to send it first.
+    // Fastify closes the connection if the body was not read. The client can read the answer only after it has sent the body.
     if (reply.getHeader('connection') === 'close') await drain(request.raw)
     return sendError(error, request, reply)
   })

@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { type Alive, type NotReady, type Ready, operations } from '../contract/operations.ts'
 import { route } from './route.ts'
 
-/** Problems, in words: `missing` are those that make the service not ready, `degraded` all others. */
+/** Problems in words: those in `missing` make the service not ready, those in `degraded` do not. */
 export type Readiness = { readonly missing: readonly string[]; readonly degraded: readonly string[] }
 
 export type HealthOptions = {
-  /** The clock, in milliseconds. */
+  /** The clock, in milliseconds since 1970. */
   readonly now: () => number
   readonly readiness: () => Promise<Readiness>
 }

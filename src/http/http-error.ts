@@ -4,7 +4,7 @@ import type { Rejection } from '../engine/rejected.ts'
 export type Code =
   Exclude<Rejection, 'slug_taken'> | 'csrf_failed' | 'method_not_allowed' | 'rate_limited' | 'internal' | 'unavailable'
 
-/** Field issues as zod's `flattenError` gives them. */
+/** The issues of a request, by field, as zod's `flattenError` returns them. */
 export type Details = { formErrors: string[]; fieldErrors: Record<string, string[]> }
 
 /** A request that is answered with an error, thrown from anywhere in the HTTP layer. */
@@ -12,7 +12,7 @@ export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly code: Code
   readonly details: unknown
-  /** In seconds: when the request can be sent again. */
+  /** After how many seconds the request may be sent again. */
   readonly retryAfter: number | undefined
 
   constructor(code: Code, message: string, details?: unknown, retryAfter?: number) {
@@ -29,12 +29,15 @@ export const rateLimited = (waitMs: number, reason = 'Too many requests'): HttpE
   return new HttpError('rate_limited', `${reason}; try again in ${seconds} s`, undefined, seconds)
 }
 
-/** A request that names a host that this service does not answer to. */
+/** The request names a host that this service does not answer to. */
 export class ForeignHost extends HttpError {
   readonly host: string
 
   constructor(host: string) {
-    super('forbidden', `This service does not answer to the host ${host}: ALLOWED_HOSTS names those that it answers to`)
+    super(
+      'forbidden',
+      `This service does not answer to the host ${host}: use another name of the service, or add this one to ALLOWED_HOSTS`,
+    )
     this.host = host
   }
 }
@@ -42,11 +45,11 @@ export class ForeignHost extends HttpError {
 export const notFound = () => new HttpError('not_found', 'Not found')
 export const unauthorized = () => new HttpError('unauthorized', 'Authentication required')
 
-/** A 400: what is wrong stands in its details, field by field; the message is always the same. */
+/** A 400: its details say what is wrong, field by field; the message is always the same. */
 export const invalidRequest = (details: Details): HttpError =>
   new HttpError('invalid_request', 'Invalid request', details)
 
-/** A 400 that names the field that is wrong. */
+/** A 400 with one issue, of a field or of the request as a whole. */
 export const invalid = (field: string | undefined, issue: string) =>
   invalidRequest({
     formErrors: field === undefined ? [issue] : [],

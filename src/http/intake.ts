@@ -4,26 +4,28 @@ import { type BodyBytes, newBodyBytes } from './body-bytes.ts'
 import { HttpError, invalid } from './http-error.ts'
 import type { NodePermits } from './node-permits.ts'
 
-/** Smaller bodies are not counted once they have arrived, because that would cost more than it saves. */
+/** Smaller bodies are not counted once they have arrived: counting them would cost more than it saves. */
 const SMALL_BYTES = 64 * 1024
 
 export type IntakeOptions = {
-  /** The maximal size of the body in bytes. */
+  /** The maximum size of the body, in bytes. */
   readonly limit: number
   readonly client: Client
 }
 
-/** A body that has arrived. `done` has to be called at the end of its request, to release its memory. */
+/** A body that has arrived. `done` has to be called at the end of the request, to release the memory. */
 export type Arrived = { readonly bytes: BodyBytes; done(): void }
 
 /** Reads the bodies of requests, and bounds the memory of all of them together. */
 export type Intake = {
-  /** @throws HttpError payload_too_large, Busy while there are too many bodies on this node */
+  /** @throws HttpError payload_too_large; Busy while this node has too many bodies */
   read(payload: IncomingMessage, options: IntakeOptions): Promise<Arrived>
 }
 
-const tooLarge = () => new HttpError('payload_too_large', 'The request body is too large')
-const brokenOff = () => invalid(undefined, 'The body broke off')
+const tooLarge = (limit: number) =>
+  new HttpError('payload_too_large', `The body has more than ${limit / 1_048_576} MiB: send less in one request`)
+export const BROKEN_OFF = 'The connection broke off before the body was complete: send the request again'
+const brokenOff = () => invalid(undefined, BROKEN_OFF)
 
 type Arrival = { readonly permit: Permit; readonly limit: number; readonly refused: AbortSignal }
 
@@ -33,7 +35,7 @@ const receive = (
   received: ReturnType<typeof newBodyBytes>,
   { permit, limit, refused }: Arrival,
 ): Promise<BodyBytes> => {
-  // The client may have gone during authentication; then no event of the stream will come, not even its end.
+  // If the client has left during authentication, the stream emits nothing any more, not even its end.
   if (payload.destroyed) return Promise.reject(brokenOff())
   const { promise, resolve, reject } = Promise.withResolvers<BodyBytes>()
   const leave = () => {
@@ -46,7 +48,7 @@ const receive = (
   }
   const onRefused = () => fail(refused.reason as Error)
   const onData = (chunk: Buffer) => {
-    if (permit.size() + chunk.length > limit) return fail(tooLarge())
+    if (permit.size() + chunk.length > limit) return fail(tooLarge(limit))
     received.add(chunk)
     permit.moved(chunk.length)
     permit.resize(permit.size() + chunk.length)
@@ -64,7 +66,7 @@ const receive = (
 export const newIntake = ({ bodies, work }: Pick<NodePermits, 'bodies' | 'work'>): Intake => {
   const read = async (payload: IncomingMessage, { limit, client }: IntakeOptions): Promise<Arrived> => {
     const expected = Number(payload.headers['content-length'] ?? 0)
-    if (expected > limit) throw tooLarge()
+    if (expected > limit) throw tooLarge(limit)
     const refusing = new AbortController()
     const permit = await bodies.acquire(client, 0, (reason) => refusing.abort(reason))
     const received = newBodyBytes(expected)

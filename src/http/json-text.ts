@@ -1,24 +1,24 @@
-/** Answers are joined from stored JSON text, so that what is stored comes out as it went in. */
+/** Answers are joined from stored JSON text, so that clients get exactly what was stored. */
 
 declare const value: unique symbol
 
 /** JSON text of a value of this type. */
 export type JsonText<Value> = string & { readonly [value]: Value }
 
-/** The same in parts, for what may be large. */
+/** JSON text in parts, for a value that may be large. */
 export type JsonTexts<Value> = readonly string[] & { readonly [value]: Value }
 
-/** The JSON text of each member. One that may be absent is where its text is null or undefined. */
+/** The JSON text of each member. An optional member is absent if its text is null or undefined. */
 export type MemberTexts<Value> = {
   readonly [Name in keyof Value]-?: undefined extends Value[Name] ? string | null | undefined : string
 }
 
-/** The same, where a long member may be in parts. */
+/** The JSON text of each member; that of a large member may be in parts. */
 type MemberParts<Value> = {
   readonly [Name in keyof Value]-?: MemberTexts<Value>[Name] | readonly string[]
 }
 
-/** The JSON text of an object. Each member has to be named here: a new one of the contract is missed by the compiler. */
+/** The JSON text of an object. All members of the type have to be given, so that the compiler finds where a new one is missing. */
 export const jsonText = <Value extends object>(members: MemberTexts<NoInfer<Value>>): JsonText<Value> => {
   const texts = members as Readonly<Record<string, string | null | undefined>>
   let text = ''
@@ -29,7 +29,7 @@ export const jsonText = <Value extends object>(members: MemberTexts<NoInfer<Valu
   return `{${text}}` as JsonText<Value>
 }
 
-/** The same in parts: a member that may be large is given in parts, as `arrayTexts` makes them. */
+/** The JSON text of an object in parts; `arrayTexts` makes the parts of a large member. */
 export const jsonTexts = <Value extends object>(members: MemberParts<NoInfer<Value>>): JsonTexts<Value> => {
   const given = members as Readonly<Record<string, string | readonly string[] | null | undefined>>
   const texts: string[] = []
@@ -47,7 +47,7 @@ export const jsonTexts = <Value extends object>(members: MemberParts<NoInfer<Val
   return texts as readonly string[] as JsonTexts<Value>
 }
 
-/** What comes behind the items of a list that is an object's first member, and sent item by item: the object's other members. */
+/** The text after the items of a list that is the first member of an object and is sent item by item: the other members. */
 export const endOfList = <Value extends object, List extends keyof Value>(
   others: MemberTexts<Omit<Value, List>>,
 ): string => {

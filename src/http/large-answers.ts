@@ -7,13 +7,13 @@ import { clientOf } from './node-permits.ts'
 declare module 'fastify' {
   interface FastifyReply {
     /**
-     * Waits for the memory of an answer of about so many bytes before it is made, so that no answers pile up that are waiting
-     * to be sent. @throws Busy when too many are being read, Unavailable when the client has left
+     * Waits for the memory of an answer of about this number of bytes before it is made, so that answers that wait to be sent do not
+     * pile up. @throws Busy if too many answers are being read; Unavailable if the client has left
      */
     reserveMemory(bytes: number): Promise<void>
     /**
-     * Sends texts one after another, none of which ends within a character. Where they are a large answer they are never joined: each becomes bytes when the client
-     * has taken those before. @throws as `reserveMemory`
+     * Sends texts one after another; none of them may end within a character. A large answer is never joined: each text becomes
+     * bytes when the client has read those before it. @throws as `reserveMemory`
      */
     sendTexts(texts: readonly string[]): Promise<FastifyReply>
   }
@@ -21,9 +21,9 @@ declare module 'fastify' {
 
 /** Smaller answers mostly fit into the buffers of the socket. */
 export const LARGE_BYTES = 256 * 1024
-/** Large answers are written in pieces: each that the system takes shows that the client goes on reading. */
+/** Large answers are written in pieces: each piece that the system takes shows that the client is still reading. */
 const PIECE_BYTES = 64 * 1024
-/** A client that takes nothing for so long is cut off, also when nobody waits. */
+/** A client that reads nothing for so long is cut off, even if no other client waits. */
 export const STALL_MS = 30_000
 
 function* slicesOf(bytes: Buffer) {
@@ -41,7 +41,7 @@ function* bytesOf(texts: readonly string[]) {
   yield Buffer.from(piece)
 }
 
-/** Each piece is asked for when the client has taken the one before. */
+/** Each piece is made when the client has read the one before it. */
 function* noting(pieces: Iterable<Buffer>, permit: Permit) {
   let sent = 0
   for (const piece of pieces) {
@@ -58,7 +58,7 @@ const streamOf = (pieces: Iterable<Buffer>, permit: Permit): Readable =>
 export const installLargeAnswers = (app: FastifyInstance, { answers }: { readonly answers: Permits }): void => {
   const held = new Map<FastifyReply, Permit>()
 
-  /** Undefined when the client has left meanwhile. */
+  /** Undefined if the client has left meanwhile. */
   const enter = async (reply: FastifyReply, bytes: number): Promise<Permit | undefined> => {
     const { raw } = reply
     const permit = await answers.acquire(clientOf(reply.request), bytes, () => raw.destroy())
@@ -76,7 +76,7 @@ export const installLargeAnswers = (app: FastifyInstance, { answers }: { readonl
     return permit
   }
 
-  /** Begins an answer of so many bytes, with the memory that was reserved for it. Undefined when the client has left. */
+  /** Begins an answer of this number of bytes, in the memory that was reserved for it. Undefined if the client has left. */
   const begin = async (reply: FastifyReply, bytes: number): Promise<Permit | undefined> => {
     const reserved = held.get(reply)
     reserved?.resize(bytes)

@@ -7,12 +7,12 @@ import { type NodeLimit, newNodeLimit } from './node-limit.ts'
 import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
 import type { HttpConfig } from './settings.ts'
 
-/** Limits of routes that are counted for each address. */
+/** Limits that are counted by address for each route that has one. */
 export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Limits how often one address may ask for this route. */
+    /** Limits how often one address may call this route. */
     limit?: AddressLimit
     /** Counts the route as a read, whatever its method. */
     reads?: true
@@ -25,7 +25,7 @@ export type Limits = {
   readonly reads: NodeLimit
   /** Reads without a session, by address. */
   readonly anonymousReads: NodeLimit
-  /** Requests whose token is not valid, or is missing where one is needed, by address. */
+  /** Requests without the valid token that they need, or with an invalid one, by address. */
   readonly unauthorized: NodeLimit
   close(): Promise<void>
 }
@@ -43,7 +43,7 @@ const QUERY_MS = 1_000
 
 const clearStatement = 'delete from tracebook.rate_limits where expire < $1'
 
-/** Limits whose counts all nodes share, on connections of their own; undefined when `RATE_LIMITS` is off. */
+/** The limits. All nodes share their counts, over connections of their own; undefined if `RATE_LIMITS` is off. */
 export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsOptions): Limits | undefined => {
   if (config.RATE_LIMITS === 'off') return undefined
   const pool = newPool(databaseUrl, 'limits', connections, QUERY_MS)
@@ -75,10 +75,10 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
 const isRead = ({ method, routeOptions }: FastifyRequest) =>
   method === 'GET' || method === 'HEAD' || routeOptions.config.reads === true
 
-/** Probes are never limited, also when their address has exceeded its limit. */
+/** Probes are never limited, even if their address has exceeded its limit. */
 const PROBES = new Set(['/health', '/health/ready', '/metrics'])
 
-/** Counts a request whose route has no limit of its own. Returns the milliseconds to wait when it is too many. */
+/** Counts a request whose route has no limit of its own. The result is the milliseconds to wait if the limit is exceeded. */
 const takeOne = ({ writes, reads, anonymousReads }: Limits, request: FastifyRequest): number | undefined => {
   const { caller, routeOptions, ip } = request
   if (caller) return (isRead(request) ? reads : writes).take(caller.sessionId)

@@ -1,20 +1,20 @@
-/** How many lines the log gets of things that others can repeat as often as they like. */
+/** Bounds the lines in the service's log about events that clients can cause at will. */
 export type LineBudget = {
-  /** Whether one more thing of this kind, by this cause, may cost a line. What may not is counted. */
+  /** Whether one more event of this kind and cause may get a line. Events without a line are counted. */
   take(kind: string, cause: string, most: number): boolean
-  /** Reports what was counted and not reported yet. */
+  /** Reports the counts that were not reported yet. */
   close(): void
 }
 
 export type LineBudgetOptions = {
-  /** Called at the end of a period for each kind of which more happened than there are lines. */
+  /** Called at the end of a period with the number of events without a line, for each kind that has any. */
   readonly report: (kind: string, count: number) => void
-  /** For all kinds and causes in a period. */
+  /** The maximum number of lines for all kinds and causes in a period. Default: 1,000. */
   readonly mostOfAll?: number
   readonly periodMs?: number
 }
 
-/** Gives each cause of each kind `most` lines in a period, a minute by default, which begins with its first line. */
+/** Gives each cause of each kind `most` lines in a period, a minute by default, which begins with the first event. */
 export const newLineBudget = ({ report, mostOfAll = 1_000, periodMs = 60_000 }: LineBudgetOptions): LineBudget => {
   const taken = new Map<string, number>()
   const leftOut = new Map<string, number>()

@@ -1,10 +1,50 @@
 import type { RecentChanges } from '../engine/recent-changes.ts'
 import type { Turns } from '../base/yielding.ts'
-import { BrokenOff, type Chunk, type Chunks, type EndsReading, type LongList } from './long-list.ts'
-import { newPieces } from './pieces.ts'
+import { type Chunk, type Chunks, type EndsReading, type LongList, BrokenOff } from './long-list.ts'
 import type { OpenList } from './open-list.ts'
 import type { ReadingRights } from './reading-rights.ts'
 import { type Client, type Permits, withPermit } from '../base/permits.ts'
+
+/** A part of an answer that is large enough for a system call, with the ids of the traces in it. */
+type Piece = { readonly bytes: Buffer; readonly traceIds: readonly string[] }
+
+/** Joins rows to the text of a JSON array, in pieces. */
+type Pieces = {
+  add(row: string, traceId: string | undefined): void
+  /** Adds text as it is, without a comma. */
+  append(text: string): void
+  isFull(): boolean
+  isEmpty(): boolean
+  /** The text since the last piece, followed by `end`. */
+  take(end?: string): Piece
+}
+
+const LENGTH = 64 * 1024
+
+const newPieces = (before: string): Pieces => {
+  let text = before
+  let separator = ''
+  let traceIds: string[] = []
+
+  const add = (row: string, traceId: string | undefined) => {
+    text += separator + row
+    separator = ','
+    if (traceId !== undefined) traceIds.push(traceId)
+  }
+
+  const append = (more: string) => {
+    text += more
+  }
+
+  const take = (end = '') => {
+    const piece = { bytes: Buffer.from(text + end), traceIds }
+    text = ''
+    traceIds = []
+    return piece
+  }
+
+  return { add, append, isFull: () => text.length >= LENGTH, isEmpty: () => text === '', take }
+}
 
 export type ListBytesOptions = {
   readonly rights: ReadingRights
@@ -12,17 +52,17 @@ export type ListBytesOptions = {
   /** Bounds how many chunks are read from the database at the same time. */
   readonly reads: Permits
   readonly client: Client
-  /** Bounds what is made in a turn of the event loop. */
+  /** Bounds how long the list is processed in a turn of the event loop. */
   readonly turns: Turns
 }
 
-/** @throws BrokenOff when the list has been broken off, or its reader has gone */
+/** @throws BrokenOff if the list was broken off, or its reader has left */
 const assertGoesOn = (openList: OpenList): void => {
   const over = openList.over()
   if (over) throw new BrokenOff(over === 'left' ? 'its reader has left' : over.reason)
 }
 
-/** Reads the first chunk. Returns the bytes of the answer; each further chunk is read when the client has read the one before. */
+/** Reads the first chunk, and returns the bytes of the answer. Each later chunk is read when the client has read the one before it. */
 export const openBytes = async <Row>(
   openList: OpenList,
   list: LongList<Row>,

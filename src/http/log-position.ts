@@ -4,27 +4,27 @@ import type { Anchor } from '../log/log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The last event of what the request wrote, or of what it found written; of several the last in the log. */
+    /** The newest event that the request has written, or that its result rests on if there was nothing to write. */
     anchor: Anchor | undefined
   }
 }
 
-/** The header by which an answer to a write names the last event that it stands for. */
+/** The header of an answer to a write that names this event. */
 export const LOG_POSITION = 'x-log-position'
 
 const LAST_POSITION = 2n ** 63n - 1n
 
-/** An anchor as clients keep it. They must not look into it. */
+/** An anchor as a text for clients, which must not depend on its form. */
 const logPositionOf = ({ position, id }: Anchor): string => `${position}.${id}`
 
-/** The anchor that a text of a client names; undefined for any other text. */
+/** The anchor that such a text names; undefined for any other text. */
 export const readLogPosition = (text: string): Anchor | undefined => {
   const [, digits, id] = /^(\d{1,19})\.([^.]+)$/.exec(text) ?? []
   if (digits === undefined || BigInt(digits) > LAST_POSITION || !isId(id!)) return undefined
   return { position: BigInt(digits), id: id! }
 }
 
-/** Adds the header to every answer of 200 to a request that has written, or found that there was nothing to write. */
+/** Adds the header to every 200 that answers a write, including a write that had nothing to change. */
 export const installLogPosition = (app: FastifyInstance): void => {
   app.decorateRequest('anchor', undefined)
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -13,42 +13,42 @@ import { JSON_TYPE } from './reply.ts'
 import { STALL_MS } from './large-answers.ts'
 import { type NodePermits, clientOf } from './node-permits.ts'
 
-/** What is made before the client has taken what was made: enough for a socket, little beside a chunk. */
+/** How many bytes are made ahead of the client: enough for a socket, little compared with a chunk. */
 const AHEAD_BYTES = 64 * 1024
-/** For one that takes something now and then, and so never stalls. */
+/** For a client that reads a little now and then, and so never stalls. */
 const MAX_DURATION_MS = 15 * 60_000
-/** Far below the second within which a list ends when its reader has lost the right. */
+/** Far below the second within which a list ends after its reader has lost the right to read it. */
 const CHECK_INTERVAL_MS = 100
-/** More than happen while a chunk is read; a list that is behind even that is broken off. */
+/** More than happen while a chunk is read. A list that is further behind is broken off. */
 const REMEMBERED_LOSSES = 5_000
 
 /**
- * Sends long lists. No database connection is held between two chunks. A list is broken off when its reader reads nothing for 30
- * s, or too slowly while others wait for memory; after 15 minutes; and within a second when the reader loses the right to read,
- * on any node. The client then sees a broken transfer, never a well-formed end.
+ * Sends long lists. No database connection is held between two chunks. A list is broken off if its reader reads nothing for 30
+ * seconds, or too slowly while others wait for memory; after 15 minutes; and within a second after the reader has lost the right to
+ * read it, on any node. The client then sees a broken transfer, never a well-formed end.
  */
 export type LongLists = {
-  /** Answers with a list. @throws before anything is sent: errors of its first chunk, Busy without free memory */
+  /** Answers with a list. @throws before anything is sent: the errors of its first chunk; Busy if no memory is free */
   send<Row>(reply: FastifyReply, list: LongList<Row>): Promise<FastifyReply>
-  /** Does a piece of work of an answer among the chunks of lists: only so many of them are made at the same time. @throws Busy */
+  /** Does work for an answer under the same limit of concurrent reads as the chunks of lists. @throws Busy */
   turn<T>(client: Client, work: () => Promise<T>): Promise<T>
-  /** Breaks off the lists whose readers lose their right by an event. Called for each event before its write is answered. */
+  /** Breaks off the lists whose readers lose the right to read by an event. Called for each event before its write is answered. */
   observe(event: { readonly position: bigint; readonly ends: EndsReading | undefined }): void
   /** Breaks off all lists. Called when it is not known who has lost a right. */
   clear(): void
-  /** The same for a log in another epoch, where positions begin anew. */
+  /** Breaks off all lists for a log in another epoch, whose positions start again. */
   restart(): void
 }
 
 export type LongListsOptions = {
-  /** The clock, in milliseconds. */
+  /** The clock, in milliseconds since 1970. */
   readonly now: () => number
-  /** False while this node does not follow the log: then the rights of readers are queried again and again. */
+  /** False while this node does not follow the log; then the rights of readers are queried repeatedly. */
   readonly isCurrent: () => boolean
   readonly permits: Pick<NodePermits, 'answers' | 'reads' | 'turns'>
 }
 
-/** Why a list must be broken off now, by the clock; undefined when it need not. */
+/** Why a list has to be broken off because of the time; undefined if it need not be. */
 const timeoutOf = ({ reader, opened }: OpenList, now: number): string | undefined => {
   if ((reader.caller?.expiresAt ?? Infinity) <= now) return 'the session of its reader has expired'
   return performance.now() - opened > MAX_DURATION_MS ? 'its reader is too slow' : undefined
@@ -66,8 +66,7 @@ export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): Lon
   const rights = newReadingRights(isCurrent, losses)
   let checking: NodeJS.Timeout | undefined
 
-  const fail = (openList: OpenList, error: unknown) =>
-    openList.breakOff(reasonOf(error) ?? 'something broke on our side')
+  const fail = (openList: OpenList, error: unknown) => openList.breakOff(reasonOf(error) ?? 'the service has a fault')
 
   const checkAll = () => {
     for (const openList of [...openLists]) {

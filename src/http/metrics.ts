@@ -56,7 +56,7 @@ export const newMetrics = () => {
     }),
     realtimeCoalesced: new Counter({
       name: 'tracebook_realtime_coalesced_total',
-      help: 'Changes that a value shows beside the first',
+      help: 'Changes that were combined into the value of another change',
       registers,
     }),
     realtimeDropped: new Counter({
@@ -67,7 +67,7 @@ export const newMetrics = () => {
     }),
     realtimeLag: new Histogram({
       name: 'tracebook_realtime_lag_seconds',
-      help: 'From the moment that a change was heard of to its value being handed to connections',
+      help: 'Time from the arrival of a change to the sending of its value',
       buckets: seconds,
       registers,
     }),
@@ -88,7 +88,7 @@ export type Metrics = ReturnType<typeof newMetrics>
 
 export type MetricsOptions = { readonly metrics: Metrics; readonly logger: Pick<Logger, 'isLevelEnabled'> }
 
-/** Measures every request by its route; paths would be too many. */
+/** Measures every request by its route; there would be too many paths. */
 export const installMetrics = (app: FastifyInstance, { metrics, logger }: MetricsOptions): void => {
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown'

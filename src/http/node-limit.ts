@@ -1,8 +1,8 @@
 import type { SharedLimit } from './shared-limit.ts'
 
-/** A limit by session or by address, counted in memory, and shared with other nodes when a count becomes relevant. */
+/** A limit by session or by address. It is counted in memory; large counts are shared with other nodes. */
 export type NodeLimit = {
-  /** Counts one request. Returns the milliseconds to wait when it is too many. */
+  /** Counts one request. The result is the milliseconds to wait if the limit is exceeded. */
   take(key: string): number | undefined
   /** Uncounts a request. */
   giveBack(key: string): void
@@ -12,24 +12,23 @@ export type NodeLimit = {
 
 export type NodeLimitOptions = {
   readonly shared: Pick<SharedLimit, 'add'>
-  /** The limit: requests a minute. */
+  /** The limit, in requests per minute. */
   readonly points: number
   /** A monotonic clock, in milliseconds. */
   readonly elapsed: () => number
-  /** How many keys are counted at most; the oldest one is dropped. */
+  /** The maximum number of keys; then the oldest is dropped. Default: 100,000. */
   readonly keep?: number
 }
 
 type Entry = { count: number; unshared: number; blockedUntil: number }
 
 const WINDOW_MS = 60_000
-/** Counts below this part of the limit are not shared, because most sessions never exceed it, and sharing costs a query. */
+/** Counts below this part of the limit are not shared: most sessions never exceed it, and sharing costs a query. */
 const WORTH_SHARING = 0.05
 
 /**
- * A query for each request would be more expensive than many requests, so each node counts in memory, and shares the counts of
- * busy keys only. With n nodes at most n × 5 % more than the limit gets through, and what they let through between two calls of
- * `share`: a client that sends faster than that is stopped as late.
+ * A query for each request would cost more than many requests do, so each node counts in memory and shares only the counts of
+ * busy keys. With n nodes, at most n × 5 % more requests than the limit get through, and those between two calls of `share`.
  */
 export const newNodeLimit = ({ shared, points, elapsed, keep = 100_000 }: NodeLimitOptions): NodeLimit => {
   const entries = new Map<string, Entry>()

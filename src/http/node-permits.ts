@@ -5,34 +5,34 @@ import { addressKey } from './address.ts'
 
 const MiB = 1024 * 1024
 
-/** What one must take or send while others wait: 1 MB/s, in bytes a tick. */
+/** The minimum pace while others wait, in bytes per tick: 1 MB/s. */
 const MIN_PACE = TICK_MS * 1_000
 
-/** What all clients of this node hold together, each kind with its own capacity: in bytes, or pieces. */
+/** What all clients of this node hold together. Each kind has its own capacity, in bytes or in number. */
 export type NodePermits = {
-  /** Bodies that are arriving, or have arrived and wait for their turn. */
+  /** Bytes of bodies that are arriving, or have arrived and wait. */
   readonly bodies: Permits
-  /** Bodies that are worked on: parsed, checked and serialised they take several times as much. */
+  /** Bytes of bodies that are being processed; parsed and checked, they take several times as much memory. */
   readonly work: Permits
-  /** Answers of many bytes, whole or as much of them as is in memory. */
+  /** Bytes in memory of large answers. */
   readonly answers: Permits
-  /** Reads of much from the database, in pieces: few, so that other reads get a connection soon. */
+  /** Long reads from the database, in number: few, so that other reads get a connection soon. */
   readonly reads: Permits
-  /** Frames of many bytes to realtime clients; one that goes to many is one. */
+  /** Bytes of large frames to realtime clients; a frame that goes to many clients counts once. */
   readonly frames: Permits
-  /** Connections, by net. */
+  /** Connections by net, in number. */
   readonly sockets: Permits
-  /** Whose work the event loop does next. */
+  /** Decides whose work the event loop does next. */
   readonly turns: Turns
   close(): void
 }
 
-/** What a node is not to have more of, however many descriptors there are. */
+/** The maximum number of connections, however many file descriptors there are. */
 const MOST_SOCKETS = 10_000
-/** Descriptors for files, timers, the log's connections and threads. */
+/** File descriptors for files, timers, threads and the connections of the log. */
 const RESERVED = 128
 
-/** How many connections there may be beside so many of the database. */
+/** How many connections fit beside those of the database. */
 const socketsBeside = (databaseConnections: number): number => {
   Object.assign(process.report, { excludeNetwork: true }) // it would look up names
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } }
@@ -40,7 +40,7 @@ const socketsBeside = (databaseConnections: number): number => {
   return Math.max(64, Math.min(MOST_SOCKETS, (descriptors || Infinity) - databaseConnections - RESERVED))
 }
 
-/** Permits with the capacities of a node; tests may give others. */
+/** The permits of a node; tests pass others. */
 export const newNodePermits = (
   databaseConnections = 0,
   given: Partial<Omit<NodePermits, 'turns' | 'close'>> = {},
@@ -65,7 +65,7 @@ export const newNodePermits = (
   return { ...all, turns: newTurns(), close: () => clearInterval(ticking) }
 }
 
-/** Who is behind a request: its user, else the net that it comes from. */
+/** The client behind a request: its user, else the net that it comes from. */
 export const clientOf = ({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): Client => {
   const net = `net:${addressKey(ip)}`
   return { id: caller ? `user:${caller.userId}` : net, net }

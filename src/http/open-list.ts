@@ -3,10 +3,10 @@ import type { FastifyReply } from 'fastify'
 import type { Reader, Sending } from './long-list.ts'
 import type { Permit } from '../base/permits.ts'
 
-/** A long list that is being sent. Times are milliseconds that only move forward. */
+/** A long list that is being sent. Times are milliseconds of a monotonic clock. */
 export type OpenList = Sending & {
   readonly reader: Reader
-  /** The checkpoint of a snapshot in which the reader has the right to read. @throws 401, 404, Unavailable */
+  /** The checkpoint of a snapshot in which the reader has the right to read. @throws HttpError unauthorized, not_found; Unavailable */
   readonly check: () => Promise<bigint>
   readonly opened: number
   /** When the last check of the reader's rights began, and whether this node has followed the log since. */
@@ -17,13 +17,13 @@ export type OpenList = Sending & {
   permit: Permit | undefined
   /** The stream of its pieces; undefined until the first chunk is read. */
   readable: Readable | undefined
-  /** `left` after the end of the answer or when its reader has gone, else why it was broken off; undefined while it is sent. */
+  /** `left` if the answer has ended or its reader has left, else why it was broken off; undefined while it is sent. */
   readonly over: () => 'left' | { readonly reason: string } | undefined
-  /** Records that a piece of so many bytes is sent now, and the traces that it shows. */
+  /** Records that a piece with this number of bytes is sent now, and the traces that it shows. */
   sends(bytes: number, traceIds: readonly string[]): void
-  /** Resets the connection, so that the client sees that the answer is not complete. Nothing that waits here is sent. */
+  /** Resets the connection, so that the client sees that the answer is not complete. Pieces that wait are not sent. */
   breakOff(reason: string): void
-  /** Called after the end of the answer, or when its reader has gone. */
+  /** Called after the end of the answer, or when its reader has left. */
   leave(): void
 }
 
@@ -45,7 +45,7 @@ const newOutgoing = (unsent: () => number) => {
   let produced = 0
   const add = (bytes: number, traceIds: readonly string[]) => {
     const gone = produced - unsent()
-    // The newest two may be between two buffers, and counted in neither.
+    // The newest two pieces may be on their way between two buffers, and counted in neither.
     pieces = pieces.filter(({ end }, i) => end > gone || i >= pieces.length - 2)
     produced += bytes
     pieces.push({ traceIds, end: produced })

@@ -5,9 +5,10 @@ import { type Api, tags } from '../contract/route.ts'
 import { cookieNameOf } from './auth.ts'
 import { JSON_TYPE } from './reply.ts'
 import { documentOf } from './openapi-document.ts'
-import { withOwnExamples } from './openapi-examples.ts'
 import { version } from '../base/version.ts'
 import type { HttpConfig } from './settings.ts'
+import { randomBytes } from 'node:crypto'
+import { EXAMPLE_DEVICE_ID, EXAMPLE_SLUG } from '../contract/fields.ts'
 
 const description = `Stores the recorded sessions of AI coding agents.
 
@@ -49,6 +50,17 @@ export const wholeDocument = (api: Api, config: HttpConfig) => {
     servers: [{ url: config.PUBLIC_URL ?? '/' }],
     tags,
   }
+}
+
+/**
+ * The JSON text of the document with examples that a reader of `/docs` can send unchanged: a random `deviceId`, and a slug that is
+ * not taken. The document at `/openapi.json` is the same for everybody.
+ */
+export const withOwnExamples = (document: string): string => {
+  const [deviceId, slug] = [randomBytes(16).toString('hex'), `${EXAMPLE_SLUG}-${randomBytes(3).toString('hex')}`]
+  return document
+    .replaceAll(JSON.stringify(EXAMPLE_DEVICE_ID), JSON.stringify(deviceId))
+    .replaceAll(JSON.stringify(EXAMPLE_SLUG), JSON.stringify(slug))
 }
 
 /** Serves the OpenAPI 3.1 document of an API at `/openapi.json`, and a reference at `/docs`. */

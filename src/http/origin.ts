@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { isLoopback } from './loopback.ts'
+import { isLoopback } from './address.ts'
 import type { HttpConfig } from './settings.ts'
+import { HttpError } from './http-error.ts'
+import { listensOnLoopback } from './host.ts'
 
 /** The origin of the service: that of `PUBLIC_URL`, else of the address that it listens on. */
 export const originOf = (app: FastifyInstance, { PUBLIC_URL, HOST, PORT }: HttpConfig): string => {
@@ -10,14 +12,14 @@ export const originOf = (app: FastifyInstance, { PUBLIC_URL, HOST, PORT }: HttpC
   return new URL(`http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`).origin
 }
 
-/** The origin that a request was sent to, by its `Host`; undefined for a header that is none. */
+/** The origin that a request was sent to, by its `Host`; undefined if the header is not valid. */
 export const targetOrigin = ({ protocol, headers }: FastifyRequest): string | undefined =>
   URL.parse(`${protocol}://${headers.host}`)?.origin
 
 /**
- * Whether an origin is that of the service's own pages. The service is reached by several names, such as `localhost` and
- * `127.0.0.1`, and its own pages are those of the name that the request was sent to. With a `PUBLIC_URL` only loopback names
- * count so: a page of the public name over plain HTTP may be an attacker's.
+ * Whether an origin is that of the service's own pages. The service may be reached by several names, such as `localhost` and
+ * `127.0.0.1`; its own pages are those of the name that the request was sent to. With a `PUBLIC_URL`, this holds for loopback names
+ * only: a page of the public name over plain HTTP may be an attacker's.
  */
 const isOwnOrigin = (app: FastifyInstance, config: HttpConfig, request: FastifyRequest, origin: string): boolean =>
   origin === originOf(app, config) ||
@@ -37,11 +39,34 @@ export const newTrustedOriginCheck = (
 }
 
 /**
- * Whether a browser says that a request comes from a page of the service itself, with `Origin`, `Sec-Fetch-Site` or both. Every
- * browser sends one of them with a form; a request with neither is none.
+ * Whether a browser says, by `Origin`, `Sec-Fetch-Site` or both, that a request comes from a page of the service itself. Every
+ * browser sends one of them with a form, so a request with neither does not come from a page.
  */
 export const isFromOwnPage = (app: FastifyInstance, config: HttpConfig, request: FastifyRequest): boolean => {
   const { origin, 'sec-fetch-site': site } = request.headers
   if (origin === undefined) return site === 'same-origin'
   return (site === undefined || site === 'same-origin') && isOwnOrigin(app, config, request, origin)
+}
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * On a service that listens on loopback, refuses anonymous writes from pages of other origins, except `CORS_ORIGINS`: otherwise
+ * any website could create users of a service that only its owner can reach. A request without `Origin` does not come from a page. The
+ * redirect back from the code host is a GET, and checked by its state. Has to come after authentication. @throws HttpError forbidden
+ */
+export const installCrossOriginCheck = (app: FastifyInstance, config: HttpConfig): void => {
+  if (!listensOnLoopback(config)) return
+  const isTrusted = newTrustedOriginCheck(app, config)
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { origin } = request.headers
+    if (origin === undefined || request.caller || SAFE.has(request.method) || isTrusted(request)) return done()
+    done(
+      new HttpError(
+        'forbidden',
+        'Pages of this origin may not do this without a token: log in, or add the origin to CORS_ORIGINS',
+      ),
+    )
+  })
 }

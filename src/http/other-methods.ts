@@ -3,15 +3,15 @@ import { HttpError } from './http-error.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Whether an address of one route may be one of another route, too: a message may be called `batch`. */
+/** Whether a path of one route may be one of another route, too: a message may have the id `batch`. */
 const isAlso = (url: string, other: string): boolean => {
   const [own, others] = [url.split('/'), other.split('/')]
   return own.length === others.length && own.every((part, i) => part === others[i] || others[i]!.startsWith(':'))
 }
 
 /**
- * Takes note of all routes from here on. What it returns has the paths of these answer other methods with 405 and an `Allow` header, before
- * anything else is asked; `OPTIONS` is answered for every path.
+ * Notes all routes that are registered after it. The function that it returns makes their paths answer other methods with 405 and an
+ * `Allow` header, before authentication. `OPTIONS` is answered for every path.
  */
 export const refuseOtherMethods = (app: FastifyInstance): (() => void) => {
   const known: { readonly url: string; readonly method: string | string[] }[] = []
@@ -34,7 +34,7 @@ export const refuseOtherMethods = (app: FastifyInstance): (() => void) => {
         config: { auth: 'none' },
         onRequest: async ({ method }, reply) => {
           reply.header('allow', allow)
-          throw new HttpError('method_not_allowed', `This address takes ${allow}, and not ${method}`)
+          throw new HttpError('method_not_allowed', `This path takes ${allow}, not ${method}`)
         },
         handler: async () => {},
       })

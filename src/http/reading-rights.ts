@@ -7,13 +7,13 @@ import type { OpenList } from './open-list.ts'
 const RECENT_MS = 300
 const TIMEOUT_MS = 1_000
 
-/** Checks that the readers of long lists may go on reading. @throws 401 and 404 when not, Unavailable when that is not known */
+/** Checks that the readers of long lists may go on reading. @throws HttpError unauthorized, not_found; Unavailable if it is not known */
 export type ReadingRights = {
   /** Queries the rights now. */
   confirm(openList: OpenList): Promise<void>
   /**
-   * Resolves when no event that is older than a second can have taken the right away: at once while this node follows the log,
-   * else after a query of a second at most.
+   * Resolves if no event that is older than a second has taken the right away: at once while this node follows the log,
+   * else after a query of at most a second.
    */
   ensure(openList: OpenList): Promise<void>
 }

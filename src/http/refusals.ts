@@ -12,7 +12,7 @@ declare module 'fastify' {
 
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'csrf_failed'])
 
-/** Lines a minute for each reason of one caller, or of one address. */
+/** The maximum number of lines per minute for each reason, of one session or address. */
 const MOST_LINES = 20
 
 /** The parameters of a request; invite codes are masked, because they work like passwords. */
@@ -21,7 +21,7 @@ const subjectOf = ({ params }: FastifyRequest): Record<string, unknown> => {
   return code === undefined ? named : { ...named, code: '[masked]' }
 }
 
-/** Logs who was refused what, and why; never tokens, cookies or codes. */
+/** Logs the caller, the request and the reason of a refusal; never tokens, cookies or codes. */
 export const noteRefusal = (request: FastifyRequest, reason: string): void => {
   const { method, routeOptions, caller, ip } = request
   if (!request.server.refusalLines.take(reason, caller?.sessionId ?? addressKey(ip), MOST_LINES)) return
@@ -30,20 +30,20 @@ export const noteRefusal = (request: FastifyRequest, reason: string): void => {
   request.log.info({ refused: reason, ip, ...who, what }, 'refused')
 }
 
-/** One line is for all callers: any client can send any host, and the line is there to show that a name is missing. */
+/** One line for all callers: any client can send any host, and one line is enough to show that a name may be missing. */
 const noteForeignHost = (request: FastifyRequest, host: string): void => {
   if (request.server.refusalLines.take('host', '', 1))
     request.log.info({ refused: 'host', ip: request.ip, host }, 'refused')
 }
 
-/** The same for an error, if it is a refusal; also for a 404 that hides what the caller may not see. */
+/** Logs an error if it is a refusal, or a 404 that hides what the caller may not see. */
 export const logRefusal = (error: unknown, code: string, request: FastifyRequest): void => {
   if (error instanceof ForeignHost) noteForeignHost(request, error.host)
   else if (REFUSALS.has(code)) noteRefusal(request, code)
   else if (error instanceof Rejected && error.hidesExistence) noteRefusal(request, 'hidden')
 }
 
-/** Bounds what refusals cost in the log: what goes beyond is one line a minute for each reason, with their number. */
+/** Bounds the lines about refusals. Those without a line are counted in one line per minute for each reason. */
 export const installRefusalLog = (app: FastifyInstance): void => {
   const report = (refused: string, count: number) =>
     app.log.info({ refused, count }, 'refused, without a line for each')

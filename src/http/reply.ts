@@ -5,11 +5,11 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 /** Answers 200 with `{ ok: true, data }`. */
 export const ok = (reply: FastifyReply, data: object): FastifyReply => okText(reply, JSON.stringify(data))
 
-/** The same for data that is JSON text. */
+/** Answers 200 with data that is JSON text. */
 export const okText = (reply: FastifyReply, data: string): FastifyReply =>
   reply.type(JSON_TYPE).send(`{"ok":true,"data":${data}}`)
 
-/** The same for data whose JSON text is in parts, and may be large. */
+/** Answers 200 with data whose JSON text is in parts and may be large. */
 export const okTexts = (reply: FastifyReply, data: readonly string[]): Promise<FastifyReply> =>
   reply.type(JSON_TYPE).sendTexts(['{"ok":true,"data":', ...data, '}'])
 
@@ -22,7 +22,7 @@ export const addVary = (reply: FastifyReply, names: string): void => {
 /** JSON text of an array whose items are JSON text. */
 export const jsonArray = (items: readonly string[]): string => `[${items.join(',')}]`
 
-/** The same in parts, for `okTexts`. */
+/** JSON text of an array in parts, for `okTexts`. */
 export const arrayTexts = (items: readonly string[]): string[] => [
   '[',
   ...items.flatMap((item, i) => (i === 0 ? [item] : [',', item])),

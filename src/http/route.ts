@@ -6,7 +6,7 @@ import type { Task } from './body-thread.ts'
 import type { JsonText, JsonTexts } from './json-text.ts'
 import { ok, okText, okTexts } from './reply.ts'
 
-/** Bytes are a buffer here. */
+/** The body as handlers get it: bytes are a Buffer. */
 type BodyHere<R extends Route> = R['body'] extends { readonly is: 'bytes' } ? Buffer | undefined : BodyOf<R>
 
 /** A request to a route of the contract: its parameters and its body are checked. */
@@ -16,17 +16,17 @@ export type RouteRequest<R extends Route, Body = BodyHere<R>> = FastifyRequest<{
   Body: Body
 }>
 
-/** What a handler gives: the data of the answer, its JSON text, also in parts, or the reply where it has sent the answer itself. */
-type Given<R extends Route> = DataOf<R> | JsonText<DataOf<R>> | JsonTexts<DataOf<R>> | FastifyReply
+/** The result of a handler: the data of the answer, its JSON text (also in parts), or the reply if the handler has sent the answer. */
+type Result<R extends Route> = DataOf<R> | JsonText<DataOf<R>> | JsonTexts<DataOf<R>> | FastifyReply
 
 type Handler<R extends Route, Body> = (
   request: RouteRequest<R, Body>,
   reply: FastifyReply,
-) => Promise<Given<R>> | Given<R>
+) => Promise<Result<R>> | Result<R>
 
-/** How the service reads a request, which clients need not know: its limits and hooks, and who checks the body. */
+/** How the service reads a request: limits and hooks of the route, and how the body is checked. Clients need not know it. */
 type Reading<Body> = Pick<RouteShorthandOptions, 'bodyLimit' | 'config' | 'onRequest' | 'validatorCompiler'> & {
-  /** Parses and checks the body instead of its schema, and makes of it what the handler gets. */
+  /** Parses and checks the body instead of its schema; the handler gets its result. */
   readonly readBody?: Task<Body>
 }
 
@@ -59,7 +59,7 @@ export const route = <Key extends string, A extends Readonly<Record<Key, Route>>
     schema,
     handler: async (request, reply) => {
       const answer = (await handler(request as unknown as RouteRequest<A[Key], Body>, reply)) as unknown
-      // A reply that is awaited gives nothing once its answer has been sent.
+      // A reply resolves to undefined once its answer has been sent.
       if (answer === undefined || answer === reply) return reply
       if (typeof answer === 'string') return okText(reply, answer)
       return Array.isArray(answer) ? okTexts(reply, answer as readonly string[]) : ok(reply, answer as object)

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import { wholeNumber } from '../base/whole-number.ts'
-import { bareHostOf } from './host-names.ts'
+import { bareHostOf } from './address.ts'
 
 const perMinute = (fallback: number) => wholeNumber(1, 1_000_000_000).default(fallback)
 
@@ -29,28 +29,30 @@ const trustProxy = z
   .string()
   .default('off')
   .refine((text) => text === 'off' || list(text).every(isRange), {
-    error: 'must be off, or addresses: 10.0.0.0/8, ::1, loopback, linklocal, uniquelocal',
+    error: 'must be off, or addresses of proxies, such as 10.0.0.0/8, ::1, loopback, linklocal or uniquelocal',
   })
   .transform((text) => (text === 'off' ? false : list(text)))
 
 const isOrigin = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '') && new URL(text).origin === text
 
-/** The origins of pages that may send the cookie. With a bearer token any page may call. */
+/** The origins of pages that may send the cookie. Pages of any origin may call with a bearer token. */
 const corsOrigins = z
   .string()
   .default('')
   .transform((text) => (text === '' ? [] : list(text)))
-  .refine((origins) => origins.every(isOrigin), { error: 'must be origins, as https://app.example.org' })
+  .refine((origins) => origins.every(isOrigin), {
+    error: 'must be origins, such as https://app.example.org, separated by commas',
+  })
 
 /**
- * Further hosts that the service answers to, besides this machine's and that of `PUBLIC_URL`: names or addresses without ports.
+ * Hosts that the service answers to besides those of this machine and of `PUBLIC_URL`: names or addresses without ports.
  */
 const allowedHosts = z
   .string()
   .default('')
   .transform((text) => (text === '' ? [] : list(text).map(bareHostOf)))
   .refine((hosts): hosts is string[] => hosts.every((host) => host !== undefined), {
-    error: 'must be names or addresses without ports: traces.example.org, 192.0.2.7, [2001:db8::7]',
+    error: 'must be names or addresses without ports, such as traces.example.org,192.0.2.7,[2001:db8::7]',
   })
 
 const publicUrl = z

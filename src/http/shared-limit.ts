@@ -3,11 +3,11 @@ import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-lim
 
 const WINDOW_SECONDS = 60
 
-/** A limit by key whose counts all nodes share in PostgreSQL; while that is away, each node counts for itself. */
+/** A limit by key whose counts all nodes share in PostgreSQL; while the database is away, each node counts for itself. */
 export type SharedLimit = {
-  /** Counts one request. Returns the milliseconds to wait when it is too many. */
+  /** Counts one request. The result is the milliseconds to wait if the limit is exceeded. */
   take(key: string): Promise<number | undefined>
-  /** Adds requests that were counted elsewhere. Returns the milliseconds to wait when the limit is exceeded. */
+  /** Adds requests that were counted elsewhere. The result is the milliseconds to wait if the limit is exceeded. */
   add(key: string, points: number): Promise<number | undefined>
 }
 
@@ -15,11 +15,11 @@ export type SharedLimitOptions = {
   readonly pool: pg.Pool
   /** The prefix of the keys of this limit. */
   readonly name: string
-  /** The limit: requests a minute. */
+  /** The limit, in requests per minute. */
   readonly points: number
 }
 
-/** Keys beyond their limit are refused from memory, without a query, until their minute is over. */
+/** Keys that have exceeded their limit are refused without a query until their minute is over. */
 export const newSharedLimit = ({ pool, name, points }: SharedLimitOptions): SharedLimit => {
   const common = { keyPrefix: name, points, duration: WINDOW_SECONDS }
   const limiter = new RateLimiterPostgres({

@@ -12,15 +12,16 @@ export type SocketsOptions = {
   readonly lines: LineBudget
 }
 
-/** So many more may be open for the moment in which others make room. */
+/** How many more connections may be open while others are being closed. */
 const BEYOND = 64
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /**
- * Bounds the connections of a server, so that descriptors are left for the database and for others: where there is no room for one more,
- * the oldest idle one of the largest net is closed. One is idle that has not sent a whole request, or has its answer.
+ * Bounds the connections of a server, so that file descriptors are left for the database and other uses. If there is no room for another
+ * connection, the oldest idle connection of the net with the most connections is closed. A connection is idle if it has not sent a whole
+ * request, or its request has been answered.
  */
 export const boundSockets = (server: Server, { sockets, logger, lines }: SocketsOptions): void => {
   const permits = new WeakMap<Socket, Permit>()
@@ -55,7 +56,7 @@ export const boundSockets = (server: Server, { sockets, logger, lines }: Sockets
   server.on('upgrade', ({ socket }: IncomingMessage) => permits.get(socket)?.rest())
 }
 
-/** Node watches the socket of an upgrade no longer: where it has got an answer and no WebSocket, it would stay for ever. */
+/** Ends the connection of an upgrade that was refused: Node does not watch it any more, so it would stay open for ever. */
 export const endAnsweredUpgrades = (app: FastifyInstance): void => {
   app.addHook('onResponse', async ({ raw }) => {
     if (raw.headers.upgrade !== undefined) raw.socket.end(() => raw.socket.destroy())

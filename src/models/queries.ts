@@ -3,7 +3,7 @@ import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { invalid } from '../http/http-error.ts'
 import { isUnstorable } from '../base/json/exact.ts'
-import { decodeCursor, encodeCursor } from '../http/cursor.ts'
+import { decodeCursor, encodeCursor } from '../http/list-page.ts'
 
 type ModelReads = Reads<ReadTables>
 

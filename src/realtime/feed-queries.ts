@@ -1,7 +1,7 @@
 import { type FeedPage, firstPages } from '../feed/first-pages.ts'
 import { feedList } from '../feed/queries.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../contract/parameters.ts'
-import { PAGE_BYTES } from '../http/page-bytes.ts'
+import { PAGE_BYTES } from '../http/list-page.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
 import { NOTHING, keyOf, queryKind } from './question.ts'
 

@@ -1,4 +1,4 @@
-import { isLoopback } from '../http/loopback.ts'
+import { isLoopback } from '../http/address.ts'
 
 /** The path that the code host redirects browsers to. */
 export const CALLBACK = '/v1/auth/callback/codehost'

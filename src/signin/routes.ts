@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { signIns } from '../contract/signin.ts'
 import { HttpError, invalid, notFound } from '../http/http-error.ts'
-import { pickDefined } from '../http/pick-defined.ts'
+import { pickDefined } from '../http/check.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import { route } from '../http/route.ts'
 import { sha256 } from '../base/ids.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { isLoopback } from '../http/loopback.ts'
-import { type NetworkSettings, isReachedByOthers } from '../http/reach.ts'
+import { isLoopback } from '../http/address.ts'
+import { type NetworkSettings, isReachedByOthers } from '../http/host.ts'
 
 /** A URL of the code host. Secrets are sent to it, so it has to be https; http is accepted for this machine only. */
 const endpointUrl = z

@@ -1,5 +1,5 @@
 import { TraceUpsert } from '../contract/trace.ts'
-import { pickDefined } from '../http/pick-defined.ts'
+import { pickDefined } from '../http/check.ts'
 import type { GivenFields } from './decide.ts'
 
 const names = Object.keys(TraceUpsert.shape) as (keyof TraceUpsert)[]

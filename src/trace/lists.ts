@@ -3,8 +3,7 @@ import { ID_TEXT, type ReadTables, SLOT_MS, STARTED, listedBy } from '../../proj
 import type { Reads, Row } from '../engine/reads.ts'
 import { Sort } from '../contract/traces.ts'
 import { invalid } from '../http/http-error.ts'
-import { weighedRows } from '../http/page-bytes.ts'
-import { decodeCursor, encodeCursor } from '../http/cursor.ts'
+import { decodeCursor, encodeCursor, weighedRows } from '../http/list-page.ts'
 import {
   FAR_FUTURE,
   NEWEST_FIRST,

@@ -4,7 +4,7 @@ import { BoundedMap } from '../../src/base/bounded-map.ts'
 
 const test = suite('a bounded map')
 
-test('drops the oldest entry for a new one, and says so once it is gone', () => {
+test('drops the oldest entry for a new one, and calls onDrop afterwards', () => {
   const dropped: unknown[] = []
   const map = new BoundedMap<string, number>(2, (key, value) => dropped.push([key, value, map.has(key)]))
   map.set('a', 1).set('b', 2).set('c', 3)

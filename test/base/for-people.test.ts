@@ -5,7 +5,7 @@ import { lastingText, percentDone } from '../../src/base/for-people.ts'
 const test = suite('texts for people')
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 
-test('a duration is said in its two largest units, without parts of them', () => {
+test('a duration has its two largest units, as whole numbers', () => {
   assert.is(lastingText(0), 'less than 1 s')
   assert.is(lastingText(12_900), '12 s')
   assert.is(lastingText(MINUTE), '1 min')
@@ -15,13 +15,13 @@ test('a duration is said in its two largest units, without parts of them', () =>
   assert.is(lastingText(1_234 * DAY + 4 * HOUR), '1,234 d 4 h')
 })
 
-test('progress is that of the way from the beginning to the end', () => {
+test('progress is the part of the way from the beginning to the end', () => {
   assert.is(percentDone(0n, 45_988_351n, 270_508_394n), 17)
   assert.is(percentDone(200n, 250n, 300n), 50)
   assert.is(percentDone(0n, 999n, 1_000n), 99)
 })
 
-test('progress is 0 at the beginning and 100 at the end, also when there is no way or the end has been passed', () => {
+test('progress is 0 at the beginning and 100 at the end, even if both are the same or the end has been passed', () => {
   assert.equal(
     [percentDone(7n, 7n, 9n), percentDone(0n, 9n, 9n), percentDone(9n, 9n, 9n), percentDone(0n, 9n, 7n)],
     [0, 100, 100, 100],

@@ -24,7 +24,7 @@ const ticks = (permits: Permits, count: number, between: () => void = () => {}) 
   }
 }
 
-test('one waits for what is free, and takes the whole capacity at most', async () => {
+test('acquire waits for room, and takes at most the whole capacity', async () => {
   const permits = some()
   const first = await permits.acquire(net('a'), 50)
   assert.is(first.size(), 10)
@@ -38,7 +38,7 @@ test('one waits for what is free, and takes the whole capacity at most', async (
   assert.is(permits.held(), 4)
 })
 
-test('free room goes to the net, and in it to the client, that holds least, and of equals to who was served longest ago', async () => {
+test('free room goes to the net that holds least, in it to the client that holds least, and among equals to the one served longest ago', async () => {
   const permits = some({ capacity: 1 })
   const served: string[] = []
   const ask = (client: Client, name: string) =>
@@ -51,7 +51,7 @@ test('free room goes to the net, and in it to the client, that holds least, and 
   assert.equal(served, ['a1', 'c1', 'b1', 'c2', 'a2', 'b2', 'a3'])
 })
 
-test('of several clients the one comes first that would be served first', async () => {
+test('first is the client that would be served first', async () => {
   const permits = some()
   permits.tryAcquire(user('a', 'large'), 5)
   permits.tryAcquire(user('b', 'small'), 1)
@@ -61,7 +61,7 @@ test('of several clients the one comes first that would be served first', async 
   assert.equal(permits.first([c, user('d', 'new')]), user('d', 'new'))
 })
 
-test('what is in memory already is held beyond the capacity, and others wait for it', async () => {
+test('hold may exceed the capacity, and others wait for it', async () => {
   const permits = some()
   const large = permits.hold(net('a'), 15)
   assert.is(permits.held(), 15)
@@ -92,7 +92,7 @@ const holder = (permits: Permits, client: Client, size: number) => {
   return { permit, yielded }
 }
 
-test('while somebody waits, who is slow yields: first who would take longest to move what he holds', async () => {
+test('while others wait, slow holders yield: first the one that would take longest to move what it holds', async () => {
   const permits = some({ minPace: 2 })
   const [fast, slow, slower] = [user('fast'), user('slow'), user('slower')].map((one) => holder(permits, one, 3))
   ticks(permits, 10, () => {
@@ -114,7 +114,7 @@ test('while somebody waits, who is slow yields: first who would take longest to 
   await three
 })
 
-test('who has only begun, or waits for the service itself, is not slow', async () => {
+test('a holder that has just begun, or waits for the service, is not slow', async () => {
   const permits = some({ minPace: 2 })
   const resting = holder(permits, user('resting'), 5)
   ticks(permits, 10)
@@ -137,7 +137,7 @@ test('a net that holds no more than its share does not yield to others', async (
   assert.equal([large.yielded.length, small.yielded.length], [1, 0])
 })
 
-test('where holders have outgrown the capacity, and nobody is slow, the oldest of the largest client yields', () => {
+test('if holders have outgrown the capacity and none is slow, the oldest of the largest client yields', () => {
   const permits = some({ minPace: 2, grows: true })
   const hoarder = [1, 2, 3].map(() => holder(permits, user('hoarder'), 2))
   const other = holder(permits, user('other'), 3)
@@ -166,7 +166,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const clientOf = (i: number) => user(String(i), String(i % 3))
 
-test('law: what is held stays within the capacity, and all of it comes back', async () => {
+test('law: permits stay within the capacity, and all are released', async () => {
   const law = fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.boolean(), async (steps, grows) => {
     const permits = newPermits({ capacity: CAPACITY, things: 'bodies', minPace: MIN_PACE, grows, waitTicks: 10 })
     const held = new Set<Permit>()
@@ -214,7 +214,7 @@ test('law: what is held stays within the capacity, and all of it comes back', as
   await fc.assert(law, { numRuns: 300 })
 })
 
-test('law: one honest client gets its share within two seconds, however many hoard, and is never made to yield', async () => {
+test('law: one fair client gets its share within two seconds, however many hoard, and never has to yield', async () => {
   const hoarders = fc.array(fc.record({ user: fc.nat(200), net: fc.nat(3), pace: fc.nat(MIN_PACE - 1) }), {
     minLength: 1,
     maxLength: 60,

@@ -10,7 +10,7 @@ const bytesOf = (uuid: string): Buffer => {
   return bytes.subarray(1, 17)
 }
 
-test('bytes and text of a UUID are each other’s inverse, upper case or lower', () => {
+test('a UUID is the same as text, in upper or lower case, and as bytes', () => {
   fc.assert(
     fc.property(fc.uuid(), (uuid) => {
       assert.equal(bytesOf(uuid).toString('hex'), uuid.replaceAll('-', ''))

@@ -34,7 +34,7 @@ test('go to one net after the other, and in it to one client after the other, ho
   assert.equal(done.slice(0, 8), ['a', 'one', 'b', 'one', 'c', 'one', 'd', 'a'])
 })
 
-test('who waits of one client goes on in the same turn, as long as that lasts', async () => {
+test('all waiting work of one client resumes in the same turn, as long as the turn lasts', async () => {
   const turns = newTurns()
   let loops = 0
   const count = () => {
@@ -47,7 +47,7 @@ test('who waits of one client goes on in the same turn, as long as that lasts', 
   assert.ok(loops < 100, `${loops}`)
 })
 
-test('let other work of the loop go on, and cost nothing while one lasts', async () => {
+test('let other work of the event loop go on, and cost nothing within a turn', async () => {
   const turns = newTurns()
   let loops = 0
   const count = () => {

@@ -5,7 +5,7 @@ import type { Caller } from '../../src/http/caller.ts'
 import type { HttpError } from '../../src/http/http-error.ts'
 import { newNodeLimit } from '../../src/http/node-limit.ts'
 
-const test = suite('attempts to be known')
+const test = suite('attempts to authenticate')
 
 const POINTS = 5
 
@@ -31,7 +31,7 @@ const newWorld = () => {
 }
 const times = <T>(count: number, work: () => T) => Array.from({ length: count }, work)
 
-test('any number at once has no more looked up than the limit', async () => {
+test('of any number of concurrent attempts no more are looked up than the limit', async () => {
   const { lookUps, send } = newWorld()
   const sent = times(3 * POINTS, send)
   assert.equal(
@@ -47,7 +47,7 @@ test('any number at once has no more looked up than the limit', async () => {
   assert.is(await send(), 'rate_limited')
 })
 
-test('those of valid tokens do not count, nor those whose look-up failed', async () => {
+test('attempts with valid tokens do not count, nor those whose look-up failed', async () => {
   const { lookUps, send } = newWorld()
   for (let i = 0; i < 3 * POINTS; i++) {
     const sent = send()
@@ -68,7 +68,7 @@ test('look-ups of other secrets count in the same way', async () => {
   assert.is(await lookUp('code'), 'rate_limited')
 })
 
-test('one without a token counts once it has failed, and only once', () => {
+test('an attempt without a token counts once it has failed, and only once', () => {
   const { attempt } = newWorld()
   for (let i = 0; i < POINTS; i++) {
     const { fail } = attempt()

@@ -2,10 +2,9 @@ import Fastify from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readConfig } from '../../src/config.ts'
-import { assertStatesAuth, cookieNameOf, installAuth, presentedToken } from '../../src/http/auth.ts'
+import { assertStatesAuth, cookieNameOf, csrfTokenOf, installAuth, presentedToken } from '../../src/http/auth.ts'
 import type { Caller } from '../../src/http/caller.ts'
 import { installErrors } from '../../src/http/errors.ts'
-import { csrfTokenOf } from '../../src/http/csrf.ts'
 import { newToken } from '../../src/session/token.ts'
 
 const test = suite('authentication')
@@ -91,7 +90,7 @@ for (const [url, headers, status, answer] of [
   })
 }
 
-test('a route that does not say who may call it keeps the service from starting', () => {
+test('a route without `auth` prevents the start of the service', () => {
   const other = Fastify()
   other.addHook('onRoute', assertStatesAuth)
   other.get('/stated', { config: { auth: 'none' } }, () => '')

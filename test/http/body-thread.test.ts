@@ -5,7 +5,7 @@ import { Unavailable } from '../../src/engine/rejected.ts'
 import { consume, newBodyBytes, wholeOf } from '../../src/http/body-bytes.ts'
 import { type Task, newBodyThreads } from '../../src/http/body-thread.ts'
 import { HttpError } from '../../src/http/http-error.ts'
-import { knownMembers } from '../../src/http/known-members.ts'
+import { knownMembers } from '../../src/http/json-body.ts'
 import { readBatch } from '../../src/trace/messages/body.ts'
 import type { MessageUpsert } from '../../src/trace/messages/message.ts'
 
@@ -37,7 +37,7 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-test('bytes are the same in pieces, however they come', () => {
+test('pieces hold the same bytes, however the chunks arrive', () => {
   const chunks = fc.array(fc.integer({ min: 0, max: 700_000 }), { maxLength: 5 })
   fc.assert(
     fc.property(chunks, fc.nat(2_000_000), (sizes, expected) => {
@@ -61,21 +61,21 @@ for (const [where, sized] of [
 ] as const) {
   const read = (body: string, ...names: string[]) => threads.read(known(...names), bytesOf(sized(body)))
 
-  test(`the members that a route knows come back, and nothing else: ${where}`, async () => {
+  test(`only the members that a route knows are returned: ${where}`, async () => {
     const body = JSON.stringify({ title: 'x', other: 'y', limit: 3 })
     assert.equal(await read(body, 'title', 'limit', 'toString'), { title: 'x', limit: 3 })
     assert.equal(await read('[1,2]'), [])
     assert.is(await read('null'), null)
   })
 
-  test(`a member that is made of thousands of values is refused: ${where}`, async () => {
+  test(`a member with thousands of values is refused: ${where}`, async () => {
     const error = await failure(read(`{"title":[${'0,'.repeat(2_000)}0]}`, 'title'))
     assert.ok(error instanceof HttpError && error.code === 'invalid_request')
-    assert.equal(error.details, { formErrors: [], fieldErrors: { title: ['must not hold more than 1000 values'] } })
+    assert.equal(error.details, { formErrors: [], fieldErrors: { title: ['must not have more than 1000 values'] } })
   })
 }
 
-test('messages come back as the event loop would have read them', async () => {
+test('messages are the same as when the event loop reads them', async () => {
   const args = '{"b":[9007199254740993,-0],"0":1}'
   const call = `{"type":"tool_call","content":{"callId":"c","toolName":"Bash","args":${args}}}`
   const body = `{"messages":[{"externalId":"m","role":"assistant","order":-0,"parts":[${call},{"type":"text","content":{"text":"hi"}}]}]}`
@@ -85,22 +85,26 @@ test('messages come back as the event loop would have read them', async () => {
 })
 
 for (const [what, body, issue] of [
-  ['no JSON', large('{"messages":'), 'The body is not JSON'],
+  ['no JSON', large('{"messages":'), 'The body is not valid JSON: correct it'],
   ['no UTF-8', Buffer.alloc(20_000, 0xff), 'The encoded data was not valid for encoding utf-8'],
-  ['too many values', `[${'0,'.repeat(200_000)}0]`, 'The body must not hold more than 200000 JSON values'],
+  [
+    'too many values',
+    `[${'0,'.repeat(200_000)}0]`,
+    'The body has more than 200000 JSON values: send less in one request',
+  ],
 ] as const) {
-  test(`is refused as everywhere: ${what}`, async () => {
+  test(`is refused as on the event loop: ${what}`, async () => {
     const error = await failure(threads.read(batch, bytesOf(body)))
     assert.ok(error instanceof HttpError && error.code === 'invalid_request')
     assert.equal(error.details, { formErrors: [issue], fieldErrors: {} })
   })
 }
 
-test('a task that breaks is no fault of the body', async () => {
+test('a task that fails does not blame the body', async () => {
   assert.instance(await failure(threads.read({ ...batch, name: 'none' }, bytesOf(large('{}')))), Unavailable)
 })
 
-test('bytes are joined for one use, and given back', () => {
+test('bytes are joined for one use, and freed', () => {
   const text = 'x'.repeat(600_000)
   const bytes = bytesOf(text)
   const used = consume(bytes, (whole) => {
@@ -121,7 +125,7 @@ test('a thread keeps no bytes of a body while it reads the text', async () => {
   assert.equal(left, [0, 0, 0])
 })
 
-test('the bytes are handed over, not copied', async () => {
+test('the bytes are transferred, not copied', async () => {
   const bytes = bytesOf(JSON.stringify({ title: 'x'.repeat(600_000) }))
   assert.is(wholeOf(bytes).length, bytes.length)
   await threads.read(known(), bytes)

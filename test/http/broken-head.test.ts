@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { answerBrokenHead } from '../../src/http/broken-head.ts'
+import { answerBrokenHead } from '../../src/http/unroutable.ts'
 
 const test = suite('http: requests that never come to a route')
 
@@ -30,21 +30,24 @@ const SLOW = {
 }
 
 for (const [what, request] of Object.entries(SLOW))
-  test(`one ${what} does not arrive in time gets 503 and may be sent again`, async () => {
+  test(`a request ${what} does not arrive in time gets 503 and may be sent again`, async () => {
     const { line, headers, error } = await ask(request)
     assert.is(line, 'HTTP/1.1 503 Service Unavailable')
     assert.ok(headers.includes('retry-after: 1'))
     assert.equal([error.code, error.details], ['unavailable', { stored: false }])
   })
 
-test('one with a head of more than 16 KiB gets 400', async () => {
+test('a request with a head of more than 16 KiB gets 400', async () => {
   const { line, headers, error } = await ask(`GET /${'x'.repeat(17 * 1024)} HTTP/1.1\r\nhost: a\r\n\r\n`)
   assert.is(line, 'HTTP/1.1 400 Bad Request')
   assert.not(headers.some((header) => header.startsWith('retry-after')))
-  assert.equal([error.code, error.message], ['invalid_request', 'The head of the request is too large: 16 KiB at most'])
+  assert.equal(
+    [error.code, error.message],
+    ['invalid_request', 'The head of the request is larger than 16 KiB: send fewer or shorter headers'],
+  )
 })
 
-test('one that is no HTTP gets 400', async () => {
+test('a request that is not HTTP gets 400', async () => {
   const { line, error } = await ask('hello\r\n\r\n')
   assert.equal([line, error.code], ['HTTP/1.1 400 Bad Request', 'invalid_request'])
 })

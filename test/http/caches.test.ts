@@ -20,13 +20,13 @@ const get = async (url: string, headers: Record<string, string> = {}) => (await 
 const bearer = { authorization: `Bearer ${token}` }
 const cookie = { cookie: `tracebook=${token}` }
 
-test('an answer with a token is kept by nobody', async () => {
+test('no cache may keep an answer with a token', async () => {
   const { headers } = await app.inject({ method: 'POST', url: '/v1/session', payload: { deviceId: 'ada' } })
   assert.is(headers['cache-control'], 'no-store')
   assert.is((await get('/v1/session', cookie))['cache-control'], 'no-store', 'it holds the CSRF token')
 })
 
-test('an answer to a query, whose token may be in its body, is kept by nobody', async () => {
+test('no cache may keep an answer to a query, whose body may have a token', async () => {
   const payload = { query: 'feed:getNamespaceTraces', args: { authToken: token } }
   for (const headers of [{}, bearer]) {
     const answer = await app.inject({ method: 'POST', url: '/v1/query', payload, headers })
@@ -36,7 +36,7 @@ test('an answer to a query, whose token may be in its body, is kept by nobody', 
 
 const reads = ['/v1/feed', '/v1/traces/open', '/v1/traces/open/messages', `/v1/namespaces/${slug}/traces`]
 
-test('what is told to a caller is for the caller alone', async () => {
+test('only the cache of the caller may keep an answer to a caller', async () => {
   for (const url of [...reads, '/v1/traces', '/v1/session', '/v1/sessions', `/v1/namespaces/${slug}/members`])
     for (const how of [bearer, cookie]) {
       const headers = await get(url, how)
@@ -45,7 +45,7 @@ test('what is told to a caller is for the caller alone', async () => {
     }
 })
 
-test('what a stranger is told says that others may be told something else', async () => {
+test('an answer without a token varies with the token', async () => {
   for (const url of [...reads, '/v1/traces']) {
     const headers = await get(url)
     assert.match(String(headers.vary), /authorization, cookie/, url)
@@ -53,7 +53,7 @@ test('what a stranger is told says that others may be told something else', asyn
   }
 })
 
-test('an origin that is named still counts', async () => {
+test('an answer still varies with a trusted origin', async () => {
   const { app: trusting, close } = await openApp(database.url, { env: { CORS_ORIGINS: 'https://app.example.org' } })
   const { headers } = await trusting.inject({ url: '/v1/feed', headers: { origin: 'https://app.example.org' } })
   assert.match(String(headers.vary), /origin.*authorization, cookie/i)

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { HttpError } from '../../src/http/http-error.ts'
 import { readBatch, readMessage } from '../../src/trace/messages/body.ts'
 
-const test = suite('http: what is wrong with a body')
+const test = suite('http: issues of a body')
 
 /** The issues of a refused body, by member. */
 const issuesOf = (read: () => unknown) => {
@@ -17,7 +17,7 @@ const issuesOf = (read: () => unknown) => {
 
 const ofBatch = (...messages: unknown[]) => issuesOf(() => readBatch(JSON.stringify({ messages }))).messages!
 
-test('an issue of a batch says which message it is, by index and externalId, and where in it', () => {
+test('an issue of a batch names the message, by index and externalId, and the place in it', () => {
   const good = { externalId: 'good', role: 'user' }
   const [role, type] = ofBatch(good, { externalId: 'm-1', role: 'robot' }, good, {
     externalId: 'm-3',
@@ -28,7 +28,7 @@ test('an issue of a batch says which message it is, by index and externalId, and
   assert.match(type!, /^messages\[3\]\.parts\[1\].*: .+ \(externalId "m-3"\)$/)
 })
 
-test('a message without a name that can be shown is told by its index', () => {
+test('a message without a valid externalId is named by its index', () => {
   assert.match(ofBatch({ role: 'user' })[0]!, /^messages\[0\]\.externalId: [^(]+$/)
   assert.match(ofBatch(null)[0]!, /^messages\[0\]: [^(]+$/)
   assert.match(ofBatch({ externalId: 'x'.repeat(5_000), role: 'user' })[0]!, /\(externalId "x{100}…"\)$/)
@@ -40,7 +40,7 @@ test('a message with too many parts is named, too', () => {
   assert.equal(issues, ['messages[1].parts: at most 2000 parts in a message (externalId "b")'])
 })
 
-test('an issue within a member says where, one of the member itself does not', () => {
+test('an issue within a member has its place, an issue of the member itself has none', () => {
   const { role, parts } = issuesOf(() => readMessage(JSON.stringify({ role: 'robot', parts: [{ type: 'none' }] })))
   assert.not.match(role![0]!, 'role')
   assert.match(parts![0]!, /^parts\[0\].*: /)

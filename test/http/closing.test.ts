@@ -12,7 +12,7 @@ const test = suite('http: a service that stops')
 const post = (body: string) =>
   `POST /v1/session HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
 
-test('answers what is in flight, and refuses in its own words what comes after', async () => {
+test('answers requests in flight, and refuses later ones with an error of the API', async () => {
   const database = await freshDatabase()
   const { app, close } = await openApp(database.url)
   await app.listen({ host: '127.0.0.1', port: 0 })

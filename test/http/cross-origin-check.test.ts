@@ -74,7 +74,7 @@ const foreign: Headers[] = [
 ]
 
 for (const [url, body, status] of writes) {
-  test(`POST ${url} on loopback is for no page and for pages of its own and of CORS_ORIGINS`, async () => {
+  test(`POST ${url} on loopback is for programs, its own pages and those of CORS_ORIGINS`, async () => {
     for (const headers of own)
       assert.is((await post(loopback, url, body, headers)).status, status, JSON.stringify(headers))
     for (const headers of foreign) {
@@ -84,19 +84,19 @@ for (const [url, body, status] of writes) {
     }
   })
 
-  test(`POST ${url} of a service for the network is for every page`, async () => {
+  test(`POST ${url} on a network address is for every page`, async () => {
     for (const headers of [...own, ...foreign])
       assert.is((await post(open, url, body, headers)).status, status, JSON.stringify(headers))
   })
 }
 
-test('what is refused makes nobody', async () => {
+test('a refused request creates no user', async () => {
   const before = await node.service.log.head()
   for (const headers of foreign) await post(loopback, '/v1/session', { deviceId: 'somebody else' }, headers)
   assert.equal(await typesSince(node.service.log, before), [])
 })
 
-test('reads, preflights and writes with a token are for pages of any origin, as ever', async () => {
+test('reads, preflights and writes with a token are for pages of any origin', async () => {
   const { token } = (
     await loopback.inject({ method: 'POST', url: '/v1/session', payload: { deviceId: 'a-device-of-this-test' } })
   ).json().data.session

@@ -15,8 +15,11 @@ const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 const { data } = await call('POST', '/v1/session', { body: { deviceId: 'somebody' } })
 const { token } = (data as { session: { token: string } }).session
 
-test('a token that is not valid is told from one that is missing', async () => {
-  assert.is((await call('GET', '/v1/session')).error.message, 'Authentication required')
+test('an invalid token and a missing token have different messages', async () => {
+  assert.is(
+    (await call('GET', '/v1/session')).error.message,
+    'The request has no token: log in, and send it as `Authorization: Bearer <token>`',
+  )
   for (const bad of ['tb_misspelt', 'x', `${token}x`]) {
     const { status, error } = await call('GET', '/v1/session', { token: bad })
     assert.equal([status, error.code], [401, 'unauthorized'])
@@ -26,7 +29,7 @@ test('a token that is not valid is told from one that is missing', async () => {
   assert.match((await call('GET', '/v1/traces/private', { token: 'tb_x' })).error.message, /not valid/)
 })
 
-test('an address that is there answers other methods with 405 and those that it takes', async () => {
+test('a known path answers other methods with 405, and lists those that it takes', async () => {
   for (const [method, url, allow] of [
     ['POST', '/v1/feed', 'GET, OPTIONS'],
     ['DELETE', '/v1/session/switch', 'POST, OPTIONS'],
@@ -38,7 +41,7 @@ test('an address that is there answers other methods with 405 and those that it 
     assert.equal([statusCode, headers.allow], [405, allow], `${method} ${url}`)
     const { ok, error } = JSON.parse(body) as { ok: boolean; error: { code: string; message: string } }
     assert.equal([ok, error.code], [false, 'method_not_allowed'])
-    assert.match(error.message, new RegExp(`takes ${allow}, and not ${method}`))
+    assert.match(error.message, new RegExp(`takes ${allow}, not ${method}`))
   }
   assert.is((await app.inject({ method: 'POST', url: '/v1/nothing' })).statusCode, 404)
   await call('PUT', '/v1/traces/t', { token, body: {} })
@@ -47,7 +50,7 @@ test('an address that is there answers other methods with 405 and those that it 
   assert.is((await app.inject({ method: 'OPTIONS', url: '/v1/feed' })).statusCode, 204)
 })
 
-test('a browser is shown a page for what is not there, or not for strangers; programs get JSON', async () => {
+test('a browser gets a page for what does not exist or needs a token; programs get JSON', async () => {
   await call('PUT', '/v1/traces/private', { token, body: {} })
   for (const [url, status, title] of [
     ['/nothing', 404, 'Not found'],

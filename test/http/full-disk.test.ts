@@ -13,7 +13,7 @@ test.after(async () => {
   await database.drop()
 })
 
-test('refuses writes and says why, serves reads, and is no reason to send them elsewhere', async () => {
+test('refuses writes and says why, serves reads, and leaves the service ready', async () => {
   const { data } = await call('POST', '/v1/session', { body: { deviceId: 'somebody' } })
   const { token } = (data as { session: { token: string } }).session
   const put = async () =>

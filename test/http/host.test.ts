@@ -90,7 +90,7 @@ for (const HOST of ['127.0.0.1', '127.0.0.9', 'localhost', '::1', '0.0.0.0', '::
   }
 }
 
-test('what cannot stand in ALLOWED_HOSTS is a mistake of the configuration', () => {
+test('an invalid ALLOWED_HOSTS is an error of the configuration', () => {
   for (const ALLOWED_HOSTS of ['a:3000', 'https://a.example', '[::1]:80', 'a,,b', '*.example.org/x', 'a b'])
     assert.throws(() => readConfig({ ALLOWED_HOSTS }), /ALLOWED_HOSTS: must be names/, ALLOWED_HOSTS)
 })
@@ -108,7 +108,7 @@ const urls = [
   '/%',
 ]
 
-test('on loopback a foreign host gets nothing but a refusal in the envelope, whatever it asks for', async () => {
+test('on loopback every request for a foreign host is refused in the envelope', async () => {
   const { app } = await serve({})
   for (const url of urls) {
     const own = await app.inject({ url, headers: { host: '127.0.0.1:3000' } })
@@ -127,13 +127,13 @@ test('on loopback a foreign host gets nothing but a refusal in the envelope, wha
   }
 })
 
-test('what a proxy says of the host does not count', async () => {
+test('X-Forwarded-Host does not count', async () => {
   const { app } = await serve({})
   const headers = { host: 'evil.example', 'x-forwarded-host': 'localhost' }
   assert.is((await app.inject({ url: '/health', headers })).statusCode, 403)
 })
 
-test('a host that is missing, broken or there twice gives a clear 400', async () => {
+test('a missing, malformed or repeated Host header gives a clear 400', async () => {
   const loopback = await serve({})
   const open = await serve({ HOST: '0.0.0.0' })
   for (const { raw } of [loopback, open]) {

@@ -7,7 +7,7 @@ import { openApp } from '../support/open-app.ts'
 import { bodies, cursors, limits, parameterTexts } from './support/arbitrary.ts'
 import { type Operation, readDocument } from './support/document.ts'
 
-const test = suite('whatever is sent')
+const test = suite('random requests')
 const RUNS = 40
 const database = await freshDatabase()
 const env = {
@@ -74,7 +74,7 @@ const requestOf = ({ path, parameters, body }: Operation) => {
 for (const operation of operations) {
   const { method, path } = operation
   if (!path.startsWith('/v1/') && path !== '/health') continue
-  test(`${method} ${path} answers as it says it does`, async () => {
+  test(`${method} ${path} answers as the document says`, async () => {
     await furnish()
     const property = fc.asyncProperty(requestOf(operation), async ({ url, type, sent, signedIn }) => {
       const headers = {
@@ -98,7 +98,7 @@ for (const operation of operations) {
 
 for (const { method, path, parameters } of operations) {
   if (!parameters.some(({ name }) => name === 'cursor')) continue
-  test(`${method} ${path} takes any cursor and limit for what it is`, async () => {
+  test(`${method} ${path} answers any cursor and limit as the document says`, async () => {
     await furnish()
     const { token } = session
     const filled = path.replace('{externalId}', 'trace').replace('{slug}', 'team')
@@ -116,7 +116,7 @@ for (const { method, path, parameters } of operations) {
   })
 }
 
-test('an answer that is not what the document says would be noticed', () => {
+test('this test notices an answer that is not as the document says', () => {
   const user = operations.find(({ method, path }) => `${method} ${path}` === 'GET /v1/user')!
   assert.is(user.problemOf(200, { ok: true, data: { user: { id: 'x' } } }), undefined)
   for (const [status, body] of [
@@ -129,7 +129,7 @@ test('an answer that is not what the document says would be noticed', () => {
   }
 })
 
-test('and everything has been taken into the read models', async () => {
+test('and the read models have applied everything', async () => {
   const { statusCode, body } = await app.inject('/health/ready')
   assert.is(statusCode, 200, body)
   const [{ token }, path] = [await start(), '/v1/traces/after/messages']

@@ -8,7 +8,7 @@ import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 
-const test = suite('clients that hang up')
+const test = suite('clients that close the connection')
 const database = await freshDatabase()
 const lines: { level: number; msg: string }[] = []
 const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
@@ -56,7 +56,7 @@ const assertQuiet = async () => {
 }
 
 for (const [when, start] of Object.entries(requests)) {
-  test(`who goes ${when} is no error of ours`, async () => {
+  test(`a client that leaves ${when} is not logged as an error`, async () => {
     lines.length = 0
     const socket = await start()
     await until(async () => (await connections()) > 0)
@@ -65,7 +65,7 @@ for (const [when, start] of Object.entries(requests)) {
   })
 }
 
-test('who stops reading a long list is no error of ours', async () => {
+test('a client that stops reading a long list is not logged as an error', async () => {
   lines.length = 0
   const socket = await send('GET /v1/traces/long/messages', '\r\n')
   await once(socket, 'data')

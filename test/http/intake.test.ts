@@ -12,7 +12,7 @@ import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { bufferBytes } from '../support/held-objects.ts'
 
-const test = suite('http: how bodies are taken in')
+const test = suite('http: reading of bodies')
 const KiB = 1024
 
 /** A body that arrives as the test writes it. */
@@ -34,7 +34,7 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-test('where too much arrives at once, what has been arriving for longest makes room', async () => {
+test('if too much arrives at once, the body that has been arriving for longest yields', async () => {
   const intake = intakeOf({ arriving: 300 * KiB })
   const [slow, quick] = [arriving(), arriving()]
   const refused = failure(intake.read(slow.payload, asked('slow')))
@@ -46,7 +46,7 @@ test('where too much arrives at once, what has been arriving for longest makes r
   assert.is((await read).bytes.length, 200 * KiB)
 })
 
-test('who holds the most makes room, not who has been sending for longest', async () => {
+test('the client that holds the most yields, not the one that has been sending for longest', async () => {
   const intake = intakeOf({ arriving: 500 * KiB })
   const [honest, one, two] = [arriving(), arriving(), arriving()]
   const read = intake.read(honest.payload, asked('honest'))
@@ -59,7 +59,7 @@ test('who holds the most makes room, not who has been sending for longest', asyn
   assert.is((await read).bytes.length, 150 * KiB)
 })
 
-test('the memory of a refused body is given back at once, not when garbage is collected', async () => {
+test('the memory of a refused body is freed at once, not when garbage is collected', async () => {
   const intake = intakeOf()
   const { stream, payload } = arriving()
   const chunk = Buffer.alloc(1_000 * KiB)
@@ -71,7 +71,7 @@ test('the memory of a refused body is given back at once, not when garbage is co
   assert.ok(more < 1_000 * KiB, `${more} bytes more`)
 })
 
-test('a body whose sender has gone before it was taken in is given up at once', async () => {
+test('a body whose client left before it was read is given up at once', async () => {
   const intake = intakeOf()
   const { stream, payload } = arriving()
   stream.destroy()
@@ -79,7 +79,7 @@ test('a body whose sender has gone before it was taken in is given up at once', 
   assert.instance(await failure(intake.read(payload, asked())), HttpError)
 })
 
-test('what is worked on waits for its turn, and small bodies do not', async () => {
+test('large bodies wait until they are processed, small bodies do not', async () => {
   const intake = intakeOf({ working: 300 * KiB })
   const send = (size: number) => {
     const { stream, payload } = arriving()
@@ -96,7 +96,7 @@ test('what is worked on waits for its turn, and small bodies do not', async () =
   assert.equal(order, ['small', 'large'])
 })
 
-test('what waits for its turn counts as arriving, so that what waits is bounded, too', async () => {
+test('bodies that wait to be processed count as arriving, so that they are bounded, too', async () => {
   const intake = intakeOf({ working: 200 * KiB, arriving: 500 * KiB })
   /** A body that has arrived as a whole. */
   const send = async (name: string) => {
@@ -110,13 +110,13 @@ test('what waits for its turn counts as arriving, so that what waits is bounded,
   const waiting = [await send('b'), await send('c'), await send('d')]
   const refused = await waiting[0]!.outcome
   assert.instance(refused, Busy)
-  assert.is((refused as Busy).message, 'There are too many bodies, and those of user:b moved slowest')
+  assert.is((refused as Busy).message, 'There are too many bodies, and those of user:b moved slowest: try again later')
   for (const { read } of [first, ...waiting.slice(1)]) (await read).done()
   for (const name of ['e', 'f']) (await (await send(name)).read).done()
   assert.equal([intake.bodies.held(), intake.work.held()], [0, 0])
 })
 
-test('where those of many sessions fill the memory slowly, the body that comes fast is taken in', async () => {
+test('while many sessions fill the memory slowly, a body that arrives fast is read', async () => {
   const bodies = newPermits({ capacity: 1_000 * KiB, things: 'bodies', grows: true, minPace: 50 * KiB })
   const work = newPermits({ capacity: 1_000 * KiB, things: 'bodies' })
   const intake = newIntake({ bodies, work })
@@ -171,7 +171,7 @@ const batch = JSON.stringify({
   messages: Array.from({ length: 15 }, (_, i) => ({ externalId: `m${i}`, role: 'user', textContent: 'x'.repeat(MiB) })),
 })
 
-test('two dozen of the largest batches at once: some are stored, the others can be sent again', async () => {
+test('of two dozen of the largest batches at once some are stored, and the others can be sent again', async () => {
   const database = await freshDatabase()
   const app = await openApp(database.url, { env: { RATE_LIMITS: 'off' } })
   const url = await app.app.listen({ host: '127.0.0.1', port: 0 })
@@ -208,7 +208,7 @@ test('two dozen of the largest batches at once: some are stored, the others can 
   await database.drop()
 })
 
-test('rights count as they are when the body has arrived', async () => {
+test('rights are checked again when the body has arrived', async () => {
   const database = await freshDatabase()
   const app = await openApp(database.url)
   const url = await app.app.listen({ host: '127.0.0.1', port: 0 })

@@ -62,11 +62,11 @@ const read = async (path = '/page') => {
   return [answer.statusCode, (await buffer(answer)).length]
 }
 
-test('who reads gets all of it, one after another', async () => {
+test('clients that read get the whole answer, one after another', async () => {
   for (let i = 0; i < 5; i++) assert.equal(await read(), [200, SIZE])
 })
 
-test('those that take nothing make room when others wait', async () => {
+test('answers whose clients read nothing yield when others wait', async () => {
   const stalled = await Promise.all([stall(), stall()])
   await until(async () => (await connections()) >= 2)
   assert.equal(await read(), [200, SIZE])
@@ -97,7 +97,7 @@ const trickle = async (isGoingOn: () => boolean) => {
   return socket
 }
 
-test('those that take too little make room when others wait', async () => {
+test('answers whose clients read too slowly yield when others wait', async () => {
   let isGoingOn = true
   const trickling = [trickle(() => isGoingOn), trickle(() => isGoingOn)]
   await until(async () => (await connections()) >= 2)

@@ -47,13 +47,13 @@ test('nodes share one count for each address', async () => {
   assert.is(await start(node!, '192.0.2.2'), 200)
 })
 
-test('who is no proxy of ours cannot say that they are somebody else', async () => {
+test('a client that is not a trusted proxy cannot set its address', async () => {
   const look = async (client: string) =>
     (await ask(node!, '/v1/invites/000000000', client, undefined, '198.51.100.9')).statusCode
   assert.equal([await look('192.0.2.10'), await look('192.0.2.11'), await look('192.0.2.12')], [404, 404, 429])
 })
 
-test('a session that writes too much waits, and may still read', async () => {
+test('a session that writes too much has to wait, but may still read', async () => {
   const { token } = (await ask(node!, '/v1/session', '192.0.2.3', { deviceId: 'the device of a busy one' })).json().data
     .session
   const write = () => node!.call('PATCH', '/v1/user', { token, body: {} })
@@ -62,7 +62,7 @@ test('a session that writes too much waits, and may still read', async () => {
   assert.is((await node!.call('GET', '/v1/user', { token })).status, 200)
 })
 
-test('an address that reads too much without a session waits; who has one there reads on, and so do probes', async () => {
+test('an address that reads too much without a session has to wait; its sessions and probes do not', async () => {
   const { token } = (await ask(node!, '/v1/session', '192.0.2.4', { deviceId: 'the device of a reader' })).json().data
     .session
   const urls = ['/v1/feed', '/openapi.json', '/v1/traces/none', '/nowhere']
@@ -82,7 +82,7 @@ test('an address that reads too much without a session waits; who has one there 
   assert.is((await ask(node!, '/v1/feed', '192.0.2.5')).statusCode, 200)
 })
 
-test('an address without a valid token waits before its next one is looked up; who was seen with one there goes on', async () => {
+test('an address with too many invalid tokens has to wait; tokens that were valid there before still work', async () => {
   const client = '192.0.2.6'
   const signIn = async (deviceId: string) =>
     (await ask(node!, '/v1/session', client, { deviceId })).json().data.session.token as string
@@ -117,7 +117,7 @@ test('an address without a valid token waits before its next one is looked up; w
   assert.is(await send('GET', '/v1/user', unseen), 200)
 })
 
-test('a token among the arguments of a query is one attempt like any other', async () => {
+test('a token among the arguments of a query counts as an attempt', async () => {
   const query = async (authToken: string) => {
     const args = { externalId: 'none', authToken }
     return (await ask(node!, '/v1/query', '192.0.2.8', { query: 'traces:get', args })).statusCode
@@ -126,14 +126,14 @@ test('a token among the arguments of a query is one attempt like any other', asy
   assert.is(await query(newToken()), 429)
 })
 
-test('one household of IPv6 is one address', async () => {
+test('an IPv6 /64 is one address', async () => {
   const read = async (i: number) => (await ask(node!, '/v1/feed', `2001:db8:1:1::${i}`)).statusCode
   for (let i = 0; i < 20; i++) assert.is(await read(i), 200)
   assert.is(await read(99), 429)
   assert.is((await ask(node!, '/v1/feed', '2001:db8:1:2::1')).statusCode, 200)
 })
 
-test('without the table each node counts for itself', async () => {
+test('without the shared table each node counts for itself', async () => {
   await onServer(database.url, 'alter table tracebook.rate_limits rename to away')
   const look = async () => (await ask(node!, '/v1/invites/000000000', '192.0.2.20')).statusCode
   assert.equal([await look(), await look(), await look()], [404, 404, 429])

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { newLineBudget } from '../../src/http/line-budget.ts'
 import { until } from '../support/until.ts'
 
-const test = suite('http: how many lines of the log others may cause')
+const test = suite('http: bounds of lines in the log')
 
 const scene = (options: { mostOfAll?: number; periodMs?: number } = {}) => {
   const reported: string[] = []
@@ -14,7 +14,7 @@ const scene = (options: { mostOfAll?: number; periodMs?: number } = {}) => {
   return { budget, reported, takes }
 }
 
-test('each cause of each kind has lines of its own; what goes beyond is counted by kind', () => {
+test('each cause of each kind has its own lines; further events are counted by kind', () => {
   const { budget, reported, takes } = scene()
   assert.is(takes(5, 'forbidden', 'ada', 2), 2)
   assert.is(takes(5, 'forbidden', 'eve', 2), 2)
@@ -23,7 +23,7 @@ test('each cause of each kind has lines of its own; what goes beyond is counted 
   assert.equal(reported, ['forbidden 6'])
 })
 
-test('many causes together have a bound, too', () => {
+test('all causes together have a bound, too', () => {
   const { budget, reported, takes } = scene({ mostOfAll: 10 })
   for (let i = 0; i < 100; i++) takes(1, 'forbidden', `address ${i}`, 5)
   budget.close()

@@ -118,7 +118,7 @@ const lastEvent = async () => {
   return last.at(-1)!
 }
 
-test('each write names its last event, and the log holds it', async () => {
+test('each answer to a write names its last event, and the log has it', async () => {
   assert.equal((await routesThatWrite()).sort(), Object.keys(writes).sort())
   const user = await signIn()
   for (const [route, sent] of Object.entries(writes)) {
@@ -130,7 +130,7 @@ test('each write names its last event, and the log holds it', async () => {
   }
 })
 
-test('a write that changes nothing names the last event of what it shows', async () => {
+test('a write that changes nothing names the last event of the state that it shows', async () => {
   const { token, namespaceSlug: slug } = await signIn()
   const params = await trace(token)
   for (const [route, sent] of [
@@ -149,7 +149,7 @@ test('a write that changes nothing names the last event of what it shows', async
   }
 })
 
-test('reads and refusals name none', async () => {
+test('reads and refusals name no event', async () => {
   const { token } = await signIn()
   const { externalId } = await trace(token)
   for (const [route, status] of [
@@ -163,7 +163,7 @@ test('reads and refusals name none', async () => {
   assert.is((await send('GET /v1/session', token)).json.data.holds, undefined)
 })
 
-test('what was erased is held all the same', async () => {
+test('an erased event still counts as held', async () => {
   const { token } = await signIn()
   const { externalId } = await trace(token)
   const { position } = await send(`PATCH /v1/traces/${externalId}`, token, { body: { title: 'T' } })
@@ -173,7 +173,7 @@ test('what was erased is held all the same', async () => {
   for (const text of [position, deleted.position]) assert.is(await holds(token, text), true)
 })
 
-test('what this log does not have at that place, and what cannot be read, is not held', async () => {
+test('an event that the log does not have at that position, and an invalid text, are not held', async () => {
   const { token } = await signIn()
   const { position, id } = await lastEvent()
   assert.is(await holds(token, `${position}.${id}`), true)
@@ -195,7 +195,7 @@ test('what this log does not have at that place, and what cannot be read, is not
   assert.is((await send('GET /v1/session?holds=a&holds=b', token)).status, 400)
 })
 
-test('pages of other origins may read it', async () => {
+test('pages of other origins may read the header', async () => {
   const { headers } = await app.inject({ url: '/v1/feed', headers: { origin: 'https://example.org' } })
   assert.match(String(headers['access-control-expose-headers']), /\bx-log-position\b/)
 })

@@ -74,7 +74,7 @@ const gone = (id: string, position: bigint) => ({
   ends: ({ reader, shows }: Sending) => reader.traceId === id || shows(id),
 })
 
-test('hold all rows in order, however many chunks they come in, but for those without text', async () => {
+test('have all rows with text in order, whatever the chunks', async () => {
   const toText = ({ n }: Numbered) => (n % 5 ? String(n) : undefined)
   for (const counts of [[], [0], [1], [7, 0, 1], [20_000, 13, 30_000]]) {
     const served = await serve(listOf({ chunks: chunksOf(counts), toText }))
@@ -90,7 +90,7 @@ test('hold all rows in order, however many chunks they come in, but for those wi
   }
 })
 
-test('read a chunk when their reader has taken the ones before, however large they are', async () => {
+test('read a chunk when the client has read those before it, whatever their size', async () => {
   let [asked, most] = [0, 0]
   const chunks = async function* () {
     for await (const chunk of longChunks()) {
@@ -111,7 +111,7 @@ test('read a chunk when their reader has taken the ones before, however large th
   await served.close()
 })
 
-test('say what is wrong before anything is sent, and break off after that', async () => {
+test('answer an error before anything is sent, and break off after that', async () => {
   const failing = async function* (after: number, error: Error): AsyncGenerator<Chunk<Numbered>, void> {
     for await (const chunk of chunksOf(Array(after).fill(1), MiB)()) yield chunk
     throw error
@@ -137,7 +137,7 @@ test('say what is wrong before anything is sent, and break off after that', asyn
   await refused.close()
 })
 
-test('make room when others wait: those go that have taken nothing for longest', async () => {
+test('yield when others wait: first those whose clients have read nothing for longest', async () => {
   const served = await serve(listOf({}), { capacity: 2 * MiB })
   const stalled = [await served.open(), await served.open()]
   const third = await served.open()
@@ -148,7 +148,7 @@ test('make room when others wait: those go that have taken nothing for longest',
   await served.close()
 })
 
-test('are refused when there is no room, and nobody stands in the way', async () => {
+test('are refused if there is no room and no list can yield', async () => {
   const { promise: never, resolve } = Promise.withResolvers<void>()
   let isAsked = false
   const chunks = async function* () {
@@ -167,7 +167,7 @@ test('are refused when there is no room, and nobody stands in the way', async ()
   await served.close()
 })
 
-test('are looked after while nothing is heard of the log: they go on as long as their reader may read', async () => {
+test('go on while the log is silent, as long as their reader may read', async () => {
   let looks = 0
   let mayRead = true
   const check = async () => {
@@ -185,7 +185,7 @@ test('are looked after while nothing is heard of the log: they go on as long as 
   await served.close()
 })
 
-test('end when nothing is heard of the log, and rights cannot be looked up', async () => {
+test('end if the log is silent and rights cannot be looked up', async () => {
   let isCurrent = true
   let check = async () => 0n
   const served = await serve(listOf({ check: () => check() }), { isCurrent: () => isCurrent })
@@ -197,7 +197,7 @@ test('end when nothing is heard of the log, and rights cannot be looked up', asy
   await served.close()
 })
 
-test('are lost to a right that was lost before they began, and that the read models do not show yet', async () => {
+test('are not sent if a right was lost before they began, even if the read models do not show it yet', async () => {
   const served = await serve(listOf({ check: async () => 4n }))
   served.longLists.observe(gone('trace', 5n))
   assert.is((await served.app.inject('/')).statusCode, 503)
@@ -210,7 +210,7 @@ test('are lost to a right that was lost before they began, and that the read mod
   await later.close()
 })
 
-test('of traces leave out what has been deleted, and break off when it may be on its way', async () => {
+test('of traces leave out deleted traces, and break off if one may be on its way', async () => {
   const reader = { caller: undefined, namespaceId: 'here', traceId: undefined, isMember: true }
   const list = listOf({ reader, traceIdOf: ({ n }) => `${n}`, toText: ({ n, text }) => JSON.stringify(`${n} ${text}`) })
   const served = await serve(list)
@@ -227,7 +227,7 @@ test('of traces leave out what has been deleted, and break off when it may be on
   await served.close()
 })
 
-test('end with their reader, and give back the room', async () => {
+test('end with their reader, and release the memory', async () => {
   const served = await serve(listOf({}), { capacity: MiB })
   const reader = await served.open()
   reader.leave()
@@ -236,7 +236,7 @@ test('end with their reader, and give back the room', async () => {
   await served.close()
 })
 
-test('break off by a reset, which no version of HTTP takes for an end', async () => {
+test('break off by a reset, which is not a normal end in any version of HTTP', async () => {
   const served = await serve(listOf({}))
   const reader = await openSlowReader(served.port, '/', undefined, '1.0')
   served.longLists.clear()

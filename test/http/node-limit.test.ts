@@ -19,7 +19,7 @@ const newWorld = (points = 100) => {
 }
 const times = (count: number, work: () => unknown) => Array.from({ length: count }, work)
 
-test('one node lets through what a minute has, and says when the next one begins', () => {
+test('one node lets through the requests of a minute, and says when the next minute begins', () => {
   const { nodes, clock } = newWorld()
   clock.now = 20_000
   assert.ok(times(100, () => nodes[0].take('a')).every((wait) => wait === undefined))
@@ -29,7 +29,7 @@ test('one node lets through what a minute has, and says when the next one begins
   assert.is(nodes[0].take('a'), undefined)
 })
 
-test('what is given back does not count, on any node', async () => {
+test('requests that are given back do not count, on any node', async () => {
   const { nodes, clock, total } = newWorld()
   times(60, () => nodes[0].take('a'))
   times(50, () => nodes[0].giveBack('a'))
@@ -45,7 +45,7 @@ test('what is given back does not count, on any node', async () => {
   assert.is(nodes[0].take('a'), 60_000)
 })
 
-test('nodes stop together, as soon as they have told each other', async () => {
+test('nodes refuse together, once they have shared their counts', async () => {
   const { nodes, clock } = newWorld()
   for (const node of nodes) times(60, () => node.take('a'))
   for (const node of nodes) await node.share()
@@ -81,7 +81,7 @@ test('a session that does little costs no query', async () => {
   assert.equal(added, [5])
 })
 
-test('of very many keys the oldest makes room', () => {
+test('the oldest of too many keys is dropped', () => {
   const limit = newNodeLimit({ shared: { add: async () => undefined }, points: 1, elapsed: () => 0, keep: 2 })
   assert.is(limit.take('a'), undefined)
   assert.is(limit.take('a'), 60_000)

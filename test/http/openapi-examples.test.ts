@@ -73,7 +73,7 @@ test.after(async () => {
   await database.drop()
 })
 
-test('every request body has one, which its own schema takes', async () => {
+test('every request body has an example, which its schema accepts', async () => {
   let bodies = 0
   for (const url of ['/openapi.json', '/docs/json']) {
     for (const { name, operation } of operationsOf(await documentAt(url))) {
@@ -91,7 +91,7 @@ test('every request body has one, which its own schema takes', async () => {
 /** What only another answer gives: filled in with anything else it would be refused. */
 const GIVEN_BY_OTHERS = new Set(['cursor', 'v', 'revision', 'at'])
 
-test('every parameter has one, which its own schema takes', async () => {
+test('every parameter has an example, which its schema accepts', async () => {
   for (const { name, operation } of operationsOf(await documentAt('/openapi.json'))) {
     if (name.includes('/auth/callback/')) continue
     const filled: Record<'path' | 'query', Json> = { path: {}, query: {} }
@@ -133,7 +133,7 @@ const WORKING = [
   'delete /v1/session',
 ]
 
-test('those of the page work as they are, for each of its readers', async () => {
+test('those of the page work unchanged, for each of its readers', async () => {
   const users = new Set<string>()
   for (const reader of ['the first', 'the second']) {
     const document = await documentAt('/docs/json')
@@ -149,7 +149,7 @@ test('those of the page work as they are, for each of its readers', async () => 
   assert.is(users.size, 2)
 })
 
-test('the device of the document is refused: whoever sends it would be the same user', async () => {
+test('the deviceId of the document is refused, because all who sent it would be the same user', async () => {
   const answer = await send(await documentAt('/openapi.json'), 'post /v1/session')
   assert.is(answer.statusCode, 400)
   assert.ok(answer.json().error.details.fieldErrors.deviceId)

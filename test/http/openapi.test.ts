@@ -41,7 +41,7 @@ test.after(async () => {
   await database.drop()
 })
 
-test('what the operators ask for is in it, too', () => {
+test('has the routes for operators, too', () => {
   for (const one of ['get /health', 'get /health/ready', 'get /metrics']) assert.ok(operations.has(one), one)
 })
 
@@ -89,7 +89,7 @@ test('says what each route needs of a caller', () => {
   for (const [name, { security }] of operations) assert.ok(security, name)
 })
 
-test('names the failures of every kind of route', () => {
+test('names the errors of every kind of route', () => {
   for (const [name, { security, responses }] of operations) {
     if (!name.includes('/v1/')) continue
     const [method] = name.split(' ')
@@ -114,7 +114,7 @@ test('says of each error of each route when it happens and what to do', () => {
   }
 })
 
-test('has each schema once, and only those that a route shows', () => {
+test('has each schema once, and only schemas that a route uses', () => {
   const { schemas } = JSON.parse(text).components as { schemas: Record<string, unknown> }
   for (const name of Object.keys(schemas)) {
     assert.not.match(name, /Input$/)
@@ -175,7 +175,7 @@ test('comes with a reference that loads everything from the service itself', asy
   assert.not.match(start, /["']https?:/)
 })
 
-test('every route of a trace takes the namespace that is meant', () => {
+test('every route of a trace has the parameter `namespace`', () => {
   const ofTraces = [...operations].filter(([name]) => / \/v1\/traces\/\{externalId\}/.test(name))
   assert.ok(ofTraces.length > 10)
   for (const [name, { parameters = [] }] of [

@@ -4,13 +4,13 @@ import * as assert from 'uvu/assert'
 import { readConfig } from '../../src/config.ts'
 import { newTrustedOriginCheck } from '../../src/http/origin.ts'
 
-const test = suite('http: from which pages cookies count')
+const test = suite('http: pages whose cookies count')
 
 /** Whether they count from a page of an origin that asks for the service by a host. */
 const counts = (env: Record<string, string>, host: string, origin?: string) =>
   newTrustedOriginCheck(Fastify(), readConfig(env))({ protocol: 'http', headers: { host, origin } } as FastifyRequest)
 
-test('on a service without PUBLIC_URL: from pages of the name that it was asked for by', () => {
+test('without PUBLIC_URL: pages of the host that the request was sent to', () => {
   const env = { HOST: '0.0.0.0', PORT: '3000' }
   for (const host of ['localhost:3000', '127.0.0.1:3000', '[::1]:3000', '10.0.0.5:3000', 'box.lan:3000'])
     assert.ok(counts(env, host, `http://${host}`), host)
@@ -21,7 +21,7 @@ test('on a service without PUBLIC_URL: from pages of the name that it was asked 
   assert.not(counts(env, 'box.lan:3000'))
 })
 
-test('with PUBLIC_URL: from its pages, and from those of this machine', () => {
+test('with PUBLIC_URL: its pages, and those of loopback names', () => {
   const env = { HOST: '127.0.0.1', PORT: '3000', PUBLIC_URL: 'https://traces.example.org' }
   assert.ok(counts(env, 'traces.example.org', 'https://traces.example.org'))
   assert.ok(counts(env, 'localhost:3000', 'http://localhost:3000'))

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readConfig } from '../../src/config.ts'
-import { isReachedByOthers, listensOnLoopback } from '../../src/http/reach.ts'
+import { isReachedByOthers, listensOnLoopback } from '../../src/http/host.ts'
 
 const test = suite('who can reach the service')
 

@@ -87,7 +87,7 @@ for (const [name, ask, refused, caller, what] of [
     { method: 'PATCH', route: '/v1/user' },
   ],
 ] as const) {
-  test(`${name} is noted once, as ${refused}, without secrets`, async () => {
+  test(`${name} is logged once, as ${refused}, without secrets`, async () => {
     await ask()
     assert.is(lines.length, 1)
     const {
@@ -103,21 +103,21 @@ for (const [name, ask, refused, caller, what] of [
   })
 }
 
-test('what is answered, or not there, or not valid, is no refusal', async () => {
+test('successes, 404 and 400 are not refusals', async () => {
   await call('GET', '/v1/traces/public')
   await call('GET', '/v1/traces/unknown', { token: eve.token })
   await call('PATCH', '/v1/user', { token: eve.token, body: { displayName: 1 } })
   assert.equal(lines, [])
 })
 
-test('a foreign host costs one line, however often it is sent', async () => {
+test('a foreign host gets one line, however often it is sent', async () => {
   for (let i = 0; i < 10; i++) await call('GET', '/v1/feed', { headers: { host: `evil-${i}.example` } })
   assert.is(lines.length, 1)
   const { refused, host, ip } = JSON.parse(lines[0]!) as Record<string, unknown>
   assert.equal({ refused, host, ip }, { refused: 'host', host: 'evil-0.example', ip: '127.0.0.1' })
 })
 
-test('what one caller is refused again and again is counted, and the counts are said', async () => {
+test('repeated refusals of one caller are counted, and the counts are logged', async () => {
   const other = await openApp(database.url, { logger })
   const [mallory, trent] = [await start('mallory'), await start('trent')]
   lines.length = 0

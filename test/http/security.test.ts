@@ -19,7 +19,7 @@ const { app, call } = open!
 const { session } = (await call('POST', '/v1/session', { body: { deviceId: 'ada' } })).data as { session: NewSession }
 const { token } = session
 
-test('every answer, errors too, is for programs and never a page', async () => {
+test('every answer, errors included, is marked as not a page', async () => {
   for (const url of ['/health', '/v1/feed', '/v1/user', '/nowhere', '/%', '/v1/traces/%00']) {
     const { headers } = await app.inject({ url })
     assert.is(headers['x-content-type-options'], 'nosniff', url)
@@ -33,7 +33,7 @@ test('every answer, errors too, is for programs and never a page', async () => {
   assert.match(String(headers['strict-transport-security']), 'max-age=31536000')
 })
 
-test('the reference may run its own scripts and nothing inline', async () => {
+test('the reference may run its own scripts and no inline ones', async () => {
   for (const url of ['/docs/', '/docs/static/index.html', '/docs/static/swagger-ui.css']) {
     const policy = String((await app.inject({ url })).headers['content-security-policy'])
     assert.match(policy, "script-src 'self'", url)
@@ -42,7 +42,7 @@ test('the reference may run its own scripts and nothing inline', async () => {
   }
 })
 
-test('any origin may call with a token, only those that are named with a cookie', async () => {
+test('any origin may call with a token, only trusted origins with the cookie', async () => {
   const ask = async ({ app }: typeof trusting & object, origin: string, method: 'GET' | 'OPTIONS' = 'GET') =>
     (await app.inject({ method, url: '/v1/feed', headers: { origin } })).headers
   for (const method of ['GET', 'OPTIONS'] as const) {

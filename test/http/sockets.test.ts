@@ -54,7 +54,7 @@ const serve = async (capacity: number) => {
 
 const isClosed = (socket: Socket) => until(() => socket.destroyed || socket.readableEnded)
 
-test('where there is no room, the oldest idle one of the largest net is closed, and the log says so once', async () => {
+test('if there is no room, the oldest idle connection of the largest net is closed, and the log says so once', async () => {
   const { open, ask, close, warned } = await serve(5)
   const mine = await open('127.0.0.1')
   const idle = [await open(), await open(), await open(), await open()]
@@ -69,7 +69,7 @@ test('where there is no room, the oldest idle one of the largest net is closed, 
   await close()
 })
 
-test('one that waits for its answer is not idle, and one that has not sent its request is', async () => {
+test('a connection that waits for its answer is not idle; one that has not sent its request is', async () => {
   const { open, ask, close, waiting, sockets } = await serve(2)
   const busy = await open()
   const answer = ask(busy, '/wait')

@@ -65,7 +65,7 @@ for (const [words, method, url, payload] of [
   ['a role', 'PATCH', `/v1/namespaces/team/members/${member.userId}`, { role: 'admin' }],
   ['the namespace of a session', 'POST', '/v1/session/switch', { slug: 'team' }],
 ] as const) {
-  test(`${words} that was changed is said to be stored`, async () => {
+  test(`${words} that was changed is reported as stored`, async () => {
     assert.equal(await ask(method, url, payload), { status: 503, stored: true })
   })
 }

@@ -73,7 +73,7 @@ for (const [name, [most, sendText]] of Object.entries(fields)) {
   })
 }
 
-test('what is refused says so in the document', async () => {
+test('the document has the limits', async () => {
   const { document } = await readDocument(app)
   const schemas = document.components.schemas as Record<string, { properties: Record<string, { maxLength?: number }> }>
   const capOf = (schema: string, field: string) => schemas[schema]!.properties[field]!.maxLength

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 
-const test = suite('http: bodies that are cheap to send and dear to read')
+const test = suite('http: bodies that are cheap to send and expensive to read')
 const database = await freshDatabase()
 const { app, call, close } = await openApp(database.url)
 test.after(async () => {
@@ -54,13 +54,13 @@ test('a body has at most 200,000 values', async () => {
   assert.match(details, 'more than 200000 JSON values')
 })
 
-test('sixteen megabytes of nothing are refused unread', async () => {
+test('sixteen megabytes of empty values are refused without being parsed', async () => {
   const { status, details } = await batch(Array<string>(5_000_000).fill('{}'))
   assert.is(status, 400)
   assert.match(details, 'more than 200000 JSON values')
 })
 
-test('of what is wrong the first twenty are told', async () => {
+test('an answer has the first twenty issues', async () => {
   const { status, details } = await batch(Array<string>(200).fill(`{"externalId":1,${parts(50, '{"type":"none"}')}}`))
   assert.is(status, 400)
   assert.is(JSON.parse(details).fieldErrors.messages.length, 20)

@@ -35,8 +35,8 @@ const post = (expect: string) =>
   `content-length: ${BODY.length}\r\nconnection: close\r\n\r\n`
 
 for (const [what, request, line, code] of [
-  ['an expectation that nobody knows', post('200-ok'), 'http/1.1 400 bad request', 'invalid_request'],
-  ['one whose body comes along', post('x') + BODY, 'http/1.1 400 bad request', 'invalid_request'],
+  ['an unknown expectation', post('200-ok'), 'http/1.1 400 bad request', 'invalid_request'],
+  ['an unknown expectation with a body', post('x') + BODY, 'http/1.1 400 bad request', 'invalid_request'],
   [
     'CONNECT',
     'CONNECT example.org:443 HTTP/1.1\r\nhost: example.org:443\r\n\r\n',
@@ -56,12 +56,12 @@ for (const [what, request, line, code] of [
     assert.ok(answer.headers.some((header) => /^x-request-id: [\w-]{36}$/.test(header)))
   })
 
-test('who expects to go on is told to, and answered by the route', async () => {
+test('100-continue is answered, and then the request', async () => {
   const answer = await ask(post('100-continue') + BODY)
   assert.ok(answer.startsWith('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n'), answer)
 })
 
-test('an upgrade to what is no WebSocket is answered, and its connection ends', async () => {
+test('an upgrade on a path without a WebSocket is answered, and its connection ends', async () => {
   for (const path of ['/health', '/v1/feed', '/nothing']) {
     const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n'
     const answer = await ask(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${upgrade}\r\n`)

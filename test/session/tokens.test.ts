@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
 import { effectOf } from '../../src/effects.ts'
-import { csrfTokenOf, isCsrfToken } from '../../src/http/csrf.ts'
+import { csrfTokenOf, isCsrfToken } from '../../src/http/auth.ts'
 import { isToken, newToken } from '../../src/session/token.ts'
 import { newTokens } from '../../src/session/tokens.ts'
 

@@ -1,5 +1,5 @@
 import { lowerThreadPriority } from '../../base/threads.ts'
-import { type TaskInput, type TaskResult, resultOf } from '../../http/task-result.ts'
+import { type TaskInput, type TaskResult, resultOf } from '../../http/body-tasks.ts'
 import { readBatch, readMessage } from './body.ts'
 import type { MessageUpsert } from './message.ts'
 

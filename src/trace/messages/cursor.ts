@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalid } from '../../http/http-error.ts'
-import { decodeCursor, encodeCursor } from '../../http/cursor.ts'
+import { decodeCursor, encodeCursor } from '../../http/list-page.ts'
 import type { StoredDetail } from '../queries.ts'
 import type { Keys, MessageListRow } from './queries.ts'
 

@@ -1,7 +1,7 @@
 import type { MessageList } from '../../contract/messages.ts'
 import { type JsonText, type MemberTexts, endOfList, jsonText } from '../../http/json-text.ts'
 import { jsonArray } from '../../http/reply.ts'
-import { PAGE_BYTES } from '../../http/page-bytes.ts'
+import { PAGE_BYTES } from '../../http/list-page.ts'
 import type { MessageListRow } from './queries.ts'
 import { messageText } from './views.ts'
 

@@ -3,14 +3,14 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { countValues } from '../../../src/base/json/count-values.ts'
 
-const test = suite('json/count-values')
+const test = suite('json: counting values')
 
 const valuesOf = (value: unknown): number =>
   typeof value === 'object' && value !== null
     ? Object.values(value).reduce<number>((sum, each) => sum + valuesOf(each), 1)
     : 1
 
-test('counts what parsing would give, whatever white space and strings hold', () => {
+test('counts the values that parsing would return, whatever white space and strings contain', () => {
   const json = fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' })
   const tricky = fc.constantFrom('"', '\\', '\\"', '[', '{,', '}', ' ', 'x')
   const text = fc.array(tricky).map((pieces) => pieces.join(''))
@@ -28,7 +28,7 @@ test('stops where there are too many', () => {
   assert.is(countValues(Buffer.from(`[${'0,'.repeat(1_000)}0]`), 10), 11)
 })
 
-test('comes to an end with text that is no JSON', () => {
+test('ends for text that is not JSON', () => {
   for (const text of ['', '"', '"\\"', '[[[', '}}}', ',,,', '\\']) assert.ok(countValues(Buffer.from(text)) >= 1)
 })
 

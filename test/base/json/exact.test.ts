@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { NumberOutOfRange, isDeeperThan, isUnstorable, parseExact } from '../../../src/base/json/exact.ts'
 
-const test = suite('json/exact')
+const test = suite('json: parsing without loss')
 const again = (text: string) => JSON.stringify(parseExact(text))
 
 for (const text of [
@@ -20,7 +20,7 @@ for (const text of [
   '[{"x":[{"7":{"y":1},"3":12345678901234567890}]},{"a":-0}]',
   '"a\\u0000b\\ud800"',
 ]) {
-  test(`${text} comes back as it came`, () => assert.is(again(text), text))
+  test(`${text} stays the same`, () => assert.is(again(text), text))
 }
 
 test('a zero with a fraction or an exponent keeps its sign', () => {
@@ -41,7 +41,7 @@ test('an own __proto__ stays an own member and changes no prototype', () => {
   assert.is(Object.getPrototypeOf(value), Object.prototype)
 })
 
-test('every JSON value comes back as JSON.stringify writes it', () =>
+test('every JSON value is written as by JSON.stringify', () =>
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
       const text = JSON.stringify(value)
@@ -49,10 +49,10 @@ test('every JSON value comes back as JSON.stringify writes it', () =>
     }),
   ))
 
-test('every integer comes back in all its digits', () =>
+test('every integer keeps all its digits', () =>
   fc.assert(fc.property(fc.bigInt(), (value) => assert.is(again(`{"n":[${value}]}`), `{"n":[${value}]}`))))
 
-test('any keys in any order, at any depth, come back as they came', () => {
+test('any keys in any order, at any depth, stay the same', () => {
   const key = fc.oneof(fc.constantFrom('0', '7', '12', '01', '-1', '1.5', '4294967295', 'a', '__proto__'), fc.string())
   const { text } = fc.letrec((tie) => ({
     text: fc.oneof(
@@ -69,11 +69,11 @@ test('any keys in any order, at any depth, come back as they came', () => {
   fc.assert(fc.property(text as fc.Arbitrary<string>, (json) => assert.is(again(json), json)))
 })
 
-test('a key that stands twice counts where it came first, as it was last', () => {
+test('a repeated key keeps its first place and its last value', () => {
   assert.is(again('{"b":1,"0":2,"b":{"1":1,"a":2}}'), '{"b":{"1":1,"a":2},"0":2}')
 })
 
-test('keys count as what they say, however they are written', () => {
+test('equal keys are equal, however they are escaped', () => {
   assert.is(
     again('{ "b\\\\" :1,\r\n\t"\\u0031"\n:"\\\\\\":", "\\"":{"\u2028":[] ,"0" : ":" } }'),
     '{"b\\\\":1,"1":"\\\\\\":","\\"":{"\u2028":[],"0":":"}}',
@@ -81,7 +81,7 @@ test('keys count as what they say, however they are written', () => {
   assert.is(again('{"b":1,"0":2,"\\u0062":{"1":1,"a":2},"\\u0030":3}'), '{"b":{"1":1,"a":2},"0":3}')
 })
 
-test('what is made anew around and of parsed values has their order, at any depth', () => {
+test('objects that are made of parsed values keep their order, at any depth', () => {
   const { a, b } = parseExact('{"b":[1],"a":[{"y":{"x":1,"0":2}}],"1":3}') as { a: object; b: object }
   assert.is(JSON.stringify({ b, none: undefined, a: { a } }), '{"b":[1],"a":{"a":[{"y":{"x":1,"0":2}}]}}')
   const object = parseExact('{"b":1,"0":2,"a":3}') as object
@@ -91,7 +91,7 @@ test('what is made anew around and of parsed values has their order, at any dept
   )
 })
 
-test('depth does not multiply what a body takes in memory', () => {
+test('depth does not multiply the memory of a body', () => {
   const [depth, length] = [450, 12_000_000]
   const text = `${'{"x":0,"y":'.repeat(depth)}{"b":1,"0":"${'x'.repeat(length)}"}${'}'.repeat(depth)}`
   assert.ok(again(text) === text)

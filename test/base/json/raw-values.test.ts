@@ -5,7 +5,7 @@ import { rawItems, rawItemsInSteps, rawMembers, rawMembersInSteps } from '../../
 
 const test = suite('json: values as slices of text')
 
-test('members and items are those of the value, as they are written', () => {
+test('members and items are those of the value, in its own text', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(0, 1, 2), (value, indent) => {
       const text = JSON.stringify({ first: value, '"\\': [value, '\\"', 1.5e300] }, null, indent)
@@ -22,7 +22,7 @@ test('members and items are those of the value, as they are written', () => {
   )
 })
 
-test('a long value is found in steps, and is the same', () => {
+test('a long value that is found in steps is the same', () => {
   const long = {
     escapes: '\\"'.repeat(500_000),
     lists: Array.from({ length: 2_000 }, () => JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`) as unknown),

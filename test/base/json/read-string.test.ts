@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readString } from '../../../src/base/json/read-string.ts'
 
-const test = suite('export: long texts in JSON')
+const test = suite('json: long strings')
 
 const read = (json: string, step: number) => {
   const reading = readString(json, step)
@@ -28,7 +28,7 @@ test('a text is the same wherever it is cut', () => {
   )
 })
 
-test('no step reads more of it than its share', () => {
+test('no step reads more than its share', () => {
   const json = JSON.stringify('\u001b'.repeat(100_000))
   assert.ok(read(json, 1_000).steps >= json.length / 1_000 - 1)
 })

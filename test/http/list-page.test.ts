@@ -55,23 +55,23 @@ const assertWalked = (pages: Awaited<ReturnType<typeof pagesOf>>, wanted: readon
 const newestFirst = [...names].reverse()
 const everybodys = newestFirst.filter((name) => Number(name.slice(6)) % 10 !== 0)
 
-test('a feed of long titles goes on at a cursor', async () => {
+test('a feed with long titles continues at a cursor', async () => {
   assertWalked(await pagesOf('/v1/feed'), everybodys)
   assertWalked(await pagesOf('/v1/feed', token), newestFirst)
 })
 
-test('so do the lists of traces', async () => {
+test('lists of traces do, too', async () => {
   assertWalked(await pagesOf('/v1/traces', token), newestFirst)
   assertWalked(await pagesOf(`/v1/namespaces/${slug}/traces`, token), newestFirst)
   assertWalked(await pagesOf(`/v1/namespaces/${slug}/traces`), everybodys)
 })
 
-test('a member that gives no limit gets all traces', async () => {
+test('a member without a limit gets all traces', async () => {
   const { data } = await call('GET', `/v1/namespaces/${slug}/traces`, { token })
   assert.is((data as { traces: unknown[] }).traces.length, TRACES)
 })
 
-test('a page of long messages goes on too, and one that is longer than a page stands alone', async () => {
+test('a page of long messages continues, too, and a message longer than a page is alone on one', async () => {
   const lengths = [1_000_000, 10_000_000, 3_000_000, 3_000_000, 3_000_000, 9_000_000, 10]
   for (const [i, length] of lengths.entries())
     await call('POST', '/v1/traces/trace%201/messages/batch', {

@@ -23,10 +23,14 @@ const MAX_VALUE = 64 << 20
 export const bounded = (column: string, type: 'TEXT' | 'BLOB' = 'TEXT'): string =>
   `CASE WHEN octet_length(${column}) <= ${MAX_VALUE} THEN CAST(${column} AS ${type}) END`
 
+const TABLE = /CREATE TABLE (?:IF NOT EXISTS )?["`]?(\w+)["`]?\s*\(/g
+
 /** Whether a file begins like a SQLite database that has these tables: their descriptions stand in its first page. */
-export const beginsLikeDatabase = (beginning: string, ...tables: readonly string[]): boolean =>
-  beginning.startsWith('SQLite format 3\0') &&
-  tables.every((table) => new RegExp(`CREATE TABLE (?:IF NOT EXISTS )?["\`]?${table}["\`]?\\s*\\(`).test(beginning))
+export const beginsLikeDatabase = (beginning: string, ...tables: readonly string[]): boolean => {
+  if (!beginning.startsWith('SQLite format 3\0')) return false
+  const described = new Set([...beginning.matchAll(TABLE)].map(([, name]) => name))
+  return tables.every((table) => described.has(table))
+}
 
 const attach = <T>(path: string, parameters: string, read: Read<T>): Taken<T> => {
   const database = newPrivateDatabase()

@@ -1,17 +1,17 @@
 import type { Finding } from './rules.ts'
 import { isPlaceholder } from './values.ts'
 
-/** A line of an environment file, also as an agent shows it with a line number before. */
+/** A line of an environment file, also with a line number in front, as agents show it. */
 const line =
   /^[ \t]{0,8}(?:[0-9]{1,6}[→:|\t ]\s{0,4})?(?:export[ \t]{1,4})?([A-Za-z_][A-Za-z0-9_]{0,100})[ \t]{0,4}=[ \t]{0,4}(?:"([^"\n]{0,4000})"|'([^'\n]{0,4000})'|([^\s#"'][^\n#]{0,4000}))/gm
 
-/** Settings that say nothing: switches, numbers, ports, hosts and plain addresses without a password. */
+/** Values that are not secret: switches, numbers, ports, hosts and plain addresses without a password. */
 const harmless =
   /^(?:true|false|yes|no|on|off|[0-9.]{1,9}|development|production|staging|test|debug|info|warn|error|localhost|[a-z]+:\/\/[\w.:-]+(?:\/[\w./-]*)?)$/i
 const MIN_LENGTH = 6
 
-/** Whether a path is that of a file with the environment of a program; examples of one are not. */
-export const isEnvFile = (path: string): boolean =>
+/** Whether a path is that of an environment file, and not of an example of one. */
+const isEnvFile = (path: string): boolean =>
   /(?:^|[\\/])\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?$/.test(path)
 
 /** The values of an environment file. */
@@ -23,13 +23,14 @@ export const findEnvValues = (text: string): readonly Finding[] =>
     return [{ rule: 'env-value', start, end: start + value.length }]
   })
 
-/** Arguments that name the file which a tool reads or writes. */
+/** Names of arguments with the path of the file that a tool reads or writes. */
 const pathName = /(?:path|file|filename|uri|target)s?$/i
-/** Arguments that are a command, or a patch. Prompts and contents of files only speak of one. */
+/** Names of arguments with a command or a patch. Prompts and contents of files may mention a file without reading it. */
 const commandName = /^(?:commands?|cmd|script|input|patch|diff|bash|shell|chars)$/i
-/** Commands that show what a file holds; of `grep`, `sed` and `awk` the first word is what they look for. */
+/** Commands that show the content of a file. */
 const showing =
   /^(?:cat|bat|batcat|head|tail|less|more|nl|tac|type|Get-Content|gc|tee|strings|xxd|od|sort|uniq|cut|paste|diff|vim?|nano|code|open)$/
+/** The same for commands whose first operand is what they search for. */
 const searching = /^(?:e?grep|rg|ag|sed|awk|jq)$/
 
 /** The words of a command, without their quotes. */
@@ -38,15 +39,15 @@ const wordsOf = (command: string): readonly string[] =>
     ([word, double, single]) => double ?? single ?? word,
   )
 
-/** Commands that run another, which is among their words. */
+/** Commands that run another command, which stands among their words. */
 const running =
   /^(?:sudo|doas|su|env|time|timeout|command|exec|nohup|watch|xargs|find|fd|ssh|docker|podman|nerdctl|docker-compose|kubectl|oc|bash|sh|zsh|dash|fish|powershell|pwsh|cmd|wsl|vagrant|heroku|fly|then|do|else|if|while|!)(?:\.exe)?$/
 const nameOf = (program: string) => program.slice(program.lastIndexOf('/') + 1)
 
-/** Whether a word of a command is an environment file, or a pattern such as `.env*` of which some are. */
+/** Whether a word of a command is an environment file, or a pattern such as `.env*` that matches one. */
 const isEnvWord = (word: string): boolean => isEnvFile(word.replace(/\.?[*?]{1,2}$/, ''))
 
-/** `git diff` and `git show`, which may name the file with its commit before. */
+/** Whether git shows an environment file, which may be named behind a commit and a colon. */
 const isShownByGit = (words: readonly string[]): boolean =>
   words.slice(0, 3).some((word) => /^(?:diff|show|blame|annotate)$/.test(word)) &&
   words.some((word) => isEnvWord(word.slice(word.indexOf(':') + 1)))
@@ -68,12 +69,12 @@ const isShownBy = ([program = '', ...rest]: readonly string[]): boolean => {
 
 const redirected = /[<>]{1,2} {0,3}["']?([^\s"'<>|;&()]{1,400})/g
 const patched = /^\*\*\* (?:Add|Update) File: (.{1,400})$/gm
-/** Programs that are written in a command, and what they open. */
+/** Programs that are given as text in a command, and what they open. */
 const interpreter = /\b(?:python|node|deno|bun|ruby|perl|php)/
 const given = / (?:-[cepr]\b|eval\b|<<)/
 const opened =
   /(?:open|readFile(?:Sync)?|read_text|dotenv_values|file_get_contents|read|Path)\(\s{0,4}\\?["']([^"'\\]{1,400})/g
-/** A variable of the shell, with what it holds. */
+/** A variable of the shell, with its value. */
 const held = /(?:^|[\s;&])(?:for (\w{1,40}) in ([^;\n]{1,400})|(\w{1,40})=["']?([^\s;"'&]{1,400}))/g
 const sourced = /(?:^|[\s;&|({"'])(?:source|\.) {1,4}["']?([^\s"';&|)]{1,400})/g
 const printing = /^(?:env|printenv|export -p|declare -[xp]|set|export)$/
@@ -81,7 +82,7 @@ const LONGEST_COMMAND = 20_000
 
 const filesOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, file]) => file!)
 
-/** A command with what its variables hold in their place, where that is an environment file. */
+/** A command in which variables are replaced by `.env`, where they hold the name of an environment file. */
 const withVariables = (text: string): string => {
   for (const [, name, files = '', other, file = ''] of text.matchAll(held))
     if (files.split(/\s/).some(isEnvWord) || isEnvWord(file))
@@ -89,7 +90,7 @@ const withVariables = (text: string): string => {
   return text
 }
 
-/** Whether a command, or a patch, reads or writes an environment file: one that only mentions it does not. */
+/** Whether a command or a patch reads or writes an environment file, and does not only mention it. */
 const usesEnvFile = (command: string): boolean => {
   if (command.length > LONGEST_COMMAND || !command.includes('.env')) return false
   const text = withVariables(command)
@@ -108,7 +109,7 @@ const usesEnvFile = (command: string): boolean => {
 const isCommand = (texts: readonly string[]): boolean =>
   texts.some(usesEnvFile) || (texts.length > 1 && showsEnvFile(texts.map((text) => JSON.stringify(text)).join(' ')))
 
-/** Whether a call, by its arguments, reads or writes an environment file, so that it and its result hold the values of one. */
+/** Whether a call reads or writes an environment file, by its arguments. Then they and the result contain the file's values. */
 export const isEnvCall = (args: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(args).some(([name, value]) => {
     const items = [value].flat()
@@ -121,6 +122,6 @@ export const isEnvCall = (args: Readonly<Record<string, unknown>>): boolean =>
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether one of several edits or files is of an environment file. */
+/** Whether one of several edits or files in an argument has the path of an environment file. */
 const hasEnvPath = (item: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(item).some(([name, value]) => pathName.test(name) && typeof value === 'string' && isEnvFile(value))

@@ -3,16 +3,16 @@ import type { Part, SessionMessage, TraceFields } from '../agents/agent.ts'
 const isRaw = (value: unknown): boolean => (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value)
 
 /**
- * Gives the text that is to stand at a place, such as `parts/2/args/env/TOKEN` or `title`. `name` is what it is the value of; undefined
- * for a key.
+ * Returns the new text for a place, such as `parts/2/args/env/TOKEN` or `title`. `name` is the name of which the text is the value;
+ * undefined for keys.
  */
 export type MapText = (text: string, where: string, name: string | undefined) => string
 
-/** The name of a value that stands beside it, as in `{ name: 'TOKEN', value: '…' }`. */
+/** The name of a value where it is stored beside it, as in `{ name: 'TOKEN', value: '…' }`. */
 const nameBeside = (entries: readonly (readonly [string, unknown])[]): string | undefined =>
   entries.flatMap(([key, item]) => (/^(?:name|key|variable)$/i.test(key) && typeof item === 'string' ? [item] : []))[0]
 
-/** A value with its texts and keys mapped; the value itself where none of them changes. */
+/** A value with all texts and keys mapped; the same object where nothing changes. */
 const mapTexts = (value: unknown, where: string, map: MapText, name?: string): unknown => {
   if (typeof value === 'string') return map(value, where, name)
   if (typeof value !== 'object' || value === null || isRaw(value)) return value
@@ -38,10 +38,10 @@ const mapTexts = (value: unknown, where: string, map: MapText, name?: string): u
 
 type MapPart = (text: string, place: Place) => string
 
-/** A text in a message. `isEnv`: its call reads or writes an environment file. */
+/** The place of a text in a message. `isEnv`: its call reads or writes an environment file. */
 export type Place = { readonly where: string; readonly name: string | undefined; readonly isEnv: boolean }
 
-/** What is left of a part that nests deeper than can be looked through. */
+/** Replaces a part that is nested too deeply to be searched. */
 const TOO_DEEP: Part = { type: 'error', content: { message: 'left out: nested too deeply to be searched for secrets' } }
 
 export const mapPart = (part: Part, where: string, map: MapText): Part => {

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import type { KnownSecrets } from './session.ts'
 
 /**
- * The secrets of the sessions that this process has read, in memory only: so of one that grows only what was added has to be read and
- * looked through. What is on disk of it is a random id, which no other process knows.
+ * The secrets of the sessions that this process has read, so that of a session that grows only the added lines have to be searched.
+ * They are kept in memory only. On disk is no more than a random id, which means nothing to other processes.
  */
 export type SecretMemory = {
-  /** Gives the id by which it is asked for again. */
+  /** Returns the id for `recall`. */
   readonly remember: (source: string, known: KnownSecrets) => string
-  /** Undefined where the source was remembered under another id since, or was forgotten. */
+  /** Undefined where the source was remembered with another id since, or was forgotten. */
   readonly recall: (source: string, id: string) => KnownSecrets | undefined
 }
 
-/** Of so many sessions, the ones that were read last. */
+/** How many sessions are remembered, those that were read last. */
 const SESSIONS = 200
-/** One that has more is read whole each time. */
+/** A session with more secrets is read as a whole each time. */
 const MOST_SECRETS = 20_000
 
 export const newSecretMemory = (): SecretMemory => {

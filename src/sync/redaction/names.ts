@@ -1,35 +1,37 @@
 import type { Strength } from './values.ts'
 
-/** The end of a word, or of words written as one, that says that a value is secret. */
+/** The end of a word, or of words written as one, that means a password. */
 const password =
   /(?:passw(?:or)?d|passwrd|passwort|passcode|(?<!by|com|tres|sur|en|over|under)pass|(?:^|db|pg|my|sql|root|user|admin|smtp|mail|http)(?:pwd|pw))$/
 const passphrase = /pass[-_]?phrase$|^mnemonic$/
 const secret = /secret$|token$|credentials?$|^creds?$|^bearer$|^jwt$|^psk$|^apikey$|^pat$|^sas$|^dsn$/
 const joinedKey =
   /(?:api|app|access|secret|private|priv|auth|encryption|signing|master|license|account|service|shared|session|subscription|deploy|webhook|admin|server)key$/
-/** What makes a key a secret one, before it. */
+/** Words before `key` that make it a secret one. */
 const keyKinds = new Set(
   'api app application access secret private priv auth authentication authorization encryption encrypting decryption signing signature master admin account service license licence subscription deploy deployment webhook server shared write read ingest ingestion integration personal developer live root functions cosmos instrumentation jwt hmac aes rsa wireguard preshared psk vault unseal recovery token dev prod cipher crypto'.split(
     ' ',
   ),
 )
-/** Before such a word: what is no secret of anybody's. */
+/** Words before such a word that make the value harmless, as in `nextPageToken`. */
 const openBefore = new Set(
   'is has no num max min count total show hide forgot forgotten needs need require requires required missing invalid wrong expected unexpected expect public pub page next prev previous continuation cursor cancel cancellation idempotency sync eos bos pad unk sep cls mask stop special input output prompt completion cached reasoning used remaining context design css color lexer parser ast first last current start end peek bad csrf xsrf verification'.split(
     ' ',
   ),
 )
+/** Words before `key` that make it one of another kind. */
 const openKeyBefore = new Set(
   'primary foreign partition sort cache object map dict row column index lookup query storage hot shortcut arrow keyboard press enter tab esc group unique composite translation locale message label event metric config setting option state react list item node host known sha hash dedupe dedup lock redis route trace order name class socket meta data json yaml env field props prop registry feature flag license localstorage bucket'.split(
     ' ',
   ),
 )
-/** Behind such a word: what a secret has, and is none itself. */
+/** Words behind such a word for something that belongs to a secret, as in `tokenCount`. */
 const openBehind = new Set(
   'id ids name names type types url urls uri path paths file files filename dir count counts limit limits length len size field fields label expires expiry expired expiration ttl at in format policy version prefix suffix pattern regex regexp re rule rules endpoint provider arn ref refs reference index status hint prompt placeholder input param params header headers algorithm alg mode class manager service services store storage handler callback schema error errors message usage budget rate window max min total used strength reset change changed changes changer confirmation? required requirement requirements valid invalid validation validator encoder encoding decoder kind kinds source sources lookup exists found missing generator generation rotation lifetime age created updated by for from of or and is not if when with env var variable variables scope scopes scanner scanning detection detected detector test tests spec manager map list set get event events page form screen view button dialog modal link icon text pair pairs usage metadata info detail details per count stream parser position start end offset exchange request response grant issuer audience model models price cost costs binding bindings press code down up codes mapping'.split(
     ' ',
   ),
 )
+/** Words behind such a word that change nothing. */
 const fineBehind = new Set(
   'value values base prod production dev development staging stage live main primary secondary old new current b64 base64 hex default root admin user db database plain plaintext raw str string bytes salt text v a b x confirm confirmation again repeat encoded'.split(
     ' ',
@@ -56,9 +58,10 @@ const strengthOfWord = (word: string, before: string | undefined, isConstant: bo
   return isConstant && before !== undefined ? 'secret' : 'strong'
 }
 
-/** Words of English that are no words of secrets, as they stand in a sentence. */
+/** The strength of a name with words of unknown meaning behind the word for a secret. */
 const weakest = (strength: Strength): Strength => (strength === 'password' ? 'password' : 'strong')
 
+/** A word of at most this length may occur in random text by chance. */
 const MOST_BY_CHANCE = 4
 
 const strengthOfWords = (words: readonly string[], isConstant: boolean): Strength | undefined => {
@@ -69,7 +72,7 @@ const strengthOfWords = (words: readonly string[], isConstant: boolean): Strengt
     if (words.slice(0, i).some((word) => openBefore.has(word)) || behind.some((word) => openBehind.has(word)))
       return undefined
     if (behind.every((word) => fineBehind.has(word))) return strength
-    // A short one among others that say nothing stands there by chance, as in random text.
+    // A short word among others without a meaning may be there by chance.
     return words[i]!.length > MOST_BY_CHANCE ? weakest(strength) : undefined
   }
   return undefined
@@ -78,7 +81,7 @@ const strengthOfWords = (words: readonly string[], isConstant: boolean): Strengt
 const remembered = new Map<string, Strength | undefined>()
 const MOST = 4_000
 
-/** How sure a name such as `DB_PASSWORD` or `clientSecret` is that its value is secret; undefined for one that says nothing. */
+/** How likely the value of a name such as `DB_PASSWORD` or `clientSecret` is a secret; undefined where the name says nothing. */
 export const strengthOf = (name: string): Strength | undefined => {
   if (remembered.has(name)) return remembered.get(name)
   if (remembered.size >= MOST) remembered.clear()
@@ -87,7 +90,7 @@ export const strengthOf = (name: string): Strength | undefined => {
   return strength
 }
 
-/** What must stand in a name for it to say anything. */
+/** The keywords of names: a name without any of them says nothing. */
 export const nameWords = [
   'pass',
   'pwd',

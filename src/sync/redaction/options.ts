@@ -6,15 +6,15 @@ import { newFindSecrets } from './find.ts'
 import type { RedactionOptions } from './session.ts'
 
 /**
- * Raise it when other secrets are found than before: every session is read once more then, and of it what loses a secret is sent.
- * Names of rules stay, where they can: a message with another mark is sent again.
+ * Raise this number when other secrets are found than before: then every session is read once more, and messages that lose a secret
+ * are sent. Keep the names of rules where possible, because a message with another mark is sent again.
  */
 const VERSION = 3
 
-/** The file of the configuration folder that lists what looks like a secret and is none: a hash a line, `#` for comments. */
+/** The file in the configuration folder with values that look like secrets but are not: a hash on each line, `#` for comments. */
 export const ALLOWED_SECRETS = 'allowed-secrets'
 
-/** What is reported shows the first 12 digits of a hash: they are enough. */
+/** The first 12 digits of a hash are enough, because only these are shown. */
 const HASH = /^[0-9a-f]{12,64}$/
 
 const readAllowed = async (config: string): Promise<readonly string[]> => {
@@ -26,11 +26,14 @@ const readAllowed = async (config: string): Promise<readonly string[]> => {
   const hashes = lines.filter((line) => line !== '')
   const wrong = hashes.find((hash) => !HASH.test(hash))
   if (wrong !== undefined)
-    throw new UsageError(`${ALLOWED_SECRETS}: "${wrong.slice(0, 80)}" is no hash of 12 to 64 hex digits`)
+    throw new UsageError(
+      `${join(config, ALLOWED_SECRETS)}: expected a hash of 12 to 64 hex digits on each line, got "${wrong.slice(0, 80)}". ` +
+        'Correct that line, or put # in front of it',
+    )
   return hashes
 }
 
-/** How secrets are taken out of sessions on this machine. Throws UsageError when the list of allowed ones cannot be used. */
+/** How secrets are taken out of sessions on this machine. Throws UsageError where the list of allowed values cannot be used. */
 export const readRedactionOptions = async (config: string): Promise<RedactionOptions> => {
   const allowed = (await readAllowed(config)).toSorted()
   const digest = createHash('sha256').update(allowed.join('\n')).digest('hex').slice(0, 12)

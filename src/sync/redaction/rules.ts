@@ -1,42 +1,42 @@
-import { endOfRun, findNamed, type Range } from './named.ts'
+import { endOfRun, findNamed, type Range } from './named-values.ts'
 import { nameWords } from './names.ts'
 import { isPlaceholder, isSecretValue, isWordy } from './values.ts'
 
-/** Where a text holds a secret, and the rule that found it. */
+/** A secret in a text, and the rule that found it. */
 export type Finding = Range & { readonly rule: string }
 
-/** Says where secrets are around a place of a text at which one of the rule's keywords stands. */
+/** Finds secrets around one of the rule's keywords, which stands at `at`. */
 type Look = (text: string, at: number) => Range | readonly Range[] | undefined
 
-/** A kind of secret. `[redacted:<rule>]` takes its place. */
+/** A kind of secret, which is replaced by `[redacted:<rule>]`. */
 export type Rule = {
   readonly rule: string
-  /** In lower case: a text is looked at where one of them stands, in whatever case. */
+  /** In lower case. `look` is called where one of them stands in a text, in any case. */
   readonly keywords: readonly string[]
   readonly look: Look
 }
 
 type FormOptions = {
-  /** Whether what was found is a secret. */
+  /** Whether a match is a secret. */
   readonly isSecret?: (secret: string) => boolean
-  /** How many characters the pattern takes before the keyword. */
+  /** How many characters before the keyword the pattern begins. */
   readonly before?: readonly number[]
-  /** For a keyword that stands everywhere: what else is where it matters, and how far from it. */
+  /** For a very common keyword: which characters stand at an offset from it where the pattern can match. */
   readonly peek?: readonly [offset: number, of: string]
-  /** A word may go on before it. */
+  /** Whether the match may begin within a word. */
   readonly isWithin?: boolean
 }
 
 const isWordCode = (code: number) =>
   (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95
 
-/** Whether no word goes on before a place. In texts of JSON a line break is written `\n`, in addresses a mark `%3D`. */
+/** Whether a word begins at `at`. In JSON strings a line break is written `\n`, in addresses a character may be written `%3D`. */
 const startsWord = (text: string, at: number): boolean =>
   !isWordCode(text.charCodeAt(at - 1)) ||
   (text[at - 2] === '\\' && /[nrt]/.test(text[at - 1]!)) ||
   /%[0-9A-Fa-f]{2}$/.test(text.slice(Math.max(0, at - 3), at))
 
-/** A secret with a form of its own. The first group of the pattern that takes part, if any does, is what is secret. */
+/** The rule for a secret with a form of its own. The secret is the first group of the pattern that matches, or the whole match. */
 const form = (
   rule: string,
   keywords: string | readonly string[],
@@ -79,13 +79,13 @@ const isArgument = (secret: string): boolean => isSecretValue(secret, 'password'
 const isPair = (text: string): boolean => /^[\x20-\x39\x3b-\x7e]{1,80}:[\x20-\x7e]{3,200}$/.test(text)
 
 const webAddress = /:\\?\/\\?\/([^\s/:@"'`<>\\]{0,200}):([^\s/"'`<>\\]{1,300})@(?=[\w[$.-])/y
-/** With a slash in the password, as people write them in addresses of databases. */
+/** The same with slashes in the password, which people write in addresses of databases. */
 const anyAddress = /:\\?\/\\?\/([^\s/:@"'`<>\\]{0,200}):([^\s"'`<>\\]{1,100})@(?=[\w[$.-])/y
 
-/** What stands behind a colon and is no password: a port with a path, the path of a drive, a version. */
+/** Text behind a colon that is not a password: a port with a path, the path of a drive, a version. */
 const behindColon = /^(?:\d{1,5}[/?#]|[/\\]|v?\d{1,4}(?:\.\d{1,6}){1,4}$)/
 
-/** Passwords in addresses, such as connection strings and remotes of repositories. Made-up and local ones are let be. */
+/** Passwords in addresses, such as connection strings and remotes of repositories. Placeholders are left alone. */
 const lookForUrlPassword: Look = (text, at) => {
   const isWeb = /(?:https?|wss?)$/i.test(text.slice(Math.max(0, at - 5), at))
   const address = isWeb ? webAddress : anyAddress
@@ -100,17 +100,17 @@ const lookForUrlPassword: Look = (text, at) => {
 const armourBegin = /-----BEGIN[A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----/y
 const armourBody = /[A-Za-z0-9+/=\s\\,:"'|>→]+|-(?!-)/y
 const armourEnd = /-{1,8}END[A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----/y
-/** A line break, also one that is written `\n`, with what stands before it in code and in numbered lines. */
+/** A line break, also one that is written `\n`, with the quotes and marks that stand before it in code. */
 const lineBreak = /^[ \t"',+|>→]{0,20}(?:[\r\n]|\\{1,4}[nr])/
 
-/** Where a pattern, as often as it matches, ends. */
+/** Where the last of a pattern's consecutive matches ends. */
 const endOfAll = (pattern: RegExp, text: string, from: number): number => {
   let end = from
   for (pattern.lastIndex = from; pattern.test(text);) end = pattern.lastIndex
   return end
 }
 
-/** Private keys in PEM, also those of which the end is missing. In code their line breaks are written `\n`. */
+/** Private keys in PEM, also without their end. In code their line breaks are written `\n`. */
 const lookForPrivateKey: Look = (text, at) => {
   armourBegin.lastIndex = at
   if (!armourBegin.test(text)) return undefined
@@ -141,8 +141,8 @@ const lookForKubernetes: Look = (text, at) => {
 }
 
 /**
- * All rules, in groups. Of two that find the same text the first one names it. Each has a sample of what it finds, and one of what it
- * lets be, in the tests.
+ * All rules, in groups. Where two find the same text, the first one names it. The tests have samples for each rule: what it finds, and
+ * similar text that it leaves alone.
  */
 export const rules: readonly Rule[] = [
   // Models and what is built on them.

@@ -3,18 +3,50 @@ import type { Part, Session, SessionMessage, TraceFields } from '../agents/agent
 import { newHashedMap } from '../agents/support/hashed-map.ts'
 import { digest } from '../digest.ts'
 import { isEnvCall } from './env-file.ts'
-import { type EarlierForm, earlierForms } from './earlier-forms.ts'
 import type { FindSecrets } from './find.ts'
 import { mapFields, mapMessage, mapPart, type MapText, type Place } from './map-texts.ts'
 import type { SecretMemory } from './memory.ts'
 import type { Finding } from './rules.ts'
 import { isWordy } from './values.ts'
 
-/** A secret that was found, without its value. `hash` is what an allow-list names it by. */
+/** A value as it may have been sent earlier, and those of its secrets that were not known then. */
+type EarlierForm<T> = { readonly value: T; readonly unknown: readonly string[] }
+
+type Sets = readonly (readonly string[])[]
+
+/** Up to this number of secrets all sets of them are tried. */
+const FEW = 4
+
+const allSets = (secrets: readonly string[]): Sets =>
+  secrets.reduce<Sets>((sets, secret) => sets.flatMap((set) => [set, [...set, secret]]), [[]])
+
+/**
+ * The likely sets of unknown secrets, which are given in the order in which they were found. A session was sent up to some place, and
+ * what is found behind it was unknown then; and each one alone may have been allowed, or not found by older rules.
+ */
+const likelySets = (secrets: readonly string[]): Sets => [
+  [],
+  ...secrets.map((_, known) => secrets.slice(known)),
+  ...secrets.slice(0, -1).map((secret) => [secret]),
+]
+
+/** The forms in which a value may have been sent, the one without secrets first. `redact` leaves the secrets `except` in. */
+function* earlierForms<T>(
+  value: T,
+  secrets: readonly string[],
+  redact: (value: T, except: ReadonlySet<string>) => T,
+): Generator<EarlierForm<T>> {
+  const text = JSON.stringify(redact(value, new Set(secrets)))
+  const held = secrets.filter((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))
+  const sets = held.length <= FEW ? allSets(held) : likelySets(held)
+  for (const unknown of sets) yield { value: redact(value, new Set(unknown)), unknown }
+}
+
+/** A secret that was found, without its value. The list of allowed values names it by `hash`. */
 export type Redaction = {
   readonly rule: string
   readonly hash: string
-  /** The message it was found in; undefined for a field of the trace. */
+  /** The message in which it was found; undefined for a field of the trace. */
   readonly externalId?: string
   /** The field, such as `parts/2/args/env/TOKEN` or `title`. */
   readonly where: string
@@ -24,23 +56,23 @@ export type Redaction = {
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
 export type RedactionOptions = {
-  /** Differs when other secrets are found, or allowed, than before: then all sessions are read again. */
+  /** Differs where other secrets are found or allowed than before: then all sessions are read again. */
   readonly version: string
   readonly find: FindSecrets
-  /** Whether a value that looks like a secret is none, by its hash. */
+  /** Whether the user allows a value that looks like a secret, by its hash. */
   readonly isAllowed: (hash: string) => boolean
-  /** What is known of sessions that are read again and again, as in a watch. Without it one with secrets is always read whole. */
+  /** The secrets of sessions that a watch reads again and again. Without it a session with secrets is always read as a whole. */
   readonly memory?: SecretMemory
 }
 
-/** The text of a secret in every message that goes out. */
+/** What replaces a secret in everything that is sent. */
 const replacementOf = (rule: string) => `[redacted:${rule}]`
 
-/** Secrets that could be words are replaced where they were found, and nowhere else. */
+/** Whether a secret is replaced everywhere. One that could be a word is replaced only where it was found. */
 const isDistinct = (secret: string): boolean =>
   secret.length >= 12 || (secret.length >= 8 && /[0-9]/.test(secret) && /[A-Za-z]/.test(secret) && !isWordy(secret))
 
-/** Which calls of a session read or write an environment file. `known`: those of what is not read again. */
+/** The calls of a session that read or write an environment file. `known` are those in the part that is not read again. */
 const newEnvCalls = (known: ReadonlySet<string>) => {
   const calls = new Set(known)
   const isEnv = (part: Part): boolean => {
@@ -50,17 +82,17 @@ const newEnvCalls = (known: ReadonlySet<string>) => {
   return { isEnv, calls }
 }
 
-/** What a later reading, of what was added to a session only, has to know of all before it. It holds secrets. */
+/** What a later reading of added lines has to know of everything before them. It contains secrets. */
 export type KnownSecrets = {
-  /** The rule that found each, in the order in which they were found. */
+  /** The rule that found each secret, in the order in which they were found. */
   readonly rules: ReadonlyMap<string, string>
   /** The ids of calls that read or write an environment file. */
   readonly envCalls: ReadonlySet<string>
 }
 
-const nothing: KnownSecrets = { rules: new Map(), envCalls: new Set() }
+const noSecrets: KnownSecrets = { rules: new Map(), envCalls: new Set() }
 
-/** The secrets of one session: what was found, and what takes the place of each. */
+/** The secrets of one session: what was found, and how each is replaced. */
 const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, known: KnownSecrets) => {
   const redactions: Redaction[] = []
   const rules = new Map<string, string>(known.rules)
@@ -80,7 +112,7 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, know
     return result + text.slice(from)
   }
 
-  /** Notes what a text holds, and replaces it. */
+  /** Notes the secrets in a text, and replaces them. */
   const note = (text: string, place: Place, externalId?: string): string => {
     const found = secretsIn(text, place)
     for (const { rule, start, end } of found) {
@@ -96,13 +128,13 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, know
     return found.length > 0 ? replace(text, found) : text
   }
 
-  /** Replaces what the rules find in a text, but for some secrets. */
+  /** Replaces what the rules find in a text, except for some secrets. */
   const replaceFound = (text: string, place: Place, except?: ReadonlySet<string>): string => {
     const found = secretsIn(text, place)
     return replace(text, except ? found.filter(({ start, end }) => !except.has(text.slice(start, end))) : found)
   }
 
-  /** Replaces secrets that were found anywhere in the session. The longest first: one may be a part of another. */
+  /** Replaces secrets that were found anywhere in the session, the longest first, because one may be a part of another. */
   const replaceKnown = (text: string, except?: ReadonlySet<string>): string => {
     let result = text
     for (const secret of distinct)
@@ -110,31 +142,31 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, know
         result = result.replaceAll(secret, replacementOf(rules.get(secret)!))
     return result
   }
-  const learned = () => void distinct.sort((a, b) => b.length - a.length)
+  const sortDistinct = () => void distinct.sort((a, b) => b.length - a.length)
 
-  /** All of them, in the order in which they were found. */
+  /** All secrets, in the order in which they were found. */
   const all = (): readonly string[] => [...rules.keys()]
-  learned()
+  sortDistinct()
 
-  return { redactions, rules, note, learned, replaceFound, replaceKnown, all, hasNew: () => hasNew }
+  return { redactions, rules, note, sortDistinct, replaceFound, replaceKnown, all, hasNew: () => hasNew }
 }
 
 /** A session without its secrets, and what was taken out of it. */
 export type Redacted = {
   readonly session: Session
-  /** What was found before the first message is given; more, where the session changes while it is read. */
+  /** What was found before the first message is yielded, and later where the session changes while it is read. */
   readonly redactions: readonly Redaction[]
-  /** Whether a secret was found that was not known, and may stand in what was not read. */
+  /** Whether a secret was found that was not known before, and may stand in the part that was not read. */
   readonly hasNew: () => boolean
   /** What a later reading has to know; undefined where that is nothing. */
   readonly known: () => KnownSecrets | undefined
-  /** What a message that `session` has given may have been before all of its secrets were known, or all of its parts written. */
+  /** How a message of `session` may have been sent before all of its secrets were known, or all of its parts were written. */
   readonly earlierMessages: (message: SessionMessage) => Iterable<EarlierForm<SessionMessage>>
-  /** The same of the trace's fields. */
+  /** The same for the trace's fields. */
   readonly earlierTraces: () => Iterable<EarlierForm<TraceFields>>
 }
 
-/** The messages that were looked through: the objects themselves where they are given again, else the very texts that they had. */
+/** The messages that were searched: the objects where the session yields the same ones again, otherwise a digest of their texts. */
 const newScanned = ({ isKept = false }: Session) => {
   const objects = new WeakSet<SessionMessage>()
   const keys = newHashedMap()
@@ -151,15 +183,15 @@ const newScanned = ({ isKept = false }: Session) => {
 }
 
 /**
- * Takes the secrets out of a session: each is replaced by `[redacted:<rule>]`, and the same one by the same text wherever it
- * occurs. For that all messages are read once before the first of them is given. Its agent may write in between: a message that
- * is another one then is looked through as it is given. `known` is of what is not read again, where a part of the session is
- * read. Throws what reading the session throws.
+ * Takes the secrets out of a session: each is replaced by `[redacted:<rule>]`, and the same secret by the same text wherever it
+ * occurs. So all messages are read once before the first one is yielded. A message that its agent has changed in between is searched
+ * when it is yielded. `known` are the secrets in the part that is not read again, where only added lines are read. Throws what reading
+ * the session throws.
  */
 export const redactSession = async (
   session: Session,
   options: Omit<RedactionOptions, 'version'>,
-  known = nothing,
+  known = noSecrets,
 ): Promise<Redacted> => {
   const secrets = newSecrets(options, known)
   const [scanned, affected] = [newScanned(session), new Set<string>()]
@@ -175,13 +207,13 @@ export const redactSession = async (
     scan(message)
     scanned.add(message)
   }
-  secrets.learned()
+  secrets.sortDistinct()
 
   async function* messages() {
     for await (const message of session.messages()) {
       if (!scanned.has(message)) {
         scan(message)
-        secrets.learned()
+        secrets.sortDistinct()
       }
       const redacted = secrets.rules.size === 0 ? message : redactMessage(message)
       if (redacted !== message) originals.set(redacted, message)

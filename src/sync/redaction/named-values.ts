@@ -1,7 +1,7 @@
 import { strengthOf } from './names.ts'
 import { isSecretValue, type Strength, type Written } from './values.ts'
 
-/** Where a secret stands in a text, by UTF-16 offsets. */
+/** The place of a secret in a text, in UTF-16 offsets. */
 export type Range = { readonly start: number; readonly end: number }
 
 const isNameCode = (code: number) =>
@@ -9,33 +9,33 @@ const isNameCode = (code: number) =>
 
 const LONGEST_NAME = 80
 
-/** The name that a word of it stands in; undefined for one that is too long, such as base64. */
+/** The whole name around a keyword at `at`; undefined where it is too long for a name, as in base64. */
 const nameAround = (text: string, at: number): Range | undefined => {
   let [start, end] = [at, at]
   while (start > 0 && at - start < LONGEST_NAME && isNameCode(text.charCodeAt(start - 1))) start--
   while (end < text.length && end - at < LONGEST_NAME && isNameCode(text.charCodeAt(end))) end++
   if (end - start >= LONGEST_NAME) return undefined
-  // In text of JSON a line break is written `\n`.
+  // In the text of a JSON string a line break is written `\n`, and the `n` does not belong to the name.
   if (text[start - 1] === '\\' && /[nrt]/.test(text[start]!)) start++
   while (end > start && text[end - 1] === '-') end--
   while (start < end && text[start] === '-') start++
   return { start, end }
 }
 
-/** What may end the writing of a name: quotes, brackets, marks of Markdown. */
+/** One way in which a value is written behind its name. */
 type Place = {
-  /** Of what stands between name and value. */
+  /** Matches what stands between the name and the value. */
   readonly pattern: RegExp
   /** Whether the value must stand between quotes. */
   readonly isQuoted?: true
-  /** Where this counts only. */
+  /** Limits the way to some names, and to some texts before them. */
   readonly isFor?: (before: string, name: string) => boolean
-  /** The least that a name must say. */
+  /** In a table or a sentence a value has to look more like a secret: in `prose` always, where it is `said` unless it is quoted. */
   readonly is?: 'prose' | 'said'
 }
 
 const flag = /(?:^|[\s"'`=[(,])--?$/
-/** Commands, and lines of Dockerfiles and of `.netrc`, in which a value follows its name behind a space. */
+/** Commands and lines of Dockerfiles in which a value follows its name after a space; and of `.netrc`. */
 const setting = /(?:ENV|ARG|SetEnv|setx?|set -\w{1,4}|configure set|config set) {1,4}[\w.:/-]{0,60}$/i
 const login = /login {1,4}\S{1,40} {1,4}$/
 const isFlag = (before: string, name: string) =>
@@ -45,7 +45,7 @@ const isFlag = (before: string, name: string) =>
   /^(?:requirepass|masterauth|_authToken)$/i.test(name)
 const isTag = (before: string) => /<[\w:.-]{0,30}$|<\w[^<>\n]{0,80}$/.test(before)
 
-/** What stands between a name and its value, as it is tried. */
+/** The ways in the order in which they are tried. */
 const places: readonly Place[] = [
   // key: str = "value", const key: string = 'value', key string = "value", key[] = "value"
   {
@@ -87,7 +87,7 @@ const places: readonly Place[] = [
 ]
 
 const opening = /[fFrRbBuU@$]{0,2}(\\{0,7})("{3}|'{3}|`{1,3}|["'])/y
-/** What is taken where a variable has no value, before a value between quotes, and a call. */
+/** What may stand before a value: a variable with the value as its default, a call with it, a bracket. */
 const wrapped = [
   /[\w.$:?!]{1,60}(?:[[(]["'][\w.-]{1,60}["'][\])])?\)? {0,2}(?:\|\||\?\?|or) {0,2}(?=["'`])/y,
   /(?:new )?[\w.$:&]{1,60}\((?:\w{1,20} ?= ?)?(?=["'`])/y,
@@ -98,10 +98,10 @@ const bareValue = /[^\s"'`<>|\\]{1,512}/y
 const LONGEST_QUOTED = 65_536
 
 const run = /(?:[\w+/=~%-]|\.(?=\w))*/y
-/** A secret of so many characters may be longer than its pattern takes. */
+/** From this length on a secret may be longer than its pattern matches. */
 const LONG = 256
 
-/** Where a secret ends that may go on behind what its pattern takes: only what is found is read to its end. */
+/** Where a secret ends that may be longer than its pattern matches. Only secrets that were found are read to their end. */
 export const endOfRun = (text: string, start: number, end: number): number => {
   if (end - start < LONG) return end
   run.lastIndex = end
@@ -109,7 +109,7 @@ export const endOfRun = (text: string, start: number, end: number): number => {
   return run.lastIndex
 }
 
-/** The value between quotes that open at a place. Quotes that are escaped once more than these are a part of it. */
+/** The value between the quotes that open at `at`. Quotes that are escaped once more than these belong to the value. */
 const quotedAt = (text: string, at: number): Range | undefined => {
   opening.lastIndex = at
   const match = opening.exec(text)
@@ -126,7 +126,7 @@ const quotedAt = (text: string, at: number): Range | undefined => {
   return undefined
 }
 
-/** Where a value that is not between quotes ends. */
+/** Where a value without quotes ends. */
 const endOfBare = (value: string, isQuery: boolean): number => {
   let end = value.length
   const next = isQuery ? /[&#]/.exec(value) : /&&|[&,;](?=$|[\w.[\]-]{1,40}[=:])/.exec(value)
@@ -146,7 +146,7 @@ const bareAt = (text: string, at: number, isQuery: boolean): Range | undefined =
   return { start: at, end: at + endOfBare(value, isQuery) }
 }
 
-/** Of words of a sentence only what no word looks like is a value. */
+/** Whether a word of a sentence is a secret: it must not look like a word. */
 const isProse = (value: string, strength: Strength): boolean =>
   (strength === 'password' || strength === 'secret' ? value.length >= 8 : value.length >= 16) &&
   /[0-9]/.test(value) &&
@@ -155,7 +155,7 @@ const isProse = (value: string, strength: Strength): boolean =>
 
 type Name = Range & { readonly strength: Strength; readonly before: string; readonly text: string }
 
-/** The value at a place, also one in what only wraps it. */
+/** The value at `at`, also behind what may stand before a value. */
 const writtenAt = (text: string, at: number, name: Name, { is, isQuoted }: Place) => {
   const quoted = quotedAt(text, at)
   if (quoted) return { ...quoted, isQuoted: true }
@@ -171,9 +171,9 @@ const writtenAt = (text: string, at: number, name: Name, { is, isQuoted }: Place
   return bare && { ...bare, isQuoted: false }
 }
 
-/** What stands before a name with which a line begins, as in an environment file. */
+/** Matches the text before a name at the beginning of a line, as in an environment file. */
 const isLine = /(?:^|\n)(?:export )?$/
-/** There a value may hold marks that elsewhere end it, such as those of an element. */
+/** In such a line a value may contain characters that end it elsewhere. */
 const marks = /(?:[<>|](?!\/)[^\s"'`\\]{1,512})?/y
 const endOfLine = (text: string, end: number): number => {
   marks.lastIndex = end
@@ -199,7 +199,7 @@ const valueAt = (text: string, at: number, name: Name, place: Place): Range | un
   return { start, end: isTight && isLine.test(name.before) ? endOfLine(text, endOfValue) : endOfValue }
 }
 
-/** A word before a name that belongs to it in a sentence, as in `API key`. */
+/** A word before a name that belongs to the name in a sentence, as in `API key`. */
 const wordBefore = /([A-Za-z]{2,20}) $/
 
 const nameOf = (text: string, at: number): Name | undefined => {
@@ -212,16 +212,16 @@ const nameOf = (text: string, at: number): Name | undefined => {
   return strength && { ...range, strength, before, text: name }
 }
 
-/** Words of other senses, which say something before `=` or `:` only. */
-const verb = /^(?:pass|auth|pat|sas|pw|pwd|creds?|dsn|bearer)$/i
+/** Words with other meanings, which count as names before `=` or `:` only. */
+const ambiguous = /^(?:pass|auth|pat|sas|pw|pwd|creds?|dsn|bearer)$/i
 
-/** The value of the name that stands at a place, where it is secret. */
+/** The value behind the name at `at`, where it is secret. */
 export const findNamed = (text: string, at: number): Range | undefined => {
   const name = nameOf(text, at)
   if (!name) return undefined
   for (const place of places) {
-    if (place.is !== undefined && (name.strength === 'strong' || verb.test(name.text))) continue
-    if (place.isQuoted && verb.test(name.text)) continue
+    if (place.is !== undefined && (name.strength === 'strong' || ambiguous.test(name.text))) continue
+    if (place.isQuoted && ambiguous.test(name.text)) continue
     if (place.isFor && !place.isFor(name.before, name.text)) continue
     place.pattern.lastIndex = name.end
     if (!place.pattern.test(text)) continue

@@ -1,6 +1,6 @@
 import { io } from '../../cli/io.ts'
 import { z } from 'zod'
-import { boundedFetch } from '../../sync/api/bounded-fetch.ts'
+import { type Answer, exchange, MAX_BYTES } from '../../sync/api/exchange.ts'
 import { configDir } from '../../sync/config.ts'
 import { notLoggedInError, sessionHasEnded } from '../../sync/login/connect.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
@@ -21,15 +21,17 @@ export type AuditClient = {
 
 const Refusal = z.object({ error: z.object({ message: z.string() }) })
 
-const refusalOf = (server: string, path: string, { status }: Response, body: string): Error => {
+const refusalOf = (server: string, path: string, { status, text }: Answer): Error => {
   let message = `status ${status}`
   try {
-    message = Refusal.parse(JSON.parse(body)).error.message
+    message = Refusal.parse(JSON.parse(text)).error.message
   } catch {
     // no answer of Tracebook
   }
   return new Error(`${server}${path}: ${message}`)
 }
+
+const isOk = ({ status }: Answer): boolean => status >= 200 && status <= 299
 
 /** Asks with the token of `tracebook login`, if there is one for the server. */
 export const openAuditClient = async (server: string): Promise<AuditClient> => {
@@ -37,14 +39,14 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
   const token = (await readCredentials(config, server))?.login?.token
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
-  const get = async (path: string) => {
-    const request = new Request(`${server}${path}`, { headers, redirect: 'manual' })
-    const response = await boundedFetch(request, TIMEOUT_MS).catch((error: Error) => {
+  const get = async (path: string): Promise<Answer> => {
+    const request = { url: `${server}${path}`, method: 'GET', headers }
+    const answer = await exchange(request, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }).catch((error: Error) => {
       const { code } = (error.cause ?? {}) as { code?: string }
       throw new Error(`cannot reach ${server}: ${code ?? error.message}`, { cause: error })
     })
-    if (response.status === 401) throw token === undefined ? notLoggedInError(config, server) : sessionHasEnded(server)
-    return { response, body: await response.text() }
+    if (answer.status === 401) throw token === undefined ? notLoggedInError(config, server) : sessionHasEnded(server)
+    return answer
   }
 
   const parse = <T>(path: string, body: string, schema: z.ZodType<T>): T => {
@@ -54,17 +56,17 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
   }
 
   const text = async (path: string) => {
-    const { response, body } = await get(path)
-    if (!response.ok) throw refusalOf(server, path, response, body)
-    return body
+    const answer = await get(path)
+    if (!isOk(answer)) throw refusalOf(server, path, answer)
+    return answer.text
   }
 
   const dataSoon = async <T>(path: string, schema: z.ZodType<T>) => {
-    const { response, body } = await get(path)
-    const retryAfter = response.headers.get('retry-after')
-    if (response.status === 404) return retryAfter === null ? undefined : { retryAfter: Number(retryAfter) }
-    if (!response.ok) throw refusalOf(server, path, response, body)
-    return parse(path, body, schema)
+    const answer = await get(path)
+    const retryAfter = answer.headers.get('retry-after')
+    if (answer.status === 404) return retryAfter === null ? undefined : { retryAfter: Number(retryAfter) }
+    if (!isOk(answer)) throw refusalOf(server, path, answer)
+    return parse(path, answer.text, schema)
   }
 
   return { text, data: async (path, schema) => parse(path, await text(path), schema), dataSoon }

@@ -12,26 +12,28 @@ type DeviceCode = AnswerOf<'POST /v1/session/device'>
 export type AccountClient = {
   readonly session: () => Promise<Account>
   readonly sessions: () => Promise<readonly Session[]>
-  /** Devices, and accounts at the code host. */
+  /** The user's devices, and accounts at the code host. */
   readonly identities: () => Promise<readonly Identity[]>
   /** Gives the user another name. */
   readonly rename: (displayName: string) => Promise<void>
   readonly nameIdentity: (id: string, name: string) => Promise<Identity>
   readonly removeIdentity: (id: string) => Promise<void>
   readonly newDeviceCode: () => Promise<DeviceCode>
-  /** The page where a browser signs in; `redirectTo` is the page of the server where it goes then. */
+  /** The page where a browser signs in; `redirectTo` is the page of the server that it shows then. */
   readonly newBrowserPage: (redirectTo?: string) => Promise<AnswerOf<'POST /v1/session/browser'>>
   readonly namespaces: () => Promise<readonly NamespaceInfo[]>
   /** Makes another namespace the active one of the session. */
   readonly switchTo: (slug: string) => Promise<NamespaceInfo>
-  /** Ends the session; does nothing when it has ended. */
+  /** Ends the session; does nothing where it has ended already. */
   readonly signOut: () => Promise<void>
 }
 
-/** The code becomes part of a line for a shell. Throws RequestFailed for one that is more than letters, digits and hyphens. */
+/** Users paste the code into a shell. Throws RequestFailed where it has other characters than letters, digits and hyphens. */
 const checkedCode = (server: string, made: DeviceCode): DeviceCode => {
   if (/^[A-Za-z0-9][A-Za-z0-9-]{0,255}$/.test(made.code)) return made
-  throw new RequestFailed(`${server}: it gives a code that is none`)
+  throw new RequestFailed(
+    `${server}: expected a code of letters, digits and hyphens, got another text. Is this a Tracebook server?`,
+  )
 }
 
 /** The client of one session's user at `server`. Temporary failures are retried. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { RequestFailed } from './errors.ts'
 import type { Answer } from './exchange.ts'
 
-/** What is wrong with a request, as a whole and by field. */
+/** The details of a refusal: what is wrong with the request as a whole, and with its fields. */
 const Details = z.object({
   formErrors: z.array(z.string()),
   fieldErrors: z.record(z.string(), z.array(z.string())),
@@ -13,22 +13,22 @@ const ErrorEnvelope = z.object({
 })
 const DataEnvelope = z.object({ ok: z.literal(true), data: z.record(z.string(), z.unknown()) })
 
-/** The milliseconds of a `Retry-After` header, which holds seconds or a date; undefined without one. */
+/** The milliseconds in a `Retry-After` header, which contains seconds or a date; undefined where there is no such header. */
 const parseRetryAfter = (header: string | null): number | undefined => {
   if (header === null) return undefined
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
   return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
-/** What the errors of a connection mean, by their codes. */
+/** Descriptions of connection errors by their codes. */
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'no host has this name',
   EAI_AGAIN: 'the name of the host cannot be looked up now',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'what answers there speaks no TLS: is it http:// instead of https://?',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not speak TLS: try http:// instead of https://',
 }
 
-/** Why no answer came, in words, from what `fetch` throws. */
+/** Why no answer came, from an error of `exchange` or `fetch`. */
 export const networkReason = (error: unknown): string => {
   const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } }
   if (name === 'TimeoutError') return 'no answer in time'
@@ -37,7 +37,7 @@ export const networkReason = (error: unknown): string => {
 
 const notTracebook = 'this is not the address of a Tracebook server'
 
-/** What the service says, with the reasons that it gives. */
+/** The service's message, with the reasons in its details. */
 const messageOf = ({ message, details }: z.infer<typeof ErrorEnvelope>['error']): string => {
   const ofFields = Object.entries(details?.fieldErrors ?? {}).map(
     ([field, reasons]) => `${field} ${reasons.join(', ')}`,
@@ -46,7 +46,7 @@ const messageOf = ({ message, details }: z.infer<typeof ErrorEnvelope>['error'])
   return reasons.length === 0 ? message : `${message}: ${reasons.join('; ')}`
 }
 
-/** What is wrong with an answer that does not hold what was asked for. */
+/** The error for an answer that does not contain what was asked for. */
 export const refusal = (server: string, { status, headers, text }: Answer): RequestFailed => {
   const known = ErrorEnvelope.safeParse(jsonOf(text)).data?.error
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'))
@@ -59,16 +59,17 @@ export const refusal = (server: string, { status, headers, text }: Answer): Requ
   })
 }
 
-/** Why there is no answer, from what `exchange` and `fetch` throw. */
+/** The error where there is no answer, from what `exchange` and `fetch` throw. */
 export const networkError = (server: string, error: unknown): unknown => {
-  // `fetch` rejects with a TypeError when the connection fails, and with a DOMException after a timeout.
+  // Both reject with a TypeError where the connection fails, and with a DOMException after a timeout.
   if (!(error instanceof TypeError || error instanceof DOMException)) return error
   return new RequestFailed(`cannot reach ${server}: ${networkReason(error)}`, {}, { cause: error })
 }
 
 const isOk = (status: number) => status >= 200 && status <= 299
 
-const jsonOf = (text: string, parse: (text: string) => unknown = JSON.parse): unknown => {
+/** The value of a JSON text; undefined where the text is not JSON. */
+export const jsonOf = (text: string, parse: (text: string) => unknown = JSON.parse): unknown => {
   try {
     return parse(text)
   } catch {
@@ -77,8 +78,8 @@ const jsonOf = (text: string, parse: (text: string) => unknown = JSON.parse): un
 }
 
 /**
- * The `data` of an answer, `{ ok: true, data }`, read by `parse`. @throws RequestFailed when the server has refused the request, or
- * answered anything else
+ * The `data` of an answer `{ ok: true, data }`, parsed by `parse`. Throws RequestFailed where the server has refused the request, or
+ * answered anything else.
  */
 export const answerData = (server: string, answer: Answer, parse: (text: string) => unknown): unknown => {
   const found = isOk(answer.status) ? DataEnvelope.safeParse(jsonOf(answer.text, parse)) : undefined

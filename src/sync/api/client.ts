@@ -19,47 +19,47 @@ export type UpsertCounts = {
   readonly created: number
   readonly updated: number
   readonly unchanged: number
-  /** How many messages the trace has then. */
+  /** How many messages the trace has afterwards. */
   readonly messageCount: number
 }
 
 /** The endpoints that the command line uses. Every method throws RequestFailed. */
 export type ApiClient = {
   readonly newSession: (device: DeviceBody) => Promise<NewSession>
-  /** With the position of a write also whether the service holds it; an older service does not say. */
+  /** With the position of a write also whether the service still has it; an older service does not tell. */
   readonly session: (position?: string) => Promise<CurrentSession>
-  /** That of the last write that was answered; undefined before, and where the service does not say. */
+  /** The position of the last write that was answered; undefined before any, and where the service does not tell. */
   readonly position: () => string | undefined
   readonly startSignIn: (request: BodyFor<'POST /v1/auth/start'>) => Promise<AnswerOf<'POST /v1/auth/start'>>
-  /** Which account and user completing the sign-in would join; changes nothing. */
+  /** The account and the user that completing the sign-in would join. Changes nothing. */
   readonly reviewSignIn: (codes: BodyFor<'POST /v1/auth/complete'>) => Promise<SignInReview>
   readonly completeSignIn: (codes: BodyFor<'POST /v1/auth/complete'>) => Promise<NewSession>
   readonly namespace: (slug: string) => Promise<AnswerOf<'GET /v1/namespaces/{slug}'>['namespace']>
   readonly trace: (externalId: string) => Promise<TraceSummary>
   readonly messages: HistoryClient['messages']
-  /** The revision of a trace; undefined for one that is not there, or may not be read. */
+  /** The revision of a trace; undefined where there is no such trace, or it may not be read. */
   readonly traceRevision: (externalId: string) => Promise<number | undefined>
-  /** With `unlessDeleted` no trace is made that was deleted: RequestFailed with status 410. */
+  /** With `unlessDeleted` a deleted trace is not created again: RequestFailed with status 410. */
   readonly putTrace: (externalId: string, fields: TraceBody, unlessDeleted?: boolean) => Promise<void>
   readonly patchTrace: (externalId: string, fields: TraceBody) => Promise<void>
   /** `messages` are up to 200 messages, each as JSON text. */
   readonly upsertMessages: (externalId: string, messages: readonly string[]) => Promise<UpsertCounts>
 }
 
-/** The header that names a write. */
+/** The response header with the position of a write. */
 const LOG_POSITION = 'x-log-position'
 
-/** The client of one server; of a session with its token. */
+/** Makes the client of a server, for a session where there is a token. */
 export type NewApiClient = (server: string, token?: string) => ApiClient
 
 /** The request body of a batch, from messages as JSON text. */
 export const batchJson = (messages: readonly string[]): string => `{"messages":[${messages.join(',')}]}`
 
-/** A user who has left all namespaces can store no traces. Throws RequestFailed with status 403 for a session of theirs. */
+/** A user who has left all namespaces cannot store traces. Throws RequestFailed with status 403 for a session without a namespace. */
 const requireNamespace = <Session extends Partial<WithNamespace>>(session: Session): Session & WithNamespace => {
   const { namespaceId, namespaceSlug } = session
   if (namespaceId === undefined || namespaceSlug === undefined)
-    throw new RequestFailed('you are a member of no namespace', { status: 403 })
+    throw new RequestFailed('you are not a member of any namespace: create one, or accept an invite', { status: 403 })
   return { ...session, namespaceId, namespaceSlug }
 }
 
@@ -98,7 +98,7 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
       })),
     patchTrace: async (externalId, body) =>
       void (await call('PATCH /v1/traces/{externalId}', { path: { externalId }, body })),
-    // As the given text, because parsing and serializing again would round large numbers.
+    // As text, because parsing and serializing it again would round large numbers.
     upsertMessages: (externalId, messages) =>
       call('POST /v1/traces/{externalId}/messages/batch', { path: { externalId }, json: batchJson(messages) }),
   }

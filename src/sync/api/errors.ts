@@ -4,7 +4,7 @@ import { truncateText, LONG_TEXT } from '../../base/texts.ts'
 type FailureDetails = { readonly status?: number; readonly code?: string; readonly retryAfterMs?: number }
 
 /**
- * The server refused a request, or did not answer; then `status` is undefined. `message` is for users: shortened, and with
+ * The server has refused a request, or has not answered; then `status` is undefined. `message` is for users: shortened, and with
  * control characters escaped, because it may quote the server.
  */
 export class RequestFailed extends Error {
@@ -22,8 +22,8 @@ export class RequestFailed extends Error {
 }
 
 /**
- * Whether `error` is a failure after which the same request may succeed: there was no answer, or it was 429 (too many requests), 502, 503
- * or 504 (a server that is overloaded, starting, or behind a proxy without it).
+ * Whether the same request may succeed later: there was no answer, or the status 429 (too many requests), 502, 503 or 504 (the server
+ * is overloaded, is starting, or does not answer its proxy).
  */
 export const isTemporaryFailure = (error: unknown): boolean =>
   error instanceof RequestFailed && (error.status === undefined || [429, 502, 503, 504].includes(error.status))

@@ -4,7 +4,10 @@ import { pipeline, type Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { RequestFailed } from './errors.ts'
 
-export type Sent = {
+/** Far above the result of a batch, which lists up to 200 messages. */
+export const MAX_BYTES = 4 << 20
+
+type Sent = {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -13,7 +16,7 @@ export type Sent = {
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string }
 
-export type Limits = { readonly timeoutMs: number; readonly maxBytes: number }
+type Limits = { readonly timeoutMs: number; readonly maxBytes: number }
 
 const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   gzip: zlib.createGunzip,
@@ -24,13 +27,13 @@ const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
 /** The body of a response, decompressed. */
 const contentOf = (response: http.IncomingMessage): Readable => {
   const decoder = decoders[response.headers['content-encoding'] ?? '']?.()
-  // The callback of `pipeline` is told what the reader is told too.
+  // Errors reach the reader of the stream, so the callback of `pipeline` has nothing to do.
   return decoder ? (pipeline(response, decoder, () => {}) as unknown as Readable) : response
 }
 
 /**
- * All bytes of a stream. Stops reading and rejects with `tooLarge` beyond `maxBytes`, so that a small compressed body cannot fill
- * the memory.
+ * All bytes of a stream. Stops reading and rejects with `tooLarge` after `maxBytes`, so that a small compressed body cannot fill the
+ * memory.
  */
 const readAll = (stream: Readable, maxBytes: number, tooLarge: () => Error): Promise<Buffer> =>
   new Promise((resolve, reject) => {
@@ -76,9 +79,9 @@ const answerTo = async (
 }
 
 /**
- * Sends a request over a connection that is kept for the next one, and reads the whole answer; follows no redirects. `fetch` would
- * take five times the processor time. Throws RequestFailed for a body over `maxBytes` or a status over 599; otherwise as `fetch`
- * does: a TypeError with its cause when there is no answer, and a DOMException when it is not complete after `timeoutMs`.
+ * Sends a request over a connection that is kept for the next one, and reads the whole answer. Follows no redirects. `fetch` takes
+ * five times the processor time. Throws RequestFailed for a body over `maxBytes` and for a status over 599, otherwise what `fetch`
+ * throws: a TypeError with its cause where there is no answer, and a DOMException where it is not complete after `timeoutMs`.
  */
 export const exchange = async (
   { url, method, headers, body }: Sent,

@@ -1,23 +1,26 @@
 import { type AnswerOf, type QueryFor, newRequests } from './requests.ts'
 import { realTiming, type RetryTiming } from './retry.ts'
 
-/** Above a page of messages, which is 8 MiB or one large message; a longer diff has to be asked for in parts. */
+/** More than a page of messages, which has 8 MiB or one large message. A longer diff has to be asked for in parts. */
 const MAX_HISTORY_BYTES = 64 << 20
 
 type OfTrace = 'GET /v1/traces/{externalId}'
 
 export type TimelinePage = AnswerOf<`${OfTrace}/events`>
 export type TimelineEntry = TimelinePage['events'][number]
-export type TraceEventsQuery = QueryFor<`${OfTrace}/events`>
-export type NamespaceEventsQuery = QueryFor<'GET /v1/namespaces/{slug}/events'>
+type TraceEventsQuery = QueryFor<`${OfTrace}/events`>
+type NamespaceEventsQuery = QueryFor<'GET /v1/namespaces/{slug}/events'>
 export type PastQuery = QueryFor<OfTrace>
 export type PastTrace = Required<AnswerOf<OfTrace>>
 export type PastMessages = AnswerOf<`${OfTrace}/messages`>
 export type MessagesQuery = QueryFor<`${OfTrace}/messages`>
-export type DiffQuery = QueryFor<`${OfTrace}/diff`>
+type DiffQuery = QueryFor<`${OfTrace}/diff`>
 export type Diff = AnswerOf<`${OfTrace}/diff`>
 
-/** What was: timelines, the past and differences. Numbers that doubles cannot hold are raw JSON. Every method throws RequestFailed. */
+/**
+ * Timelines, traces at earlier revisions, and differences. Numbers that a double cannot represent are raw JSON. Every method throws
+ * RequestFailed.
+ */
 export type HistoryClient = {
   readonly traceEvents: (externalId: string, query: TraceEventsQuery) => Promise<TimelinePage>
   readonly namespaceEvents: (slug: string, query: NamespaceEventsQuery) => Promise<TimelinePage>
@@ -27,7 +30,10 @@ export type HistoryClient = {
   readonly diff: (externalId: string, query: DiffQuery) => Promise<Diff>
 }
 
-/** The client of the history at `server`, authenticated with `token`; without one messages of public traces can be read. Temporary failures are retried (`withRetry`). */
+/**
+ * The client of the history at `server`, authenticated with `token`. Without a token messages of public traces can be read.
+ * Temporary failures are retried (`withRetry`).
+ */
 export const newHistoryClient = (
   server: string,
   token: string | undefined,

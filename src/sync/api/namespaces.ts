@@ -10,7 +10,7 @@ export type PublicInvite = AnswerOf<'GET /v1/invites/{code}'>['invite']
 
 /** Namespaces, their members and invites. Every method throws RequestFailed. */
 export type NamespacesClient = {
-  /** Those that the user is a member of. */
+  /** The namespaces of which the user is a member. */
   readonly namespaces: () => Promise<readonly NamespaceInfo[]>
   readonly create: (body: BodyFor<'POST /v1/namespaces'>) => Promise<NamespaceInfo>
   readonly update: (slug: string, body: BodyFor<'PATCH /v1/namespaces/{slug}'>) => Promise<Namespace>
@@ -20,7 +20,7 @@ export type NamespacesClient = {
   readonly invites: (slug: string) => Promise<readonly Invite[]>
   readonly createInvite: (slug: string, body: BodyFor<'POST /v1/namespaces/{slug}/invites'>) => Promise<Invite>
   readonly revokeInvite: (slug: string, code: string) => Promise<void>
-  /** Where an invite leads to, for those who have its code. */
+  /** The namespace of an invite, for anybody who has its code. */
   readonly invite: (code: string) => Promise<PublicInvite>
   readonly acceptInvite: (code: string) => Promise<NamespaceInfo>
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { errorMessage } from '../../cli/exit.ts'
-import { boundedFetch } from './bounded-fetch.ts'
+import { jsonOf, networkReason } from './answer-data.ts'
 import { RequestFailed } from './errors.ts'
-import { networkReason } from './answer-data.ts'
+import { exchange, MAX_BYTES } from './exchange.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -12,18 +12,19 @@ const Health = z.object({
   degraded: z.array(z.string()).optional(),
 })
 
-/** What a server says of itself; `why` when it does not answer, or not like Tracebook. */
+/** The health of a server; `out of reach` also where something other than Tracebook answers. */
 export type Probe =
   | { readonly is: 'ready'; readonly degraded: readonly string[] }
   | { readonly is: 'not ready'; readonly missing: readonly string[] }
   | { readonly is: 'out of reach'; readonly why: string }
 
-/** Asks a server once, without a token, for at most five seconds. Never rejects. */
+/** Asks a server for its health once, without a token, for at most five seconds. Never rejects. */
 export const probe = async (server: string): Promise<Probe> => {
   try {
-    const response = await boundedFetch(new Request(`${server}/health/ready`, { redirect: 'manual' }), TIMEOUT_MS)
-    const { data } = Health.safeParse(await response.json().catch(() => undefined))
-    if (!data) return { is: 'out of reach', why: `something else answers there, with status ${response.status}` }
+    const request = { url: `${server}/health/ready`, method: 'GET', headers: {} }
+    const { status, text } = await exchange(request, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES })
+    const { data } = Health.safeParse(jsonOf(text))
+    if (!data) return { is: 'out of reach', why: `something else answers there, with status ${status}` }
     if (data.status === 'ready') return { is: 'ready', degraded: data.degraded ?? [] }
     return { is: 'not ready', missing: data.missing ?? [] }
   } catch (error) {

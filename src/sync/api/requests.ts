@@ -1,18 +1,18 @@
 import type { api } from '../../contract/api.ts'
 import type { BodyOf, DataOf, PathOf, QueryOf, Route } from '../../contract/route.ts'
 import { parseExact } from '../../base/json/exact.ts'
-import { MAX_BYTES } from './bounded-fetch.ts'
+import { MAX_BYTES } from './exchange.ts'
 import { exchange } from './exchange.ts'
 import { answerData, networkError } from './answer-data.ts'
 import { type RetryTiming, realTiming, withRetry } from './retry.ts'
 
 type Routes = typeof api
 /** A route that answers JSON, by its method and path. */
-export type RouteKey = {
+type RouteKey = {
   [Key in keyof Routes]: Routes[Key]['answer']['is'] extends 'json' ? Key : never
 }[keyof Routes]
 
-/** A member of a request that may be left out where nothing in it has to be given. */
+/** A member of a request, which is optional where all of its own members are. */
 type InputMember<Name extends string, Value> = object extends Value
   ? { readonly [_ in Name]?: Value }
   : { readonly [_ in Name]: Value }
@@ -20,7 +20,7 @@ type InputMember<Name extends string, Value> = object extends Value
 /** Parameters as values, or as the text that is sent. */
 type OrText<Values> = { readonly [Name in keyof Values]: Values[Name] | string }
 
-/** What was JSON holds no undefined: a member that may be absent is absent. */
+/** The type of a parsed JSON value: an optional member may be absent, but is never undefined. */
 type Parsed<Value> = Value extends object ? { [Name in keyof Value]: Parsed<Exclude<Value[Name], undefined>> } : Value
 
 type PathInput<R extends Route> = 'path' extends keyof R ? InputMember<'path', PathOf<R>> : unknown
@@ -30,15 +30,15 @@ type BodyInput<R extends Route> = 'body' extends keyof R
   ? { readonly body: BodyOf<R> } | { readonly json: string }
   : unknown
 
-/** What a request to a route is made of. */
-export type InputOf<Key extends RouteKey> = PathInput<Routes[Key]> & QueryInput<Routes[Key]> & BodyInput<Routes[Key]>
+/** The parameters and the body of a request to a route. */
+type InputOf<Key extends RouteKey> = PathInput<Routes[Key]> & QueryInput<Routes[Key]> & BodyInput<Routes[Key]>
 export type AnswerOf<Key extends RouteKey> = Parsed<DataOf<Routes[Key]>>
 
-/** What is sent as the body of a route, and what its query may say. */
+/** The body of a request to a route, and its query. */
 export type BodyFor<Key extends keyof Routes> = BodyOf<Routes[Key]>
 export type QueryFor<Key extends keyof Routes> = OrText<QueryOf<Routes[Key]>>
 
-/** Sends a request to a route; what it is made of may be left out where nothing has to be given. */
+/** Sends a request to a route. `input` is optional where all of its members are. */
 type Send = <Key extends RouteKey>(
   key: Key,
   ...input: object extends InputOf<Key> ? [input?: InputOf<Key>] : [input: InputOf<Key>]
@@ -51,21 +51,21 @@ type Input = {
   readonly json?: string
 }
 
-/** Sends requests to a server. Every one throws RequestFailed. */
+/** Sends requests to a server. Every method throws RequestFailed. */
 export type Requests = {
-  /** Sends a request, and again while it fails temporarily. */
+  /** Sends a request, and repeats it while it fails temporarily. */
   readonly call: Send
-  /** The same for a route that makes something new: it is sent once, because an answer that got lost may have made it. */
+  /** Sends a request once, for routes that make something new: where the answer got lost, it may have been made. */
   readonly once: Send
-  /** Like `call`; numbers that doubles cannot hold are raw JSON. */
+  /** Like `call`; numbers that a double cannot represent are raw JSON. */
   readonly exactly: Send
 }
 
-export type RequestsOptions = {
+type RequestsOptions = {
   readonly timing?: RetryTiming
   /** Larger answers are refused. */
   readonly maxBytes?: number
-  /** Is told the headers of each answer. */
+  /** Called with the headers of each answer. */
   readonly onAnswer?: (headers: Headers) => void
 }
 
@@ -81,7 +81,10 @@ const addressOf = (template: string, { path = {}, query = {} }: Input): string =
 
 const bodyOf = ({ body, json }: Input) => json ?? (body === undefined ? undefined : JSON.stringify(body))
 
-/** Requests to `server`, a URL without trailing slash, as the session of `token` if there is one. No redirects are followed, so that a token never reaches another server. */
+/**
+ * Requests to `server`, a URL without trailing slash, with a session's `token` if there is one. Redirects are not followed, so that a
+ * token never reaches another server.
+ */
 export const newRequests = (server: string, token: string | undefined, options: RequestsOptions = {}): Requests => {
   const { timing = realTiming, maxBytes = MAX_BYTES, onAnswer } = options
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }

@@ -1,50 +1,104 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleepFor } from 'node:timers/promises'
 import { spanText } from '../../cli/duration-text.ts'
-import { type ConnectionWatch, newConnectionWatch, type TellConnection } from './connection-watch.ts'
 import { isTemporaryFailure, RequestFailed } from './errors.ts'
+
+/** `silent`: a request has not been answered for long. `back`: the server answers again. */
+export type ConnectionState = 'out of reach' | 'busy' | 'silent' | 'back'
+
+/** Called once for each change. `message` is a sentence for users. */
+type OnConnection = (state: ConnectionState, message: string) => void
+
+/** Is told of all requests to a server, which may run at the same time. */
+type ConnectionWatch = {
+  /** A request begins. Returns a function to be called at its end. */
+  readonly asks: () => () => void
+  readonly answers: () => void
+  /** A request has failed, and will be repeated after `delayMs`. */
+  readonly fails: (error: RequestFailed, delayMs: number) => void
+}
+
+/** Shorter outages are not reported. */
+const NOTICEABLE_MS = 2_000
+const SILENCE_MS = 10_000
+
+/** A gateway's 502 and 504 mean that the service behind it does not answer. */
+const isBusy = ({ status }: RequestFailed): boolean => status === 429 || status === 503
+
+const newConnectionWatch = (
+  report: OnConnection,
+  { now, patienceMs }: { readonly now: () => number; readonly patienceMs: number },
+): ConnectionWatch => {
+  let failingSince: number | undefined
+  let isReported = false
+  const reportOnce = (state: ConnectionState, message: string) => {
+    if (!isReported) report(state, message)
+    isReported = true
+  }
+  return {
+    asks: () => {
+      const silent = () =>
+        reportOnce('silent', `The server has not answered for ${spanText(SILENCE_MS)}; waiting for it.`)
+      const timer = setTimeout(silent, SILENCE_MS).unref()
+      return () => clearTimeout(timer)
+    },
+    answers: () => {
+      failingSince = undefined
+      if (isReported) report('back', 'The server answers again.')
+      isReported = false
+    },
+    fails: (error, delayMs) => {
+      failingSince ??= now()
+      if (now() - failingSince + delayMs < NOTICEABLE_MS) return
+      const state = isBusy(error) ? 'busy' : 'out of reach'
+      const next =
+        delayMs > patienceMs ? `Next try in ${spanText(delayMs)}` : `Trying again for ${spanText(patienceMs)}`
+      reportOnce(state, `The server is ${state} (${error.message}). ${next}.`)
+    },
+  }
+}
 
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 10_000
-/** A server that asks for a longer `Retry-After` is not waited for. */
+/** Where a server asks for a longer `Retry-After`, the request fails. */
 const MAX_RETRY_AFTER_MS = 120_000
-/** For a command that somebody waits for. */
+/** For commands that a person waits for. */
 const PATIENCE_MS = 10_000
-/** For a command that works through a lot: long enough for a service that is restarted. */
+/** For commands that run for long: enough for a restart of the service. */
 const LONG_PATIENCE_MS = 120_000
 
-/** How requests are repeated. The timer, the clock and the randomness (0 to 1) are arguments, so that tests need not wait. */
+/** How requests are repeated. The timer, the clock and the random numbers (0 to 1) are arguments, so that tests need not wait. */
 export type RetryTiming = {
-  /** May reject when the signal is aborted. */
+  /** May reject once the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>
-  /** Milliseconds that only grow. */
+  /** Monotonic, in milliseconds. */
   readonly now: () => number
   readonly random: () => number
   /** For how long a request that fails is repeated, from its first failure on. */
   readonly patienceMs: number
-  /** Is told of requests that fail and succeed. All requests with this timing share it. */
+  /** Is told which requests fail and succeed. All requests with this timing share it. */
   readonly watch?: ConnectionWatch
-  /** Once it is aborted no request begins and no delay goes on: its reason is thrown. */
+  /** Once it is aborted, no request begins and no delay goes on; its reason is thrown. */
   readonly signal?: AbortSignal
 }
 
 export const realTiming: RetryTiming = {
-  // A timer that went on would keep the process from ending.
-  sleep: (ms, signal) => setTimeout(ms, undefined, signal ? { signal } : {}),
+  // With the signal, because a timer that goes on keeps the process from ending.
+  sleep: (ms, signal) => sleepFor(ms, undefined, signal ? { signal } : {}),
   now: () => performance.now(),
   random: Math.random,
   patienceMs: PATIENCE_MS,
 }
 
-/** The same timing for a command that goes on for long: a service may be away for two minutes. */
+/** The same timing for a command that runs for long: the service may be away for two minutes. */
 export const withPatience = (timing: RetryTiming): RetryTiming => ({ ...timing, patienceMs: LONG_PATIENCE_MS })
 
-/** The same timing, which tells once when the server is out of reach, busy or silent, and when it is back. */
-export const withConnectionNotice = (timing: RetryTiming, tell: TellConnection): RetryTiming => ({
+/** The same timing, which reports once when the server is out of reach, busy or silent, and when it is back. */
+export const withConnectionNotice = (timing: RetryTiming, report: OnConnection): RetryTiming => ({
   ...timing,
-  watch: newConnectionWatch(tell, timing),
+  watch: newConnectionWatch(report, timing),
 })
 
-/** The same timing, which prints that as lines. */
+/** The same timing, which prints these reports as lines. */
 export const withNotice = (timing: RetryTiming, print: (line: string) => void): RetryTiming =>
   withConnectionNotice(timing, (_state, message) => print(`${message}\n`))
 
@@ -65,13 +119,13 @@ export const withSignal = (timing: RetryTiming, signal: AbortSignal): RetryTimin
   },
 })
 
-/** Exponential backoff with jitter, so that many clients do not retry at once; at least the `Retry-After` of the server. */
+/** Exponential backoff with jitter, so that many clients do not retry at once, or else the `Retry-After` of the server. */
 const delayMs = (attempt: number, retryAfterMs: number | undefined, random: () => number): number =>
   retryAfterMs === undefined
     ? (0.5 + random() / 2) * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1))
     : retryAfterMs * (1 + random() / 10)
 
-/** The failure with which the tries end, and why they do. */
+/** The error after the last attempt. `why` there is no further one. */
 const givenUp = (error: RequestFailed, why: string): RequestFailed => {
   const { status, code } = error
   const details = { ...(status === undefined ? {} : { status }), ...(code === undefined ? {} : { code }) }
@@ -80,9 +134,9 @@ const givenUp = (error: RequestFailed, why: string): RequestFailed => {
 }
 
 /**
- * Runs `request` again while it fails with a temporary error (`isTemporaryFailure`), for as long as `patienceMs` says, with a growing
- * delay or the one that the server asks for. Throws the last failure, at once when the server asks for too long a delay, and
- * the reason of an aborted signal.
+ * Runs `request` again while it fails with a temporary error (`isTemporaryFailure`), for up to `patienceMs`, with a growing delay or
+ * the one that the server asks for. Throws the last error, at once where the server asks for too long a delay, and the reason of an
+ * aborted signal.
  */
 export const withRetry = async <T>(request: () => Promise<T>, timing: RetryTiming): Promise<T> => {
   const { sleep, now, random, patienceMs, watch, signal } = timing

@@ -1,7 +1,7 @@
 import { trimEndMatching } from '../../base/texts.ts'
 
-/** What a link to a trace names. `server` is its address without a trailing slash. */
-export type LinkedTrace = { readonly server: string; readonly externalId: string; readonly namespace?: string }
+/** The trace in a link. `server` is an address without a trailing slash. */
+type LinkedTrace = { readonly server: string; readonly externalId: string; readonly namespace?: string }
 
 /** The address of a trace's page, for people. */
 export const traceLink = (server: string, namespace: string, externalId: string): string =>
@@ -17,7 +17,7 @@ const decode = (text: string): string | undefined => {
 
 type Named = { readonly base: readonly string[]; readonly namespace?: string; readonly externalId: string }
 
-/** What the parts of a page's path name: `…/@<namespace>/<externalId>`, and what may follow behind `/-/`. */
+/** The trace in the path of a page: `…/@<namespace>/<externalId>`, maybe followed by `/-/` and more. */
 const ofPage = (parts: readonly string[]): Named | undefined => {
   const at = parts.findIndex((part) => part.startsWith('@') && part.length > 1)
   const [namespace, externalId, next = '-'] = parts.slice(at)
@@ -25,14 +25,14 @@ const ofPage = (parts: readonly string[]): Named | undefined => {
   return { base: parts.slice(0, at), namespace: namespace!.slice(1), externalId }
 }
 
-/** The same of a path of the API: `…/v1/traces/<externalId>`, and what is below. */
+/** The trace in a path of the API: `…/v1/traces/<externalId>`, maybe followed by more. */
 const ofRoute = (parts: readonly string[]): Named | undefined => {
   const at = parts.findIndex((part, index) => part === 'v1' && parts[index + 1] === 'traces')
   const externalId = at < 0 ? undefined : parts[at + 2]
   return externalId ? { base: parts.slice(0, at), externalId } : undefined
 }
 
-/** The trace that an address leads to: that of its page, or one of the API. Undefined for any other text. */
+/** The trace that an address leads to, which is that of a trace's page or of the API. Undefined for any other text. */
 export const parseTraceLink = (text: string): LinkedTrace | undefined => {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return undefined

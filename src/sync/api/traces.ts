@@ -1,35 +1,35 @@
 import { type AnswerOf, newRequests } from './requests.ts'
 import { realTiming, type RetryTiming } from './retry.ts'
 
-/** Above a page of traces, which is 8 MiB at most. */
+/** More than a page of traces, which has at most 8 MiB. */
 const MAX_PAGE_BYTES = 12 << 20
 
 type FeedTrace = AnswerOf<'GET /v1/feed'>['traces'][number]
 type TraceSummary = AnswerOf<'GET /v1/traces'>['traces'][number]
-/** A trace of a list; one of the public feed names its namespace and author, one of a namespace who has created it. */
+/** A trace in a list. In the public feed it has its namespace and author, in the list of a namespace the user who created it. */
 export type ListedTrace = Omit<FeedTrace, 'namespace'> &
   Partial<Pick<FeedTrace, 'namespace'> & Pick<TraceSummary, 'createdBy'>>
 export type TraceDetail = AnswerOf<'GET /v1/traces/{externalId}'>['trace']
 export type Visibility = TraceDetail['visibility']
 
-/** At most so many traces, from a cursor on. */
+/** At most `limit` traces, from a cursor on. */
 export type PageQuery = { readonly limit: number; readonly cursor?: string }
 export type Sort = 'createdAt' | 'startedAt' | 'updatedAt'
 export type TracePage = { readonly traces: readonly ListedTrace[]; readonly nextCursor?: string }
 
 /** Traces as their readers and owners use them. Every method throws RequestFailed. */
 export type TracesClient = {
-  /** Traces of a namespace, newest first, by their creation if `sort` does not say otherwise: all of them for a member, else the public ones. */
+  /** Traces of a namespace, newest first, by default by their creation: all for a member, otherwise the public ones. */
   readonly list: (slug: string, page: PageQuery & { readonly sort?: Sort }) => Promise<TracePage>
-  /** Public traces of everybody, and those of the session's namespace if there is a session; newest first. */
+  /** Public traces of all users, and those of the session's namespace if there is a session; newest first. */
   readonly feed: (page: PageQuery) => Promise<TracePage>
-  /** `namespace`: the slug of the one that is meant, where several have the id. */
+  /** `namespace` is the slug of the trace's namespace, for where several have a trace with this id. */
   readonly trace: (externalId: string, namespace?: string) => Promise<TraceDetail>
   readonly setVisibility: (externalId: string, visibility: Visibility) => Promise<TraceDetail>
   readonly remove: (externalId: string) => Promise<void>
 }
 
-/** The client of the traces at `server`, as the session of `token` if there is one. Temporary failures are retried. */
+/** The client of the traces at `server`, with a session's `token` if there is one. Temporary failures are retried. */
 export const newTracesClient = (
   server: string,
   token: string | undefined,

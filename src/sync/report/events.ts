@@ -1,4 +1,4 @@
-import type { ConnectionState } from '../api/connection-watch.ts'
+import type { ConnectionState } from '../api/retry.ts'
 import type { Visibility } from '../upload/upsert-trace.ts'
 
 /**

@@ -13,11 +13,11 @@ const reasonOf = (url: string): Promise<string> =>
     (error: unknown) => networkReason(error),
   )
 
-test('a port at which nobody listens, or that speaks no TLS, is told in words', async () => {
+test('a port at which nobody listens, or that does not speak TLS, is described', async () => {
   const server = createServer((_request, response) => response.end())
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const { port } = server.address() as AddressInfo
-  assert.match(await reasonOf(`https://127.0.0.1:${port}`), /^what answers there speaks no TLS: is it http:/)
+  assert.match(await reasonOf(`https://127.0.0.1:${port}`), /^the server does not speak TLS: try http:/)
   await new Promise((closed) => server.close(closed))
   assert.is(await reasonOf(`http://127.0.0.1:${port}`), 'connection refused')
 })

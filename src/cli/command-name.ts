@@ -26,7 +26,9 @@ const npxFolder = (root: string): string => {
   return project
 }
 
-const quoted = (path: string): string => (/^[\w./:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
+/** A word for a POSIX shell, quoted where it has to be. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /**
  * How the user can call the command again, in the folder where it was called: by its name where that is on the path, through npx
@@ -38,8 +40,8 @@ export const commandNameFor = ({ script, root, cwd, execPath, env }: Started): s
   if (basename(script) === 'tracebook' && isOnPath) return 'tracebook'
   if (isWithin(env['INIT_CWD'] ?? cwd, npxFolder(root))) return 'npx tracebook'
   // npm puts other folders on the path, so that "node" may be another one there.
-  const node = env['npm_command'] === undefined ? 'node' : quoted(execPath)
-  return `${node} ${quoted(join(root, 'src', 'tracebook.js'))}`
+  const node = env['npm_command'] === undefined ? 'node' : shellWord(execPath)
+  return `${node} ${shellWord(join(root, 'src', 'tracebook.js'))}`
 }
 
 /** A source is in `src`, what is built from it in `dist/src`. */

@@ -1,5 +1,5 @@
 import { Command, Argument } from 'commander'
-import type { HookKind } from '../sync/hooks/hook-command.ts'
+import type { HookKind } from '../sync/hooks/hook.ts'
 import { clientEnvironment } from './client-environment.ts'
 import { clientCommand } from './support/client-command.ts'
 import { type Help, helpText } from './support/help.ts'

@@ -4,7 +4,7 @@ import type { Agent, StoredSession } from './agents/agent.ts'
 import { findSessionFiles, type SearchedHome, type SessionFile } from './agents/session-files.ts'
 import type { RedactionOptions } from './redaction/session.ts'
 import type { SessionStates } from './state/session-states.ts'
-import { stampOf } from './upload/stamp.ts'
+import { stampOf } from './upload/read-session.ts'
 
 /** Sessions that were never sent, those that may have changed since, and the others. */
 export type Changes = { new: number; changed: number; unchanged: number }

@@ -4,10 +4,9 @@ import { findSessionFiles } from '../../src/sync/agents/session-files.ts'
 import { newApiClient } from '../../src/sync/api/client.ts'
 import { connect } from '../../src/sync/login/connect.ts'
 import { readRedactionOptions } from '../../src/sync/redaction/options.ts'
-import { keepHeapSmall } from '../../src/sync/small-heap.ts'
+import { keepHeapSmall, syncFiles } from '../../src/sync/upload/sync-files.ts'
 import { openSyncState } from '../../src/sync/state/sync-state.ts'
 import { always } from '../../src/sync/upload/destination.ts'
-import { syncFiles } from '../../src/sync/upload/sync-files.ts'
 
 /** What the process says when it is done. `ms` is without the start of the process, `megabytes` its largest resident memory. */
 export type ClientRun = {

@@ -15,9 +15,9 @@ import {
   type ServiceManager,
   type ServiceProgram,
   type ServiceStatus,
+  withoutManager,
 } from '../../sync/watch/service/service.ts'
 import { systemd } from '../../sync/watch/service/systemd.ts'
-import { withoutManager } from '../../sync/watch/service/without-manager.ts'
 import { removeWatchLocks, runningWatcher, type Watcher } from '../../sync/watch/watch-lock.ts'
 import type { Access } from '../support/access.ts'
 import type { ClientOptions } from '../support/client-command.ts'

@@ -4,8 +4,7 @@ import { z } from 'zod'
 import { UsageError } from '../../cli/exit.ts'
 import { readJson, writePrivateFile } from '../private-files.ts'
 import { addClaudeHooks, claudeHooksIn, removeClaudeHooks } from './claude-settings.ts'
-import { type HookProgram, hookLine, markOf } from './hook-command.ts'
-import type { Hook } from './hook.ts'
+import { type Hook, hookLine, type HookProgram, markOf } from './hook.ts'
 import { rewriteFile, textOf } from './rewrite-file.ts'
 
 /** What was put into the settings, so that it can be taken out byte for byte. */

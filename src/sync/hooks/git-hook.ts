@@ -1,9 +1,73 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { chmod, mkdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { shellWord } from '../shell-word.ts'
-import { addGitBlock, hasGitBlock, isShellScript, madeFolder, newGitHook, removeGitBlock } from './git-hook-text.ts'
+import { shellWord } from '../../cli/command-name.ts'
 import { rewriteFile, textOf } from './rewrite-file.ts'
+
+/** Whole lines of a text: what is before them, the first of them, and what is behind them. */
+export type MarkedBlock = { readonly before: string; readonly first: string; readonly after: string }
+
+/** Where a line begins with `start`; -1 for nowhere. */
+const lineWith = (text: string, start: string): number => {
+  if (text.startsWith(start)) return 0
+  const index = text.indexOf(`\n${start}`)
+  return index < 0 ? -1 : index + 1
+}
+
+/** The first block that begins with a line that starts with `begin`, and ends with the line `end`. Undefined without one. */
+export const markedBlock = (text: string, begin: string, end: string): MarkedBlock | undefined => {
+  const from = lineWith(text, begin)
+  const last = from < 0 ? -1 : text.indexOf(`\n${end}\n`, from)
+  if (last < 0) return undefined
+  return {
+    before: text.slice(0, from),
+    first: text.slice(from, text.indexOf('\n', from)),
+    after: text.slice(last + end.length + 2),
+  }
+}
+
+const BEGIN = '# >>> tracebook hooks install git'
+const END = '# <<< tracebook hooks'
+const OWN_FILE = ' (it made this file)'
+const OWN_FOLDER = ' (it made this file, and its folder)'
+const ENDED_LINE = ' (it ended the line above)'
+
+const SHELL = /^#!\s*(?:\S*\/)?(?:env\s+)?(?:sh|bash|dash|ash|ksh|zsh)(?:\s.*)?$/
+
+const blockIn = (text: string) => markedBlock(text, BEGIN, END)
+
+/** Whether a line of sh can be put into a hook. */
+const isShellScript = (text: string): boolean => SHELL.test(text.split('\n', 1)[0]!.trimEnd())
+
+const hasGitBlock = (text: string): boolean => blockIn(text) !== undefined
+
+const block = (line: string, note: string): string => `${BEGIN}${note}\n${line}\n${END}\n`
+
+/** A hook that does nothing else. */
+const newGitHook = (line: string, withFolder: boolean): string =>
+  `#!/bin/sh\n${block(line, withFolder ? OWN_FOLDER : OWN_FILE)}`
+
+/** Whether the folder of a hook was made with it. */
+const madeFolder = (text: string): boolean => text.includes(`${BEGIN}${OWN_FOLDER}\n`)
+
+/** Puts a line of sh behind the first line of a hook. What stands there already still runs. */
+const addGitBlock = (text: string, line: string): string => {
+  const end = text.indexOf('\n') + 1
+  // A first line without an end gets one, and loses it again.
+  if (end === 0) return `${text}\n${block(line, ENDED_LINE)}`
+  return text.slice(0, end) + block(line, '') + text.slice(end)
+}
+
+/** The hook as it was before; undefined when there was none, and nothing was added to it since. */
+const removeGitBlock = (text: string): string | undefined => {
+  const found = blockIn(text)
+  if (!found) return text
+  const { before, first: note, after } = found
+  const isOwn = note.endsWith(OWN_FILE) || note.endsWith(OWN_FOLDER)
+  if (isOwn && before === '#!/bin/sh\n' && after === '') return undefined
+  const endedLine = note.endsWith(ENDED_LINE) && after === ''
+  return (endedLine ? before.slice(0, -1) : before) + after
+}
 
 /** The one that runs after a commit, which cannot stop it. */
 export const GIT_HOOK = 'post-commit'

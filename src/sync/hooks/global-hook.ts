@@ -3,11 +3,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { EnvironmentVariables } from '../agents/agent.ts'
 import { askGit, withoutGitVariables } from './git.ts'
-import { addGitHook, hasGitHook, hookIn, removeGitHook } from './git-hook.ts'
-import type { Hook } from './hook.ts'
-import { type HookProgram, hookLine } from './hook-command.ts'
+import { addGitHook, hasGitHook, hookIn, type MarkedBlock, markedBlock, removeGitHook } from './git-hook.ts'
+import { type Hook, hookLine, type HookProgram } from './hook.ts'
 import { rewriteFile, textOf } from './rewrite-file.ts'
-import { type MarkedBlock, markedBlock } from './marked-block.ts'
 
 /** All that git looks for: with a folder of ours in `core.hooksPath` it does not look into the repository itself. */
 const HOOKS =

@@ -5,8 +5,7 @@ import { UsageError } from '../../cli/exit.ts'
 import type { EnvironmentVariables } from '../agents/agent.ts'
 import { askGit, withoutGitVariables } from './git.ts'
 import { addGitHook, GIT_HOOK, hasGitHook, hookIn, removeGitHook } from './git-hook.ts'
-import type { Hook } from './hook.ts'
-import { type HookProgram, hookLine } from './hook-command.ts'
+import { type Hook, hookLine, type HookProgram } from './hook.ts'
 import { textOf } from './rewrite-file.ts'
 
 const isIn = (path: string, folder: string): boolean => path === folder || path.startsWith(folder + sep)

@@ -8,7 +8,7 @@ import { tryLock } from '../../base/process-lock.ts'
 import type { EnvironmentVariables } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
 import { askGit, withoutGitVariables } from './git.ts'
-import type { HookKind } from './hook-command.ts'
+import type { HookKind } from './hook.ts'
 
 /** What a hook has said, and its runs before: bounded. */
 export const HOOK_LOG = 'hooks.log'

@@ -1,12 +1,33 @@
 import { hostname } from 'node:os'
+import open from 'open'
+import { askLine, askToConfirm } from '../../cli/ask.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { escapeControls } from '../../cli/escape.ts'
 import { UsageError } from '../../cli/exit.ts'
+import { io } from '../../cli/io.ts'
+import { sayLines } from '../../cli/output.ts'
 import type { ApiClient, NewApiClient, SignInReview } from '../api/client.ts'
-import { RequestFailed, hasStatus } from '../api/errors.ts'
-import { type LoggedIn, ensureDeviceId, storeLogin } from './device-login.ts'
+import { hasStatus, RequestFailed } from '../api/errors.ts'
+import { isLoopback } from '../config.ts'
+import { ensureDeviceId, type LoggedIn, storeLogin } from './device-login.ts'
 import { type LoopbackReceiver, openLoopbackReceiver } from './loopback-receiver.ts'
-import { checkedSignInUrl } from './sign-in-url.ts'
+
+const unsafeUrl = (text: string) =>
+  new RequestFailed(
+    `the server's address to sign in at is not opened: only https://, or http:// of this machine, is, without a user name (${text})`,
+  )
+
+/**
+ * The normalized URL that a server wants the browser to open, if it is safe to open: https, or http on this machine. Other
+ * schemes can start programs, and other http can be read on the network. Throws RequestFailed for all others, and for a URL
+ * with a user name, which can make one host look like another.
+ */
+export const checkedSignInUrl = (text: string): string => {
+  const url = URL.parse(text)
+  if (!url || url.username || url.password) throw unsafeUrl(text)
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url.href
+  throw unsafeUrl(text)
+}
 
 type Codes = { readonly state: string; readonly exchangeCode: string }
 
@@ -20,7 +41,7 @@ export type Prompts = {
   readonly confirm: ((description: string) => Promise<boolean>) | undefined
 }
 
-export type CodehostLoginOptions = {
+type CodehostLoginOptions = {
   readonly config: string
   readonly server: string
   /** The namespace of the session; default: the user's own. */
@@ -126,3 +147,30 @@ const explainMissingCodehost =
     if (!hasStatus(error, 404)) throw error
     throw new RequestFailed(`${server} has no code host to sign in with: use ${commandName} login`, { status: 404 })
   }
+
+/** For a user who has confirmed in advance, with `--yes`. */
+const sayAndConfirm = async (description: string): Promise<boolean> => {
+  sayLines(description)
+  return true
+}
+
+type Options = { readonly opensBrowser: boolean; readonly assumeYes: boolean }
+
+/**
+ * Prompts on the terminal that the command runs in. Without a terminal there are none, except that the code is read from
+ * standard input when no browser is opened. `assumeYes` confirms without asking.
+ */
+export const newTerminalPrompts = ({ opensBrowser, assumeYes }: Options): Prompts => ({
+  openSignInPage: (url) => {
+    sayLines(`Sign in at this address:\n\n  ${url}\n`)
+    if (!opensBrowser) return
+    // Failing to open a browser is no error: the address is said above.
+    open(url).then(
+      (child) => child.once('error', () => {}),
+      () => {},
+    )
+  },
+  askForCode:
+    io().stdin.isTTY || !opensBrowser ? (signal) => askLine('Code: ', 'no code was given', signal) : undefined,
+  confirm: assumeYes ? sayAndConfirm : io().stdin.isTTY ? askToConfirm : undefined,
+})

@@ -1,13 +1,55 @@
 import { escapeControls } from '../../cli/escape.ts'
 import { UsageError } from '../../cli/exit.ts'
-import type { RedactionOptions } from '../redaction/session.ts'
+import type { Part, SessionMessage, StoredSession } from '../agents/agent.ts'
+import { type RedactionOptions, redactSession } from '../redaction/session.ts'
 import { countOf } from '../report/text.ts'
 import type { HeldSession } from '../upload/sync-session.ts'
 import { findOwnTrace } from '../upload/upsert-trace.ts'
 import { type Asking, confirmPublic, type PublicPreview, terminalAsking } from './confirm-public.ts'
 import type { Agreement, Destinations } from './destinations.ts'
-import { previewOf } from './preview.ts'
 import type { Trust } from './trust.ts'
+
+const textOf = (parts: readonly Part[]): string =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.content.text] : [])).join('\n')
+
+/** The first prompt of a session, whose messages are not sorted. */
+const newFirstPrompt = () => {
+  let first: SessionMessage | undefined
+  return {
+    look: (message: SessionMessage) => {
+      if (message.role !== 'user' || message.order >= (first?.order ?? Infinity)) return
+      if (textOf(message.parts).trim() !== '') first = message
+    },
+    text: () => first && textOf(first.parts),
+  }
+}
+
+/** Reads a session as it would be sent, to show what others would see of it. Throws what reading throws. */
+const previewOf = async (
+  stored: StoredSession,
+  redaction: RedactionOptions | undefined,
+  because: string,
+): Promise<PublicPreview & { readonly sessionId: string }> => {
+  const read = await stored.read({ onMalformed: () => {} })
+  const { trace, messages } = redaction ? (await redactSession(read, redaction)).session : read
+  const firstPrompt = newFirstPrompt()
+  let count = 0
+  for await (const message of messages()) {
+    count++
+    firstPrompt.look(message)
+  }
+  return {
+    sessionId: read.externalId,
+    source: stored.source,
+    title: trace.title,
+    project: trace.projectPath ?? trace.projectName,
+    branch: trace.gitBranch,
+    messages: count,
+    firstPrompt: firstPrompt.text(),
+    isRedacted: redaction !== undefined,
+    because,
+  }
+}
 
 type Options = {
   readonly destinations: Destinations
@@ -23,7 +65,7 @@ type Asked<A extends Agreement> = { readonly held: HeldSession; readonly agreeme
 const LISTED = 10
 
 /** What is asked before the sessions of a project go where a file says that came with the project. */
-export const namespaceQuestion = (
+const namespaceQuestion = (
   { rule, namespace }: Pick<ToNamespace, 'rule' | 'namespace'>,
   sessions: readonly HeldSession[],
   server: string,

@@ -1,5 +1,8 @@
+import type { Origin } from '../upload/destination.ts'
 import type { Visibility } from '../upload/upsert-trace.ts'
+import type { ProjectRules } from './project-rules.ts'
 import type { Rule, RuleSource } from './rule.ts'
+import type { Trust } from './trust.ts'
 
 /** All that tells where the sessions of a project go. */
 export type Known = {
@@ -14,7 +17,7 @@ export type Known = {
 }
 
 /** A value, and what has set it. */
-export type Chosen<T> = { readonly value: T; readonly because: string }
+type Chosen<T> = { readonly value: T; readonly because: string }
 
 /** Where the sessions of a project go. */
 export type Decision =
@@ -75,3 +78,28 @@ export const decide = (known: Known): Decision => {
     untrusted: isSame ? undefined : sources.find(({ place }) => place === namespace.because),
   }
 }
+
+type Options = Pick<Known, 'asked' | 'loginNamespace'> & {
+  /** Whether the user agrees to everything. */
+  readonly yes: boolean
+  readonly rules: ProjectRules
+  readonly trust: Trust
+}
+
+/** What the rules say of a session. Throws UsageError for rules that cannot be used. */
+export type DecisionFor = (origin: Pick<Origin, 'source' | 'projectPath'>) => Promise<Decision>
+
+export const newDecisions =
+  ({ asked, loginNamespace, yes, rules, trust }: Options): DecisionFor =>
+  async ({ source, projectPath }) => {
+    const excluded = await rules.excludes(source, projectPath)
+    if (excluded !== undefined) return { is: 'never', why: `left out by ${excluded}` }
+    const { sources } = await rules.of(projectPath)
+    const isNeeded = !yes && sources.some(({ stranger, rule }) => stranger && rule.namespace !== undefined)
+    const isTrusted = isNeeded ? await trust.current() : () => yes
+    return decide({ asked, sources, loginNamespace, isTrusted })
+  }
+
+/** To be shown to the user. */
+export const untrustedText = ({ place }: RuleSource, namespace: string): string =>
+  `${place} sends it to the namespace ${namespace}, to which you have to agree`

@@ -3,8 +3,7 @@ import type { Connection } from '../login/connect.ts'
 import type { SessionStates } from '../state/session-states.ts'
 import type { Destination, DestinationOf, Held, NotSent, Origin } from '../upload/destination.ts'
 import type { Visibility } from '../upload/upsert-trace.ts'
-import type { Decision } from './decide.ts'
-import { type DecisionFor, untrustedText } from './decisions.ts'
+import { type Decision, type DecisionFor, untrustedText } from './decide.ts'
 import type { RuleSource } from './rule.ts'
 
 /** What the user has to agree to before a session is sent. */

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../cli/exit.ts'
 import type { Ruled } from '../overview.ts'
 import type { SyncState } from '../state/sync-state.ts'
-import { newDecisions, untrustedText } from './decisions.ts'
+import { newDecisions, untrustedText } from './decide.ts'
 import { newProjectRules, type RulesFolders } from './project-rules.ts'
 import { openTrust } from './trust.ts'
 

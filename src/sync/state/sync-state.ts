@@ -1,18 +1,42 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../agents/support/sqlite/load.ts'
+import { serverKey, spellingsOf } from '../server-key.ts'
 import { type Claims, claimStatements, newClaims } from './claims.ts'
 import { readOlderStates, removeOlderStates } from './older-states.ts'
-import { serverKey, spellingsOf } from '../server-key.ts'
-import { newSessionStates, type SessionStates, sessionStatements } from './session-states.ts'
-import { openStateFile, STATE_FILE, transaction } from './state-file.ts'
-import { newToldLosses, type ToldLosses, toldStatements } from './told-losses.ts'
+import { newSessionStates, sessionStatements, type SessionStates } from './session-states.ts'
+import { openStateFile, STATE_FILE, type StateFile, transaction } from './state-file.ts'
+
+/**
+ * What was lost of an agent's sessions for good, such as a line that is no JSON object, and was told to the user: it is told once,
+ * wherever the session's file is. Each is named by a text, such as `5e55… line 12` or `5e55… message u-1`.
+ */
+type ToldLosses = {
+  /** Those of `losses` that were not told before. */
+  readonly newLosses: (agentId: string, losses: readonly string[]) => readonly string[]
+  readonly noteTold: (agentId: string, losses: readonly string[]) => void
+}
+
+const toldStatements = (database: Database) => ({
+  isTold: database.prepare('SELECT 1 FROM told WHERE agent = ? AND loss = ?'),
+  note: database.prepare('INSERT OR IGNORE INTO told (agent, loss) VALUES (?, ?)'),
+})
+
+const newToldLosses = (file: StateFile<Prepared>): ToldLosses => ({
+  newLosses: (agentId, losses) => file.use(({ told }) => losses.filter((loss) => !told.isTold.get(agentId, loss))),
+  noteTold: (agentId, losses) =>
+    file.use(({ database, told }) =>
+      transaction(database, () => {
+        for (const loss of losses) told.note.run(agentId, loss)
+      }),
+    ),
+})
 
 /** A namespace of a service. `logId` names the service's log, where it is known. */
-export type Place = { readonly server: string; readonly namespaceId: string; readonly logId?: string | undefined }
+type Place = { readonly server: string; readonly namespaceId: string; readonly logId?: string | undefined }
 
 /** What was learnt of a source when it was read last, and had this stamp. */
-export type LearntOrigin = { readonly stamp: string; readonly projectPath: string | undefined }
+type LearntOrigin = { readonly stamp: string; readonly projectPath: string | undefined }
 
 /** What this machine remembers of its uploads. */
 export type SyncState = ToldLosses &

@@ -1,6 +1,59 @@
-import type { SessionMessage, TraceFields } from '../agents/agent.ts'
-import { digestBytes } from '../digest.ts'
-import { truncateFields, truncateMessage } from './truncate.ts'
+import { isLongerThan, LONG_TEXT, SHORT_TEXT, truncateText } from '../../base/texts.ts'
+import type { Part, SessionMessage, TraceFields } from '../agents/agent.ts'
+import { digest, digestBytes } from '../digest.ts'
+
+/** A value with its text truncated to what the service accepts, and a description of each truncation. */
+type Truncated<T> = { readonly value: T; readonly truncations: readonly string[] }
+
+const maxLengthOf: { readonly [Name in keyof Required<TraceFields>]: number } = {
+  agentId: SHORT_TEXT,
+  title: LONG_TEXT,
+  projectPath: LONG_TEXT,
+  projectName: SHORT_TEXT,
+  model: SHORT_TEXT,
+  gitBranch: SHORT_TEXT,
+  gitRemoteUrl: LONG_TEXT,
+  gitRef: SHORT_TEXT,
+  parentExternalId: LONG_TEXT, // an id, which is shorter (agents/support/external-ids.ts)
+}
+
+/** A truncated id ends in a digest of the whole one, so that two long ids with the same beginning stay different. */
+const truncateId = (id: string): string =>
+  isLongerThan(id, SHORT_TEXT) ? `${truncateText(id, SHORT_TEXT - 32)}${digest(id)}` : id
+
+const describeTruncation = (name: string, max: number) => `${name} cut to ${max.toLocaleString('en')} characters`
+
+const truncateFields = (fields: TraceFields): Truncated<TraceFields> => {
+  const truncations: string[] = []
+  const truncated = Object.entries(fields).map(([name, value]: [string, string]) => {
+    const max = maxLengthOf[name as keyof TraceFields]
+    if (isLongerThan(value, max)) truncations.push(describeTruncation(name, max))
+    return [name, truncateText(value, max)]
+  })
+  return { value: Object.fromEntries(truncated) as TraceFields, truncations }
+}
+
+const truncatePart = (part: Part, note: (name: string) => void): Part => {
+  if (part.type !== 'tool_call' && part.type !== 'tool_result') return part
+  const { callId, toolName } = part.content
+  if (isLongerThan(callId, SHORT_TEXT)) note('callId')
+  if (isLongerThan(toolName, SHORT_TEXT)) note('toolName')
+  return {
+    ...part,
+    content: { ...part.content, callId: truncateId(callId), toolName: truncateText(toolName, SHORT_TEXT) },
+  } as Part
+}
+
+const truncateMessage = (message: SessionMessage): Truncated<SessionMessage> => {
+  const names = new Set<string>()
+  const note = (name: string) => void names.add(name)
+  const { model } = message
+  if (model !== undefined && isLongerThan(model, SHORT_TEXT)) note('model')
+  const parts = message.parts.map((part) => truncatePart(part, note))
+  if (names.size === 0) return { value: message, truncations: [] }
+  const value = { ...message, ...(model === undefined ? {} : { model: truncateText(model, SHORT_TEXT) }), parts }
+  return { value, truncations: [...names].map((name) => describeTruncation(name, SHORT_TEXT)) }
+}
 
 /** A message as it is sent: its JSON text, the size of the text in bytes, and its digest. */
 export type EncodedMessage = {

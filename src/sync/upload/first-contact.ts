@@ -1,13 +1,73 @@
 import { parseExact } from '../../base/json/exact.ts'
+import { newHashedMap } from '../agents/support/hashed-map.ts'
+import type { PastMessages } from '../api/history.ts'
 import type { Connection } from '../login/connect.ts'
 import type { EncodedMessage } from './encode.ts'
-import { newStoredMessages } from './stored-messages.ts'
 import { type AnyMessage, isSameMessage, isWithin } from './within.ts'
+
+type Message = PastMessages['messages'][number]
+
+/** So many messages are read at once, and kept until others are asked for. */
+const PAGE = 100
+
+/** Gives those of the messages with these ids that the service has. Throws RequestFailed. */
+type StoredMessages = (ids: readonly string[]) => Promise<ReadonlyMap<string, Message>>
+
+type ListPage = (cursor: string | undefined, includeParts: boolean) => Promise<PastMessages>
+
+/** On which page each message is, and how the list goes on there. */
+const newIndex = async (list: ListPage) => {
+  const [pageOf, cursors]: [ReturnType<typeof newHashedMap>, (string | undefined)[]] = [newHashedMap(), []]
+  let cursor: string | undefined
+  do {
+    const { messages, nextCursor } = await list(cursor, false)
+    for (const { externalId } of messages) pageOf.add(externalId, cursors.length)
+    cursors.push(cursor)
+    cursor = nextCursor
+  } while (cursor !== undefined)
+  return { pageOf, cursors }
+}
+
+/**
+ * The messages of a trace. Their ids are asked for first; then only the pages are read that hold what is asked for, so that never all
+ * of them are in memory.
+ */
+const newStoredMessages = ({ api, namespaceSlug: namespace }: Connection, externalId: string): StoredMessages => {
+  const list: ListPage = (cursor, includeParts) =>
+    api.messages(externalId, { namespace, limit: PAGE, includeParts, ...(cursor === undefined ? {} : { cursor }) })
+  let index: ReturnType<typeof newIndex> | undefined
+  let read = new Map<string, Message>()
+
+  /** Reads from a page on until all that is wanted was found: others may write to the trace meanwhile. */
+  const readFrom = async (cursor: string | undefined, wanted: Set<string>): Promise<void> => {
+    for (let at = cursor, isFirst = true; wanted.size > 0 && (isFirst || at !== undefined); isFirst = false) {
+      const { messages, nextCursor } = await list(at, true)
+      for (const message of messages) {
+        read.set(message.externalId, message)
+        wanted.delete(message.externalId)
+      }
+      at = nextCursor
+    }
+  }
+
+  return async (ids) => {
+    const { pageOf, cursors } = await (index ??= newIndex(list))
+    const stored = ids.filter((id) => pageOf.get(id) !== undefined)
+    const missing = stored.filter((id) => !read.has(id))
+    if (missing.length > 0) {
+      read = new Map(stored.flatMap((id) => (read.has(id) ? [[id, read.get(id)!]] : [])))
+      const byPage = Map.groupBy(missing, (id) => pageOf.get(id)!)
+      for (const [page, ofPage] of [...byPage].sort(([a], [b]) => a - b))
+        await readFrom(cursors[page], new Set(ofPage.filter((id) => !read.has(id))))
+    }
+    return new Map(stored.flatMap((id) => (read.has(id) ? [[id, read.get(id)!]] : [])))
+  }
+}
 
 type Batch = readonly EncodedMessage[]
 
 /** The messages of a batch that the service lacks or has otherwise, those that it has, and those of which it has more. */
-export type Compared = { readonly toSend: Batch; readonly same: Batch; readonly shorter: Batch }
+type Compared = { readonly toSend: Batch; readonly same: Batch; readonly shorter: Batch }
 
 /**
  * Compares batches with a trace that is there, before anything is sent to it from a source: others may have sent a later version

@@ -1,4 +1,4 @@
-import type { Session } from '../agents/agent.ts'
+import type { Agent, Session, StoredSession } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
 import {
   type KnownSecrets,
@@ -10,6 +10,16 @@ import {
 import { countOf } from '../report/text.ts'
 import type { SessionKey, SessionStates } from '../state/session-states.ts'
 import type { SessionRun, SyncJob } from './sync-session.ts'
+
+/** The stamp of a session as its agent reads it now. */
+export const readStamp = ({ id, version }: Agent, { stamp }: StoredSession): string => `${id}/${version} ${stamp}`
+
+/** The same, and as secrets are taken out of it. */
+export const stampOf = (
+  agent: Agent,
+  session: StoredSession,
+  redaction: Pick<RedactionOptions, 'version'> | undefined,
+): string => `${readStamp(agent, session)}${redaction?.version ?? ''}`
 
 /**
  * A session as it is to be sent, and once it was sent the text to go on reading from. `projectPath` is that of its file, also

@@ -1,6 +1,5 @@
-import type { Budget } from './budget.ts'
+import type { Budget, Turn } from './turns.ts'
 import type { EncodedMessage } from './encode.ts'
-import type { Turn } from './turns.ts'
 
 type Batch = readonly EncodedMessage[]
 

@@ -1,12 +1,11 @@
-import { commandName } from '../../cli/command-name.ts'
+import { commandName, shellWord } from '../../cli/command-name.ts'
 import type { Session, SessionMessage } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
 import { hashOf, type Redacted } from '../redaction/session.ts'
 import { countOf } from '../report/text.ts'
-import { shellWord } from '../shell-word.ts'
 import type { SessionState, SessionStates } from '../state/session-states.ts'
+import { type EncodedMessage, encodeFields, encodeMessage } from './encode.ts'
 import type { SessionRun } from './sync-session.ts'
-import { encodeFields, type EncodedMessage, encodeMessage } from './encode.ts'
 
 /** The secrets of a session that were sent before they were known as such: the history of its trace keeps them. */
 export type SentSecrets = {

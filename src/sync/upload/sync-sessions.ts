@@ -8,13 +8,12 @@ import { hasStatus, isTemporaryFailure } from '../api/errors.ts'
 import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
 import { SourceBusy } from '../state/claims.ts'
 import { StateFailed } from '../state/state-file.ts'
-import { type Budget, newBudget } from './budget.ts'
+import { type Budget, newBudget, newTurns, type Turn } from './turns.ts'
 import { type FileProgress, newFileProgress } from './file-progress.ts'
 import { LogReplaced } from './same-log.ts'
 import { newSending } from './sending.ts'
 import { type HeldSession, type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
 import { type FileCounts, newFileCounts } from './upload.ts'
-import { newTurns, type Turn } from './turns.ts'
 
 /** So many sessions are uploaded at once: what the service does for one request it does for many that come together. */
 const SESSIONS = 16

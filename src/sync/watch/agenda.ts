@@ -1,11 +1,68 @@
 import { setTimeout } from 'node:timers/promises'
-import { newBell } from './bell.ts'
-import { newLatenessCheck, readClocks } from './lateness.ts'
+
+/** How long nothing may happen until what has happened is looked at, and how long that is put off at most, in milliseconds. */
+const QUIET_MS = 100
+const LONGEST_MS = 500
+
+type Bell = {
+  readonly ring: () => void
+  /**
+   * Resolves once it was rung since the last call, after the ringing has stopped for a moment, or goes on for too long; at once
+   * when the signal is aborted.
+   */
+  readonly rung: () => Promise<void>
+}
+
+/** Gathers what comes in bursts, so that it is handled once. */
+const newBell = (signal: AbortSignal): Bell => {
+  let rings = 0
+  let wake = () => {}
+  signal.addEventListener('abort', () => wake(), { once: true })
+  const firstRing = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve
+      if (rings > 0 || signal.aborted) resolve()
+    })
+  return {
+    ring: () => {
+      rings++
+      wake()
+    },
+    rung: async () => {
+      await firstRing()
+      const latest = performance.now() + LONGEST_MS
+      for (let before = -1; before !== rings && performance.now() < latest && !signal.aborted;) {
+        before = rings
+        await setTimeout(QUIET_MS, undefined, { signal }).catch(() => {})
+      }
+      rings = 0
+    },
+  }
+}
+
+/** Two clocks, in milliseconds: one that only goes forward, and may stand still while the machine sleeps; and the time of day. */
+type Clocks = { readonly monotonic: number; readonly wall: number }
+
+const readClocks = (): Clocks => ({ monotonic: performance.now(), wall: Date.now() })
+
+/**
+ * For a timer that is to fire every `periodMs`: whether it fired much later than that, or the time of day has jumped. The machine
+ * has slept, the process stood still, or the clock was set: what the system has told meanwhile may be lost.
+ */
+export const newLatenessCheck = (periodMs: number, start: Clocks): ((now: Clocks) => boolean) => {
+  let last = start
+  return (now) => {
+    const passed = now.monotonic - last.monotonic
+    const isLate = passed > 2 * periodMs || Math.abs(now.wall - last.wall - passed) > periodMs
+    last = now
+    return isLate
+  }
+}
 
 /** What is to be looked at: the paths of which the system has told, and whether everything is to be scanned. */
-export type Due = { readonly paths: readonly string[]; readonly isScan: boolean }
+type Due = { readonly paths: readonly string[]; readonly isScan: boolean }
 
-export type Agenda = {
+type Agenda = {
   readonly onPath: (path: string) => void
   /** Has everything scanned in that time, and not at the time that was set before. */
   readonly scanIn: (ms: number) => void

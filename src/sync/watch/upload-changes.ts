@@ -7,7 +7,7 @@ import { LogReplaced, NotesForgotten, requireSameLog } from '../upload/same-log.
 import type { SyncJob } from '../upload/sync-session.ts'
 import { syncSessionsOf } from '../upload/sync-sessions.ts'
 import type { Change } from './changes.ts'
-import type { Notes } from './notes.ts'
+import type { Notes } from './reach.ts'
 import type { WatchOptions } from './watch-sessions.ts'
 
 /** The files of some changes, of which only the sessions that have changed are read. */

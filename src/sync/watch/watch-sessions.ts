@@ -1,9 +1,57 @@
 import { newAgenda } from './agenda.ts'
 import { type Change, type Changes, newChanges } from './changes.ts'
 import type { Searched } from './places.ts'
-import { scanIntervalMs } from './scan-interval.ts'
-import { newWaiting } from './waiting.ts'
 import { newWatchedFolders, type WatchFolder } from './watched-folders.ts'
+
+/** The share of the time that scans may take: while the system tells of changes they only catch what it has missed. */
+const SHARE = { watched: 1 / 250, unwatched: 1 / 50 }
+const SHORTEST_MS = { watched: 10_000, unwatched: 1_500 }
+const LONGEST_MS = 10 * 60_000
+
+/** How long after a scan that took `costMs` the next one is due. `isWatched`: the system tells of changes in all folders. */
+export const scanIntervalMs = (costMs: number, isWatched: boolean): number => {
+  const kind = isWatched ? 'watched' : 'unwatched'
+  return Math.min(LONGEST_MS, Math.max(SHORTEST_MS[kind], costMs / SHARE[kind]))
+}
+
+/** How many changes go into one round, and how many of these at most are not fresh while some are. */
+const ROUND = 50
+const NOT_FRESH = 10
+
+/** The changes that wait for their upload, the latest one of each session. */
+type Waiting = {
+  /** A change of which the system has just told. */
+  readonly addFresh: (change: Change) => void
+  /** A change that a scan has found, or that could not be uploaded. */
+  readonly add: (change: Change) => void
+  /** Takes out what is uploaded next: the fresh ones go first, so that they need not wait for a thousand old sessions. */
+  readonly take: () => readonly Change[]
+  readonly isEmpty: () => boolean
+}
+
+export const newWaiting = (): Waiting => {
+  const fresh = new Map<string, Change>()
+  const others = new Map<string, Change>()
+  return {
+    addFresh: (change) => {
+      others.delete(change.session.source)
+      fresh.set(change.session.source, change)
+    },
+    add: (change) => {
+      const { source } = change.session
+      if (fresh.has(source)) fresh.set(source, change)
+      else others.set(source, change)
+    },
+    take: () => {
+      const first = [...fresh.values()].slice(0, ROUND)
+      const rest = [...others.values()].slice(0, first.length > 0 ? NOT_FRESH : ROUND)
+      for (const { session } of first) fresh.delete(session.source)
+      for (const { session } of rest) others.delete(session.source)
+      return [...first, ...rest]
+    },
+    isEmpty: () => fresh.size + others.size === 0,
+  }
+}
 
 export type WatchEvent =
   /** All that was there at first is uploaded, as far as it can be. */
@@ -16,7 +64,7 @@ export type WatchEvent =
  * What became of some changes: those that need nothing more, those that the next scan is to find again, and whether the others can be
  * uploaded later.
  */
-export type Uploaded = {
+type Uploaded = {
   readonly done: ReadonlySet<Change>
   readonly again?: ReadonlySet<Change>
   readonly isInterrupted: boolean

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newBar } from '../../../src/sync/report/bar.ts'
+import { barLine, newBar } from '../../../src/sync/report/bar.ts'
 import { screenOf } from '../../support/screen.ts'
 import { until } from '../../support/until.ts'
 
@@ -53,6 +53,31 @@ test('it sends no colours, and leaves the cursor shown', async () => {
   await until(() => output().includes('100 %'))
   bar.stop()
   assert.not.match(output(), /\x1b\[[\d;]*m|\x1b\[\?/)
+})
+
+const line = { done: 0.42, messages: 1_234, rate: 1_050, secondsLeft: 42 }
+
+test('a wide terminal shows the bar, how much is done, the rate and the time left', () => {
+  assert.is(barLine(line, 60), '■■■■■■■···········  42 %  1,234 messages  1,050/s  0:42 left')
+})
+
+test('in 40 columns something of each is left, but for what matters least', () => {
+  assert.is(barLine(line, 39), '■■■■■········  42 %  1,050/s  0:42 left')
+  assert.is(barLine(line, 20), '42 %  0:42 left')
+  assert.is(barLine(line, 5), '42 %')
+})
+
+test('no line is wider than it may be', () => {
+  for (let width = 0; width < 120; width++)
+    for (const done of [0, 0.004, 0.5, 0.999, 1])
+      for (const secondsLeft of [undefined, 0, 59, 100_000]) {
+        const text = barLine({ done, messages: 1_234_567, rate: 12_345, secondsLeft }, width)
+        assert.ok(text.length <= width, `${width}: ${text}`)
+      }
+})
+
+test('what is not known yet is not shown', () => {
+  assert.is(barLine({ done: 0, messages: 1, rate: 0, secondsLeft: undefined }, 30), '··············  0 %  1 message')
 })
 
 test.run()

@@ -1,9 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newBudget } from '../../../src/sync/upload/budget.ts'
+import { newBudget, newTurns } from '../../../src/sync/upload/turns.ts'
 import { newSending } from '../../../src/sync/upload/sending.ts'
 import type { EncodedMessage } from '../../../src/sync/upload/encode.ts'
-import { newTurns } from '../../../src/sync/upload/turns.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('batches of a session')

@@ -2,10 +2,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import type { Change } from '../../../src/sync/watch/changes.ts'
-import { newLatenessCheck } from '../../../src/sync/watch/lateness.ts'
+import { newLatenessCheck } from '../../../src/sync/watch/agenda.ts'
 import { newReach } from '../../../src/sync/watch/reach.ts'
-import { scanIntervalMs } from '../../../src/sync/watch/scan-interval.ts'
-import { newWaiting } from '../../../src/sync/watch/waiting.ts'
+import { newWaiting, scanIntervalMs } from '../../../src/sync/watch/watch-sessions.ts'
 
 const test = suite('the parts of a watch')
 

@@ -1,8 +1,85 @@
-import type { SessionMessage } from '../agent.ts'
+import type { Part, SessionMessage } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
-import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
-import { errorPart, newMessage } from '../support/parts.ts'
-import { errorText, partsOf, type StoredPart } from './content.ts'
+import { isObject, type Json, objectOf, objectsIn, textOf } from '../support/json.ts'
+import { dataUrlPlaceholder, kindOf, mediaPlaceholder } from '../support/media.ts'
+import {
+  argsWithoutBinary,
+  callWithResult,
+  errorPart,
+  newMessage,
+  outputOfValue,
+  textPart,
+  thinkingPart,
+} from '../support/parts.ts'
+
+/** A part as opencode stores it. */
+type StoredPart = { readonly id: string; readonly json: Json }
+
+const durationOf = (time: Json): number | undefined => {
+  const { start, end } = time
+  return typeof start === 'number' && typeof end === 'number' && end >= start ? Math.round(end - start) : undefined
+}
+
+/** The text that replaces a file (README, rule 6). */
+const fileText = (file: Json): string => {
+  const [url, mime] = [textOf(file['url']), textOf(file['mime'])]
+  const inline = url === undefined ? undefined : dataUrlPlaceholder(url)
+  if (inline !== undefined) return inline
+  return mediaPlaceholder(kindOf(mime), [mime, textOf(file['filename'])].filter(Boolean).join(' '))
+}
+
+const hasFailed = (tool: unknown, state: Json): boolean => {
+  const { exit } = objectOf(state['metadata'])
+  return state['status'] === 'error' || tool === 'invalid' || (typeof exit === 'number' && exit !== 0)
+}
+
+const outputOf = (state: Json): string => {
+  const text = outputOfValue(state['status'] === 'error' ? (state['error'] ?? state['output']) : state['output'])
+  return [text, ...objectsIn(state['attachments']).map(fileText)]
+    .filter((one, index) => index === 0 || one !== '')
+    .join('\n')
+}
+
+const UNFINISHED: readonly unknown[] = [undefined, 'pending', 'running']
+
+/** A call, and its result once there is one (README, rule 7). */
+const toolParts = ({
+  id: fallbackId,
+  json: { callID: id, tool: name, state: stored },
+}: StoredPart): readonly Part[] => {
+  const state = objectOf(stored)
+  return callWithResult(
+    { id, name, args: argsWithoutBinary(state['input']), fallbackId },
+    UNFINISHED.includes(state['status']) ? undefined : { output: outputOf(state), hasFailed: hasFailed(name, state) },
+  )
+}
+
+/** The text of an error that opencode has stored: `{ name, data: { message } }`. */
+const errorText = (error: unknown): string => {
+  const { name, message, data } = objectOf(error)
+  return textOf(objectOf(data)['message']) ?? textOf(message) ?? textOf(name) ?? 'Error'
+}
+
+/** The parts of a stored one (README, rules 6 and 7). */
+const partsOf = (part: StoredPart): readonly Part[] => {
+  const { json } = part
+  switch (json['type']) {
+    case 'text':
+      return json['synthetic'] === true || json['ignored'] === true ? [] : textPart(json['text'])
+    case 'reasoning':
+      return thinkingPart(json['text'], durationOf(objectOf(json['time'])))
+    case 'tool':
+      return toolParts(part)
+    case 'file':
+      return textPart(fileText(json))
+    case 'subtask':
+      return textPart(textOf(json['prompt']) ?? json['description'])
+    case 'retry':
+      return [errorPart(errorText(json['error']))]
+    default:
+      return []
+  }
+}
 
 /** A message as opencode stores it. `number` is its place among the session's messages, from 1. */
 export type StoredMessage = {

@@ -2,8 +2,15 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LOG_FILE } from '../log-file.ts'
-import { removeWithFolders, requireManager, runManager, writeDescription } from './run-manager.ts'
-import type { ServiceManager, ServicePlace, ServiceProgram } from './service.ts'
+import {
+  removeWithFolders,
+  requireManager,
+  runManager,
+  type ServiceManager,
+  type ServicePlace,
+  type ServiceProgram,
+  writeDescription,
+} from './service.ts'
 
 const LABEL = 'tracebook.watch'
 

@@ -1,8 +1,16 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { removeWithFolders, requireManager, runManager, writeDescription } from './run-manager.ts'
-import type { ServiceManager, ServicePlace, ServiceProgram, ServiceStatus } from './service.ts'
+import {
+  removeWithFolders,
+  requireManager,
+  runManager,
+  type ServiceManager,
+  type ServicePlace,
+  type ServiceProgram,
+  type ServiceStatus,
+  writeDescription,
+} from './service.ts'
 
 const UNIT = 'tracebook-watch.service'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { withRemote } from '../../../src/sync/rules/facts.ts'
+import { withRemote } from '../../../src/sync/rules/remote.ts'
 import { newProjectRules } from '../../../src/sync/rules/project-rules.ts'
 import { type Home, newHome } from './support/git.ts'
 

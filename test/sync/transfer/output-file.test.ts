@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { fileNameOf } from '../../../src/sync/transfer/file-name.ts'
+import { fileNameOf } from '../../../src/sync/transfer/output-file.ts'
 
 const test = suite('the names of exported files')
 

@@ -1,5 +1,5 @@
-import { forgiveLeftReader } from './cli/standard-output.ts'
+import { ignoreBrokenPipe } from './cli/output.ts'
 import { run } from './commands/program.ts'
 
-process.stdout.on('error', forgiveLeftReader)
+process.stdout.on('error', ignoreBrokenPipe)
 await run(process.argv.slice(2))

@@ -4,7 +4,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { io } from './io.ts'
 import stringWidth from 'string-width'
-import { writeOut } from './standard-output.ts'
+import { writeOut } from './output.ts'
 
 /** Where a long text is printed, piece by piece. */
 export type Screen = {

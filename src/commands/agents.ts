@@ -1,45 +1,88 @@
-import { Command } from 'commander'
-import { runCommand } from '../cli/exit.ts'
-import { clientEnvironment } from './client-environment.ts'
-import type { Options } from './run/agents.ts'
+import { io } from '../cli/io.ts'
+import { commandName } from '../cli/command-name.ts'
+import { exitCodes } from '../cli/exit.ts'
+import { printDocument, printLines, say } from '../cli/output.ts'
+import { agents } from '../sync/agents/index.ts'
+import { configDir, serverAddress } from '../sync/config.ts'
+import { readCredentials } from '../sync/login/credentials.ts'
+import { type AgentOverview, overviewOf } from '../sync/overview.ts'
+import { countOf } from '../sync/report/text.ts'
+import { expiringText, kindsText, sentTo, type Total, totalOf } from './support/session-counts.ts'
 
-const help = `
-Shows where each agent keeps its sessions, how many there are, and which of them sync would
-look at: new ones, those that may have changed since they were sent, and unchanged ones. That
-is told by what this machine has sent to the namespace of its login; the server is not asked.
-Without a login, sessions are only counted. Of what sync has looked at before it is also told
-what rules leave out, send to another namespace, or hold until you agree ("sync --help"); of what
-is new, "sync --dry-run" tells it. Of an agent that deletes old sessions, as Claude Code does after the
-cleanupPeriodDays of its settings.json (30), it is told how many of them go within a week.
+export type Options = { readonly server?: string; readonly json?: boolean }
 
-Examples:
-  tracebook agents
-  tracebook agents --json   # for scripts
+/** `3 sessions in 2 files: 1 new, 2 unchanged`. */
+const describe = ({ files, sessions, changes, ruled }: Omit<Total, 'expiring'>): string => {
+  const known = kindsText(Object.entries(changes ?? {}), ruled)
+  return `${countOf(sessions, 'session')} in ${countOf(files, 'file')}${known && `: ${known}`}`
+}
 
-With --json, stdout holds one JSON document a line:
-  {"type":"agent","id","name","places":[{"path","exists"}],"files","sessions",
-   "new"?,"changed"?,"unchanged"?,"ruled":[{"status","why","sessions"}],"expiring":{"sessions","unsent"?}}
-      ruled: not among the three before; status: excluded, held, elsewhere, failed
-  {"type":"problem","kind":"unreadable","file","message"}
-      expiring: those that the agent deletes within a week; unsent are those of them that sync would send
-  {"type":"summary","server","namespace"?,"files","sessions","new"?,"changed"?,"unchanged"?,
-   "expiring":{"sessions","unsent"?},"unreadable","exitCode"}
-      the last one; without a login there is no namespace
-  {"type":"error","message","exitCode"}   instead, when it failed
+type Summary = Total & {
+  readonly server: string
+  /** The namespace of the login; undefined without one. */
+  readonly namespace: string | undefined
+  readonly unreadable: number
+  readonly exitCode: number
+}
 
-${clientEnvironment}
+type Reporter = {
+  readonly unreadable: (file: string, message: string) => unknown
+  readonly overview: (overview: AgentOverview) => Promise<void>
+  readonly summary: (summary: Summary) => Promise<void>
+}
 
-Exit codes:
-  0  all is well
-  1  a folder, file, database or rule could not be read
-  2  wrong usage`
+const textReporter: Reporter = {
+  unreadable: (file, message) => say(`${file}: ${message}`),
+  overview: async (overview) => {
+    const found = overview.places.filter(({ exists }) => exists)
+    const expiring = expiringText(overview.agent.name, overview.expiring)
+    const what = overview.files === 0 ? 'no sessions' : describe(overview)
+    await printLines([
+      `${overview.agent.name}: ${found.length === 0 ? 'not found' : what}`,
+      ...found.map(({ path }) => `  ${path}`),
+      ...(expiring === undefined ? [] : [`  ${expiring}`]),
+      ...overview.ruled.map(({ sessions, why }) => `  ${countOf(sessions, 'session')}: ${why}`),
+    ])
+  },
+  summary: async ({ server, namespace, ...total }) => {
+    await printLines([`All: ${describe(total)}`])
+    if (namespace !== undefined) return
+    const hint = `${commandName} login --server ${server}`
+    say(`Not logged in to ${server}: what was sent is not known. Run: ${hint}`)
+  },
+}
 
-/** `tracebook agents`: what coding agents keep on this machine, and what of it `sync` would look at. */
-export const agentsCommand = (): Command =>
-  new Command('agents')
-    .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
-    .option('--json', 'JSON on stdout, a document a line')
-    .addHelpText('after', help)
-    .action((options: Options) =>
-      runCommand(async () => (await import('./run/agents.ts')).showAgents(options), options.json),
-    )
+const jsonReporter: Reporter = {
+  unreadable: (file, message) => printDocument({ type: 'problem', kind: 'unreadable', file, message }),
+  overview: ({ agent: { id, name }, changes, ...rest }) =>
+    printDocument({ type: 'agent', id, name, ...rest, ...changes }),
+  summary: ({ server, namespace, files, sessions, changes, ruled: _, ...rest }) =>
+    printDocument({ type: 'summary', server, namespace, files, sessions, ...changes, ...rest }),
+}
+
+export const showAgents = async (options: Options): Promise<number> => {
+  const [server, config] = [serverAddress(options.server, io().env), configDir(io().env)]
+  const report = options.json ? jsonReporter : textReporter
+  const login = (await readCredentials(config, server))?.login
+  const sent = login && (await sentTo(config, server, login))
+  let unreadable = 0
+  const onUnreadable = (file: string, message: string) => {
+    unreadable++
+    report.unreadable(file, message)
+  }
+  const overviews: AgentOverview[] = []
+  for await (const overview of overviewOf(agents, { env: io().env, home: io().home }, sent, onUnreadable)) {
+    overviews.push(overview)
+    await report.overview(overview)
+  }
+  const isUnusable = overviews.some(({ ruled }) => ruled.some(({ status }) => status === 'failed'))
+  const exitCode = unreadable > 0 || isUnusable ? exitCodes.failed : exitCodes.ok
+  await report.summary({
+    server,
+    namespace: login?.namespaceSlug,
+    ...totalOf(overviews, sent !== undefined),
+    unreadable,
+    exitCode,
+  })
+  return exitCode
+}

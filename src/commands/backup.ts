@@ -1,37 +1,43 @@
-import { Command } from 'commander'
-import { runCommand } from '../cli/exit.ts'
+import { dirname } from 'node:path'
+import { io } from '../cli/io.ts'
+import { type Written, readBackup } from '../backup/write.ts'
+import { UsageError, exitCodes } from '../cli/exit.ts'
+import { stoppable } from '../cli/interrupt.ts'
+import { say } from '../cli/output.ts'
+import { readConfig } from '../config.ts'
+import { diskGuard } from '../embedded/disk.ts'
+import { writeWhole } from '../sync/transfer/output-file.ts'
+import { explainOutput } from '../cli/named-file.ts'
+import { withDatabase } from './support/database.ts'
 
-const help = `
-Everything that was acknowledged before it begins is in the file: the log, the audit tree with the
-history of its keys, pictures of namespaces, and when sessions were last used. The service goes on
-meanwhile. The file is there only when all of it is; one of that name is replaced then. Only its owner
-can read it: it holds what people have uploaded, so keep it as safe as the service.
+/** Refuses to fill the disk on which the database may be, too. */
+const assertRoom = (file: string, reserveMb: number) => {
+  const isLow = diskGuard({ dir: dirname(file), reserveMb })
+  return () => {
+    if (isLow())
+      throw new Error(`less than DISK_RESERVE_MB (${reserveMb} MB) is free where ${file} is: nothing was written`)
+  }
+}
 
-Not in it:
-  the key that signs checkpoints   keep a copy of DATA_DIR/audit.key, or of AUDIT_KEY, in another place
-  settings                         the environment of the service
-  what is made again               read models, jobs, sign-ins under way, the catalogue of models
-  what clients keep                logins and notes of uploads are on their machines
-  a log in EventStoreDB            that is refused: such a log has its server's backups
-
-Examples:
-  tracebook backup /backups/tracebook.backup
-  tracebook backup /dev/stdout | zstd > tracebook.backup.zst
-  DATABASE_URL=postgres://me@db/tracebook tracebook backup tracebook.backup
-
-Environment:
-  DATABASE_URL     the database of the service
-  DATA_DIR         without DATABASE_URL: the folder of a service, whether it runs or not (default: data)
-  DISK_RESERVE_MB  what a backup leaves free where FILE is (default: 256)
-
-Exit codes:
-  0  the backup is written, and on the disk
-  1  failed: nothing is left of it, and a file of that name is as it was
-  2  wrong usage, or the log is in EventStoreDB`
-
-/** `tracebook backup` */
-export const backupCommand = (): Command =>
-  new Command('backup')
-    .argument('<file>', 'what to write')
-    .addHelpText('after', help)
-    .action((file: string) => runCommand(async () => (await import('./run/backup.ts')).backup(file)))
+export const backup = async (_options: object, file: string): Promise<number> => {
+  const config = readConfig(io().env)
+  if (config.EVENTSTORE_URL)
+    throw new UsageError(
+      'the log is in EventStoreDB: back it up with the tools of that server, and the database with pg_dump, in this order',
+    )
+  const hasRoom = assertRoom(file, config.DISK_RESERVE_MB)
+  return stoppable((signal) =>
+    withDatabase(config, async (url) => {
+      const check = () => {
+        signal.throwIfAborted()
+        hasRoom()
+      }
+      let written: Written | undefined
+      const pieces = readBackup({ url, at: Date.now(), check }, (all) => (written = all))
+      const bytes = await writeWhole(file, pieces).catch(explainOutput(file))
+      const { events, sha256 } = written!
+      say(`${file}: ${events} events of the log, ${Math.ceil(bytes / 1024 / 1024)} MB, sha256 of its content ${sha256}`)
+      return exitCodes.ok
+    }),
+  )
+}

@@ -1,58 +1,91 @@
-import { Command, Option } from 'commander'
-import { clientCommand } from './support/client-command.ts'
-import { idHelp } from './support/id-help.ts'
-import type { Help } from './support/help.ts'
-import type { Options } from './run/export.ts'
+import { extname } from 'node:path'
+import { io } from '../cli/io.ts'
+import { commandName } from '../cli/command-name.ts'
+import { escapeControlsInLines } from '../cli/escape.ts'
+import { UsageError, exitCodes } from '../cli/exit.ts'
+import { printDocument, writeOut } from '../cli/output.ts'
+import { hasStatus } from '../sync/api/errors.ts'
+import { download } from '../sync/transfer/download.ts'
+import { writeWhole } from '../sync/transfer/output-file.ts'
+import { type Access, noticedTiming } from './support/access.ts'
+import { explainOutput } from '../cli/named-file.ts'
+import { findTrace } from './support/find-trace.ts'
+import type { ClientOptions } from './declared/command.ts'
 
-export const formats = ['md', 'html', 'json'] as const
+export type Format = 'md' | 'html' | 'json'
 
-export type Format = (typeof formats)[number]
+/** The format of a file by the end of its name. */
+const formatsByEnding: Readonly<Record<string, Format>> = { md: 'md', html: 'html', htm: 'html', json: 'json' }
 
-const help: Help = {
-  about: `
-Writes one session as a file: Markdown or a page of HTML to read, JSON to be imported again.
-Public sessions need no login. A file is there only when all of it is; only its owner can read it.
-
-With --all it writes a file for each session of your namespace, or of the one of --namespace, that is yours;
-for an admin for each that is there. A file is named after the id of its session, as far as a file system
-takes it. Run it again to go on, or to write what is new: a file whose session has not changed since is skipped.
-
-${idHelp} The past of a trace is asked for by its whole id.`,
-  examples: [
-    ['tracebook export 0192f0c1 --output session.html', 'a page to read'],
-    ['tracebook export 0192f0c1 --format json > session.json'],
-    ['tracebook export 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --at 2026-01-31T12:00:00Z', 'as it was then'],
-    ['tracebook export 0192f0c1 -o session.json --json', 'tell a script what was written'],
-    ['tracebook export --all backup --format json', 'all of yours, to be imported again'],
-  ],
-  documents: [
-    ['{"type":"export","externalId","format","file","bytes"}', 'needs --output or --all'],
-    ['{"type":"failed","externalId","file","message"}', 'with --all: this one is not written'],
-    ['{"type":"summary","exported","skipped","failed","others","exitCode"}', 'with --all, the last one'],
-    ['    skipped: unchanged since they were written; others: of other members, not written'],
-  ],
-  exitCodes: {
-    0: 'the whole session was written, or all of them',
-    1: 'the server refused, or the transfer broke off; with --all of one session, the others are written',
-    2: 'wrong usage, not logged in, or there is no such trace, or was not then',
-  },
+export type Options = ClientOptions & {
+  readonly format?: Format
+  readonly output?: string
+  /** The folder for all traces. */
+  readonly all?: string
+  readonly revision?: string
+  readonly at?: string
 }
 
-/** `tracebook export`: writes sessions as Markdown, HTML or JSON. Output and exit codes in its help. */
-export const exportCommand = (): Command =>
-  clientCommand<Options, [string | undefined]>(
-    new Command('export')
-      .argument('[id]', 'the session: its id, the beginning of one, or a link')
-      .option('--all <folder>', 'write all sessions of yours, each as a file in this folder')
-      .addOption(
-        new Option('--format <format>', 'what to write (default: by the name of the file, else md)').choices(formats),
+/** The format of --format, else that of the file's name, else Markdown. */
+const formatOf = ({ format, output = '' }: Options): Format =>
+  format ?? formatsByEnding[extname(output).slice(1).toLowerCase()] ?? 'md'
+
+/** What a terminal would obey is escaped, as in all that the commands print; a pipe gets every byte. */
+const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
+  const { isTTY } = io().stdout
+  const decoder = new TextDecoder()
+  let last: number | undefined
+  for await (const piece of pieces) {
+    await writeOut(isTTY ? escapeControlsInLines(decoder.decode(piece, { stream: true })) : piece)
+    last = piece.at(-1) ?? last
+  }
+  if (isTTY && last !== 10) await writeOut('\n')
+}
+
+/** The path of what is downloaded; `namespace` is a slug. */
+export const pathOf = (
+  externalId: string,
+  namespace: string,
+  { format, revision, at }: Pick<Options, 'revision' | 'at'> & { readonly format: Format },
+): string => {
+  const query = new URLSearchParams({ format })
+  for (const [name, value] of Object.entries({ namespace, revision, at }))
+    if (value !== undefined) query.set(name, value)
+  return `/v1/traces/${encodeURIComponent(externalId)}/export?${query}`
+}
+
+export const exportTrace = async (given: Access, options: Options, name: string | undefined): Promise<number> => {
+  const { output, all, json = false } = options
+  if (all !== undefined) {
+    if ([name, output, options.revision, options.at].some((one) => one !== undefined))
+      throw new UsageError('--all goes without an id, --output, --revision and --at')
+    return (await import('./export-all.ts')).exportAll(given, { ...options, folder: all })
+  }
+  if (name === undefined) throw new UsageError('Name a session, or a folder for all of them: --all FOLDER')
+  if (json && output === undefined)
+    throw new UsageError('--json tells of the file that was written: name it with --output')
+  // Who reads what is printed has gone.
+  io().stdout.once('error', () => process.exit(exitCodes.failed))
+  const { access, trace } = await findTrace(given, options, name)
+  const { externalId, namespace } = trace
+  const { server } = access
+  const path = pathOf(externalId, namespace.slug, { ...options, format: formatOf(options) })
+  const pieces = download({ server, path, token: await access.token(), timing: noticedTiming })
+  try {
+    if (output === undefined) await print(pieces)
+    else {
+      const bytes = await writeWhole(output, pieces).catch(explainOutput(output))
+      if (json) await printDocument({ type: 'export', externalId, format: formatOf(options), file: output, bytes })
+    }
+  } catch (error) {
+    if (hasStatus(error, 400)) throw new UsageError(error.message, { cause: error })
+    if (hasStatus(error, 404))
+      throw new UsageError(
+        `The session was not there at that revision or time. Its revisions: ${commandName} audit log ${externalId}`,
+        { cause: error },
       )
-      .option('-o, --output <file>', 'the file to write (default: standard output)')
-      .option('--revision <revision>', 'as it was after this revision, for members of its namespace')
-      .option('--at <time>', 'as it was at this time (ISO 8601 with a zone, or milliseconds since 1970)'),
-    {
-      help,
-      namespace: 'the namespace that the session is in',
-      run: async (...args) => (await import('./run/export.ts')).exportTrace(...args),
-    },
-  )
+    if (!hasStatus(error, 401)) throw error
+    throw new UsageError(`The session is not public. Log in first: ${commandName} login --server ${server}`)
+  }
+  return exitCodes.ok
+}

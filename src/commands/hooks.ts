@@ -1,65 +1,100 @@
-import { Command, Argument } from 'commander'
-import type { HookKind } from '../sync/hooks/hook.ts'
-import { clientEnvironment } from './client-environment.ts'
-import { clientCommand } from './support/client-command.ts'
-import { type Help, helpText } from './support/help.ts'
-import type { Options } from './run/hooks.ts'
+import { join } from 'node:path'
+import { io } from '../cli/io.ts'
+import { exitCodes, UsageError } from '../cli/exit.ts'
+import { printDocument, printLines, say } from '../cli/output.ts'
+import { configFolders } from '../sync/agents/claude-code/places.ts'
+import { stateDir } from '../sync/config.ts'
+import { claudeHook } from '../sync/hooks/claude-hook.ts'
+import { globalHook } from '../sync/hooks/global-hook.ts'
+import type { Hook } from '../sync/hooks/hook.ts'
+import type { HookKind, HookProgram } from '../sync/hooks/hook.ts'
+import { repositoryHook } from '../sync/hooks/repository-hook.ts'
+import { afterOthers, HOOK_LOG, removeRuns, startAlone, syncArgsOf } from '../sync/hooks/run-hook.ts'
+import { notLoggedInError } from '../sync/login/connect.ts'
+import { readCredentials } from '../sync/login/credentials.ts'
+import { lastingCommand, lastingEnvironment } from '../sync/watch/service/program.ts'
+import { sync } from './sync.ts'
+import { runningWatcher } from '../sync/watch/watch-lock.ts'
+import type { Access } from './support/access.ts'
+import type { ClientOptions } from './declared/command.ts'
 
-const help: Help = {
-  about: `
-Instead of watching: has Claude Code upload a session after each turn and at its end, or git the sessions of a
-repository after each commit. It is done in the background: what called it never waits, sees nothing of it and
-never fails because of it. While "sync --watch" runs, hooks do nothing.
+export type Options = ClientOptions & { readonly global?: boolean }
 
-Other hooks, and all else in these files, stay as they are; a hook that is there goes on to run. The paths of
-Node.js and of Tracebook are noted at the install: run it again when they change.`,
-  examples: [
-    ['tracebook hooks install claude-code', 'in the settings of Claude Code'],
-    ['tracebook hooks install git', 'after each commit in this repository'],
-    ['tracebook hooks install git --global', 'after each commit in any repository'],
-    ['tracebook hooks status'],
-    ['tracebook hooks uninstall git', 'takes out exactly what was put in'],
-  ],
-  documents: [['{"type":"hook","name","installed","file"?,"log"}', 'name: claude-code, git, git-global']],
-  environment: clientEnvironment,
-  exitCodes: { 0: 'all is well', 2: 'wrong usage, not logged in, or there is no place for the hook' },
+/** The folder whose settings the CLI reads, the first of several. */
+const claudeFolder = (): string => configFolders(io().env, io().home)[0]!
+
+const hookOf = (kind: string, isGlobal = false): Hook => {
+  const state = stateDir(io().env)
+  if (kind === 'claude-code' && isGlobal) throw new UsageError('--global is for git')
+  if (kind === 'claude-code') return claudeHook(claudeFolder(), state)
+  return isGlobal ? globalHook(io().home, state, io().env) : repositoryHook(io().cwd, io().env)
 }
 
-/** `tracebook hooks`: has other programs upload sessions when something has happened in them. */
-export const hooksCommand = (): Command => {
-  const kind = new Argument('<hook>', 'whose hook').choices(['claude-code', 'git'])
-  const all = ['--global', 'for git: in all repositories'] as const
-  const part = (name: string, description: string) => new Command(name).description(description)
-  const shared = { help, namespace: false } as const
-  return new Command('hooks')
-    .addHelpText('after', helpText(help))
-    .addCommand(
-      clientCommand<Options, [string]>(
-        part('install', 'Have sessions uploaded by a hook')
-          .addArgument(kind)
-          .option(...all),
-        { ...shared, run: async (...args) => (await import('./run/hooks.ts')).install(...args) },
-      ),
-    )
-    .addCommand(
-      clientCommand(part('status', 'Say which hooks are installed, and where'), {
-        ...shared,
-        run: async (...args) => (await import('./run/hooks.ts')).status(...args),
-      }),
-    )
-    .addCommand(
-      clientCommand<Options, [string]>(
-        part('uninstall', 'Take a hook out again')
-          .addArgument(kind)
-          .option(...all),
-        { ...shared, run: async (...args) => (await import('./run/hooks.ts')).uninstall(...args) },
-      ),
-    )
-    .addCommand(
-      clientCommand<Options, [HookKind, readonly string[]]>(
-        part('run', 'What a hook calls').addArgument(kind).argument('[args...]', 'what "sync" is told'),
-        { ...shared, run: async (...args) => (await import('./run/hooks.ts')).run(...args) },
-      ),
-      { hidden: true },
-    )
+const programFor = (server: string): HookProgram => {
+  const ours = Object.entries(lastingEnvironment(io().env)).filter(([name]) => name.startsWith('TRACEBOOK_'))
+  return {
+    command: lastingCommand(process.execPath, io().script),
+    environment: Object.fromEntries(ours),
+    server,
+  }
 }
+
+const nameOf = (kind: string, isGlobal = false): string => (isGlobal ? `${kind}-global` : kind)
+
+const logFile = (): string => join(stateDir(io().env), HOOK_LOG)
+
+/** Says in one line, or with --json in a document, how it stands with a hook. */
+const tell = async (name: string, hook: Hook, said: string, json: boolean | undefined): Promise<void> => {
+  // Outside of a repository there is no hook of it.
+  const file = await hook.file().catch(() => undefined)
+  const installed = file !== undefined && (await hook.isInstalled())
+  if (json) await printDocument({ type: 'hook', name, installed, file, log: logFile() })
+  else
+    await printLines([`${said || `${name}: ${installed ? 'installed' : 'not installed'}`}${file ? ` (${file})` : ''}`])
+}
+
+export const install = async ({ server, config }: Access, { global, json }: Options, kind: string): Promise<number> => {
+  if (!(await readCredentials(config, server))?.login) throw notLoggedInError(config, server)
+  const hook = hookOf(kind, global)
+  const isNew = await hook.install(programFor(server))
+  await tell(nameOf(kind, global), hook, isNew ? 'Installed' : 'It is there already', json)
+  const reach = await hook.reach?.()
+  if (reach !== undefined && !json) say(reach)
+  return exitCodes.ok
+}
+
+export const uninstall = async (_access: Access, { global, json }: Options, kind: string): Promise<number> => {
+  const hook = hookOf(kind, global)
+  await hook.file()
+  const isRemoved = await hook.uninstall()
+  await removeRuns(stateDir(io().env))
+  await tell(nameOf(kind, global), hook, isRemoved ? 'Removed' : 'There is nothing to remove', json)
+  return exitCodes.ok
+}
+
+export const status = async (_access: Access, { json }: Options): Promise<number> => {
+  await tell('claude-code', hookOf('claude-code'), '', json)
+  await tell('git', hookOf('git'), '', json)
+  await tell('git-global', hookOf('git', true), '', json)
+  if (!json) await printLines([`What hooks have said: ${logFile()}`])
+  return exitCodes.ok
+}
+
+/** What a hook calls: finds out what is to be uploaded, and leaves that to a process that outlives the hook. */
+const startRun = async (kind: HookKind, server: string): Promise<number> => {
+  const { stdin, env, cwd } = io()
+  const args = await syncArgsOf(kind, { stdin, cwd, env })
+  if (!args || (await runningWatcher(stateDir(env), server))) return exitCodes.ok
+  const self = [process.execPath, io().script, 'hooks', 'run', kind, '--server', server, '--', ...args]
+  startAlone(self, env, stateDir(env))
+  return exitCodes.ok
+}
+
+/** `args` are what `syncArgsOf` has found: for git `--project` and a folder, else paths. */
+const syncNow = async (kind: HookKind, server: string, args: readonly string[]): Promise<number> =>
+  afterOthers(stateDir(io().env), [kind, server, ...args].join('\n'), () =>
+    kind === 'git' ? sync({ server, redact: true, project: args[1]! }, []) : sync({ server, redact: true }, args),
+  )
+
+export const run = ({ server }: Access, _options: Options, kind: HookKind, args: readonly string[]): Promise<number> =>
+  args.length > 0 ? syncNow(kind, server, args) : startRun(kind, server)

@@ -1,71 +1,97 @@
-import { Command } from 'commander'
-import { runCommand } from '../cli/exit.ts'
-import { secretHelp } from '../cli/secret.ts'
-import { nameFrom } from './support/given-name.ts'
-import type { Options } from './run/login.ts'
+import { io } from '../cli/io.ts'
+import { commandName } from '../cli/command-name.ts'
+import { exitCodes, UsageError } from '../cli/exit.ts'
+import { printDocument, printLines, say } from '../cli/output.ts'
+import { readSecret, type GivenSecret } from '../cli/secret.ts'
+import { newApiClient } from '../sync/api/client.ts'
+import { hasStatus } from '../sync/api/errors.ts'
+import { configDir, isUnencrypted, serverAddress } from '../sync/config.ts'
+import { serverKey } from '../sync/server-key.ts'
+import { logInWithCodehost } from '../sync/login/codehost-login.ts'
+import { logInWithDevice } from '../sync/login/device-login.ts'
+import { newTerminalPrompts } from '../sync/login/codehost-login.ts'
+import { inviteCode } from './invite.ts'
+import { noticedTiming, openAccess } from './support/access.ts'
+import { askForName, explainName, openAccount, userText } from './support/account.ts'
+import { joinAsDevice } from './support/join-as-device.ts'
 
-const help = `
-Examples:
-  tracebook login                                       # the server of the last login, else this machine's
-  tracebook login --server https://traces.example.org   # other commands use it from now on
-  tracebook login --codehost                            # as yourself at the server's code host
+export type Options = {
+  readonly server?: string
+  readonly codehost?: boolean
+  readonly namespace?: string
+  readonly name?: string
+  readonly invite?: GivenSecret
+  readonly join?: GivenSecret
+  readonly newDevice?: boolean
+  readonly browser: boolean
+  readonly yes?: boolean
+  readonly json?: boolean
+}
 
-Makes a random device id and logs in with it; the token is kept in a file that only
-you can read, one for each server. Run it again when a session has ended.
+/** Which commands use the login, and what to do with it. */
+const whatIsNext = (server: string, options: Options): readonly string[] => {
+  const named = io().env['TRACEBOOK_URL']
+  const isOther = options.server !== undefined && named && serverKey(serverAddress(named, {})) !== serverKey(server)
+  const sync = `Next: upload your sessions with: ${commandName} sync`
+  if (isOther)
+    return [`TRACEBOOK_URL names another server, ${named}: say which one is meant.`, `${sync} --server ${server}`]
+  return options.server === undefined ? [sync] : ['Commands without --server use it from now on.', sync]
+}
 
-With --codehost you sign in as yourself at the server's code host, in a browser: it is
-opened, or open the address that is shown. The browser brings the code back by itself;
-where it cannot (it runs on another machine), paste the code, or the address that it
-ends at. With --no-browser the browser shows a code for you to paste. Before anything
-is joined, the account, this device and the user are named, and you are asked; --yes
-answers for you. Without a terminal nobody can be asked: --yes is needed there.
+/** Says of an address with a path behind it that nothing is there. */
+const explainPath = (server: string) => (error: unknown) => {
+  const { origin, pathname } = new URL(server)
+  if (!hasStatus(error, 404) || pathname === '/') throw error
+  throw new UsageError(`${server} is not the address of a Tracebook server. Did you mean ${origin}?`)
+}
 
-A second machine becomes another device of yours with --join, and a code that
-"tracebook devices add" prints on a machine that is logged in; it needs no code host.
+/** The name of the user after the one that is given, or asked for as they become a member of a team. */
+const giveName = async (
+  server: string,
+  { name, invite, json }: Options,
+  displayName: string | undefined,
+): Promise<string | undefined> => {
+  const isAsked = displayName === undefined && invite !== undefined && !json
+  if (name === undefined && !isAsked) return displayName
+  const { account } = await openAccount(openAccess({ server }))
+  if (name === undefined) return askForName(account)
+  await account.rename(name).catch(explainName)
+  return name
+}
 
-  tracebook login --server https://traces.example.org --join 4F7K-9QWE-2M8T-X6RB-0ZHA
-  tracebook login --join              # asks for the code, and does not show it
-
-${secretHelp('TRACEBOOK_JOIN_CODE')}
-
-A machine that has a user of its own there already joins no other, unless --new-device
-gives it a new device id; --yes answers the question whether that is meant.
-
-A server may let in only who is invited: --invite takes the code of an invite, and
-makes you a member of its namespace as you sign up. It is given in the same ways.
-
-Others see you by the name that --name gives you. On a terminal, --invite asks for one
-if you have none; "tracebook whoami --set-name" gives one later.
-
-  tracebook login --invite a1B2c3D4e --name "Ada Lovelace"
-
-With --json, stdout holds one JSON document:
-  {"type":"login","server","userId","displayName"?,"namespace"}
-  {"type":"error","message","exitCode"}   instead, when it failed
-
-Environment:
-  TRACEBOOK_URL         the server, when --server is not given
-  TRACEBOOK_CONFIG_DIR  the folder for tokens and settings, instead of the platform's own
-  TRACEBOOK_JOIN_CODE, TRACEBOOK_INVITE_CODE
-                        the codes of --join and --invite, when these have no value
-
-Exit codes:
-  0  logged in
-  1  the server refused, or did not answer
-  2  wrong usage, a code that nothing has, or not agreed to`
-
-/** `tracebook login`: logs this device in. Exit codes in its help. */
-export const loginCommand = (): Command =>
-  new Command('login')
-    .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
-    .option('--codehost', "sign in at the server's code host, in a browser")
-    .option('--namespace <slug>', 'with --codehost: the namespace that the login is for')
-    .option('--join [code]', 'be another device of the user who has made the code; -: read it')
-    .option('--new-device', 'with --join: also where this machine has a user already, with a new device id')
-    .option('--yes', 'with --codehost or --new-device: join without being asked')
-    .option('--invite [code]', 'an invite to sign up with, at a server that asks for one; -: read it')
-    .option('--name <name>', 'give yourself this name, which others see', nameFrom)
-    .option('--json', 'JSON on stdout, a document a line')
-    .option('--no-browser', 'with --codehost: open no browser, paste the code')
-    .addHelpText('after', help)
-    .action((options: Options) => runCommand(async () => (await import('./run/login.ts')).login(options), options.json))
+export const login = async (options: Options): Promise<number> => {
+  const { codehost, namespace, browser, yes } = options
+  if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
+  if (yes && !codehost && !options.newDevice)
+    throw new UsageError('--yes goes with --codehost or --new-device: nothing else is asked')
+  if (options.newDevice && options.join === undefined) throw new UsageError('--new-device goes with --join')
+  if (options.join !== undefined && (codehost || options.invite !== undefined))
+    throw new UsageError('--join goes without --codehost and --invite: the user is there already')
+  const invite = options.invite === undefined ? undefined : await readSecret(options.invite, inviteCode)
+  const server = serverAddress(options.server, io().env)
+  const config = configDir(io().env)
+  if (isUnencrypted(server)) say(`Warning: ${server} is not encrypted; others on the network can read your token.`)
+  const newClient = (url: string, token?: string) => newApiClient(url, token, noticedTiming)
+  const prompts = newTerminalPrompts({ opensBrowser: browser, assumeYes: yes ?? false })
+  const { join, newDevice = false } = options
+  const loggingIn =
+    join !== undefined
+      ? joinAsDevice({ config, server, code: join, newDevice, yes: yes ?? false })
+      : codehost
+        ? logInWithCodehost(
+            { config, server, slug: namespace, inviteCode: invite, isLocal: browser, prompts },
+            newClient,
+          )
+        : logInWithDevice(config, server, newClient, invite)
+  const loggedIn = await loggingIn.catch(explainPath(server))
+  const { userId, namespaceSlug } = loggedIn
+  const displayName = await giveName(server, options, loggedIn.displayName)
+  if (options.json) {
+    const name = displayName === undefined ? {} : { displayName }
+    await printDocument({ type: 'login', server, userId, ...name, namespace: namespaceSlug })
+    return exitCodes.ok
+  }
+  const who = userText({ id: userId, displayName })
+  await printLines([`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`, ...whatIsNext(server, options)])
+  return exitCodes.ok
+}

@@ -1,54 +1,189 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
-import { clientCommand } from './support/client-command.ts'
-import type { Help } from './support/help.ts'
-import { beginningOf, endOf } from './support/moment.ts'
-import type { Options, SortName } from './run/ls.ts'
+import { io } from '../cli/io.ts'
+import { commandName } from '../cli/command-name.ts'
+import { UsageError, exitCodes } from '../cli/exit.ts'
+import { printDocument, printLines, say } from '../cli/output.ts'
+import { shortTime } from '../cli/time-text.ts'
+import { type Column, tableLines } from '../cli/table.ts'
+import { type ListedTrace, type Sort, newTracesClient } from '../sync/api/traces.ts'
+import { newNamespacesClient } from '../sync/api/namespaces.ts'
+import { type Access, explainNamespace, noticedTiming, openAccess } from './support/access.ts'
+import { type ReadPage, tracePages } from './support/pages.ts'
+import type { ClientOptions } from './declared/command.ts'
 
-const help: Help = {
-  about: `
-Lists the traces of your namespace, or with --namespace of another one, those of the newest sessions first:
-all of them for its members, else the public ones. "when" is when the session began; where that is not
-known, and with --public and no namespace, when it was uploaded. With --public only what everyone can read: of all namespaces, or of the
-one that is named; that needs no login. In a namespace of several members, "author" is who has uploaded it:
-their name, else the beginning of their id.
+/** How the time is called by which a list is sorted. */
+export type SortName = 'started' | 'created' | 'updated'
 
-On a terminal the ids of your own namespace are as short as they can be to tell the listed traces apart;
-"tracebook show" and the other commands take them so. In a pipe or a file nothing is cut.`,
-  examples: [
-    ['tracebook ls', 'your 50 newest traces'],
-    ['tracebook ls --project shop --agent codex --limit 10'],
-    ['tracebook ls --since 7d', 'sessions of the last week'],
-    ['tracebook ls --since 2026-01-01 --until 2026-01-31', 'those of January'],
-    ['tracebook ls --sort updated', 'what was written last'],
-    ['tracebook ls --namespace team', 'those of a team'],
-    ['tracebook ls --public', 'what everyone can read'],
-    ['tracebook ls --limit 1000 --json | jq -r .trace.externalId', 'for scripts'],
-  ],
-  documents: [['{"type":"trace","trace"}', 'a trace, as the API lists it']],
+export type Options = ClientOptions & {
+  readonly limit: number
+  readonly project?: string
+  readonly agent?: string
+  readonly public?: boolean
+  /** In milliseconds; `since` is included, `until` is not. */
+  readonly since?: number
+  readonly until?: number
+  readonly sort?: SortName
 }
 
-const sortNames = ['started', 'created', 'updated'] as const satisfies readonly SortName[]
+const MAX_PAGE = 100
 
-const limitOf = (text: string): number => {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 0 on.')
-  return Number(text)
+const MIN_ID = 8
+
+/** How many characters tell all ids apart. */
+const shortest = (ids: readonly string[]): number => {
+  const sorted = [...new Set(ids)].sort()
+  const common = (a: string, b: string) => {
+    let length = 0
+    while (length < a.length && a[length] === b[length]) length++
+    return length
+  }
+  return Math.max(MIN_ID, ...sorted.slice(1).map((id, i) => common(id, sorted[i]!) + 1))
 }
 
-/** `tracebook ls`: lists traces. Output and exit codes in its help. */
-export const lsCommand = (): Command =>
-  clientCommand<Options>(
-    new Command('ls')
-      .option('-n, --limit <count>', 'at most so many', limitOf, 50)
-      .option('--project <name>', 'only those of the project with this name')
-      .option('--agent <id>', 'only those of this agent, such as claude-code or codex')
-      .option('--since <time>', 'only those since a day, a time, or for a span such as 7d', beginningOf)
-      .option('--until <time>', 'only those before a time, or up to the end of a day', endOf)
-      .addOption(
-        new Option(
-          '--sort <by>',
-          'by when sessions were started, created here, or updated last (default: started)',
-        ).choices(sortNames),
-      )
-      .option('--public', 'only what everyone can read'),
-    { help, run: async (...args) => (await import('./run/ls.ts')).ls(...args) },
-  )
+/** The time by which a list is sorted, and which it shows. */
+const timeBy: { readonly [Name in SortName]: (trace: ListedTrace) => number } = {
+  started: ({ startedAt, createdAt }) => Number(JSON.stringify(startedAt ?? createdAt)), // it may be raw JSON
+  created: ({ createdAt }) => createdAt,
+  updated: ({ updatedAt, createdAt }) => updatedAt ?? createdAt,
+}
+
+const isFeedOf = ({ public: isPublic = false, namespace }: Options) => isPublic && namespace === undefined
+
+const sortOf = (options: Options): SortName => options.sort ?? (isFeedOf(options) ? 'created' : 'started')
+
+/** What the members of a namespace are called, by their ids. */
+type Names = ReadonlyMap<string, string | undefined>
+
+/** Of who has no name, or is a member no more, the beginning of the id. */
+const authorText = (names: Names, { createdBy }: ListedTrace): string =>
+  createdBy === undefined ? '-' : (names.get(createdBy) ?? createdBy.slice(0, MIN_ID))
+
+type Shown = {
+  readonly isFeed: boolean
+  readonly hasShortIds: boolean
+  readonly sort: SortName
+  /** Undefined where it is not told who has created a trace. */
+  readonly names: Names | undefined
+}
+
+const columnsFor = (
+  traces: readonly ListedTrace[],
+  { isFeed, hasShortIds, sort, names }: Shown,
+): Column<ListedTrace>[] => {
+  const id = hasShortIds ? shortest(traces.map(({ externalId }) => externalId)) : Infinity
+  return [
+    { head: 'when', cell: (trace) => shortTime(timeBy[sort](trace)) },
+    { head: 'title', cell: ({ title, ai_title: made }) => title ?? made ?? '-', min: 16 },
+    ...(names ? [{ head: 'author', cell: (trace: ListedTrace) => authorText(names, trace), min: 6, drop: 1 }] : []),
+    { head: 'project', cell: ({ projectName }) => projectName ?? '-', min: 7, drop: 2 },
+    { head: 'agent', cell: ({ agentId }) => agentId, min: 5, drop: 1 },
+    { head: 'messages', cell: ({ messageCount = 0 }) => String(messageCount), align: 'right', drop: 3 },
+    isFeed
+      ? { head: 'namespace', cell: ({ namespace }) => namespace?.slug ?? '-', min: 9, drop: 4 }
+      : { head: 'visibility', cell: ({ visibility }) => visibility, drop: 4 },
+    { head: 'id', cell: ({ externalId }) => externalId.slice(0, id) },
+  ]
+}
+
+type Printer = { page(traces: readonly ListedTrace[]): Promise<void>; end(): Promise<void> }
+
+/** On a terminal all traces are one table, whose ids are told apart; in a pipe or a file each page is printed as it comes. */
+const newPrinter = (options: Options, namesOfAuthors: Promise<Names> | undefined): Printer => {
+  const { json = false, public: isPublic = false, namespace } = options
+  const { columns } = io().stdout
+  const isTerminal = columns !== undefined
+  const [isFeed, sort] = [isFeedOf(options), sortOf(options)]
+  // The beginning of an id is looked for in the namespace of the login only.
+  const hasShortIds = isTerminal && !isPublic && namespace === undefined
+  const kept: ListedTrace[] = []
+  let hasHead = false
+  const print = async (traces: readonly ListedTrace[]) => {
+    if (traces.length === 0) return
+    const members = await namesOfAuthors
+    const names = members && (namespace !== undefined || members.size > 1) ? members : undefined
+    const lines = tableLines(columnsFor(traces, { isFeed, hasShortIds, sort, names }), traces, columns)
+    await printLines(hasHead ? lines.slice(1) : lines)
+    hasHead = true
+  }
+  return {
+    page: async (traces) => {
+      if (json) for (const trace of traces) await printDocument({ type: 'trace', trace })
+      else if (isTerminal) kept.push(...traces)
+      else await print(traces)
+    },
+    end: () => print(kept),
+  }
+}
+
+/** Reads pages of what is asked for; and what to say where there is none. */
+type List = {
+  readonly read: ReadPage
+  readonly none: string
+  /** Of a namespace: its members, which only they are told; for others there are none. */
+  readonly names?: Promise<Names>
+}
+
+const publicList = ({ server, namespace }: Access, sort: Sort): List => {
+  const traces = newTracesClient(server, undefined, noticedTiming)
+  if (namespace === undefined) return { read: traces.feed, none: `No trace at ${server} is public.` }
+  return {
+    read: (page) => traces.list(namespace, { ...page, sort }).catch(explainNamespace(namespace, server)),
+    none: `No trace of the namespace "${namespace}" is public.`,
+    names: Promise.resolve(new Map()),
+  }
+}
+
+const namesIn = async (slug: string, server: string, token: string): Promise<Names> => {
+  const members = await newNamespacesClient(server, token)
+    .members(slug)
+    .catch(() => [])
+  return new Map(members.map(({ user }) => [user.id, user.displayName]))
+}
+
+const openList = async (access: Access, options: Options): Promise<List> => {
+  const { server, namespace } = access
+  const sort = `${sortOf(options)}At` as const
+  const needsLogin = namespace === undefined || (await access.token()) !== undefined
+  if (options.public || !needsLogin) return publicList(access, sort)
+  // Not in the namespace that was named: who is no member of it sees what is public there.
+  const { token, namespaceSlug } = await openAccess({ server }).connect()
+  const traces = newTracesClient(server, token, noticedTiming)
+  const slug = namespace ?? namespaceSlug
+  const none = `There are no traces in the namespace "${slug}". Upload your sessions: ${commandName} sync`
+  const names = options.json ? Promise.resolve(new Map()) : namesIn(slug, server, token)
+  return { read: (page) => traces.list(slug, { ...page, sort }).catch(explainNamespace(slug, server)), none, names }
+}
+
+const isWanted = ({ project, agent }: Options) => {
+  const [wantedProject, wantedAgent] = [project?.toLowerCase(), agent?.toLowerCase()]
+  return ({ projectName, agentId }: ListedTrace): boolean =>
+    (wantedProject === undefined || projectName?.toLowerCase() === wantedProject) &&
+    (wantedAgent === undefined || agentId.toLowerCase() === wantedAgent)
+}
+
+export const ls = async (access: Access, options: Options): Promise<number> => {
+  const { limit, project, agent, since = -Infinity, until = Infinity } = options
+  if (isFeedOf(options) && sortOf(options) !== 'created')
+    throw new UsageError(
+      'What all namespaces share is sorted by its creation: name one with --namespace, or leave out --sort.',
+    )
+  const { read, none, names } = await openList(access, options)
+  const printer = newPrinter(options, names)
+  const timeOf = timeBy[sortOf(options)]
+  const isInTime = (trace: ListedTrace) => timeOf(trace) >= since && timeOf(trace) < until
+  const isFiltered = [project, agent, options.since, options.until].some((option) => option !== undefined)
+  let [shown, hasMore] = [0, false]
+  for await (const page of tracePages(read, isFiltered ? MAX_PAGE : Math.min(MAX_PAGE, limit + 1))) {
+    const wanted = page.filter(isWanted(options)).filter(isInTime)
+    const traces = wanted.slice(0, limit - shown)
+    await printer.page(traces)
+    shown += traces.length
+    hasMore = wanted.length > traces.length
+    if (hasMore || page.some((trace) => timeOf(trace) < since)) break // all others are older
+  }
+  await printer.end()
+  if (options.json) return exitCodes.ok
+  if (shown === 0 && limit > 0)
+    say(isFiltered ? 'No such trace. Leave out --project, --agent, --since or --until to see the others.' : none)
+  if (hasMore && io().stdout.isTTY) say(`There are more. To see them: ${commandName} ls --limit ${limit * 2 || 50}`)
+  return exitCodes.ok
+}

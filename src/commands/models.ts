@@ -1,11 +1,25 @@
-import { Command } from 'commander'
-import { runCommand } from '../cli/exit.ts'
+import { io } from '../cli/io.ts'
+import { exitCodes } from '../cli/exit.ts'
+import { readConfig } from '../config.ts'
+import { newLogger } from '../base/logger.ts'
+import { NO_CATALOGUE } from '../models/settings.ts'
+import { SourceFailed } from '../models/source.ts'
+import { openService } from '../service/open.ts'
+import { findDatabaseUrl } from './support/database.ts'
 
-/** `tracebook models refresh` */
-export const modelsCommand = (): Command =>
-  new Command('models').addCommand(
-    new Command('refresh')
-      .description('Read the catalogue of CATALOGUE_URL now, and take over what changed.')
-      .addHelpText('after', '\nExamples:\n  tracebook models refresh')
-      .action(() => runCommand(async () => (await import('./run/models.ts')).refresh())),
-  )
+export const refresh = async (): Promise<number> => {
+  const config = { ...readConfig(io().env), ROLES: ['api' as const] }
+  if (config.CATALOGUE_URL === NO_CATALOGUE) throw new Error('CATALOGUE_URL is none: there is nothing to refresh from')
+  const databaseUrl = await findDatabaseUrl(config)
+  const { service, close } = await openService({ config, databaseUrl, logger: newLogger('silent') })
+  try {
+    const { providers, models, added, updated, removed } = await service.catalogue.refresh()
+    console.log(`${providers} providers, ${models} models: ${added} added, ${updated} updated, ${removed} removed`)
+    return exitCodes.ok
+  } catch (error) {
+    if (!(error instanceof SourceFailed)) throw error
+    throw new Error(`${config.CATALOGUE_URL} cannot be read: ${error.message}`, { cause: error })
+  } finally {
+    await close()
+  }
+}

@@ -1,8 +1,12 @@
-import { Command } from 'commander'
-import { runCommand } from '../cli/exit.ts'
+import { apiOf } from '../app.ts'
+import { exitCodes } from '../cli/exit.ts'
+import { writeOut } from '../cli/output.ts'
+import { readConfig } from '../config.ts'
+import { wholeDocument } from '../http/openapi.ts'
 
-/** `tracebook openapi`: prints the OpenAPI document, for example to generate a client from it. */
-export const openapiCommand = (): Command =>
-  new Command('openapi')
-    .addHelpText('after', '\nExamples:\n  tracebook openapi > openapi.json')
-    .action(() => runCommand(async () => (await import('./run/openapi.ts')).print()))
+/** Prints the document of a service with the default settings. */
+export const print = async (): Promise<number> => {
+  const config = readConfig({})
+  await writeOut(`${JSON.stringify(wholeDocument(apiOf(config), config), null, 2)}\n`)
+  return exitCodes.ok
+}

@@ -4,206 +4,86 @@ import { UsageError, exitCodeAfter, runCommand } from '../cli/exit.ts'
 import { io } from '../cli/io.ts'
 import { withOwnName } from '../cli/other-names.ts'
 import { version } from '../base/version.ts'
+import type { MakeCommand } from './declared/command.ts'
 
-/** What the list of commands says of one, and its module, which is imported only when the command is called. */
-type Entry = {
-  readonly group: string
-  readonly description: string
-
-  readonly load: () => Promise<Command>
+/** Commands that the list shows below a heading, each with what it says of it. They are imported when one of them is called. */
+type Group = {
+  readonly heading: string
+  readonly descriptions: Readonly<Record<string, string>>
+  readonly load: () => Promise<Readonly<Record<string, MakeCommand>>>
 }
 
-const groups = {
-  login: 'Your login:',
-  sessions: 'Your sessions:',
-  traces: 'Traces:',
-  namespaces: 'Namespaces:',
-  service: 'The service:',
-  shell: 'Your shell:',
-} as const
+const group = <Name extends string>(
+  heading: string,
+  load: () => Promise<Readonly<Record<Name, MakeCommand>>>,
+  descriptions: Readonly<Record<NoInfer<Name>, string>>,
+): Group => ({ heading, load, descriptions })
+
+const groups: readonly Group[] = [
+  group('Your login:', async () => (await import('./declared/login.ts')).loginCommands, {
+    login: 'Log this device in to a Tracebook server',
+    logout: 'End the login of this machine',
+    whoami: 'Show who this machine is logged in as',
+    status: 'Show the server, your login, and unsent sessions',
+    token: 'Print the token of your login, for scripts',
+    switch: 'Change the active namespace of your login',
+  }),
+  group('Your login:', async () => (await import('./declared/devices.ts')).deviceCommands, {
+    devices: 'List your devices, add another one, or remove one',
+  }),
+  group('Your sessions:', async () => (await import('./declared/sessions.ts')).sessionCommands, {
+    sync: 'Upload the sessions of coding agents',
+    watch: 'Have the system upload sessions in the background',
+    hooks: 'Have Claude Code or git upload sessions by a hook',
+    agents: 'Show which sessions of coding agents are on this machine',
+  }),
+  group('Traces:', async () => (await import('./declared/traces.ts')).traceCommands, {
+    ls: 'List your traces, or those of a namespace',
+    show: 'Show a trace with its messages',
+    tail: 'Follow a trace, your namespace or the public feed',
+    open: 'Open Tracebook in your browser, signed in as you',
+    export: 'Write a session as Markdown, HTML or JSON',
+    import: 'Import a session that was exported as JSON',
+    share: 'Make a trace public, and print its link',
+    unshare: 'Make a trace private again',
+    rm: 'Delete traces, and erase their content',
+  }),
+  group('Namespaces:', async () => (await import('./declared/namespaces.ts')).namespaceCommands, {
+    namespaces: 'List, create and rename namespaces',
+    members: 'List and change the members of a namespace',
+    invite: 'Invite others to a namespace, or join one',
+  }),
+  group('The service:', async () => (await import('./declared/service.ts')).serviceCommands, {
+    serve: 'Run the service. Without DATABASE_URL it starts its own PostgreSQL, in DATA_DIR.',
+    models: 'The model registry, which gives models their names',
+    rebuild: 'Build new read models from the log, then swap them',
+    users: 'List all users, or remove one from the service',
+    backup: 'Write a backup of the running service to a file',
+    restore: 'Restore a backup into an empty DATA_DIR or database',
+    openapi: 'Print the OpenAPI document of the HTTP API',
+  }),
+  group('The service:', async () => (await import('./declared/log.ts')).logCommands, {
+    log: 'Copy a log, or handle events that cannot be applied',
+  }),
+  group('The service:', async () => (await import('./declared/audit.ts')).auditCommands, {
+    audit: 'Show who did what, and prove it',
+  }),
+  group('Your shell:', async () => (await import('./declared/shell.ts')).shellCommands, {
+    completion: 'Print a script that completes these commands in your shell',
+  }),
+]
 
 const firstSteps = `
 First steps:
   ${commandName} serve  # run a service, if you have none
-  ${commandName} login  # make this machine known to it
+  ${commandName} login  # log in to it from this machine
   ${commandName} sync   # upload the sessions of your agents
-  ${commandName} ls     # see them
+  ${commandName} ls     # list them
 
-${commandName} <command> --help teaches each by example.`
+${commandName} <command> --help shows examples of each.`
 
-const commands: Readonly<Record<string, Entry>> = {
-  login: {
-    group: groups.login,
-    description: 'Log this device in to a Tracebook server',
-    load: async () => (await import('./login.ts')).loginCommand(),
-  },
-  logout: {
-    group: groups.login,
-    description: 'End the login of this machine',
-    load: async () => (await import('./logout.ts')).logoutCommand(),
-  },
-  whoami: {
-    group: groups.login,
-    description: 'Say who this machine is logged in as',
-    load: async () => (await import('./whoami.ts')).whoamiCommand(),
-  },
-  status: {
-    group: groups.login,
-    description: 'Show the server, your login, and what waits to be sent',
-    load: async () => (await import('./status.ts')).statusCommand(),
-  },
-  devices: {
-    group: groups.login,
-    description: 'List your devices, add another one, or remove one',
-    load: async () => (await import('./devices.ts')).devicesCommand(),
-  },
-  token: {
-    group: groups.login,
-    description: 'Print the token of your login, for scripts',
-    load: async () => (await import('./token.ts')).tokenCommand(),
-  },
-  switch: {
-    group: groups.login,
-    description: 'Choose the active namespace of your login',
-    load: async () => (await import('./switch.ts')).switchCommand(),
-  },
-  sync: {
-    group: groups.sessions,
-    description: 'Upload the sessions of coding agents',
-    load: async () => (await import('./sync.ts')).syncCommand(),
-  },
-  watch: {
-    description: 'Have the system upload sessions in the background',
-    group: groups.sessions,
-    load: async () => (await import('./watch.ts')).watchCommand(),
-  },
-  hooks: {
-    description: 'Have Claude Code or git upload sessions when something has happened',
-    group: groups.sessions,
-    load: async () => (await import('./hooks.ts')).hooksCommand(),
-  },
-  agents: {
-    group: groups.sessions,
-    description: 'Show which sessions of coding agents are on this machine',
-    load: async () => (await import('./agents.ts')).agentsCommand(),
-  },
-  ls: {
-    group: groups.traces,
-    description: 'List your traces, or those of a namespace',
-    load: async () => (await import('./ls.ts')).lsCommand(),
-  },
-  show: {
-    group: groups.traces,
-    description: 'Show a trace with its messages',
-    load: async () => (await import('./show.ts')).showCommand(),
-  },
-  tail: {
-    group: groups.traces,
-    description: 'Follow a trace, your namespace or the public feed',
-    load: async () => (await import('./tail.ts')).tailCommand(),
-  },
-  open: {
-    group: groups.traces,
-    description: 'Open Tracebook in your browser, signed in as you',
-    load: async () => (await import('./open.ts')).openCommand(),
-  },
-  export: {
-    group: groups.traces,
-    description: 'Write a session as Markdown, HTML or JSON',
-    load: async () => (await import('./export.ts')).exportCommand(),
-  },
-  import: {
-    group: groups.traces,
-    description: 'Put back a session that was exported as JSON',
-    load: async () => (await import('./import.ts')).importCommand(),
-  },
-  share: {
-    group: groups.traces,
-    description: 'Make a trace public, and print the link to it',
-    load: async () => (await import('./share.ts')).shareCommand(),
-  },
-  unshare: {
-    group: groups.traces,
-    description: 'Make a trace private again',
-    load: async () => (await import('./unshare.ts')).unshareCommand(),
-  },
-  rm: {
-    group: groups.traces,
-    description: 'Delete traces, and erase what they held',
-    load: async () => (await import('./rm.ts')).rmCommand(),
-  },
-  namespaces: {
-    group: groups.namespaces,
-    description: 'List, make and rename namespaces',
-    load: async () => (await import('./namespaces.ts')).namespacesCommand(),
-  },
-  members: {
-    group: groups.namespaces,
-    description: 'List and change the members of a namespace',
-    load: async () => (await import('./members.ts')).membersCommand(),
-  },
-  invite: {
-    group: groups.namespaces,
-    description: 'Invite others to a namespace, or join one',
-    load: async () => (await import('./invite.ts')).inviteCommand(),
-  },
-  serve: {
-    group: groups.service,
-    description: 'Run the service. Without DATABASE_URL it brings its own PostgreSQL, under DATA_DIR.',
-    load: async () => (await import('./serve.ts')).serveCommand(),
-  },
-  models: {
-    group: groups.service,
-    description: 'The model registry, which gives models their names',
-    load: async () => (await import('./models.ts')).modelsCommand(),
-  },
-  rebuild: {
-    group: groups.service,
-    description: 'Build the read models anew from the log, beside those that serve, and swap them',
-    load: async () => (await import('./rebuild.ts')).rebuildCommand(),
-  },
-  users: {
-    group: groups.service,
-    description: 'List all users with what they hold, or take one out of the service',
-    load: async () => (await import('./users.ts')).usersCommand(),
-  },
-  backup: {
-    group: groups.service,
-    description: 'Write a backup of the service to a file, while it serves',
-    load: async () => (await import('./backup.ts')).backupCommand(),
-  },
-  restore: {
-    group: groups.service,
-    description: 'Put a backup into an empty DATA_DIR or database',
-    load: async () => (await import('./restore.ts')).restoreCommand(),
-  },
-  log: {
-    group: groups.service,
-    description: 'Copy a log, scavenge it, or see to events that read models cannot apply',
-    load: async () => (await import('./log.ts')).logCommand(),
-  },
-  audit: {
-    group: groups.service,
-    description: 'Look into what happened, and prove it',
-    load: async () => (await import('./audit.ts')).auditCommand(),
-  },
-  openapi: {
-    group: groups.service,
-    description: 'Print the OpenAPI document of the HTTP API',
-    load: async () => (await import('./openapi.ts')).openapiCommand(),
-  },
-  completion: {
-    group: groups.shell,
-    description: 'Print what completes these commands in your shell',
-    load: async () => (await import('./completion.ts')).completionCommand(() => newProgram(() => true)),
-  },
-}
-
-/** The command that a line calls, `help <command>` included; undefined for none, and for an unknown one. */
-const calledBy = ([first = '', second = '']: readonly string[]): string | undefined => {
-  const name = first === 'help' ? second : first
-  return Object.hasOwn(commands, name) ? name : undefined
-}
+/** The command that a line calls, `help <command>` included. */
+const calledBy = ([first = '', second = '']: readonly string[]): string => (first === 'help' ? second : first)
 
 /** Where commander writes, and how wide that is. */
 const output: OutputConfiguration = {
@@ -215,36 +95,42 @@ const output: OutputConfiguration = {
   getErrHasColors: () => io().stderr.isTTY && io().stderr.hasColors(),
 }
 
-/** Has a command, and those below it, throw where commander would end the process, and say after a refusal how its help is called. */
+/** Makes a command and its subcommands throw instead of ending the process, and refer to their help after a usage error. */
 const prepare = (command: Command, words: readonly string[]): void => {
   command
     .exitOverride()
     .configureOutput(output)
-    .showHelpAfterError(`How it is used: ${[commandName, ...words].join(' ')} --help`)
-  for (const below of command.commands) prepare(below, [...words, below.name()])
+    .showHelpAfterError(`For usage, run: ${[commandName, ...words].join(' ')} --help`)
+  for (const subcommand of command.commands) prepare(subcommand, [...words, subcommand.name()])
 }
 
-/** The program with the commands that are to be loaded; of the others it only has the names and what they are for. */
+/** The program. Commands that are not loaded have only their names and descriptions. */
 const newProgram = async (isLoaded: (name: string) => boolean): Promise<Command> => {
   const program = new Command('tracebook')
     .description('Store, share and follow the recorded sessions of AI coding agents.')
     .version(version)
     .addHelpText('after', firstSteps)
-  for (const [name, { group, description, load }] of Object.entries(commands))
-    program.addCommand((isLoaded(name) ? await load() : new Command(name)).description(description).helpGroup(group))
+  for (const { heading, descriptions, load } of groups)
+    for (const [name, description] of Object.entries(descriptions)) {
+      const command = isLoaded(name) ? (await load())[name]!(loadProgram) : new Command(name)
+      program.addCommand(command.description(description).helpGroup(heading))
+    }
   prepare(program, [])
   return program
 }
+
+/** The program with all commands. */
+export const loadProgram = (): Promise<Command> => newProgram(() => true)
 
 /** @throws UsageError */
 const noSearch = async (): Promise<never> => {
   const [list, write] = [`${commandName} ls`, `${commandName} export --format md ID`]
   throw new UsageError(
-    `There is no search yet. List your traces: ${list}; write one as a text to look through: ${write}`,
+    `There is no search yet. To list your traces, run: ${list}; to write one as a text to search in, run: ${write}`,
   )
 }
 
-/** Runs what a command line says, in the words behind the program's name. Its exit code is that of `io()` then. */
+/** Runs a command line, given as the words after the program's name. Sets the exit code of `io()`. */
 export const run = async (line: readonly string[]): Promise<void> => {
   const words = withOwnName(line)
   const called = calledBy(words)

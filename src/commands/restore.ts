@@ -1,32 +1,59 @@
-import { Command } from 'commander'
-import { runCommand } from '../cli/exit.ts'
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { io } from '../cli/io.ts'
+import { type Restored, checkRestorable, restoreBackup } from '../backup/restore.ts'
+import type { Header } from '../backup/format.ts'
+import { commandName } from '../cli/command-name.ts'
+import { UsageError, exitCodes } from '../cli/exit.ts'
+import { stoppable } from '../cli/interrupt.ts'
+import { explainMissingFile } from '../cli/named-file.ts'
+import { printLines, say } from '../cli/output.ts'
+import { shortTime } from '../cli/time-text.ts'
+import { type Config, readConfig } from '../config.ts'
+import { diskGuard } from '../embedded/disk.ts'
+import { withNewDatabase } from './support/database.ts'
 
-const help = `
-All of the file is checked first: nothing is written of one that was changed or cut off. Nothing that
-is there is overwritten: the folder, or the database, must hold no service's data. Where it is broken
-off, run it again; until it has come to its end, \`tracebook serve\` refuses that folder or database.
+/** Refuses to fill the disk of an embedded database, which would not survive that. */
+const assertRoom = ({ DATABASE_URL, DATA_DIR: dir, DISK_RESERVE_MB: reserveMb }: Config): (() => void) => {
+  if (DATABASE_URL) return () => {}
+  const isLow = diskGuard({ dir, reserveMb })
+  return () => {
+    if (isLow())
+      throw new Error(`less than DISK_RESERVE_MB (${reserveMb} MB) is free in ${dir}: make room, and run it again`)
+  }
+}
 
-Put audit.key back into DATA_DIR before the first start, or the service makes another key. Then start
-it: it builds the read models from the log. What was written after the backup is missing; clients
-notice that by themselves, and upload what they still have.
+const sayWhatIsNext = async ({ DATABASE_URL, DATA_DIR, AUDIT_KEY, AUDIT_KEY_FILE }: Config) => {
+  const hasKey = await access(join(DATA_DIR, 'audit.key')).then(
+    () => true,
+    () => false,
+  )
+  if (!DATABASE_URL && !AUDIT_KEY && !AUDIT_KEY_FILE && !hasKey)
+    say(
+      `The key that signs checkpoints is not in a backup: put audit.key into ${DATA_DIR} first, or another one is made.`,
+    )
+  say(`Start the service: ${commandName} serve. It builds the read models.`)
+}
 
-Examples:
-  tracebook restore /backups/tracebook.backup
-  DATABASE_URL=postgres://me@db/empty tracebook restore tracebook.backup
+const restored = ({ events, rows }: Restored, { at, version }: Header): string =>
+  `${events} events of the log, ${rows} rows in all, of the backup of ${shortTime(at)} (Tracebook ${version})`
 
-Environment:
-  DATABASE_URL     the empty database
-  DATA_DIR         without DATABASE_URL: the folder, which is made where it is missing (default: data)
-  DISK_RESERVE_MB  what it leaves free in DATA_DIR (default: 256)
-
-Exit codes:
-  0  restored
-  1  failed: something is there already, the file is no whole backup, or it was broken off
-  2  wrong usage, or there is no such file`
-
-/** `tracebook restore` */
-export const restoreCommand = (): Command =>
-  new Command('restore')
-    .argument('<file>', 'as `tracebook backup` writes it')
-    .addHelpText('after', help)
-    .action((file: string) => runCommand(async () => (await import('./run/restore.ts')).restore(file)))
+export const restore = async (_options: object, file: string): Promise<number> => {
+  const config = readConfig(io().env)
+  if (config.EVENTSTORE_URL)
+    throw new UsageError(
+      'EVENTSTORE_URL is set, and no backup holds a log of EventStoreDB: unset it to restore into a database',
+    )
+  return stoppable(async (signal) => {
+    const header = await checkRestorable(file, () => signal.throwIfAborted()).catch(explainMissingFile(file))
+    const hasRoom = assertRoom(config)
+    const check = () => {
+      signal.throwIfAborted()
+      hasRoom()
+    }
+    const done = await withNewDatabase(config, (url) => restoreBackup(header, { path: file, url, check }))
+    await printLines([restored(done, header)])
+    await sayWhatIsNext(config)
+    return exitCodes.ok
+  })
+}

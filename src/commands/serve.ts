@@ -1,22 +1,71 @@
-import { Command } from 'commander'
-import { runCommand } from '../cli/exit.ts'
-import { freeLargeBlocks } from './free-large-blocks.ts'
+import { setFlagsFromString } from 'node:v8'
+import { commandName } from '../cli/command-name.ts'
+import { exitCodes } from '../cli/exit.ts'
+import { readConfig } from '../config.ts'
+import { newLogger } from '../base/logger.ts'
+import { type Running, serve } from '../service/serve.ts'
 
-const help = `
-Configuration is environment variables; the README lists them all.
+/** A stop that takes longer ends the process with exit code 1. */
+const STOP_TIMEOUT_MS = 9_000
 
-Examples:
-  tracebook serve              # all in one process, at http://127.0.0.1:3000
-  tracebook serve --roles api  # with DATABASE_URL: one node of several`
+/** Stops the service on SIGTERM and SIGINT; on a second signal without waiting for requests in flight. */
+const stopOnSignals = (running: Promise<Running>, starting: AbortController) => {
+  let signals = 0
+  const stop = async () => {
+    signals += 1
+    if (signals > 1) {
+      await (await running.catch(() => undefined))?.stop('immediate')
+      process.exit(0)
+    }
+    starting.abort()
+    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref()
+    const service = await running.catch(() => undefined)
+    await service?.stop('fast')
+    process.exit(0)
+  }
+  process.on('SIGTERM', () => void stop())
+  process.on('SIGINT', () => void stop())
+}
 
-/** `tracebook serve`: runs the service until a signal stops it. */
-export const serveCommand = (): Command =>
-  new Command('serve')
-    .option('--roles <list>', 'what this process does: api, projector, worker (default: all; also ROLES)')
-    .addHelpText('after', help)
-    .action((options: { readonly roles?: string }) =>
-      runCommand(async () => {
-        freeLargeBlocks()
-        return (await import('./run/serve.ts')).start(options)
-      }),
-    )
+const startMessage = (running: Running) =>
+  running.roles.includes('api') ? userMessage(running) : operatorMessage(running)
+
+/** For a process without the role `api`. */
+const operatorMessage = ({ url, roles, database }: Running) => `
+Tracebook works as ${roles.join(' and ')}
+  database   ${database}
+  health     ${url}/health/ready
+  metrics    ${url}/metrics
+`
+
+/** What clients take for the server's address where nothing else is said. */
+const DEFAULT_URL = 'http://127.0.0.1:3000'
+
+const userMessage = ({ url, publicUrl, database }: Running) => {
+  const login = `${commandName} login${publicUrl === DEFAULT_URL ? '' : ` --server ${publicUrl}`}`
+  const sync = `${commandName} sync`.padEnd(login.length)
+  return `
+Tracebook serves at ${url}${publicUrl === url ? '' : `, for others at ${publicUrl}`}
+  database   ${database}
+  reference  ${publicUrl}/docs
+
+Next, in another terminal${commandName.startsWith('npx') ? ', in this folder' : ''}:
+  ${login}    make this machine known
+  ${sync}    bring in the sessions of your coding agents
+`
+}
+
+export const start = async ({ roles }: { readonly roles?: string }): Promise<number> => {
+  // Makes V8 collect garbage sooner: under load the heap stays half as large, for a few percent more work.
+  setFlagsFromString('--heap-growing-percent=85')
+  const config = readConfig({ ...process.env, ...(roles ? { ROLES: roles } : {}) })
+  const logger = newLogger(config.LOG_LEVEL)
+  const starting = new AbortController()
+  const running = serve(config, logger, starting.signal)
+  stopOnSignals(running, starting)
+  const message = startMessage(await running)
+  // When a program reads standard output, it gets nothing but JSON lines.
+  if (process.stdout.isTTY) console.log(message)
+  else console.error(message)
+  return exitCodes.ok
+}

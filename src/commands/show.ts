@@ -1,40 +1,111 @@
-import { Command } from 'commander'
-import { clientCommand } from './support/client-command.ts'
-import { idHelp } from './support/id-help.ts'
-import type { Help } from './support/help.ts'
-import type { Options } from './run/show.ts'
+import { exitCodes } from '../cli/exit.ts'
+import { shortTime } from '../cli/time-text.ts'
+import { type Line, printDocument, shownLine } from '../cli/output.ts'
+import { openScreen } from '../cli/pager.ts'
+import { newHistoryClient } from '../sync/api/history.ts'
+import { traceLink } from '../sync/api/trace-link.ts'
+import type { TraceDetail } from '../sync/api/traces.ts'
+import { lastingText } from '../base/for-people.ts'
+import { countOf } from '../sync/report/text.ts'
+import { dayOf, messageLines } from '../tail/message-lines.ts'
+import { messageWidth } from '../tail/printers.ts'
+import { type Access, noticedTiming } from './support/access.ts'
+import { type Found, findTrace } from './support/find-trace.ts'
+import { messagesOf } from './support/pages.ts'
+import type { ClientOptions } from './declared/command.ts'
 
-const help: Help = {
-  about: `
-Shows a trace: what is known of it, then its messages. Calls of tools, their results and thinking take
-one line each; with --full they are shown whole. Public traces need no login.
+export type Options = ClientOptions & { readonly full?: boolean; readonly pager: boolean }
 
-${idHelp}
+type Fact = readonly [name: string, value: string | undefined]
 
-On a terminal a long trace is shown in a pager: that of $PAGER, else less. PAGER=cat or --no-pager prints
-it straight away. "tracebook export" writes a file; "tracebook tail" goes on with what comes.`,
-  examples: [
-    ['tracebook show 0192f0c1'],
-    ['tracebook show 0192f0c1 --full', 'with all that the tools were given and gave'],
-    ['tracebook show https://traces.example.org/@team/0192f0c1', 'by a link'],
-    ['tracebook show 0192f0c1 --json', 'for scripts'],
-  ],
-  documents: [
-    ['{"type":"trace","trace"}', 'the trace, as the API shows it'],
-    ['{"type":"message","message"}', 'each of its messages in order, with its parts'],
-  ],
+/** The facts of the head, in order, by the field that says them; none for a field that another line says, or that is left out. */
+const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
+  const { externalId, namespace, visibility, messageCount = 0, createdAt, agentId, parentExternalId } = trace
+  const {
+    projectName,
+    projectPath,
+    model,
+    modelName = model,
+    gitBranch,
+    updatedAt = createdAt,
+    startedAt,
+    endedAt,
+  } = trace
+  const lasted = Number(JSON.stringify(endedAt)) - Number(JSON.stringify(startedAt)) // each may be raw JSON
+  const facts = {
+    externalId: [['id', externalId]],
+    namespace: [['namespace', namespace.slug]],
+    visibility: [
+      ['visibility', visibility],
+      ['link', visibility === 'public' ? traceLink(server, namespace.slug, externalId) : undefined],
+    ],
+    projectName: [['project', projectName ?? projectPath]],
+    gitBranch: [['branch', gitBranch]],
+    agentId: [['agent', modelName === undefined ? agentId : `${agentId} (${modelName})`]],
+    messageCount: [['messages', String(messageCount)]],
+    parentExternalId: [['part of', parentExternalId]],
+    startedAt: [['began', startedAt === undefined ? undefined : shortTime(startedAt)]],
+    endedAt: [['took', Number.isNaN(lasted) ? undefined : lastingText(lasted)]],
+    createdAt: [['created', shortTime(createdAt)]],
+    updatedAt: [['changed', shortTime(updatedAt)]],
+    // In the lines above.
+    title: [],
+    ai_title: [],
+    projectPath: [],
+    model: [],
+    modelName: [],
+    // Only in `--json`.
+    id: [],
+    createdBy: [],
+    gitRemoteUrl: [],
+    gitRef: [],
+    parentCallId: [],
+    ai_summary: [],
+    summaryMessageCount: [],
+    messageTypeCounts: [],
+    toolTypeCounts: [],
+  } as const satisfies { readonly [Name in keyof TraceDetail]-?: readonly Fact[] }
+  return Object.values(facts).flat()
 }
 
-/** `tracebook show`: a trace with its messages. Output and exit codes in its help. */
-export const showCommand = (): Command =>
-  clientCommand<Options, [string]>(
-    new Command('show')
-      .argument('<id>', 'the trace: its id, the beginning of one, or a link')
-      .option('--full', 'all that tools were given and gave, and all thinking')
-      .option('--no-pager', 'print it straight away'),
-    {
-      help,
-      namespace: 'the namespace that the trace is in',
-      run: async (...args) => (await import('./run/show.ts')).show(...args),
-    },
-  )
+const headLines = (server: string, trace: TraceDetail): Line[] => [
+  { text: trace.title ?? trace.ai_title ?? 'A trace without a title', style: 'head' },
+  ...factsOf(server, trace).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ text: `${name.padEnd(12)}${value}`, style: 'dim' as const }],
+  ),
+]
+
+const showDocuments = async (found: Found, messages: ReturnType<typeof messagesOf>): Promise<void> => {
+  await printDocument({ type: 'trace', trace: found.trace })
+  for await (const message of messages) await printDocument({ type: 'message', message })
+}
+
+const showText = async (found: Found, messages: ReturnType<typeof messagesOf>, options: Options): Promise<void> => {
+  const { stdout } = process
+  const screen = openScreen({ usesPager: options.pager })
+  const print = (lines: readonly Line[]) => screen.print(lines.map((line) => shownLine(line, stdout)).join(''))
+  const { messageCount = 0 } = found.trace
+  try {
+    let isRead = await print(headLines(found.access.server, found.trace))
+    let before: string | undefined
+    for await (const message of messages) {
+      if (!isRead) return
+      const day = dayOf(message)
+      const date: Line[] = day === undefined || day === before ? [] : [{ text: '' }, { text: day, style: 'head' }]
+      before = day ?? before
+      isRead = await print([...date, { text: '' }, ...messageLines(message, messageWidth(stdout), options.full)])
+    }
+    if (messageCount === 0) await print([{ text: '' }, { text: `It has ${countOf(0, 'message')}.` }])
+  } finally {
+    await screen.end()
+  }
+}
+
+export const show = async (given: Access, options: Options, name: string): Promise<number> => {
+  const found = await findTrace(given, options, name)
+  const { access, trace } = found
+  const history = newHistoryClient(access.server, await access.token(), noticedTiming)
+  const messages = messagesOf(history, trace.externalId, { namespace: trace.namespace.slug })
+  await (options.json ? showDocuments(found, messages) : showText(found, messages, options))
+  return exitCodes.ok
+}

@@ -1,36 +1,181 @@
-import { Command } from 'commander'
-import { clientEnvironment } from './client-environment.ts'
-import { type ClientOptions, clientCommand } from './support/client-command.ts'
-import type { Help } from './support/help.ts'
+import { io } from '../cli/io.ts'
+import { commandName } from '../cli/command-name.ts'
+import { exitCodes } from '../cli/exit.ts'
+import { shortTime } from '../cli/time-text.ts'
+import { type Line, printDocument, printLines } from '../cli/output.ts'
+import { agents } from '../sync/agents/index.ts'
+import { type Account, newAccountClient } from '../sync/api/account.ts'
+import { hasStatus } from '../sync/api/errors.ts'
+import { type Probe, probe } from '../sync/api/probe.ts'
+import { serverAddress, stateDir } from '../sync/config.ts'
+import { type Credentials, readCredentials } from '../sync/login/credentials.ts'
+import { type AgentOverview, overviewOf } from '../sync/overview.ts'
+import { type Watcher, runningWatcher } from '../sync/watch/watch-lock.ts'
+import { version } from '../base/version.ts'
+import { userText } from './support/account.ts'
+import { type Access, noticedTiming } from './support/access.ts'
+import { type ClientOptions } from './declared/command.ts'
+import { countRuled, expiringText, kindsText, sentTo, type Total, totalOf } from './support/session-counts.ts'
 
-const help: Help = {
-  about: `
-Shows how things stand: whether the server answers, who you are there, which namespace is active, how many
-sessions are on this machine, and how many of them were sent; no session is read for that. "expiring" are
-those that their agent deletes within a week: Claude Code deletes what nothing was written to for 30 days, or
-for the cleanupPeriodDays of its settings.json. "watching" is "tracebook sync --watch", where it runs.`,
-  examples: [['tracebook status'], ['tracebook status --json | jq .waiting', 'for a prompt or a script']],
-  documents: [
-    ['{"type":"status","version","server","isDefault","service","login"?,"sessions","waiting"?,"watcher"?,"exitCode"}'],
-    ['    service: {"is","degraded"?,"missing"?,"why"?,"logId"?}; is: ready, not ready, out of reach'],
-    ['    login: {"valid"?,"user","namespace"?,"role"?,"expiresAt"?}; valid is absent when nobody was asked'],
-    ['    sessions: {"here","sent"?,"unsent"?,"expiring":{"sessions","unsent"?}}; without a login it is not known'],
-    ['      what was sent. expiring: deleted by their agent within a week; unsent are those of them to be saved'],
-    ['    waiting: {"new","changed","unchanged"}, sessions; absent without a login'],
-    ['    watcher: {"pid","since"}, since in milliseconds since 1970; absent where none runs'],
-  ],
-  environment: clientEnvironment,
-  exitCodes: {
-    0: 'the server is ready, and you are logged in',
-    1: 'it is not ready, out of reach, or does not say whether you are logged in',
-    2: 'not logged in',
-  },
+type StoredLogin = NonNullable<Credentials['login']>
+
+/** `account` is undefined where the server was not asked, or refused: `valid` is false then, else unknown. */
+type Login = {
+  readonly stored: StoredLogin
+  readonly account: Account | undefined
+  readonly valid: boolean | undefined
 }
 
-/** `tracebook status`: the server, the login, and what waits to be sent. Output and exit codes in its help. */
-export const statusCommand = (): Command =>
-  clientCommand<ClientOptions>(new Command('status'), {
-    help,
-    namespace: false,
-    run: async (...args) => (await import('./run/status.ts')).showStatus(...args),
-  })
+type Status = {
+  readonly server: string
+  readonly isDefault: boolean
+  readonly service: Probe
+  readonly login: Login | undefined
+  readonly sessions: Sessions
+  readonly watcher: Watcher | undefined
+}
+
+const loginOf = async (server: string, stored: StoredLogin, service: Probe): Promise<Login> => {
+  if (service.is === 'out of reach') return { stored, account: undefined, valid: undefined }
+  try {
+    return { stored, account: await newAccountClient(server, stored.token, noticedTiming).session(), valid: true }
+  } catch (error) {
+    return { stored, account: undefined, valid: hasStatus(error, 401) ? false : undefined }
+  }
+}
+
+type Namespace = { readonly namespaceId: string; readonly namespaceSlug: string }
+
+type Sessions = Total & {
+  readonly byAgent: readonly AgentOverview[]
+}
+
+/** The sessions of this machine, and what was sent of them to a namespace; without one that is not known. */
+const sessionsOf = async (config: string, server: string, namespace: Namespace | undefined): Promise<Sessions> => {
+  const sent = namespace && (await sentTo(config, server, namespace))
+  const searched = { env: io().env, home: io().home }
+  const byAgent = await Array.fromAsync(overviewOf(agents, searched, sent, () => {}))
+  return { ...totalOf(byAgent, sent !== undefined), byAgent }
+}
+
+const statusOf = async ({ config, server }: Access): Promise<Status> => {
+  const stored = (await readCredentials(config, server))?.login
+  const service = await probe(server)
+  const login = stored && (await loginOf(server, stored, service))
+  const active = login?.account?.namespace
+  const namespace = active ? { namespaceId: active.id, namespaceSlug: active.slug } : stored
+  const sessions = await sessionsOf(config, server, namespace)
+  const watcher = await runningWatcher(stateDir(io().env), server)
+  return { server, isDefault: server === serverAddress(undefined, io().env), service, login, sessions, watcher }
+}
+
+const exitCodeOf = ({ service, login }: Status): number => {
+  if (service.is !== 'ready') return exitCodes.failed
+  if (!login || login.valid === false) return exitCodes.usage
+  return login.valid ? exitCodes.ok : exitCodes.failed
+}
+
+const serviceText = (service: Probe): string => {
+  switch (service.is) {
+    case 'ready':
+      return service.degraded.length === 0 ? 'ready' : `ready, but: ${service.degraded.join('; ')}`
+    case 'not ready':
+      return `not ready: ${service.missing.join('; ')}`
+    case 'out of reach':
+      return `out of reach: ${service.why}`
+  }
+}
+
+const loginText = (login: Login | undefined, server: string): string => {
+  const hint = `run: ${commandName} login --server ${server}`
+  if (!login) return `not logged in; ${hint}`
+  if (login.valid === false) return `your session has ended; ${hint}`
+  if (!login.account) return `user ${login.stored.userId}, not checked`
+  const { user, session } = login.account
+  return `${userText(user)}${session.expiresAt === undefined ? '' : `, until ${shortTime(session.expiresAt)}`}`
+}
+
+const namespaceText = ({ stored, account }: Login): string => {
+  if (!account) return `${stored.namespaceSlug}, not checked`
+  return account.namespace ? `${account.namespace.slug} (${account.role})` : 'none: you are a member of no namespace'
+}
+
+const saving = `with: ${commandName} sync`
+
+const sessionsText = ({ sessions, changes, ruled }: Sessions): string => {
+  if (!changes) return `${sessions} here; what was sent of them is not known`
+  const { new: fresh, changed, unchanged } = changes
+  const counts = [
+    ['sent', unchanged],
+    ['not sent', fresh],
+    ['changed since', changed],
+  ] as const
+  const kinds = kindsText(counts, ruled)
+  return `${sessions} here${kinds && `: ${kinds}`}${fresh + changed === 0 ? '' : `; send them ${saving}`}`
+}
+
+/** What an agent is about to delete is told in red where it would be lost. */
+const expiringLine = ({ agent, expiring }: AgentOverview): Line[] => {
+  const text = expiringText(agent.name, expiring)
+  if (text === undefined) return []
+  if (expiring.unsent === 0) return [{ text: `expiring   ${text}` }]
+  return [{ text: `expiring   ${text}; save them ${saving}`, style: 'bad' }]
+}
+
+const textOf = ({ server, isDefault, service, login, sessions, watcher }: Status): Line[] => {
+  const logId = login?.account?.logId
+  const isWell = service.is === 'ready'
+  return [
+    { text: `server     ${server}${isDefault ? ' (default)' : ''}` },
+    { text: `service    ${serviceText(service)}`, ...(isWell ? {} : { style: 'bad' }) },
+    ...(logId === undefined ? [] : [{ text: `log        ${logId}` }]),
+    { text: `login      ${loginText(login, server)}`, ...(login && login.valid !== false ? {} : { style: 'bad' }) },
+    ...(login ? [{ text: `namespace  ${namespaceText(login)}` }] : []),
+    { text: `sessions   ${sessionsText(sessions)}` },
+    ...sessions.byAgent.flatMap(expiringLine),
+    ...(watcher ? [{ text: `watching   process ${watcher.pid}, since ${shortTime(watcher.since)}` }] : []),
+    { text: `version    ${version}` },
+  ]
+}
+
+const sessionsDocument = ({ sessions, changes, ruled, expiring }: Sessions): object => ({
+  here: sessions,
+  ...(changes && {
+    sent: changes.unchanged,
+    unsent: changes.new + changes.changed + countRuled(ruled, 'held', 'failed'),
+  }),
+  expiring,
+})
+
+const documentOf = (status: Status): object => {
+  const { server, isDefault, login, sessions, watcher } = status
+  const { stored, account, valid } = login ?? {}
+  const logId = account?.logId
+  return {
+    type: 'status',
+    version,
+    server,
+    isDefault,
+    service: { ...status.service, ...(logId === undefined ? {} : { logId }) },
+    ...(stored && {
+      login: {
+        valid,
+        user: account?.user ?? { id: stored.userId },
+        namespace: account ? account.namespace?.slug : stored.namespaceSlug,
+        role: account?.role,
+        expiresAt: account?.session.expiresAt,
+      },
+    }),
+    sessions: sessionsDocument(sessions),
+    waiting: sessions.changes,
+    ...(watcher && { watcher: { pid: watcher.pid, since: watcher.since } }),
+    exitCode: exitCodeOf(status),
+  }
+}
+
+export const showStatus = async (access: Access, { json }: ClientOptions): Promise<number> => {
+  const status = await statusOf(access)
+  if (json) await printDocument(documentOf(status))
+  else await printLines(textOf(status))
+  return exitCodeOf(status)
+}

@@ -1,26 +1,153 @@
-import { Command, Option } from 'commander'
-import { runCommand } from '../cli/exit.ts'
-import { visibilities } from '../sync/upload/upsert-trace.ts'
-import { syncHelp } from './sync-help.ts'
-import type { Options } from './run/sync.ts'
+import { io } from '../cli/io.ts'
+import { askToConfirm } from '../cli/ask.ts'
+import { UsageError } from '../cli/exit.ts'
+import { type Interrupted, untilInterrupted } from '../cli/interrupt.ts'
+import { say } from '../cli/output.ts'
+import { agents } from '../sync/agents/index.ts'
+import { type SearchedHome, findSessionFiles, totalSize } from '../sync/agents/session-files.ts'
+import { newApiClient } from '../sync/api/client.ts'
+import { realTiming, withConnectionNotice, withPatience, withSignal } from '../sync/api/retry.ts'
+import { configDir, serverAddress, stateDir } from '../sync/config.ts'
+import { connect } from '../sync/login/connect.ts'
+import { readRedactionOptions } from '../sync/redaction/options.ts'
+import type { Reporter, SyncEvent } from '../sync/report/events.ts'
+import { newReporter } from '../sync/report/reporters.ts'
+import { newRunSoFar } from '../sync/report/so-far.ts'
+import { keepHeapSmall } from '../sync/upload/sync-files.ts'
+import { terminalAsking } from '../sync/rules/confirm-public.ts'
+import { openRules } from '../sync/rules/open.ts'
+import { onlyOf } from '../sync/upload/destination.ts'
+import { noStates } from '../sync/state/session-states.ts'
+import { openSyncState } from '../sync/state/sync-state.ts'
+import { replacedEvent } from '../sync/watch/reach.ts'
+import { syncFiles } from '../sync/upload/sync-files.ts'
+import { stopReasonOf } from '../sync/upload/sync-sessions.ts'
+import type { Visibility } from '../sync/upload/upsert-trace.ts'
 
-/** `tracebook sync`: uploads the sessions of coding agents on this machine. Output and exit codes in its help. */
-export const syncCommand = (): Command =>
-  new Command('sync')
-    .argument('[path...]', 'session files, or folders to search')
-    .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
-    .option('--namespace <slug>', 'the namespace to upload to (default: the one of your login)')
-    .addOption(new Option('--visibility <visibility>', 'who may read the traces').choices(visibilities))
-    .option('--dry-run', 'say what would be uploaded, write nothing')
-    .option('--force', 'upload again what was uploaded before')
-    .option('--strict', 'end with 1 where a line could not be read')
-    .option('--project <folder>', 'only sessions whose agent worked in this folder, or below')
-    .option('--watch', 'go on: upload what is written within two seconds, until Ctrl-C')
-    .addOption(new Option('--log-file <file>', 'with --watch: say it there instead, with the time').hideHelp())
-    .option('--no-redact', 'upload secrets too (asks first; only on a terminal)')
-    .option('--yes', 'agree to what is asked before sessions go to another namespace, or become public')
-    .option('--json', 'JSON on stdout, a document a line')
-    .addHelpText('after', syncHelp)
-    .action((paths: readonly string[], options: Options) =>
-      runCommand(async () => (await import('./run/sync.ts')).sync(paths, options), options.json),
+export type Options = {
+  readonly server?: string
+  readonly namespace?: string
+  readonly visibility?: Visibility
+  readonly dryRun?: boolean
+  readonly force?: boolean
+  readonly strict?: boolean
+  readonly redact: boolean
+  readonly yes?: boolean
+  readonly watch?: boolean
+  readonly logFile?: string
+  readonly project?: string
+  readonly json?: boolean
+}
+
+const output = () => ({ out: io().stdout, err: io().stderr })
+
+/** The folders in which the agents' sessions are looked for. */
+const foldersOf = ({ env, home }: SearchedHome) => agents.flatMap((agent) => agent.roots(env, home))
+
+/** Uploads secrets only after somebody at a terminal has said so. */
+const confirmSecrets = async (): Promise<undefined> => {
+  if (!io().stdin.isTTY) throw new UsageError('--no-redact asks first, which needs a terminal')
+  const isAgreed = await askToConfirm('Passwords, keys and tokens in your sessions will be uploaded as they are.')
+  if (!isAgreed) throw new UsageError('not confirmed')
+}
+
+/** Refuses at once what nobody can agree to. */
+const requireTerminal = ({ visibility, dryRun, yes }: Options): void => {
+  if (visibility !== 'public' || dryRun || yes || terminalAsking().isTerminal) return
+  throw new UsageError('--visibility public asks first, which needs a terminal: agree with --yes, or see --dry-run')
+}
+
+/** What would be done to sessions that nobody has seen yet has to be asked for each of them. */
+const refuseWithWatch = ({ dryRun, force, strict, yes, visibility, project }: Options) => {
+  const given = { '--project': project, '--dry-run': dryRun, '--force': force, '--strict': strict, '--yes': yes }
+  const refused = Object.entries(given)
+  for (const [option, value] of refused) if (value) throw new UsageError(`--watch cannot be used with ${option}`)
+  if (visibility === 'public')
+    throw new UsageError('--watch makes nothing public: say so for a session that you have seen')
+}
+
+const watch = async (paths: readonly string[], options: Options): Promise<number> => {
+  refuseWithWatch(options)
+  const { namespace, visibility, logFile, json = false } = options
+  const [server, config] = [serverAddress(options.server, io().env), configDir(io().env)]
+  const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
+  const { syncWatch } = await import('./sync-watch.ts')
+  return syncWatch({ paths, server, config, namespace, visibility, redaction, json, logFile })
+}
+
+/** What is under way when a run is interrupted has so long to end. */
+const GRACE_MS = 5_000
+
+const stopping = ({ message }: Interrupted): SyncEvent => ({
+  type: 'stopping',
+  message: `${message}: waiting for what is on its way; another Ctrl-C ends at once`,
+})
+
+/** Runs until it is interrupted: what is on its way arrives then, and is said. */
+export const sync = async (options: Options, paths: readonly string[]): Promise<number> => {
+  keepHeapSmall()
+  if (options.watch) return watch(paths, options)
+  requireTerminal(options)
+  const { dryRun = false, json = false } = options
+  const { report, summary } = newRunSoFar(newReporter(output(), { json, dryRun }))
+  return untilInterrupted(
+    {
+      graceMs: GRACE_MS,
+      onFirst: (reason) => report(stopping(reason)),
+      onForced: (reason) => report(summary(dryRun, stopReasonOf(reason)!)),
+    },
+    (signal) => syncUntil(signal, paths, options, report),
+  )
+}
+
+const syncUntil = async (
+  signal: AbortSignal,
+  paths: readonly string[],
+  options: Options,
+  report: Reporter,
+): Promise<number> => {
+  const { namespace, visibility, dryRun = false, force = false, strict = false, yes = false, json = false } = options
+  const [server, config] = [serverAddress(options.server, io().env), configDir(io().env)]
+  const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
+  const unreadable: { readonly file: string; readonly message: string }[] = []
+  const searched = { env: io().env, home: io().home }
+  const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }))
+  const timing = withConnectionNotice(withSignal(withPatience(realTiming), signal), (state, message) =>
+    report({ type: 'connection', state, message }),
+  )
+  const state = openSyncState({ folder: stateDir(io().env), config, readOnly: dryRun })
+  const connectTo = (slug: string | undefined) =>
+    connect({ config, server, slug, readOnly: dryRun, lastWrite: state.lastWriteTo(server) ?? '' }, (url, token) =>
+      newApiClient(url, token, timing),
     )
+  try {
+    const connection = await connectTo(namespace)
+    const isReplaced = connection.holds === false
+    if (isReplaced) report(replacedEvent(server))
+    if (isReplaced && !dryRun) state.forget(server)
+    const rules = await openRules({
+      ...{ ...searched, config, server, yes, dryRun, redaction, connection },
+      asked: {
+        ...(namespace === undefined ? {} : { namespace: connection.namespaceSlug }),
+        ...(visibility && { visibility }),
+      },
+      connect: connectTo,
+      statesOf: async (opened) => (isReplaced && dryRun ? noStates : state.of({ server, ...opened })),
+    })
+    if (files.length === 0 && !json)
+      say(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`)
+    report({
+      type: 'start',
+      server,
+      namespace: connection.namespaceSlug,
+      files: files.length,
+      bytes: totalSize(files),
+    })
+    for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
+    const destinationOf = onlyOf(options.project, rules.destinationOf)
+    const job = { ...rules, destinationOf, origins: state, redaction, dryRun, force, strict, report, signal }
+    return (await syncFiles(job, files, unreadable.length)).exitCode
+  } finally {
+    state.close()
+  }
+}

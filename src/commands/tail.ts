@@ -1,46 +1,91 @@
-import { Command, InvalidArgumentError } from 'commander'
-import { clientCommand } from './support/client-command.ts'
-import type { Help } from './support/help.ts'
-import { idHelp } from './support/id-help.ts'
-import type { Options } from './run/tail.ts'
+import { io } from '../cli/io.ts'
+import { say } from '../cli/output.ts'
+import { UsageError, exitCodes } from '../cli/exit.ts'
+import { commandName } from '../cli/command-name.ts'
+import { parseExact } from '../base/json/exact.ts'
+import { newRealtimeClient } from '../realtime/client/client.ts'
+import { newAccountClient } from '../sync/api/account.ts'
+import { sessionHasEnded } from '../sync/login/connect.ts'
+import { type Followed, follow, newConnectionNotice } from '../tail/follow.ts'
+import { jsonPrinter, textPrinter } from '../tail/printers.ts'
+import { type Access, noticedTiming } from './support/access.ts'
+import { nameTrace } from './support/find-trace.ts'
+import type { ClientOptions } from './declared/command.ts'
 
-const help: Help = {
-  about: `
-Shows what is there, and then each change as it happens, until Ctrl-C. Without an id: a line for
-each trace of your namespace that is new or has changed, of its 200 newest ones. With one: its
-messages; calls of tools, their results and thinking on one line each. A lost connection is made
-again, and nothing is missed.
+export type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }
 
-${idHelp} A trace that is not there yet, named by its whole id, is
-waited for. Public traces and the public feed need no login.`,
-  examples: [
-    ['tracebook tail', 'all of your namespace'],
-    ['tracebook tail 0192f0c1', 'one trace'],
-    ['tracebook tail --public --json', 'the public feed, for a script'],
-  ],
-  documents: [
-    ['{"type":"message","message"}', 'a message that is new or has changed, as the API shows it'],
-    ['{"type":"trace","trace"}', 'a trace that is new or has changed, as the feed shows it'],
-    ['{"type":"gone"}', 'what was shown is gone, or may not be read any more'],
-  ],
-  exitCodes: {
-    0: 'ended by Ctrl-C',
-    1: 'the server refused',
-    2: 'wrong usage, not logged in, or logged out or removed from the namespace meanwhile',
-  },
+const output = () => ({ out: io().stdout, err: io().stderr })
+
+/** What is followed, and as whom. Without a token only what is public can be. */
+type Choice = { readonly access: Access; readonly followed: Followed; readonly token: string | undefined }
+
+/** The token for a trace; none where there is no login and none is needed, or the link leads to a namespace of others. */
+const tokenFor = async (
+  access: Access,
+  isLink: boolean,
+  namespace: string | undefined,
+): Promise<string | undefined> => {
+  if (namespace === undefined && (await access.token()) === undefined) return undefined
+  try {
+    return (await access.connect({ readOnly: false })).token
+  } catch (error) {
+    if (isLink && error instanceof UsageError) return undefined
+    throw error
+  }
 }
 
-const wholeNumber = (text: string): number => {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 0 on.')
-  return Number(text)
+const chooseTrace = async (given: Access, name: string, options: Options): Promise<Choice> => {
+  const { access, externalId, isLink } = await nameTrace(given, options, name)
+  if (externalId !== name && !isLink) say(`Following ${externalId}`)
+  return { access, followed: { is: 'trace', externalId }, token: await tokenFor(access, isLink, options.namespace) }
 }
 
-/** `tracebook tail`: follows a trace, a namespace or the public feed. Output and exit codes in its help. */
-export const tailCommand = (): Command =>
-  clientCommand<Options, [string | undefined]>(
-    new Command('tail')
-      .argument('[id]', 'the trace: its id, the beginning of one, or a link (default: all of your namespace)')
-      .option('--public', 'follow the public feed')
-      .option('-n, --lines <count>', 'how many messages or traces to show at first', wholeNumber, 10),
-    { help, run: async (...args) => (await import('./run/tail.ts')).tail(...args) },
+const choose = async (given: Access, name: string | undefined, options: Options): Promise<Choice> => {
+  if (options.public) return { access: given, followed: { is: 'public' }, token: undefined }
+  if (name !== undefined) return chooseTrace(given, name, options)
+  const { token, namespaceSlug: slug } = await given.connect({ readOnly: false })
+  return { access: given, followed: { is: 'namespace', slug }, token }
+}
+
+const noLongerActive = (slug: string): UsageError =>
+  new UsageError(
+    `"${slug}" is not the active namespace of your session any more: you were removed from it, or have switched to another. ` +
+      `Yours are listed by: ${commandName} switch`,
   )
+
+/** Follows until the service refuses. @throws Error when it does, UsageError when the session has ended */
+const followOn = async (given: Access, name: string | undefined, options: Options): Promise<never> => {
+  const { access, followed, token } = await choose(given, name, options)
+  const { server } = access
+  const client = newRealtimeClient({ server, state: newConnectionNotice(say), parse: parseExact })
+  const { promise: refusal, reject: refuse } = Promise.withResolvers<never>()
+  const following = follow({
+    client,
+    followed,
+    token,
+    atFirst: options.lines,
+    revisionOf: access.api(token).traceRevision,
+    printer: options.json ? jsonPrinter(output()) : textPrinter(output()),
+    failed: ({ message }) => refuse(new Error(message)),
+    sessionEnded: () => refuse(sessionHasEnded(server)),
+    activeNamespace: async () => (await newAccountClient(server, token!, noticedTiming).session()).namespace?.slug,
+    namespaceLeft: (slug) => refuse(noLongerActive(slug)),
+  })
+  try {
+    const [, never] = await Promise.all([following, refusal])
+    return never
+  } finally {
+    client.close()
+  }
+}
+
+export const tail = async (access: Access, options: Options, name: string | undefined): Promise<number> => {
+  if (options.public && (name !== undefined || options.namespace !== undefined))
+    throw new UsageError('--public is the whole public feed: leave out the id and --namespace')
+  // Nothing is left to do: also a request that waits for its answer is given up.
+  const leave = () => process.exit(exitCodes.ok)
+  process.once('SIGINT', leave).once('SIGTERM', leave)
+  // Who reads what is printed has gone.
+  io().stdout.once('error', leave)
+  return followOn(access, name, options)
+}

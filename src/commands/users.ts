@@ -1,76 +1,97 @@
-import { Command } from 'commander'
-import { runCommand } from '../cli/exit.ts'
-import { environmentHelp } from './log/environment-help.ts'
-import type { ListOptions, RemoveOptions } from './run/users.ts'
+import { io } from '../cli/io.ts'
+import { requireAgreement } from '../cli/ask.ts'
+import { escapeControls } from '../cli/escape.ts'
+import { UsageError, exitCodes } from '../cli/exit.ts'
+import { printDocument, printLines, say } from '../cli/output.ts'
+import { shortTime } from '../cli/time-text.ts'
+import { tableLines } from '../cli/table.ts'
+import { withLog } from './support/with-log.ts'
+import { type Seat, type SignIn, type UserOfService, readUsers } from './support/service-lists.ts'
+import { readPresentUsers, takeOut } from './support/take-out.ts'
 
-const listHelp = `
-All users of a service, from its database, for its operators: how they sign in, the namespaces that
-they are members of, when they were last there, and how many traces they have uploaded, with the
-characters of their messages (as QUOTA_BYTES counts). Those with the most come first.
-"tracebook namespaces --all" lists what namespaces hold.
+export type ListOptions = { readonly json?: boolean }
 
-A line of --json: user {id, displayName}, identities [{id, type, login, email, emailVerified}],
-namespaces [{id, slug, role}], traces, bytes, and lastUsedAt in milliseconds. What is not known is
-left out.
+export type RemoveOptions = ListOptions & { readonly yes?: boolean }
 
-Examples:
-  tracebook users
-  tracebook users --json
+const MIN_PREFIX = 4
 
-${environmentHelp}
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
 
-Exit codes:
-  0  listed
-  1  the log or the database could not be read
-  2  wrong usage`
+const accountOf = ({ login = '?', email }: SignIn): string => (email === undefined ? login : `${login} <${email}>`)
 
-const removeHelp = `
-Takes a user out of the service. Every device and account by which they sign in is removed: their
-sessions end, on all nodes within a second. They are removed from all namespaces, and the open invites
-that they have made are revoked. In the log these are events without an actor, which timelines show
-as done by the service.
+/** How a user signs in, in a few words: accounts by name, devices by number. */
+const signInsOf = ({ identities }: UserOfService): string => {
+  const devices = identities.filter(({ type }) => type === 'device').length
+  const words = [
+    ...identities.filter(({ type }) => type === 'codehost').map(accountOf),
+    ...(devices === 0 ? [] : [counted(devices, 'device')]),
+  ]
+  return words.length === 0 ? 'nothing' : words.join(', ')
+}
 
-Traces stay, and so does their own namespace, to which nobody can sign in any more: public traces can
-be read on. Where they were the last admin of a namespace with others, it has no admin any more, and
-that is said. Whoever signs in by the same device or account afterwards is somebody new, without any
-of this; whether that is possible is up to SIGN_UP. It cannot be taken back. Repeating it does no harm.
+const slugsOf = (seats: readonly Seat[]): string => seats.map(({ slug }) => slug).join(', ')
 
-You are asked first; without a terminal nobody can be asked, and --yes is needed.
+const toDocument = ({ id, displayName, ...rest }: UserOfService) => ({
+  type: 'user',
+  user: { id, ...(displayName === undefined ? {} : { displayName }) },
+  ...rest,
+})
 
-A line of --json, of type "removed": user {id}, identities (how many were removed), left and stays
-[{id, slug, role}]: the namespaces that they have left, and those whose last admin they are, with
-others, the number of other members.
+export const list = ({ json = false }: ListOptions): Promise<number> =>
+  withLog(async ({ url }) => {
+    const users = await readUsers(url)
+    if (json) for (const user of users) await printDocument(toDocument(user))
+    else {
+      const columns = [
+        { head: 'name', cell: ({ displayName }: UserOfService) => displayName ?? '-', min: 8 },
+        { head: 'signs in by', cell: signInsOf, min: 12 },
+        { head: 'namespaces', cell: ({ namespaces }: UserOfService) => slugsOf(namespaces), min: 12 },
+        {
+          head: 'last used',
+          cell: ({ lastUsedAt }: UserOfService) => (lastUsedAt === undefined ? '-' : shortTime(lastUsedAt)),
+          drop: 1,
+        },
+        { head: 'traces', cell: ({ traces }: UserOfService) => `${traces}`, align: 'right' as const },
+        { head: 'bytes', cell: ({ bytes }: UserOfService) => `${bytes}`, align: 'right' as const },
+        { head: 'user', cell: ({ id }: UserOfService) => id },
+      ]
+      await printLines(tableLines(columns, users, io().stdout.columns))
+    }
+    return exitCodes.ok
+  })
 
-Examples:
-  tracebook users remove 7c9e6679
-  tracebook users remove 7c9e6679-7425-40de-944b-e07fc1f90ae7 --yes --json
+/** The user that an operator names. @throws UsageError where it is none, or several */
+const userNamed = (users: readonly UserOfService[], name: string): UserOfService => {
+  const found = name.length < MIN_PREFIX ? [] : users.filter(({ id }) => id.startsWith(name.toLowerCase()))
+  if (found.length === 1) return found[0]!
+  if (found.length > 1) throw new UsageError(`"${name}" are ${found.length} users: give more of the id`)
+  throw new UsageError(`the service has no user "${name}"; \`tracebook users\` lists them with their ids`)
+}
 
-${environmentHelp}
+const described = (user: UserOfService): string => {
+  const name = user.displayName === undefined ? '' : `${escapeControls(user.displayName)}, `
+  const place = user.namespaces.length === 0 ? 'in no namespace' : `in ${slugsOf(user.namespaces)}`
+  return `${name}user ${user.id}, who signs in by ${escapeControls(signInsOf(user))}, ${escapeControls(place)}`
+}
 
-Exit codes:
-  0  the user is out, also where they were before
-  1  failed: run it again
-  2  wrong usage, no such user, or not agreed: nothing was changed`
-
-const removeCommand = (): Command =>
-  new Command('remove')
-    .description('Take a user out of the service')
-    .argument('<user>', 'the user: the id, or the beginning of it, of four characters or more')
-    .option('-y, --yes', 'agree without being asked')
-    .option('--json', 'one JSON document a line')
-    .addHelpText('after', removeHelp)
-    .action(function (this: Command, user: string) {
-      // Options of the parent are found there, also where they stand behind the name of this command.
-      const options = this.optsWithGlobals<RemoveOptions>()
-      return runCommand(async () => (await import('./run/users.ts')).remove(user, options), options.json)
-    })
-
-/** `tracebook users`, for operators. */
-export const usersCommand = (): Command =>
-  new Command('users')
-    .option('--json', 'one JSON document a line')
-    .addHelpText('after', listHelp)
-    .action((options: ListOptions) =>
-      runCommand(async () => (await import('./run/users.ts')).list(options), options.json),
+export const remove = ({ yes = false, json = false }: RemoveOptions, name: string): Promise<number> =>
+  withLog(async (opened) => {
+    const user = userNamed(await readPresentUsers(opened), name)
+    await requireAgreement(
+      `${described(user)}, will be taken out of the service: all sessions end, and nothing of this can be taken back. ` +
+        'Traces stay.',
+      yes,
     )
-    .addCommand(removeCommand())
+    const { identities, left, stays, isVisible } = await takeOut(opened, user)
+    if (json) await printDocument({ type: 'removed', user: { id: user.id }, identities, left, stays })
+    else
+      await printLines([
+        `The user ${user.id} is out of the service: ${counted(identities, 'way')} to sign in and ` +
+          `${counted(left.length, 'membership')} removed.`,
+      ])
+    for (const { slug, others } of stays)
+      if (others > 0)
+        say(`The namespace "${slug}" has lost its last admin, and ${others} of its members are left without one.`)
+    if (!isVisible) say('It shows as soon as a projector has come to it.')
+    return exitCodes.ok
+  })

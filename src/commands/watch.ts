@@ -1,53 +1,111 @@
-import { Command } from 'commander'
-import { clientEnvironment } from './client-environment.ts'
-import { clientCommand } from './support/client-command.ts'
-import { type Help, helpText } from './support/help.ts'
+import { join } from 'node:path'
+import { io } from '../cli/io.ts'
+import { commandName } from '../cli/command-name.ts'
+import { exitCodes } from '../cli/exit.ts'
+import { shortTime } from '../cli/time-text.ts'
+import { printDocument, printLines } from '../cli/output.ts'
+import { stateDir } from '../sync/config.ts'
+import { notLoggedInError } from '../sync/login/connect.ts'
+import { readCredentials } from '../sync/login/credentials.ts'
+import { LOG_FILE } from '../sync/watch/log-file.ts'
+import { launchd } from '../sync/watch/service/launchd.ts'
+import { lastingCommand, lastingEnvironment } from '../sync/watch/service/program.ts'
+import {
+  NoServiceManager,
+  type ServiceManager,
+  type ServiceProgram,
+  type ServiceStatus,
+} from '../sync/watch/service/service.ts'
+import { systemd } from '../sync/watch/service/systemd.ts'
+import { withoutManager } from '../sync/watch/service/service.ts'
+import { removeWatchLocks, runningWatcher, type Watcher } from '../sync/watch/watch-lock.ts'
+import type { Access } from './support/access.ts'
+import type { ClientOptions } from './declared/command.ts'
 
-const help: Help = {
-  about: `
-Has the system run "sync --watch" in the background from now on, at low priority: as a systemd user unit on
-Linux, as a launchd agent on macOS. It is started again when it fails, and waits for a login where there is none.
-
-The paths of Node.js and of Tracebook, and the variables that say where sessions and settings are, are noted at
-the install: run it again when they change. Secrets are always taken out. On Linux the unit ends when you log
-out; "loginctl enable-linger" keeps it.`,
-  examples: [
-    ['tracebook watch install', 'for the server of TRACEBOOK_URL'],
-    ['tracebook watch install --server https://traces.example.org --namespace my-team'],
-    ['tracebook watch status'],
-    ['tracebook watch uninstall', 'leaves nothing behind'],
-  ],
-  documents: [
-    ['{"type":"watch","server","installed","running","manager"?,"state"?,"file"?,"log"?,"watcher"?:{"pid","since"}}'],
-    ['    running: whether the sessions of this machine are watched for the server, by whatever process'],
-  ],
-  environment: clientEnvironment,
-  exitCodes: {
-    0: 'all is well; of status: the sessions of this machine are watched',
-    1: 'of status: they are not; of install: the system has no service manager',
-    2: 'wrong usage, or not logged in',
-  },
+/** The manager of this system; undefined for one that is not known. */
+const managerOf = (): ServiceManager | undefined => {
+  const place = { env: io().env, home: io().home, state: stateDir(io().env) }
+  if (process.platform === 'linux') return systemd(place)
+  return process.platform === 'darwin' ? launchd(place, process.getuid!()) : undefined
 }
 
-type Part = 'install' | 'status' | 'uninstall'
+const programFor = (server: string, namespace: string | undefined): ServiceProgram => ({
+  command: [
+    ...lastingCommand(process.execPath, io().script),
+    ...['sync', '--watch', '--server', server],
+    ...(namespace === undefined ? [] : ['--namespace', namespace]),
+  ],
+  environment: lastingEnvironment(io().env),
+})
 
-/** `tracebook watch`: the service of the user that runs `sync --watch`. */
-export const watchCommand = (): Command => {
-  const part = (name: Part, description: string, namespace: string | false = false) =>
-    clientCommand(new Command(name).description(description), {
-      help,
-      namespace,
-      run: async (...args) => (await import('./run/watch.ts'))[name](...args),
-    })
-  return new Command('watch')
-    .addHelpText('after', helpText(help))
-    .addCommand(
-      part(
-        'install',
-        'Have the system upload sessions as they are written',
-        'the namespace to upload to (default: the one of your login)',
-      ),
-    )
-    .addCommand(part('status', 'Say whether it is installed, and running'))
-    .addCommand(part('uninstall', 'End it, and remove all that install has made'))
+type Described = {
+  readonly server: string
+  readonly manager: ServiceManager | undefined
+  /** Undefined when it is not installed. */
+  readonly service: ServiceStatus | undefined
+  readonly watcher: Watcher | undefined
+}
+
+const describe = async ({ server }: Access): Promise<Described> => {
+  const manager = managerOf()
+  const service = await manager?.status().catch((error: unknown) => {
+    if (!(error instanceof NoServiceManager)) throw error
+    return { isRunning: false, pid: undefined, state: error.message }
+  })
+  return { server, manager, service, watcher: await runningWatcher(stateDir(io().env), server) }
+}
+
+const documentOf = ({ server, manager, service, watcher }: Described) => ({
+  type: 'watch',
+  server,
+  installed: service !== undefined,
+  running: watcher !== undefined,
+  ...(service ? { manager: manager?.name, state: service.state, file: manager?.file, log: manager?.log } : {}),
+  ...(watcher ? { watcher: { pid: watcher.pid, since: watcher.since } } : {}),
+})
+
+const linesOf = ({ server, manager, service, watcher }: Described): readonly string[] => [
+  ...(service
+    ? [`Installed with ${manager?.name}: ${service.state}`, `  file: ${manager?.file}`, `  log:  ${manager?.log}`]
+    : [`Not installed. To install it: ${commandName} watch install`]),
+  watcher
+    ? `Watching for ${server}: process ${watcher.pid}, since ${shortTime(watcher.since)}`
+    : `Nothing is watching for ${server}.`,
+]
+
+export const install = async (access: Access, { json }: ClientOptions): Promise<number> => {
+  const { server, namespace, config } = access
+  const program = programFor(server, namespace)
+  if (!(await readCredentials(config, server))?.login) throw notLoggedInError(config, server)
+  const manager = managerOf()
+  try {
+    if (!manager) throw new NoServiceManager(`none is known for ${process.platform}`)
+    await manager.install(program)
+  } catch (error) {
+    if (!(error instanceof NoServiceManager)) throw error
+    throw new Error(withoutManager(error.message, program, join(stateDir(io().env), LOG_FILE)), { cause: error })
+  }
+  if (json) await printDocument(documentOf(await describe(access)))
+  else
+    await printLines([
+      `Installed: the sessions of this machine are uploaded to ${server} as they are written.`,
+      `  file: ${manager.file}`,
+      `  log:  ${manager.log}`,
+    ])
+  return exitCodes.ok
+}
+
+export const uninstall = async (access: Access, { json }: ClientOptions): Promise<number> => {
+  const isRemoved = await managerOf()?.uninstall()
+  await removeWatchLocks(stateDir(io().env))
+  if (json) await printDocument(documentOf(await describe(access)))
+  else await printLines([isRemoved ? 'Removed.' : 'There is nothing to remove.'])
+  return exitCodes.ok
+}
+
+export const status = async (access: Access, { json }: ClientOptions): Promise<number> => {
+  const described = await describe(access)
+  if (json) await printDocument(documentOf(described))
+  else await printLines(linesOf(described))
+  return described.watcher ? exitCodes.ok : exitCodes.failed
 }

@@ -1,27 +1,38 @@
-import { Command } from 'commander'
-import { clientCommand } from './support/client-command.ts'
-import type { Help } from './support/help.ts'
-import { nameFrom } from './support/given-name.ts'
-import type { Options } from './run/whoami.ts'
+import { commandName } from '../cli/command-name.ts'
+import { exitCodes } from '../cli/exit.ts'
+import { shortTime } from '../cli/time-text.ts'
+import { printDocument, printLines } from '../cli/output.ts'
+import type { Account, Identity } from '../sync/api/account.ts'
+import { explainName, openAccount, userText } from './support/account.ts'
+import type { Access } from './support/access.ts'
+import type { ClientOptions } from './declared/command.ts'
 
-const help: Help = {
-  about: `
-Says who this machine is logged in as: the user, the active namespace with your role in it, and until
-when. The server is asked, so it also tells whether the login is still good. With --set-name you get that name
-first: it stands beside what you share, and the members of your namespaces see it.`,
-  examples: [
-    ['tracebook whoami'],
-    ['tracebook whoami --set-name "Ada Lovelace"'],
-    ['tracebook whoami --server https://traces.example.org'],
-    ['tracebook whoami --json | jq -r .namespace.slug', 'for a script'],
-  ],
-  documents: [['{"type":"whoami","server","user","namespace"?,"role"?,"session"}', 'as GET /v1/session shows them']],
-  exitCodes: { 0: 'logged in', 1: 'the server refused, or did not answer', 2: 'wrong usage, or not logged in' },
+export type Options = ClientOptions & { readonly setName?: string }
+
+const describe = (
+  server: string,
+  { user, namespace, role, session }: Account,
+  identities: readonly Identity[],
+): string[] => {
+  const { identityId, deviceName, expiresAt } = session
+  const device = identities.find(({ id }) => id === identityId)?.name ?? deviceName
+  return [
+    `${userText(user)} at ${server}`,
+    ...(user.displayName === undefined
+      ? [`no name yet; give yourself one: ${commandName} whoami --set-name NAME`]
+      : []),
+    namespace ? `namespace ${namespace.slug} (${role})` : 'a member of no namespace',
+    ...(device === undefined ? [] : [`device ${device}`]),
+    ...(expiresAt === undefined ? [] : [`logged in until ${shortTime(expiresAt)}`]),
+  ]
 }
 
-/** `tracebook whoami`: says who this machine is logged in as. Output and exit codes in its help. */
-export const whoamiCommand = (): Command =>
-  clientCommand<Options>(
-    new Command('whoami').option('--set-name <name>', 'give yourself this name, which others see', nameFrom),
-    { help, namespace: false, run: async (...args) => (await import('./run/whoami.ts')).whoami(...args) },
-  )
+export const whoami = async (access: Access, { json, setName }: Options): Promise<number> => {
+  const { account, asLogin } = await openAccount(access)
+  if (setName !== undefined) await asLogin(account.rename(setName)).catch(explainName)
+  const found = await asLogin(account.session())
+  const { user, namespace, role, session } = found
+  if (json) await printDocument({ type: 'whoami', server: access.server, user, namespace, role, session })
+  else await printLines(describe(access.server, found, await asLogin(account.identities())))
+  return exitCodes.ok
+}

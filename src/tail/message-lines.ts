@@ -1,6 +1,6 @@
 import { fitToColumns } from '../cli/fit-to-columns.ts'
 import type { Line } from '../cli/output.ts'
-import { shortDay } from '../cli/short-time.ts'
+import { shortDay } from '../cli/time-text.ts'
 import type { MessageValue } from '../realtime/client/queries.ts'
 
 type Part = NonNullable<MessageValue['parts']>[number]

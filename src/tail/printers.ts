@@ -1,8 +1,8 @@
 import { escapeControls } from '../cli/escape.ts'
 import { type Line, shownLine } from '../cli/output.ts'
+import { shortTime } from '../cli/time-text.ts'
 import type { FeedTraceValue, MessageValue } from '../realtime/client/queries.ts'
 import { messageLines } from './message-lines.ts'
-import { isOther, traceLine } from './trace-line.ts'
 
 /** `out` for what is followed, `err` for everything else. */
 export type Output = { readonly out: NodeJS.WriteStream; readonly err: NodeJS.WriteStream }
@@ -19,6 +19,26 @@ export type Printer = {
 const MIN_WIDTH = 40
 const USUAL_WIDTH = 100
 const MARGIN = 20
+
+const TIME = 'Feb 21, 2027, 19:41'.length
+
+const count = (messages: number) => `${messages} ${messages === 1 ? 'message' : 'messages'}`
+
+/** A trace of a feed on one line; `before` is what was shown of it last. */
+const traceLine = (trace: FeedTraceValue, before: FeedTraceValue | undefined): string => {
+  const { title, ai_title: summaryTitle, externalId, messageCount = 0, visibility, updatedAt, createdAt } = trace
+  const added = messageCount - (before?.messageCount ?? messageCount)
+  const time = shortTime(updatedAt ?? createdAt).padEnd(TIME)
+  const messages = `${count(messageCount)}${added > 0 ? ` (+${added})` : ''}`
+  return `${time} ${externalId}  ${messages}  ${visibility}  ${title ?? summaryTitle ?? ''}`.trimEnd()
+}
+
+/** Whether a line about a trace would say something else than before. */
+const isOther = (trace: FeedTraceValue, before: FeedTraceValue | undefined): boolean =>
+  before === undefined ||
+  (['title', 'ai_title', 'messageCount', 'visibility', 'updatedAt'] as const).some(
+    (name) => trace[name] !== before[name],
+  )
 
 /** The traces of a feed that are other than before, the oldest first. */
 const newChangedTraces = () => {

@@ -27,7 +27,7 @@ test('every command that fails says why after its name, and exits with 1, or wit
       assert.equal([how, out], [exitCode, ''], words.join(' '))
       assert.match(
         err,
-        words.includes('--nonsense' as never) ? /^error: .*\nHow it is used: .* --help\n$/ : /^tracebook: \S/,
+        words.includes('--nonsense' as never) ? /^error: .*\nFor usage, run: .* --help\n$/ : /^tracebook: \S/,
       )
     }
   }))

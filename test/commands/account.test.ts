@@ -53,7 +53,10 @@ test('a second machine joins with a code, is listed, and is removed again', asyn
   assert.is(shown.how, 0)
   const [, code, server] = /^\n {2}(?:npx )?tracebook login --join (\S+) --server (\S+)\n\n$/.exec(shown.out)!
   assert.is(server, url)
-  assert.match(shown.err, /On the other machine, until .*[\s\S]*address of this machine[\s\S]*give it to nobody else/)
+  assert.match(
+    shown.err,
+    /Run this on the other machine, until .*[\s\S]*address of this machine[\s\S]*keep it to yourself/,
+  )
 
   const joined = await second.run('login', '--join', code!.toLowerCase(), '--json')
   const me = only(await first.run('whoami', '--json'))

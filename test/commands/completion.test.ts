@@ -7,10 +7,10 @@ import { bashScript } from '../../src/cli/completion/bash.ts'
 import { fishScript } from '../../src/cli/completion/fish.ts'
 import { type Place, placesOf } from '../../src/cli/completion/places.ts'
 import { zshScript } from '../../src/cli/completion/zsh.ts'
+import { loadProgram } from '../../src/commands/program.ts'
 import { inFolder } from '../embedded/support.ts'
 import { runJson } from './support/documents.ts'
 import { newUser } from './support/processes.ts'
-import { loadProgram } from './support/program.ts'
 
 const test = suite('tracebook completion')
 

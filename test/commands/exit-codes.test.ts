@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { exitCodes } from '../../src/cli/exit.ts'
+import { loadProgram } from '../../src/commands/program.ts'
 import { runCommand } from '../support/run-command.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { type Ended, type User, newUser } from './support/processes.ts'
-import { actionsOf, loadProgram } from './support/program.ts'
+import { actionsOf } from './support/program.ts'
 import { inWorld } from './support/world.ts'
 
 const test = suite('the exit codes of all commands')

@@ -76,7 +76,7 @@ test('a device is called as its host is, until it is renamed', () =>
     const { documents } = await runJson(user, 'devices', 'list')
     const id = String(documents[0]!['id'])
     const renamed = await user.run('devices', 'rename', id.slice(0, 8), 'my laptop')
-    assert.equal(renamed, { how: 0, out: `The device (${hostname()}) is "my laptop" now.\n`, err: '' })
+    assert.equal(renamed, { how: 0, out: `Renamed device (${hostname()}) to "my laptop".\n`, err: '' })
     assert.match((await user.run('devices')).out, '  device (my laptop): 1 session')
     assert.match((await user.run('whoami')).out, '\ndevice my laptop\n')
     assert.equal((await runJson(user, 'devices', 'rename', id, 'laptop')).documents, [

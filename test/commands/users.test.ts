@@ -200,7 +200,7 @@ test('namespaces --all lists what each holds, in percent of the quotas', () =>
     assert.equal([mixed.how, mixed.out], [2, ''])
     const nowhere = await run(['namespaces', '--all'], { DATA_DIR: '/nowhere' })
     assert.is(nowhere.how, 2)
-    assert.match(nowhere.err, 'for its operators: no service runs on /nowhere')
+    assert.match(nowhere.err, 'for its operators: No service is running on /nowhere')
   }))
 
 test.run()

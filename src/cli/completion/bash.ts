@@ -1,5 +1,4 @@
-import { skippedPattern, valueCases } from './cases.ts'
-import { type Place, type Value, pathsOf, quote } from './places.ts'
+import { type Place, type Value, pathsOf, quote, skippedPattern, valueCases } from './places.ts'
 
 const fill = (value: Value): string => {
   switch (value.is) {

@@ -1,44 +1,48 @@
-import { Command } from 'commander'
-import { clientCommand } from '../support/client-command.ts'
-import type { Help } from '../support/help.ts'
-import { idHelp } from '../support/id-help.ts'
-import { wholeNumber } from './whole-number.ts'
-import type { Options } from './run/diff.ts'
+import { io } from '../../cli/io.ts'
+import { escapeControls } from '../../cli/escape.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { fitToColumns } from '../../cli/fit-to-columns.ts'
+import { printDocument, writeOut } from '../../cli/output.ts'
+import type { Diff } from '../../sync/api/history.ts'
+import type { Access } from '../support/access.ts'
+import { withPastOf } from './history-access.ts'
+import { operationText } from './patch-lines.ts'
+import type { ClientOptions } from '../declared/command.ts'
 
-const help: Help = {
-  about: `
-What changed of a trace and its messages between two revisions, for the members of its namespace:
-a line for each member that was added, changed or removed, with its new value. Lines are cut to the
-width of a terminal, but not in a pipe or a file.
+export type Options = ClientOptions & { readonly from: number; readonly to?: number }
 
-"tracebook audit log <id>" lists the revisions.
+const heading = (what: string, messages: readonly unknown[]): string[] =>
+  messages.length === 0 ? [] : ['', `Messages ${what}: ${messages.length}`]
 
-${idHelp}`,
-  examples: [['tracebook audit diff 0192f0c1 --from 12'], ['tracebook audit diff 0192f0c1 --from 12 --to 40 --json']],
-  documents: [
-    [
-      '{"from","to","patch","messages":{"added":[externalId],"updated":[{"externalId","patch"}]}}',
-      'the only one; patch: RFC 6902',
-    ],
-  ],
-  exitCodes: {
-    0: 'compared, also when nothing differs',
-    1: 'the server refused, or more than 64 MiB differ: compare a part with --to',
-    2: 'wrong usage, no such trace or revision, or not logged in',
-  },
+const linesOf = ({ from, to, patch, messages: { added, updated } }: Diff): string[] => {
+  const isSame = patch.length + added.length + updated.length === 0
+  return [
+    `From revision ${from} to ${to}${isSame ? ': nothing differs' : ''}`,
+    ...patch.map((operation) => `  ${operationText(operation)}`),
+    ...heading('added', added),
+    ...added.map((externalId) => `  ${externalId}`),
+    ...heading('changed', updated),
+    ...updated.flatMap((message) => [
+      `  ${message.externalId}`,
+      ...message.patch.map((operation) => `    ${operationText(operation)}`),
+    ]),
+  ]
 }
 
-/** `tracebook audit diff` */
-export const auditDiffCommand = (): Command =>
-  clientCommand<Options, [string]>(
-    new Command('diff')
-      .description('Show what changed of a trace between two revisions')
-      .argument('<id>', 'the trace: its id, the beginning of one, or a link')
-      .requiredOption('--from <revision>', 'the revision to begin with', wholeNumber)
-      .option('--to <revision>', 'the revision to end with (default: the last one)', wholeNumber),
-    {
-      help,
-      namespace: 'the namespace that the trace is in',
-      run: async (...args) => (await import('./run/diff.ts')).diff(...args),
-    },
+const printDiff = async (diff: Diff): Promise<void> => {
+  const { columns } = io().stdout
+  for (const line of linesOf(diff))
+    await writeOut(`${columns === undefined ? escapeControls(line) : fitToColumns(line, columns)}\n`)
+}
+
+export const diff = async (given: Access, options: Options, name: string): Promise<number> => {
+  const { from, to } = options
+  if (to !== undefined && from > to) throw new UsageError('--from must not be behind --to')
+  const span = { from: String(from), ...(to === undefined ? {} : { to: String(to) }) }
+  const found = await withPastOf(given, options, name, ({ externalId, namespace, history }) =>
+    history.diff(externalId, { ...span, namespace }),
   )
+  if (options.json) await printDocument(found)
+  else await printDiff(found)
+  return exitCodes.ok
+}

@@ -1,7 +1,6 @@
 import stringWidth from 'string-width'
 import { escapeControls } from '../../cli/escape.ts'
-import { localTime } from '../../cli/local-time.ts'
-import { shortTime } from '../../cli/short-time.ts'
+import { localTime, shortTime } from '../../cli/time-text.ts'
 import type { TimelineEntry } from '../../sync/api/history.ts'
 import { fitToColumns } from '../../cli/fit-to-columns.ts'
 

@@ -1,38 +1,120 @@
-import { Command } from 'commander'
-import { runCommand } from '../../cli/exit.ts'
-import { environmentHelp } from '../log/environment-help.ts'
-import type { Options } from './run/erasures.ts'
+import { mainGroup } from '../../../projections/index.ts'
+import { escapeControls } from '../../cli/escape.ts'
+import { exitCodes } from '../../cli/exit.ts'
+import { shortTime } from '../../cli/time-text.ts'
+import { writeOut } from '../../cli/output.ts'
+import type { Client } from '../../engine/checkpoint.ts'
+import { schemaOf } from '../../engine/group.ts'
+import { type DeletedTrace, deletionsIn, readErasureState } from '../../erasure/deletions.ts'
+import { isId } from '../../base/ids.ts'
+import { uuids } from '../../postgres/arrays.ts'
+import { closeConnection, newClient } from '../../postgres/connect.ts'
+import { SqlState, hasSqlState } from '../../postgres/sql-state.ts'
+import { withLog } from '../support/with-log.ts'
 
-const help = `
-What the log tells of deleted traces: when, by whom ("system": the service, because the namespace keeps
-traces for so many days only), and whether everything they held is erased. A deletion stays in the log for
-good, without content. Of earlier deletions of one trace the newest 20 are known, without their messages.
+export type Options = { readonly json?: boolean; readonly pending?: boolean }
 
-A line of --json: trace {id, externalId}, namespace {id, slug}, createdAt and deletedAt in milliseconds,
-deletedBy (the id of a user, or "system"), displayName, messageCount, state ("done" or "pending"), and, for a
-pending one, reason and attempts. What is not known is left out.
+/** Names of users and namespaces as they are now, by id. Those that are not known are missing. */
+type Names = { readonly users: ReadonlyMap<string, string>; readonly slugs: ReadonlyMap<string, string> }
 
-"done" means that no table and no event has the content any more. How long disks keep its bytes is in
-src/erasure/README.md.
+const schema = schemaOf(mainGroup)
 
-Examples:
-  tracebook audit erasures
-  tracebook audit erasures --pending --json
+/** A service that has never run with this version has no read models of it: then there are no names. */
+const rowsOf = async <Row extends object>(client: Client, text: string, ids: Iterable<string>): Promise<Row[]> => {
+  try {
+    return (await client.query<Row>({ text, values: [uuids([...new Set(ids)].filter(isId))] })).rows
+  } catch (error) {
+    if (hasSqlState(error, SqlState.undefinedTable)) return []
+    throw error
+  }
+}
 
-${environmentHelp}
+const readNames = async (
+  client: Client,
+  { users, namespaces }: { readonly users: Iterable<string>; readonly namespaces: Iterable<string> },
+): Promise<Names> => {
+  const people = await rowsOf<{ id: string; name: string | null }>(
+    client,
+    `select id, display_name as name from ${schema}.users where id = any($1::uuid[])`,
+    users,
+  )
+  const spaces = await rowsOf<{ id: string; slug: string }>(
+    client,
+    `select id, slug from ${schema}.namespaces where id = any($1::uuid[])`,
+    namespaces,
+  )
+  return {
+    users: new Map(people.flatMap(({ id, name }) => (name === null ? [] : [[id, JSON.parse(name) as string]]))),
+    slugs: new Map(spaces.map(({ id, slug }) => [id, slug])),
+  }
+}
 
-Exit codes:
-  0  listed
-  1  the log or the database could not be read
-  2  wrong usage`
+const PAGE = 200
 
-/** `tracebook audit erasures` */
-export const erasuresCommand = (): Command =>
-  new Command('erasures')
-    .description('List what was deleted, by whom and when, and whether it is erased')
-    .option('--json', 'one JSON document a line')
-    .option('--pending', 'only what is not erased yet')
-    .addHelpText('after', help)
-    .action((options: Options) =>
-      runCommand(async () => (await import('./run/erasures.ts')).erasures(options), options.json),
-    )
+const SYSTEM = 'system'
+
+const toJson = (deleted: DeletedTrace, { users, slugs }: Names): string => {
+  const { traceId, externalId, namespaceId, createdAt, deletedAt, deletedBy, messageCount, pending } = deleted
+  return JSON.stringify({
+    trace: { id: traceId, externalId },
+    namespace: { id: namespaceId, slug: slugs.get(namespaceId) },
+    createdAt,
+    deletedAt,
+    deletedBy: deletedBy ?? SYSTEM,
+    displayName: deletedBy === undefined ? undefined : users.get(deletedBy),
+    messageCount,
+    state: pending ? 'pending' : 'done',
+    ...pending,
+  })
+}
+
+const columns = (when: string, state: string, messages: string, by: string, trace: string): string =>
+  `${when.padEnd(20)}  ${state.padEnd(7)}  ${messages.padStart(8)}  ${by.padEnd(20)}  ${trace}`
+
+const TITLES = columns('DELETED', 'STATE', 'MESSAGES', 'BY', 'TRACE')
+
+const toLine = (deleted: DeletedTrace, { users, slugs }: Names): string => {
+  const { externalId, namespaceId, createdAt, deletedAt, deletedBy, messageCount, pending } = deleted
+  const by = deletedBy === undefined ? SYSTEM : (users.get(deletedBy) ?? deletedBy)
+  const trace = `${slugs.get(namespaceId) ?? namespaceId}/${externalId} (created ${shortTime(createdAt)})`
+  const state = pending ? 'pending' : 'done'
+  const line = columns(shortTime(deletedAt), state, `${messageCount ?? '?'}`, escapeControls(by), escapeControls(trace))
+  if (pending?.reason === undefined) return line
+  return `${line}\n  not erased yet: ${escapeControls(pending.reason)} (failed attempts: ${pending.attempts})`
+}
+
+async function* pagesOf<T>(items: AsyncIterable<T>, size: number) {
+  let page: T[] = []
+  for await (const item of items) {
+    page.push(item)
+    if (page.length < size) continue
+    yield page
+    page = []
+  }
+  if (page.length > 0) yield page
+}
+
+export const erasures = ({ json = false, pending: pendingOnly = false }: Options): Promise<number> =>
+  withLog(async ({ url, log, codec }) => {
+    const client = newClient(url, 'audit')
+    client.on('error', () => {})
+    await client.connect()
+    try {
+      let isEmpty = true
+      for await (const page of pagesOf(deletionsIn(log, codec, await readErasureState(client)), PAGE)) {
+        const shown = page.filter(({ pending }) => !pendingOnly || pending)
+        const names = await readNames(client, {
+          users: shown.flatMap(({ deletedBy }) => deletedBy ?? []),
+          namespaces: shown.map(({ namespaceId }) => namespaceId),
+        })
+        if (isEmpty && !json && shown.length > 0) await writeOut(`${TITLES}\n`)
+        if (shown.length > 0) isEmpty = false
+        for (const deleted of shown)
+          await writeOut(json ? `${escapeControls(toJson(deleted, names))}\n` : `${toLine(deleted, names)}\n`)
+      }
+      if (isEmpty && !json) await writeOut(pendingOnly ? 'No erasure is pending.\n' : 'No trace was deleted.\n')
+      return exitCodes.ok
+    } finally {
+      await closeConnection(client)
+    }
+  })

@@ -1,38 +1,118 @@
-import { Command } from 'commander'
-import { runCommand } from '../../cli/exit.ts'
-import { environmentHelp } from '../log/environment-help.ts'
-import type { Options } from './run/export.ts'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { io } from '../../cli/io.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { explainMissingFile, explainOutput } from '../../cli/named-file.ts'
+import { writeOut } from '../../cli/output.ts'
+import { deletedBefore, readErasureState } from '../../erasure/deletions.ts'
+import type { Header, Scope } from '../../log/export/format.ts'
+import { BadExport, type ReadExport, readExport } from '../../log/export/read.ts'
+import { type Begun, type WriteText, newExportWriter } from '../../log/export/write.ts'
+import type { EventLog } from '../../log/log.ts'
+import { closeConnection, newClient } from '../../postgres/connect.ts'
+import { withLog } from '../support/with-log.ts'
+import { newProgress } from './progress.ts'
+import { readScope, scopeOf } from './scope.ts'
+import { verifyExport } from './verify-export.ts'
 
-const help = `
-Writes events as JSON lines to stdout, or to a new file: a header, a line for each event in the order of the
-log, with id, stream, revision, position, type, and metadata and data as the recorded texts, and a trailer with
-the number of events and the SHA-256 of all lines before it (\`head -n -1 FILE | sha256sum\`). What was deleted
-before the export is not in it; what is deleted later stays in files.
+export type Options = {
+  readonly namespace?: string
+  readonly trace?: string
+  readonly out?: string
+  readonly resume?: string
+  readonly verify?: string
+  readonly offline?: boolean
+}
 
-  tracebook audit export --out log.ndjson
-  tracebook audit export --resume log.ndjson     after an interruption, or for what is new since
-  tracebook audit export --verify log.ndjson     the file on its own, then against the log
+type Source = { readonly log: EventLog; readonly deleted: ReadonlyMap<string, bigint> }
 
---verify names each event that the log has otherwise, has not, or has besides; what was erased since is no
-difference. With --offline it checks the file only, and needs no service.
+/** The log, and what must be left out of it: read before the log is, so that no deletion of before is missed. */
+const withSource = <T>(work: (source: Source) => Promise<T>): Promise<T> =>
+  withLog(async ({ url, log }) => {
+    const client = newClient(url, 'audit')
+    client.on('error', () => {})
+    await client.connect()
+    const state = await readErasureState(client).finally(() => closeConnection(client))
+    return work({ log, deleted: await deletedBefore(log, state) })
+  })
 
-${environmentHelp}
+type Target = {
+  readonly write: WriteText
+  readonly begun?: Begun
+  readonly file?: ReadExport
+}
 
-Exit codes:
-  0  exported; with --verify: nothing differs
-  1  failed
-  2  wrong usage
-  3  with --verify: the file is not whole, or was changed, or the log differs from it`
+const exportTo = async ({ log, deleted }: Source, scope: Scope, { write, begun, file }: Target): Promise<number> => {
+  const writer = newExportWriter(write, begun)
+  const { id: logId } = await log.identity()
+  const header: Header = { tracebookLog: 1, logId, scope, exportedAt: Date.now() }
+  if (!file?.header()) await writer.header(header)
+  const through = await log.head()
+  const progress = newProgress('export')
+  try {
+    const after = file?.last()
+    const isKnown = file?.hasStream ?? (() => false)
+    for await (const event of readScope(log, { scope, deleted, through, after, isKnown })) {
+      await writer.event(event)
+      progress.advance(1, event.position, through)
+    }
+  } finally {
+    await writer.flush().finally(progress.stop)
+  }
+  const { events, sha256 } = await writer.trailer(through)
+  io().stderr.write(`${events} events, sha256 ${sha256}\n`)
+  return exitCodes.ok
+}
 
-/** `tracebook audit export` */
-export const exportCommand = (): Command =>
-  new Command('export')
-    .description('Write the log, or a part of it, to a file that can be checked')
-    .option('--namespace <slug>', 'only a namespace and its traces')
-    .option('--trace <id>', 'only one trace: its id, or with --namespace its externalId')
-    .option('--out <file>', 'write to a new file instead of stdout')
-    .option('--resume <file>', 'go on with a file')
-    .option('--verify <file>', 'check a file')
-    .option('--offline', 'with --verify: check the file on its own only')
-    .addHelpText('after', help)
-    .action((options: Options) => runCommand(async () => (await import('./run/export.ts')).exportLog(options)))
+type Explain = (path: string) => (error: unknown) => never
+
+/** Runs `work` with a file, whose content is on the disk afterwards. */
+const withFile = async <T>(
+  { path, flags, explain }: { readonly path: string; readonly flags: string | number; readonly explain: Explain },
+  work: (file: FileHandle) => Promise<T>,
+): Promise<T> => {
+  const file = await open(path, flags, 0o600).catch(explain(path))
+  try {
+    const result = await work(file)
+    await file.sync()
+    return result
+  } finally {
+    await file.close()
+  }
+}
+
+/** Goes on behind the last whole line of an event; a trailer is written anew. */
+const resume = (source: Source, path: string): Promise<number> =>
+  withFile({ path, flags: constants.O_WRONLY | constants.O_APPEND, explain: explainMissingFile }, async (handle) => {
+    const file = readExport(path)
+    for await (const _ of file.events);
+    const header = file.header()!
+    if (header.logId !== (await source.log.identity()).id) throw new BadExport('the file is of another log')
+    const { hash, bytes } = file.body()
+    await handle.truncate(bytes)
+    const write = (text: string) => handle.appendFile(text)
+    return exportTo(source, header.scope, { write, begun: { hash, events: file.count() }, file })
+  })
+
+const assertUsage = ({ namespace, trace, out, resume: resumed, verify, offline }: Options) => {
+  if ([out, resumed, verify].filter((path) => path !== undefined).length > 1)
+    throw new UsageError('only one of --out, --resume and --verify can be given')
+  if ((resumed ?? verify) !== undefined && (namespace ?? trace) !== undefined)
+    throw new UsageError('the file says itself which events it has: leave out --namespace and --trace')
+  if (offline && verify === undefined) throw new UsageError('--offline belongs to --verify')
+}
+
+export const exportLog = async (options: Options): Promise<number> => {
+  assertUsage(options)
+  const { out, resume: resumed, verify, offline = false } = options
+  if (verify !== undefined) return verifyExport(verify, offline ? undefined : withSource)
+  if (resumed !== undefined) return withSource((source) => resume(source, resumed))
+  const scope = scopeOf(options)
+  return withSource((source) =>
+    out === undefined
+      ? exportTo(source, scope, { write: writeOut })
+      : withFile({ path: out, flags: 'wx', explain: explainOutput }, (file) =>
+          exportTo(source, scope, { write: (text) => file.appendFile(text) }),
+        ),
+  )
+}

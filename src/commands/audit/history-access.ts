@@ -4,7 +4,9 @@ import { hasStatus } from '../../sync/api/errors.ts'
 import { type HistoryClient, newHistoryClient } from '../../sync/api/history.ts'
 import type { RetryTiming } from '../../sync/api/retry.ts'
 import { sessionHasEnded } from '../../sync/login/connect.ts'
+import type { ClientOptions } from '../declared/command.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
+import { findTrace } from '../support/find-trace.ts'
 
 /** Whose history is read, for sentences about a refusal; a namespace's own without an externalId. */
 export type Subject = {
@@ -62,4 +64,21 @@ export const explaining = async <T>(server: string, subject: Subject, work: () =
   } catch (error) {
     throw explained(error, server, subject)
   }
+}
+
+type PastOfTrace = { readonly externalId: string; readonly namespace: string; readonly history: HistoryClient }
+
+/** Runs requests about the past of the trace that a user names. @throws what `findTrace`, `openHistory` and `explaining` throw */
+export const withPastOf = async <T>(
+  given: Access,
+  options: ClientOptions,
+  name: string,
+  work: (past: PastOfTrace) => Promise<T>,
+): Promise<T> => {
+  const { access, trace } = await findTrace(given, options, name)
+  const { externalId } = trace
+  const { history } = await openHistory(access)
+  return explaining(access.server, { externalId, namespace: options.namespace, isPast: true }, () =>
+    work({ externalId, namespace: trace.namespace.slug, history }),
+  )
 }

@@ -1,32 +1,64 @@
-import { Command } from 'commander'
-import { runCommand } from '../../cli/exit.ts'
+import { io } from '../../cli/io.ts'
+import { exitCodes } from '../../cli/exit.ts'
+import { stoppable } from '../../cli/interrupt.ts'
+import { explainMissingFile } from '../../cli/named-file.ts'
+import { newCodec } from '../../engine/codec.ts'
+import { formats } from '../../events.ts'
+import type { CopySource } from '../../log/copy/comparison.ts'
+import { type Copied, copyFrom } from '../../log/copy/copy.ts'
+import { BadExport, type CheckedExport, checkExport, readExport } from '../../log/export/read.ts'
+import type { EventLog } from '../../log/log.ts'
+import { openLocation } from '../log/open-location.ts'
+import { newProgress } from './progress.ts'
 
-const help = `
-Puts a whole exported log into an empty one, with the ids, revisions and times of its events. All of the file
-is checked first: nothing is written from one that was changed or cut off. A file of one namespace or trace is
-refused: users and sessions are not in it. Broken off, also with Ctrl-C, another run goes on.
+/** The file as a source of a copy. */
+const sourceOf = (path: string, { last }: CheckedExport): CopySource => ({
+  head: () => Promise.resolve(last?.position ?? 0n),
+  readAll: () => readExport(path).events,
+  read: async function* (stream, { limit = Infinity } = {}) {
+    let left = limit
+    for await (const event of readExport(path).events) {
+      if (event.stream !== stream) continue
+      if (left-- <= 0) return
+      yield event
+    }
+  },
+})
 
-The target is what --to names, as \`tracebook log copy\` does, else EVENTSTORE_URL, else DATABASE_URL, else the
-PostgreSQL of DATA_DIR, which is started for it; there the service has to be stopped. Start the service on it
-afterwards, with a log in EventStoreDB on an empty database: it builds the read models. The log is a new one, with
-another logId. Pictures of namespaces are not
-in a log: bring the table tracebook.avatars along.
+/** Checks a file that is to be imported. @throws BadExport, UsageError where it is not there */
+const checkImport = async (path: string): Promise<CheckedExport> => {
+  const codec = newCodec(formats)
+  const checked = await checkExport(path, codec.assertKnown).catch(explainMissingFile(path))
+  if (checked.header.scope.is !== 'log')
+    throw new BadExport('the file has a part of a log, which cannot stand alone: users and sessions are missing')
+  return checked
+}
 
-Examples:
-  tracebook audit import log.ndjson
+const copyInto = (to: EventLog, from: CopySource, signal: AbortSignal): Promise<Copied> => {
+  const progress = newProgress('import')
+  let done = 0
+  const onAppend = ({ events, position, head }: { events: number; position: bigint; head: bigint }) => {
+    progress.advance(events - done, position, head)
+    done = events
+  }
+  return copyFrom({ from, to, keepsRevisions: true, signal, progress: onAppend }).finally(progress.stop)
+}
 
-Exit codes:
-  0  imported and verified
-  1  failed, refused (the file is not whole, or the log not empty), or stopped before the end
-  2  wrong usage`
-
-/** `tracebook audit import` */
-export const importCommand = (): Command =>
-  new Command('import')
-    .description('Put an exported log into an empty one')
-    .argument('<file>', 'as `tracebook audit export` writes it')
-    .option('--to <log>', 'the log to write: a URL, or `embedded`')
-    .addHelpText('after', help)
-    .action((file: string, { to }: { readonly to?: string }) =>
-      runCommand(async () => (await import('./run/import.ts')).importLog(file, to)),
-    )
+export const importLog = async ({ to }: { readonly to?: string }, path: string): Promise<number> => {
+  const from = sourceOf(path, await checkImport(path)) // before a PostgreSQL is started for it
+  const location = to ?? (io().env.EVENTSTORE_URL || io().env.DATABASE_URL || 'embedded')
+  return stoppable(async (signal) => {
+    const { log: target } = await openLocation(location, 'target', signal)
+    try {
+      const { events, before, digest, isComplete } = await copyInto(target, from, signal)
+      if (!isComplete) {
+        io().stderr.write(`Stopped after ${events} events. Run it again to go on.\n`)
+        throw signal.reason
+      }
+      io().stdout.write(`${events} events, ${events - before} of them imported now. Verified: sha256 ${digest}\n`)
+      return exitCodes.ok
+    } finally {
+      await target.close()
+    }
+  })
+}

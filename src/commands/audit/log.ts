@@ -1,71 +1,120 @@
-import { Command } from 'commander'
-import { entryTypes } from '../../contract/entry-types.ts'
-import { clientCommand } from '../support/client-command.ts'
-import type { Help } from '../support/help.ts'
-import { idHelp } from '../support/id-help.ts'
-import { wholeNumber } from './whole-number.ts'
-import type { Options } from './run/log.ts'
+import { io } from '../../cli/io.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printDocument, say, writeOut } from '../../cli/output.ts'
+import type { HistoryClient, TimelineEntry } from '../../sync/api/history.ts'
+import type { Access } from '../support/access.ts'
+import { findTrace } from '../support/find-trace.ts'
+import { type ReadPage, listedEntries, newEntryReader } from './entries.ts'
+import { entryLine } from './entry-line.ts'
+import { followEntries, newWaking } from './follow-entries.ts'
+import { type Subject, explaining, openHistory } from './history-access.ts'
+import type { ClientOptions } from '../declared/command.ts'
 
-const TYPES_A_LINE = 5
-
-const typesText = (): string =>
-  Array.from({ length: Math.ceil(entryTypes.length / TYPES_A_LINE) }, (_, line) =>
-    entryTypes.slice(line * TYPES_A_LINE, (line + 1) * TYPES_A_LINE).join(', '),
-  ).join(',\n  ')
-
-const help: Help = {
-  about: `
-Who did what, and when, on one line each: of a trace for the members of its namespace, without an
-id of the whole namespace, deleted traces included, for its admins. The oldest comes first.
-
-A line: time, revision, who, in the log of a namespace the trace ("-": the namespace itself), and what
-happened. The revision is what "tracebook audit show" and "diff" take. A time is ISO 8601 with a zone, or
-milliseconds since 1970; --from is included, --to is not.
-
---follow shows what is there, with --limit the newest so many, and then each entry as it comes, until
-Ctrl-C. A lost connection is made again, and nothing is missed or shown twice.
-
-${idHelp}
-
-Types: ${typesText()}`,
-  examples: [
-    ['tracebook audit log'],
-    ['tracebook audit log --type TraceDeleted,MemberRemoved --from 2026-01-01T00:00:00Z'],
-    ['tracebook audit log 0192f0c1 --desc --limit 20'],
-    ['tracebook audit log 0192f0c1 --follow --json'],
-  ],
-  documents: [
-    [
-      '{"revision","type","at","actor"?,"text","trace"?,"messages"?,"patch"?,"requestId"?,…}',
-      'an entry, as the API shows it (TimelineEntry); at: milliseconds since 1970',
-    ],
-  ],
-  exitCodes: {
-    0: 'listed, or ended by Ctrl-C',
-    1: 'the server refused',
-    2: 'wrong usage, no such trace, not logged in, or logged out meanwhile',
-  },
+export type Options = ClientOptions & {
+  readonly type?: string
+  readonly actor?: string
+  readonly from?: string
+  readonly to?: string
+  readonly limit?: number
+  readonly desc?: boolean
+  readonly follow?: boolean
 }
 
-/** `tracebook audit log` */
-export const auditLogCommand = (): Command =>
-  clientCommand<Options, [string | undefined]>(
-    new Command('log')
-      .description('List or follow who did what to a trace or in a namespace')
-      .argument(
-        '[id]',
-        'the trace: its id, the beginning of one, or a link (default: all of the namespace, for its admins)',
-      )
-      .option('--type <types>', 'only entries of these types, separated by commas')
-      .option('--actor <user>', 'only what the user with this id did')
-      .option('--from <time>', 'only what happened at this time or later')
-      .option('--to <time>', 'only what happened before this time')
-      .option('--limit <count>', 'at most so many entries', wholeNumber)
-      .option('--desc', 'the newest first')
-      .option('-f, --follow', 'go on with what comes'),
-    {
-      help,
-      namespace: 'the namespace (default: that of your login)',
-      run: async (...args) => (await import('./run/log.ts')).showLog(...args),
-    },
+/** As many as one answer always has room for. */
+const PAGE = 100
+
+const filtersOf = ({ type, actor, from, to }: Options) => ({
+  ...(type === undefined ? {} : { type }),
+  ...(actor === undefined ? {} : { actor }),
+  ...(from === undefined ? {} : { from }),
+  ...(to === undefined ? {} : { to }),
+})
+
+const pagesOf = (history: HistoryClient, { externalId, namespace }: Subject, options: Options): ReadPage => {
+  const { limit = PAGE, desc = false, follow = false } = options
+  const query = {
+    ...filtersOf(options),
+    order: desc ? ('desc' as const) : ('asc' as const),
+    limit: follow ? PAGE : Math.min(PAGE, limit),
+  }
+  return (cursor) => {
+    const page = cursor === undefined ? query : { ...query, cursor }
+    if (externalId === undefined) return history.namespaceEvents(namespace!, page)
+    return history.traceEvents(externalId, namespace === undefined ? page : { ...page, namespace })
+  }
+}
+
+const printerOf =
+  (namesTrace: boolean, json: boolean) =>
+  (entry: TimelineEntry): Promise<void> =>
+    json ? printDocument(entry) : writeOut(`${entryLine(entry, namesTrace, io().stdout.columns)}\n`)
+
+/** Shows the last so many of what is there. */
+const showNewest = async (
+  entries: AsyncIterable<TimelineEntry>,
+  most: number,
+  show: (entry: TimelineEntry) => Promise<void>,
+) => {
+  if (most === Infinity) {
+    for await (const entry of entries) await show(entry)
+    return
+  }
+  const newest: TimelineEntry[] = []
+  for await (const entry of entries) {
+    newest.push(entry)
+    if (newest.length > most) newest.shift()
+  }
+  for (const entry of newest) await show(entry)
+}
+
+/** Whose timeline is asked for: without a name that of the namespace, of the login where none is named. */
+const subjectOf = async (given: Access, name: string | undefined, options: Options) => {
+  if (name === undefined) return { access: given, subject: undefined }
+  const { access, trace } = await findTrace(given, options, name)
+  return { access, subject: { externalId: trace.externalId, namespace: trace.namespace.slug } }
+}
+
+const listLog = async (given: Access, name: string | undefined, options: Options): Promise<number> => {
+  const { access, subject: trace } = await subjectOf(given, name, options)
+  const { history, namespaceSlug } = await openHistory(access)
+  const subject: Subject = trace ?? { namespace: namespaceSlug }
+  const show = printerOf(name === undefined, options.json ?? false)
+  await explaining(access.server, subject, async () => {
+    for await (const entry of listedEntries(pagesOf(history, subject, options), options.limit ?? Infinity))
+      await show(entry)
+  })
+  return exitCodes.ok
+}
+
+const sayLost = () =>
+  say(
+    'The entries that were shown last are not there any more: they were deleted, or the service has lost them, as after a ' +
+      'restored backup. What happens from now on is shown.',
   )
+
+const followLog = async (given: Access, name: string | undefined, options: Options): Promise<never> => {
+  const { access, subject: trace } = await subjectOf(given, name, options)
+  const waking = newWaking(say)
+  const { token, history, namespaceSlug } = await openHistory(access, {
+    asNamespace: true,
+    timing: waking.timing,
+  })
+  const subject: Subject = trace ?? { namespace: namespaceSlug }
+  const show = printerOf(name === undefined, options.json ?? false)
+  const read = newEntryReader(pagesOf(history, subject, options), sayLost)
+  return explaining(access.server, subject, async () => {
+    await showNewest(read(), options.limit ?? Infinity, show)
+    const close = waking.listen({ server: access.server, token, externalId: trace?.externalId })
+    return followEntries({ read, show, waking, say }).finally(close)
+  })
+}
+
+export const showLog = async (access: Access, options: Options, name: string | undefined): Promise<number> => {
+  if (!options.follow) return listLog(access, name, options)
+  if (options.desc || options.to !== undefined)
+    throw new UsageError('--follow goes on with what comes: leave out --desc and --to')
+  // Nothing is left to do: also a request that waits for its answer is given up.
+  const leave = () => process.exit(exitCodes.ok)
+  process.once('SIGINT', leave).once('SIGTERM', leave)
+  return followLog(access, name, options)
+}

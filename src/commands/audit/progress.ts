@@ -1,6 +1,6 @@
 import { io } from '../../cli/io.ts'
 import { Presets, SingleBar } from 'cli-progress'
-import { durationText } from '../../cli/duration-text.ts'
+import { durationText } from '../../cli/time-text.ts'
 import { percentDone } from '../../base/for-people.ts'
 
 /** How far some work on the log has come: shown on stderr, as a bar on a terminal, else as lines. */

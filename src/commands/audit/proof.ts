@@ -1,34 +1,41 @@
-import { Command } from 'commander'
-import { runCommand } from '../../cli/exit.ts'
-import { idHelp } from '../support/id-help.ts'
+import { z } from 'zod'
+import { commandName } from '../../cli/command-name.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printLines } from '../../cli/output.ts'
+import { pause } from '../../base/waits.ts'
+import { Bundle, checkBundle } from '../../proof/bundle.ts'
+import { openAccess } from '../support/access.ts'
+import { findTrace } from '../support/find-trace.ts'
+import { openAuditClient } from './audit-client.ts'
 
-const help = `
-Prints a bundle: the event, the way from it to a signed checkpoint of the log, and the key of the log. It can
-be checked without the service: tracebook audit verify --offline BUNDLE
+/** How long to wait for a checkpoint that covers the event. */
+const WAIT_MS = 20_000
 
-  tracebook audit proof 0192f0c1 3 > bundle.json
+const EventProof = Bundle.omit({ key: true })
 
-Needs a login as a member of the trace's namespace. An event that is seconds old is waited for.
+const Key = z.object({ key: z.string() })
 
-${idHelp}
-
-Environment:
-  TRACEBOOK_URL         the server, when --server is not given
-  TRACEBOOK_CONFIG_DIR  the folder of the login, instead of the platform's own
-
-Exit codes:
-  0  printed
-  1  the server refused, or did not answer
-  2  wrong usage, not logged in, or there is no such event`
-
-/** `tracebook audit proof` */
-export const proofCommand = (): Command =>
-  new Command('proof')
-    .description('Print a proof that an event of a trace is in the log')
-    .argument('<id>', 'the trace: its id, the beginning of one, or a link')
-    .argument('<revision>', 'the revision of the event in the trace')
-    .option('--server <url>', 'the server (default: $TRACEBOOK_URL, else that of the last login)')
-    .addHelpText('after', help)
-    .action((trace: string, revision: string, options: { readonly server?: string }) =>
-      runCommand(async () => (await import('./run/proof.ts')).proof(trace, revision, options)),
-    )
+export const proof = async (options: { readonly server?: string }, name: string, revision: string): Promise<number> => {
+  if (!/^\d{1,16}$/.test(revision)) throw new UsageError(`"${revision}" is no revision: a whole number from 0 on`)
+  const { access, trace } = await findTrace(openAccess(options), options, name)
+  const { externalId, namespace } = trace
+  const client = await openAuditClient(access.server)
+  const query = `?${new URLSearchParams({ namespace: namespace.slug })}`
+  const path = `/v1/traces/${encodeURIComponent(externalId)}/events/${revision}/proof${query}`
+  for (const until = performance.now() + WAIT_MS; ;) {
+    const found = await client.dataSoon(path, EventProof)
+    if (found === undefined)
+      throw new UsageError(
+        `The trace "${externalId}" has no revision ${revision}. Its revisions: ${commandName} audit log ${externalId}`,
+      )
+    if (!('retryAfter' in found)) {
+      const { key } = await client.data('/v1/audit/key', Key)
+      const bundle = { ...found, key }
+      checkBundle(bundle)
+      await printLines(JSON.stringify(bundle, null, 2).split('\n'))
+      return exitCodes.ok
+    }
+    if (performance.now() > until) throw new Error('no checkpoint covers the event yet: try again')
+    await pause(found.retryAfter * 1_000)
+  }
+}

@@ -1,40 +1,105 @@
-import { Command } from 'commander'
-import { runCommand } from '../../cli/exit.ts'
-import { environmentHelp } from '../log/environment-help.ts'
-import type { Options } from './run/replay.ts'
+import { groups as allGroups } from '../../../projections/index.ts'
+import { escapeControls } from '../../cli/escape.ts'
+import { exitCodes } from '../../cli/exit.ts'
+import { writeOut } from '../../cli/output.ts'
+import type { Client } from '../../engine/checkpoint.ts'
+import { type Difference, compareSchemas, quarantinedInEither } from '../../engine/compare-schemas.ts'
+import { type Group, schemaOf } from '../../engine/group.ts'
+import { type Replica, withReplica } from '../../engine/rebuild.ts'
+import { closeConnection, newClient } from '../../postgres/connect.ts'
+import { withSchema } from '../support/read-models.ts'
+import { type OpenedLog, withLog } from '../support/with-log.ts'
+import { selectGroups } from '../rebuild.ts'
+import { newProgress } from './progress.ts'
 
-const help = `
-Builds the read models from the log anew, beside those that serve, which proves that the log can be replayed.
-With --compare each row is compared with those that serve, when both have applied the same events, and each
-difference is named: "missing" and "extra" say what is wrong with a row that serves. Rows of streams in
-quarantine are left out, and the streams named. The new read models are dropped, unless --swap puts them in the
-place of those that serve, which also mends what differs. Nothing stops meanwhile.
+export type Options = {
+  readonly group?: string
+  readonly compare?: boolean
+  readonly swap?: boolean
+  readonly json?: boolean
+}
 
-A line of --json: type "difference" with group, table, kind ("missing", "extra", "different", "table missing",
-"table extra", "columns differ"), key and columns; type "quarantined" with group, stream and reason; type
-"replayed" with group and position, and with --compare how many differences.
+type Compared = { readonly differences: number; readonly quarantined: number; readonly position: bigint }
 
-Examples:
-  tracebook audit replay --compare
-  tracebook audit replay --compare --json
+/** For a slow reader of the differences, who holds up the transaction. */
+const IDLE_TRANSACTION = '1h'
 
-${environmentHelp}
+const print = (json: boolean, type: string, details: object, text: string) =>
+  writeOut(`${escapeControls(json ? JSON.stringify({ type, ...details }) : text)}\n`)
 
-Exit codes:
-  0  replayed, and with --compare equal
-  1  failed
-  2  wrong usage
-  3  there are differences, or streams in quarantine, which were not compared`
+const differenceText = (group: Group, { table, kind, key = {}, columns = [] }: Difference): string => {
+  const values = Object.entries(key).map(([column, value]) => `${column}=${String(value)}`)
+  const place = [`${schemaOf(group)}.${table}`, ...values].join(' ')
+  return columns.length === 0 ? `${place}: ${kind}` : `${place}: ${kind}: ${columns.join(', ')}`
+}
 
-/** `tracebook audit replay` */
-export const replayCommand = (): Command =>
-  new Command('replay')
-    .description('Build the read models anew beside those that serve, and compare them')
-    .option('--group <name>', 'which read models (default: all, one after the other)')
-    .option('--compare', 'compare them row by row with those that serve')
-    .option('--swap', 'put the new ones in the place of those that serve')
-    .option('--json', 'one JSON document a line')
-    .addHelpText('after', help)
-    .action((options: Options) =>
-      runCommand(async () => (await import('./run/replay.ts')).replay(options), options.json),
-    )
+/** Begins a transaction whose snapshot shows both schemas at one position; gives the position. */
+const beginComparison = (client: Client, live: string, replica: Replica): Promise<bigint> =>
+  replica.atSamePosition(async () => {
+    await client.query('begin isolation level repeatable read read only')
+    await client.query(`set local idle_in_transaction_session_timeout = '${IDLE_TRANSACTION}'`)
+    return (await client.query<{ position: bigint }>(`select position from ${live}.reached`)).rows[0]!.position
+  })
+
+const compare = async (url: string, group: Group, replica: Replica, json: boolean): Promise<Compared> => {
+  const client = newClient(url, 'audit')
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const schemas = { live: schemaOf(group), replica: replica.schema }
+    const position = await beginComparison(client, schemas.live, replica)
+    const quarantined = await quarantinedInEither(client, schemas)
+    for (const { stream, reason } of quarantined)
+      await print(json, 'quarantined', { group: group.name, stream, reason }, `${stream}: in quarantine, not compared`)
+    let differences = 0
+    for await (const difference of compareSchemas({ client, group, ...schemas, quarantined })) {
+      differences += 1
+      await print(json, 'difference', { group: group.name, ...difference }, differenceText(group, difference))
+    }
+    return { differences, quarantined: quarantined.length, position }
+  } finally {
+    await closeConnection(client)
+  }
+}
+
+const comparedText = ({ differences, quarantined }: Compared): string => {
+  const aside =
+    quarantined === 0 ? '' : `, ${quarantined} ${quarantined === 1 ? 'stream' : 'streams'} in quarantine left out`
+  return `${differences === 0 ? 'equal to those that serve' : `${differences} ${differences === 1 ? 'difference' : 'differences'}`}${aside}`
+}
+
+const replayGroup = async ({ url, log, codec }: OpenedLog, group: Group, options: Options): Promise<number> => {
+  const { json = false } = options
+  await withSchema(url, group, async () => {}) // refuses a database that has no read models of this version
+  const started = performance.now()
+  const progress = newProgress(`replay of ${group.name}`)
+  let reached = 0n
+  const onBatch = (position: bigint, goal: bigint, events: number) => {
+    reached = position
+    progress.advance(events, position, goal)
+  }
+  const work = async (replica: Replica) => {
+    progress.stop()
+    const compared = options.compare ? await compare(url, group, replica, json) : undefined
+    if (options.swap) await replica.swap()
+    return compared
+  }
+  const compared = await withReplica({ url, group, log, codec, progress: onBatch }, work).finally(progress.stop)
+  const position = compared?.position ?? reached
+  const seconds = ((performance.now() - started) / 1_000).toFixed(1)
+  const details = { group: group.name, position: `${position}`, ...(compared && { differences: compared.differences }) }
+  const result = [`read models ${group.name} replayed to position ${position} in ${seconds} s`]
+  if (compared) result.push(comparedText(compared))
+  if (options.swap) result.push('swapped')
+  await print(json, 'replayed', details, result.join(': '))
+  return !compared || compared.differences + compared.quarantined === 0 ? exitCodes.ok : exitCodes.found
+}
+
+export const replay = (options: Options): Promise<number> => {
+  const groups = selectGroups(allGroups, options.group)
+  return withLog(async (opened) => {
+    const outcomes: number[] = []
+    for (const group of groups) outcomes.push(await replayGroup(opened, group, options))
+    return Math.max(...outcomes)
+  })
+}

@@ -1,47 +1,60 @@
-import { Command } from 'commander'
-import { clientCommand } from '../support/client-command.ts'
-import type { Help } from '../support/help.ts'
-import { idHelp } from '../support/id-help.ts'
-import { wholeNumber } from './whole-number.ts'
-import type { Options } from './run/show.ts'
+import { io } from '../../cli/io.ts'
+import { escapeControls } from '../../cli/escape.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printDocument, printLines } from '../../cli/output.ts'
+import { shortTime } from '../../cli/time-text.ts'
+import type { PastQuery, PastTrace } from '../../sync/api/history.ts'
+import { messageLines } from '../../tail/message-lines.ts'
+import { messageWidth } from '../../tail/printers.ts'
+import type { Access } from '../support/access.ts'
+import { type Message, messagesOf } from '../support/pages.ts'
+import { withPastOf } from './history-access.ts'
+import type { ClientOptions } from '../declared/command.ts'
 
-const help: Help = {
-  about: `
-A trace as it was after a revision or at a time, for the members of its namespace; without both as it
-is now. With --messages its messages of then as well, as "tracebook tail" prints them.
+export type Options = ClientOptions & { readonly revision?: number; readonly at?: string; readonly messages?: boolean }
 
-"tracebook audit log <id>" lists the revisions. A time is ISO 8601 with a zone, or milliseconds
-since 1970. Of the messages that were written by one request, all are shown.
+/** The last time that the service takes: the last revision is that of then. */
+const END_OF_TIME = '9'.repeat(15)
 
-${idHelp}`,
-  examples: [
-    ['tracebook audit show 0192f0c1 --revision 12'],
-    ['tracebook audit show 0192f0c1 --at 2026-01-31T12:00:00Z --messages'],
-    ['tracebook audit show 0192f0c1 --json'],
-  ],
-  documents: [
-    ['{"type":"trace","trace","revision"}', 'the trace, as the API shows it'],
-    ['{"type":"message","message"}', 'with --messages, each of them, with its parts'],
-  ],
-  exitCodes: {
-    0: 'shown',
-    1: 'the server refused, or did not answer',
-    2: 'wrong usage, not logged in, or the trace was not there then',
-  },
+const momentOf = ({ revision, at }: Options): PastQuery =>
+  revision === undefined ? { at: at ?? END_OF_TIME } : { revision: String(revision) }
+
+const TIMES = new Set(['createdAt', 'updatedAt', 'startedAt', 'endedAt'])
+
+const textOf = (name: string, value: unknown): string => {
+  if (TIMES.has(name)) return shortTime(value as number)
+  if (name === 'namespace') return (value as PastTrace['trace']['namespace']).slug
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** `tracebook audit show` */
-export const auditShowCommand = (): Command =>
-  clientCommand<Options, [string]>(
-    new Command('show')
-      .description('Show a trace as it was')
-      .argument('<id>', 'the trace: its id, the beginning of one, or a link')
-      .option('--revision <revision>', 'as it was after this revision', wholeNumber)
-      .option('--at <time>', 'as it was at this time')
-      .option('--messages', 'with its messages'),
-    {
-      help,
-      namespace: 'the namespace that the trace is in',
-      run: async (...args) => (await import('./run/show.ts')).show(...args),
-    },
+/** A trace as lines of a name and a value, in two columns; a value of several lines stays in its column. */
+const traceLines = ({ trace, revision }: PastTrace): string[] => {
+  const fields = Object.entries({ revision, ...trace })
+  const width = Math.max(...fields.map(([name]) => name.length)) + 2
+  return fields.flatMap(([name, value]) =>
+    textOf(name, value)
+      .split(/\r?\n/)
+      .map((line, i) => `${(i === 0 ? escapeControls(name) : '').padEnd(width)}${escapeControls(line)}`.trimEnd()),
   )
+}
+
+const printTrace = (past: PastTrace, json: boolean) =>
+  json ? printDocument({ type: 'trace', ...past }) : printLines(traceLines(past))
+
+const printMessage = (message: Message, json: boolean) =>
+  json
+    ? printDocument({ type: 'message', message })
+    : printLines(['', ...messageLines(message, messageWidth(io().stdout))])
+
+export const show = async (given: Access, options: Options, name: string): Promise<number> => {
+  const { at, revision, json = false } = options
+  if (at !== undefined && revision !== undefined) throw new UsageError('only one of --revision and --at can be given')
+  await withPastOf(given, options, name, async ({ externalId, namespace, history }) => {
+    const past = await history.trace(externalId, { ...momentOf(options), namespace })
+    await printTrace(past, json)
+    if (!options.messages) return
+    const query = { revision: String(past.revision), namespace }
+    for await (const message of messagesOf(history, externalId, query)) await printMessage(message, json)
+  })
+  return exitCodes.ok
+}

@@ -16,7 +16,7 @@ import { type TrustedKeys, type Verified, verifyLog } from '../../proof/verify/v
 import { type KeptCheckpoint, NOTHING_KEPT, readKept, writeKept } from './kept-checkpoint.ts'
 import { otherLogProblem } from './other-log.ts'
 import { KEY_UNKNOWN, trustedKeys } from './trusted-keys.ts'
-import { withDatabase } from '../with-database.ts'
+import { withDatabase } from '../support/database.ts'
 
 export type DatabaseOptions = {
   readonly key?: string
@@ -90,7 +90,7 @@ const readKnown = async (config: Config, logId: string, { key, acceptKey }: Data
 }
 
 const refuseFound = (found: number, options: DatabaseOptions): Promise<number> => {
-  const reason = found === 1 ? 'one thing is not as it should be' : `${found} things are not as they should be`
+  const reason = `the check found ${found} ${found === 1 ? 'problem' : 'problems'}`
   return refuse(reason, options, found)
 }
 

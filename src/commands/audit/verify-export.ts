@@ -1,5 +1,5 @@
 import { exitCodes } from '../../cli/exit.ts'
-import { explainMissingFile } from '../../cli/missing-file.ts'
+import { explainMissingFile } from '../../cli/named-file.ts'
 import { printLines, say } from '../../cli/output.ts'
 import { BadExport, checkExport, readExport } from '../../log/export/read.ts'
 import type { EventLog, RecordedEvent } from '../../log/log.ts'

@@ -1,67 +1,88 @@
-import { Command } from 'commander'
-import { runCommand } from '../../cli/exit.ts'
-import type { Options } from './run/verify.ts'
+import { readFile } from 'node:fs/promises'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { explainMissingFile } from '../../cli/named-file.ts'
+import { printDocument, printLines } from '../../cli/output.ts'
+import { BadBundle, Bundle, type Proven, checkBundle, describeProven } from '../../proof/bundle.ts'
+import { type Loss, parseLoss } from '../../proof/losses.ts'
+import { parseVerifier } from '../../proof/note.ts'
+import { verifyDatabase } from './verify-database.ts'
+import { verifyServer } from './verify-server.ts'
 
-const help = `
-Compares every event of the log with its leaf in the Merkle tree, and the tree with the newest signed checkpoint
-and with the one that was kept at the last time. Names each event that was changed, removed, inserted, moved or
-put into another order. Reads the database of the service, and changes nothing there; a service may go on.
+export type Options = {
+  readonly server?: string | true
+  readonly offline?: string
+  readonly key?: string
+  readonly acceptLost: readonly string[]
+  readonly acceptKey: readonly string[]
+  readonly acceptLog: readonly string[]
+  readonly requireKept?: boolean
+  readonly json?: boolean
+}
 
-  tracebook audit verify                                 the log of DATABASE_URL, or of DATA_DIR
-  tracebook audit verify --server https://traces.example.org   by the API: that the log continues what was kept
-  tracebook audit verify --offline bundle.json           what \`tracebook audit proof\` printed, without any service
+const readBundle = async (path: string): Promise<Bundle> => {
+  const text = await readFile(path, 'utf8').catch(explainMissingFile(path))
+  try {
+    return Bundle.parse(JSON.parse(text))
+  } catch (error) {
+    throw new BadBundle(`${path} is no bundle of \`tracebook audit proof\``, { cause: error })
+  }
+}
 
-The newest checkpoint is kept in the configuration folder, for the next time, by the id of the log, its origin and the
-addresses that it was served at. Keep a copy elsewhere: who can change the database may be able to change this folder,
-too. At the first time nothing is there to compare with, which is said; with --require-kept nothing is checked then, so
-that a script notices. A log with another id where one was kept before, at the same address or of the same origin, is
-refused: it must be named with --accept-log, and a new key of it with --accept-key.
+const provenDocument = ({ origin, event, index, size, key }: Proven, isKnownKey: boolean) => {
+  const { id, stream, type } = event
+  return { type: 'proven', origin, index, size, key, isKnownKey, event: { id, stream, type } }
+}
 
-The newest checkpoint must be signed by the key that --key names, else by that of AUDIT_KEY, AUDIT_KEY_FILE or DATA_DIR,
-else by the one that signed the checkpoint that was kept. A key that has replaced another one, and a former one that was
-not known at the last time, must be named with --accept-key.
+/** Checks a bundle without the service, and says in words what it proves. */
+const verifyOffline = async (
+  path: string,
+  { key, json = false }: { readonly key?: string; readonly json?: boolean },
+): Promise<number> => {
+  try {
+    const proven = checkBundle(await readBundle(path), key)
+    const isKnownKey = key !== undefined
+    await (json
+      ? printDocument(provenDocument(proven, isKnownKey))
+      : printLines(describeProven(proven, isKnownKey).split('\n')))
+    return exitCodes.ok
+  } catch (error) {
+    if (!(error instanceof BadBundle)) throw error
+    const reason = error.message
+    await (json ? printDocument({ type: 'refused', reason }) : printLines([`NOT proven: ${reason}`]))
+    return exitCodes.found
+  }
+}
 
-Events that were lost with the end of the log, after a failover or with a backup, are named. When the service
-misses them it says what was lost, in a line of its log; --accept-lost with the word \`accept\` of that line says
-that you know of it: exactly these events may be missing then.
+/** @throws UsageError */
+const lossesOf = ({ acceptLost }: Options): Loss[] =>
+  acceptLost.map((text) => {
+    const loss = parseLoss(text)
+    if (loss) return loss
+    throw new UsageError(`--accept-lost: "${text}" is no loss: EPOCH:FROM-TO:COUNT:DIGEST, as the service has said it`)
+  })
 
-With --json, stdout holds one JSON document a line: {"type":"finding","kind",…} for each finding, then
-{"type":"verified"|"refused",…}.
+const assertKey = (option: string, key: string) => {
+  try {
+    parseVerifier(key)
+  } catch (error) {
+    throw new UsageError(`${option}: ${(error as Error).message}`, { cause: error })
+  }
+}
 
-Environment:
-  DATABASE_URL          the database of the service
-  DATA_DIR              without DATABASE_URL: the folder of a service, whether it runs or not (default: data)
-  AUDIT_KEY, AUDIT_KEY_FILE  the key of the service, if it is set there
-  EVENTSTORE_URL        the log, for a service that has it there
-  TRACEBOOK_CONFIG_DIR  the folder for what is kept, instead of the platform's own
+/** @throws UsageError */
+const assertUsable = ({ server, offline, key, acceptKey, requireKept }: Options) => {
+  if (key !== undefined) assertKey('--key', key)
+  for (const one of acceptKey) assertKey('--accept-key', one)
+  if (offline === undefined) return
+  if (server !== undefined) throw new UsageError('--offline needs no --server')
+  if (requireKept) throw new UsageError('--offline compares with nothing that was kept: leave --require-kept out')
+}
 
-Exit codes:
-  0  all is as it should be
-  1  it could not be checked
-  2  wrong usage; with --server also: not logged in
-  3  something is not as it should be
-  4  nothing was kept before, and --require-kept was given`
-
-const collect = (value: string, before: readonly string[]) => [...before, value]
-
-/** `tracebook audit verify` */
-export const verifyCommand = (): Command =>
-  new Command('verify')
-    .description('Check the log against its Merkle tree and its signed checkpoints, or a bundle against its key')
-    .option('--server [url]', 'check a service by its API (default: $TRACEBOOK_URL, else that of the last login)')
-    .option('--offline <bundle>', 'check a bundle of `tracebook audit proof`, without any service')
-    .option('--key <key>', 'the public key of the log, as you know it: <name>+<hash>+<base64>')
-    .option('--accept-key <key>', 'a key that has replaced another one, or was replaced; may be repeated', collect, [])
-    .option(
-      '--accept-log <id>',
-      'a log that has the address or the origin of another one; may be repeated',
-      collect,
-      [],
-    )
-    .option('--require-kept', 'refuse a log of which nothing was kept before')
-    .option('--accept-lost <loss>', 'what the service said that the log has lost; may be repeated', collect, [])
-    .option('--json', 'JSON on stdout, a document a line')
-    .addHelpText('after', help)
-    .action((options: Options) =>
-      runCommand(async () => (await import('./run/verify.ts')).verify(options), options.json),
-    )
+export const verify = (options: Options): Promise<number> => {
+  const { server, offline } = options
+  assertUsable(options)
+  const acceptedLosses = lossesOf(options)
+  if (offline !== undefined) return verifyOffline(offline, options)
+  if (server !== undefined) return verifyServer(server === true ? undefined : server, options)
+  return verifyDatabase({ ...options, acceptedLosses })
+}

@@ -1,45 +1,76 @@
-import { Command } from 'commander'
-import { runCommand } from '../../cli/exit.ts'
-import type { Databases } from './run/copy.ts'
+import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { printLines, say, sayLines } from '../../cli/output.ts'
+import { stoppable } from '../../cli/interrupt.ts'
+import { type CopyProgress, copyLog } from '../../log/copy/copy.ts'
+import type { EventLog } from '../../log/log.ts'
+import { wholeAppends } from '../../log/whole-appends.ts'
+import { percentDone } from '../../base/for-people.ts'
+import { copyTree } from '../../proof/copy-tree.ts'
+import { matchTree } from '../../proof/match-tree.ts'
+import { openLocation, type Role } from './open-location.ts'
 
-const help = `
-A log is postgres://… or esdb://… (esdb+discover://, kurrentdb://, kurrentdb+discover://), or the
-word "embedded": the PostgreSQL under DATA_DIR, which is started for the copy.
-Stop the service first: what is written during a copy needs another run. With "embedded" a service
-that still runs on DATA_DIR is refused.
+type Options = {
+  readonly from: string
+  readonly to: string
+  readonly sourceDatabase?: string
+  readonly targetDatabase?: string
+}
 
-  tracebook log copy --from embedded --to esdb://es1:2113?tls=true
-  DATA_DIR=/srv/tracebook tracebook log copy --from embedded --to postgres://me@db/tracebook
+const PROGRESS_INTERVAL_MS = 2_000
 
-The target must be empty, or hold a part of this source: a run that was broken off, also
-with Ctrl-C, goes on where it stopped. At the end the whole target is read and compared.
-Read models are not copied: a service with the new log builds them anew, in a database
-that knows nothing of the old one.
+/** Prints the progress on stderr every two seconds. */
+const newProgressPrinter = () => {
+  let printedAt = performance.now()
+  return ({ events, position, head }: CopyProgress) => {
+    if (performance.now() - printedAt < PROGRESS_INTERVAL_MS) return
+    printedAt = performance.now()
+    say(`${events} events, ${percentDone(0n, position, head)} %`)
+  }
+}
 
-The audit tree is in the database, not in the log, and holds leaves of what was erased. It is copied into the
-target's database, which must have none, and matched with the copied log: \`tracebook audit verify\` can check it at
-once, and names the new log with --accept-log where the source was checked before; with EventStoreDB on either side, name that service's database:
+/** @throws the reason of `signal` if that is aborted */
+const copyBetween = async (from: EventLog, to: EventLog, signal: AbortSignal): Promise<void> => {
+  const { events, before, digest, isComplete } = await copyLog({ from, to, signal, progress: newProgressPrinter() })
+  if (!isComplete) {
+    say(`Stopped after ${events} events. Run it again to continue.`)
+    throw signal.reason
+  }
+  await printLines([`${events} events, ${events - before} of them copied now. Verified: sha256 ${digest}`])
+}
 
-  tracebook log copy --from embedded --to esdb://es1:2113 --target-database postgres://me@db/tracebook
+type Tree = { readonly from: string | undefined; readonly to: string | undefined; readonly log: EventLog }
 
-Environment:
-  DATA_DIR         the folder of "embedded" (default: data)
-  DISK_RESERVE_MB  what a copy to "embedded" leaves free there (default: 256)
-
-Exit codes:
-  0  copied and verified
-  1  failed, refused (the target holds something else), or stopped before the end
-  2  wrong usage`
-
-/** `tracebook log copy` */
-export const copyCommand = (): Command =>
-  new Command('copy')
-    .description('Copy a log from Postgres to EventStoreDB, or back, and verify it')
-    .requiredOption('--from <log>', 'the log to read: a URL, or `embedded`')
-    .requiredOption('--to <log>', 'the log to write: a URL, or `embedded`')
-    .option('--source-database <url>', 'the database of the service whose log is copied from EventStoreDB')
-    .option('--target-database <url>', 'the database for the service whose log is copied to EventStoreDB')
-    .addHelpText('after', help)
-    .action(({ from, to, ...databases }: Databases & { readonly from: string; readonly to: string }) =>
-      runCommand(async () => (await import('./run/copy.ts')).copy(from, to, databases)),
+/** Copies the audit tree and compares it with the copied log, if both databases are known. */
+const copyLeaves = async ({ from, to, log }: Tree, signal: AbortSignal): Promise<void> => {
+  if (from === undefined || to === undefined)
+    return sayLines(
+      'The audit tree was not copied: give the database of the service with --source-database or --target-database.\n' +
+        'A service that starts without the tree begins a new one, which contradicts published checkpoints.',
     )
+  const leaves = await copyTree(from, to)
+  if (leaves === 0) return
+  await matchTree(to, wholeAppends(log), signal)
+  await printLines([`Copied ${leaves} leaves of the audit tree.`])
+}
+
+export const copy = ({ from: source, to: target, ...databases }: Options): Promise<number> => {
+  if (source === target) throw new UsageError('--from and --to are the same log: give two different ones.')
+  return stoppable(async (signal) => {
+    const opened: EventLog[] = []
+    const open = async (location: string, role: Role) => {
+      const place = await openLocation(location, role, signal)
+      opened.push(place.log)
+      return place
+    }
+    try {
+      const from = await open(source, 'source')
+      const to = await open(target, 'target')
+      await copyBetween(from.log, to.log, signal)
+      const { sourceDatabase = from.databaseUrl, targetDatabase = to.databaseUrl } = databases
+      await copyLeaves({ from: sourceDatabase, to: targetDatabase, log: to.log }, signal)
+      return exitCodes.ok
+    } finally {
+      await Promise.all(opened.map((log) => log.close()))
+    }
+  })
+}

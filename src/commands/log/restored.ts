@@ -1,29 +1,28 @@
-import { Command } from 'commander'
-import { runCommand } from '../../cli/exit.ts'
+import { io } from '../../cli/io.ts'
+import { exitCodes } from '../../cli/exit.ts'
+import { printLines } from '../../cli/output.ts'
+import { type Config, readConfig } from '../../config.ts'
+import { publicId } from '../../log/log-id.ts'
+import { type OpenLogOptions, openLog } from '../../log/open-log.ts'
+import { withDatabase } from '../support/database.ts'
 
-const help = `
-Say this after a backup of the log was put back: what was written since that backup is lost, and clients that
-wrote it are to know. Another epoch of the log begins, \`logId\` of \`GET /v1/session\` differs, and clients
-upload what is missing. A service that runs notices it within a second; one that stands still, at its start. Nothing in
-the log changes; saying it twice does no harm.
+/** Begins a new epoch. Returns the id of the log that clients see from now on. */
+const beginEpoch = async (options: OpenLogOptions): Promise<string> => {
+  const log = await openLog(options)
+  try {
+    return publicId(await log.renewEpoch((await log.identity()).epoch))
+  } finally {
+    await log.close()
+  }
+}
 
-Examples:
-  tracebook log restored
-  DATABASE_URL=postgres://me@db/tracebook tracebook log restored
+const beginEpochOf = (config: Config): Promise<string> =>
+  config.EVENTSTORE_URL
+    ? beginEpoch({ databaseUrl: '', eventStoreUrl: config.EVENTSTORE_URL })
+    : withDatabase(config, (databaseUrl) => beginEpoch({ databaseUrl }))
 
-Environment:
-  DATABASE_URL    the database of the service
-  DATA_DIR        without DATABASE_URL: the folder of a service, whether it runs or not (default: data)
-  EVENTSTORE_URL  the log, for a service that has it there; no database is needed then
-
-Exit codes:
-  0  another epoch has begun
-  1  failed: the log is out of reach, or there is none
-  2  wrong usage`
-
-/** `tracebook log restored` */
-export const restoredCommand = (): Command =>
-  new Command('restored')
-    .description('Say that a backup of the log was put back: clients upload what it lacks')
-    .addHelpText('after', help)
-    .action(() => runCommand(async () => (await import('./run/restored.ts')).restored()))
+export const restored = async (): Promise<number> => {
+  const logId = await beginEpochOf(readConfig(io().env))
+  await printLines([`A new epoch of the log has begun: its logId is ${logId} now. Clients upload what is missing.`])
+  return exitCodes.ok
+}

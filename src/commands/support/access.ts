@@ -2,36 +2,37 @@ import { io } from '../../cli/io.ts'
 import { UsageError } from '../../cli/exit.ts'
 import { type ApiClient, newApiClient } from '../../sync/api/client.ts'
 import { hasStatus } from '../../sync/api/errors.ts'
+import { type NamespacesClient, newNamespacesClient } from '../../sync/api/namespaces.ts'
 import { type RetryTiming, realTiming, withNotice, withPatience } from '../../sync/api/retry.ts'
 import { configDir, serverAddress } from '../../sync/config.ts'
 import { type Connection, connect } from '../../sync/login/connect.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
-import type { ClientOptions } from './client-command.ts'
+import type { ClientOptions } from '../declared/command.ts'
 
-/** Waits and retries are told on stderr. */
+/** Waits and retries are reported on stderr. */
 export const noticedTiming: RetryTiming = withNotice(realTiming, (line) => void io().stderr.write(line))
 
-/** The same for a command that goes on for long. */
+/** The same for a command that runs for long. */
 export const patientTiming: RetryTiming = withNotice(withPatience(realTiming), (line) => void io().stderr.write(line))
 
 /** A server, and the login that is stored for it. */
 export type Access = {
   readonly config: string
   readonly server: string
-  /** The namespace that the user has named. */
+  /** The namespace of --namespace. */
   readonly namespace: string | undefined
-  /** The token of the login; undefined without one, which is enough for what is public. */
+  /** The token of the login; undefined without one: public content needs none. */
   readonly token: () => Promise<string | undefined>
   /**
-   * Connects as the login, to its namespace or to the one that the user has named. To write in that one, or to subscribe to it,
-   * takes a session in it, with `readOnly: false`. @throws UsageError without a login or access, RequestFailed
+   * Connects as the login, to its namespace or to that of --namespace. Writing to that one, or subscribing to it, takes a session
+   * in it, with `readOnly: false`. @throws UsageError without a login or access, RequestFailed
    */
   readonly connect: (how?: { readonly readOnly?: boolean; readonly timing?: RetryTiming }) => Promise<Connection>
-  /** A client of the API without a session, or with the one of a token. */
+  /** A client of the API with a token, or without a session. */
   readonly api: (token?: string) => ApiClient
 }
 
-/** The server that the options, else the environment name. @throws UsageError */
+/** The server of the options, else of the environment. @throws UsageError */
 export const openAccess = ({ server: url, namespace }: ClientOptions): Access => {
   const [config, server] = [configDir(io().env), serverAddress(url, io().env)]
   return {
@@ -45,10 +46,37 @@ export const openAccess = ({ server: url, namespace }: ClientOptions): Access =>
   }
 }
 
-/** What a refusal about a namespace means. @throws UsageError for one that is not there; any other error as it is */
+/** Explains a refused request about a namespace. @throws UsageError if there is no such namespace; any other error unchanged */
 export const explainNamespace =
   (slug: string, server: string) =>
   (error: unknown): never => {
     if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${slug}" at ${server}.`)
     throw error
+  }
+
+/** A namespace, and a client to change it. */
+export type NamespaceAccess = {
+  readonly server: string
+  readonly slug: string
+  readonly client: NamespacesClient
+}
+
+/** The namespace of --namespace, else that of the login. @throws UsageError without a login, RequestFailed */
+export const openNamespace = async ({ server, namespace }: Access): Promise<NamespaceAccess> => {
+  const { token, namespaceSlug } = await openAccess({ server }).connect()
+  const slug = namespace?.trim().toLowerCase() ?? namespaceSlug
+  return { server, slug, client: newNamespacesClient(server, token, noticedTiming) }
+}
+
+/** Explains why a namespace may not be changed; `act` says what was refused. @throws UsageError, Error; any other error unchanged */
+export const explainNamespaceRefusal =
+  ({ server, slug }: Pick<NamespaceAccess, 'server' | 'slug'>, act: string) =>
+  (error: unknown): never => {
+    if (hasStatus(error, 403))
+      throw new Error(`You may not ${act} in the namespace "${slug}": ${error.message}. Ask one of its admins.`, {
+        cause: error,
+      })
+    if (hasStatus(error, 409))
+      throw new Error(`${error.message}. Make another member an admin of "${slug}" first.`, { cause: error })
+    return explainNamespace(slug, server)(error)
   }

@@ -1,7 +1,7 @@
 import { mainGroup } from '../../../projections/index.ts'
 import type { IdentityType } from '../../contract/user.ts'
 import type { ProviderData } from '../../user/events.ts'
-import { withSchema } from '../log/quarantined-streams.ts'
+import { withSchema } from './read-models.ts'
 
 /** How a user signs in; a device has neither a login nor an e-mail address. */
 export type SignIn = {

@@ -5,8 +5,8 @@ import { newTransactor } from '../../engine/transact.ts'
 import { type Namespace, namespaces, presentNamespace } from '../../namespace/decide.ts'
 import { takeOutMember } from '../../namespace/decide-members.ts'
 import { users, withdrawIdentity } from '../../user/decide.ts'
-import { haveCaughtUp } from '../log/have-caught-up.ts'
-import type { OpenedLog } from '../log/with-log.ts'
+import { haveCaughtUp } from './read-models.ts'
+import type { OpenedLog } from './with-log.ts'
 import { type Seat, type UserOfService, readUsers } from './service-lists.ts'
 
 /** A namespace in which the user stays, by name only, as the last admin; `others` is how many members it has besides. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleepFor } from 'node:timers/promises'
-import { spanText } from '../../cli/duration-text.ts'
+import { spanText } from '../../cli/time-text.ts'
 import { isTemporaryFailure, RequestFailed } from './errors.ts'
 
 /** `silent`: a request has not been answered for long. `back`: the server answers again. */

@@ -1,6 +1,6 @@
 import { clearLine, cursorTo } from 'node:readline'
 import { MultiBar, Presets } from 'cli-progress'
-import { durationText } from '../../cli/duration-text.ts'
+import { durationText } from '../../cli/time-text.ts'
 
 /** How far a run is. `done` is from 0 to 1. */
 type BarState = {

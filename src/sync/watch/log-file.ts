@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { localTime } from '../../cli/local-time.ts'
+import { localTime } from '../../cli/time-text.ts'
 
 /** The name of the file in the state folder that holds what a service said that has no journal. */
 export const LOG_FILE = 'watch.log'

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { localTime } from '../../../src/cli/local-time.ts'
+import { localTime } from '../../../src/cli/time-text.ts'
 import { newEntryReader } from '../../../src/commands/audit/entries.ts'
 import { entryLine } from '../../../src/commands/audit/entry-line.ts'
 import type { TimelineEntry } from '../../../src/sync/api/history.ts'

@@ -36,7 +36,7 @@ test('comes along and can be verified at once, again too', (scene) =>
     for (let i = 0; i < 2; i++) {
       const { how, out, err } = await copy(scene)
       assert.is(how, 0, err)
-      assert.match(out, `${size} leaves of the audit tree copied`)
+      assert.match(out, `Copied ${size} leaves of the audit tree`)
       const verified = await run(['audit', 'verify'], here)
       assert.is(verified.how, 0, verified.out + verified.err)
       assert.match(verified.out, `${size} leaves`)

@@ -47,7 +47,7 @@ test('moves a log out, while no service runs there, and into another DATA_DIR', 
     const database = await freshDatabase()
     const whole = await copy(old, 'embedded', database.url)
     assert.equal([whole.how, whole.err], [0, ''])
-    assert.match(whole.out, /^\d+ leaves of the audit tree copied\.$/m)
+    assert.match(whole.out, /^Copied \d+ leaves of the audit tree\.$/m)
     const named = await copy(old, 'embedded', double.url, {}, '--target-database', database.url)
     assert.equal([named.how, named.err], [0, ''])
     await database.drop()
@@ -66,8 +66,8 @@ test('makes no DATA_DIR to read from, and leaves its reserve of the disk free', 
     const [nowhere, target, double] = [join(folder, 'nowhere'), join(folder, 'target'), await startDouble()]
     const missing = await copy(nowhere, 'embedded', double.url)
     assert.is(missing.how, 1)
-    assert.match(missing.err, `${nowhere} holds no PostgreSQL`)
-    assert.match((await copy(nowhere, 'embedded', 'embedded')).err, 'source and target are the same')
+    assert.match(missing.err, `There is no PostgreSQL in ${nowhere}`)
+    assert.match((await copy(nowhere, 'embedded', 'embedded')).err, '--from and --to are the same log')
 
     const log = openEventStoreLog({ url: double.url })
     await log.append('thing-1', 'none', numbered(1))

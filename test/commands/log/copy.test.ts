@@ -40,7 +40,7 @@ test('a copy that a signal ends says how far it came and ends with the code of t
   ] as const) {
     const { how, out, err } = await endedBy(signal, database.url, ['log', ...copying], {})
     assert.equal([how, out], [code, ''])
-    assert.match(err, /^Stopped after \d+ events\. Run it again to go on\.\ntracebook: (interrupted|ended) by/)
+    assert.match(err, /^Stopped after \d+ events\. Run it again to continue\.\ntracebook: (interrupted|ended) by/)
   }
   assert.match((await tracebook(...copying)).out, /^60 events, [345]\d of them copied now\. Verified/)
   await Promise.all([double.stop(), database.drop()])
@@ -50,7 +50,7 @@ test('`log scavenge` starts one; without a server, or with wrong words, the exit
   const double = await startDouble()
   const started = await tracebook('scavenge', '--url', double.url)
   assert.is(started.how, 0)
-  assert.match(started.out, 'has started')
+  assert.match(started.out, 'Started the scavenge')
   assert.is(double.faults.count('scavenge'), 1)
   assert.is((await tracebook('scavenge')).how, 2)
   assert.is((await tracebook('scavenge', '--url', 'http://127.0.0.1:1')).how, 1)

@@ -18,7 +18,7 @@ test('find the service that runs on DATA_DIR, and say so when none does', () =>
     for (const words of [['quarantine'], ['replay', 'trace-x'], ['skip', '--position', '1', '--why', 'x']]) {
       const { how, err } = await ask(...words)
       assert.is(how, 1)
-      assert.match(err, `no service runs on ${dataDir}`)
+      assert.match(err, `No service is running on ${dataDir}`)
     }
   }))
 

@@ -85,7 +85,7 @@ test('say so when a database has no read models', async (scene) => {
   const { how, err } = await tracebook({ ...scene, database }, 'log', 'quarantine')
   await database.drop()
   assert.is(how, 1)
-  assert.match(err, `the database has no read models ${schema}`)
+  assert.match(err, `The database has no read models ${schema}`)
 })
 
 test.run()

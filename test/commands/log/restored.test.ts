@@ -52,7 +52,7 @@ test('works on DATA_DIR, whether its service runs or not', () =>
     const environment = { DATA_DIR: `${folder}/data`, ...logEnvironment(`${folder}/data`) }
     const none = await restored({ DATA_DIR: environment.DATA_DIR })
     assert.is(none.how, 1)
-    assert.match(none.err, 'holds no PostgreSQL')
+    assert.match(none.err, 'There is no PostgreSQL in')
 
     const service = await startService(environment.DATA_DIR)
     const body = { deviceId: 'device' }

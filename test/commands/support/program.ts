@@ -1,29 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { Command } from 'commander'
-import { join } from 'node:path'
-
-const main = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
-
-type CommandModule = Readonly<Record<string, (loadProgram?: () => Promise<Command>) => Command>>
-
-/** The names in the list of commands, as `tracebook --help` shows it. */
-const commandNames = (): string[] => {
-  const help = execFileSync(process.execPath, [main, '--help'], { encoding: 'utf8' })
-  return [...help.matchAll(/^ {2}([a-z]+)(?: \[command\])? {2,}/gm)]
-    .map(([, name]) => name!)
-    .filter((name) => name !== 'help')
-}
-
-/** All commands of the command line, without what they do. */
-export const loadProgram = async (): Promise<Command> => {
-  const program = new Command('tracebook').exitOverride()
-  for (const name of commandNames()) {
-    const module = (await import(`../../../src/commands/${name}.ts`)) as CommandModule
-    const [, make] = Object.entries(module).find(([exported]) => exported === `${name}Command`)!
-    program.addCommand(name === 'completion' ? make(async () => program) : make())
-  }
-  return program
-}
+import type { Command } from 'commander'
 
 /** A command with the words that call it. */
 export type Named = { readonly words: readonly string[]; readonly command: Command }

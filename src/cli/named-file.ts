@@ -1,0 +1,22 @@
+import { UsageError } from './exit.ts'
+
+// Explanations of errors with a file that the user has named. Any other error is thrown unchanged.
+
+/** @throws UsageError when the file does not exist */
+export const explainMissingFile =
+  (file: string) =>
+  (error: unknown): never => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new UsageError(`There is no file ${file}.`, { cause: error })
+  }
+
+/** @throws UsageError when the file cannot be written because of its path */
+export const explainOutput =
+  (file: string) =>
+  (error: unknown): never => {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EISDIR') throw new UsageError(`${file} is a folder: name a file in it.`, { cause: error })
+    if (code === 'ENOENT')
+      throw new UsageError(`${file} cannot be written: its folder does not exist.`, { cause: error })
+    throw error
+  }

@@ -1,0 +1,59 @@
+import { io } from '../cli/io.ts'
+import { UsageError, exitCodes } from '../cli/exit.ts'
+import { printDocument, printLines } from '../cli/output.ts'
+import { tableLines } from '../cli/table.ts'
+import { readConfig } from '../config.ts'
+import { findDatabaseUrl } from './support/database.ts'
+import { withLog } from './support/with-log.ts'
+import { type NamespaceOfService, readNamespaces } from './support/service-lists.ts'
+import type { ClientOptions } from './declared/command.ts'
+
+/** What is used of a quota, in percent, rounded up: 100 is full. */
+const percentOf = (used: number, quota: number): number => Math.ceil((used / quota) * 100)
+
+type Use = { readonly used: number; readonly quota?: number; readonly percent?: number }
+
+const useOf = (used: number, quota: number | undefined): Use =>
+  quota === undefined ? { used } : { used, quota, percent: percentOf(used, quota) }
+
+/** Lists all namespaces of a service with what they hold, from its database. @throws UsageError with --server */
+export const listAll = async ({ server, json = false }: ClientOptions): Promise<number> => {
+  if (server !== undefined)
+    throw new UsageError('--all reads the database of a service, for its operators: leave --server out')
+  const config = readConfig(io().env)
+  const { QUOTA_TRACES, QUOTA_BYTES } = config
+  await findDatabaseUrl(config).catch((error: Error) => {
+    throw new UsageError(`--all reads the database of a service, for its operators: ${error.message}`)
+  })
+  return withLog(async ({ url }) => {
+    const namespaces = await readNamespaces(url)
+    const traces = ({ traces: used }: NamespaceOfService) => useOf(used, QUOTA_TRACES)
+    const bytes = ({ bytes: used }: NamespaceOfService) => useOf(used, QUOTA_BYTES)
+    const column = (head: string, use: (namespace: NamespaceOfService) => Use) => {
+      const isLimited = namespaces.some((one) => use(one).percent !== undefined)
+      const right = { align: 'right' as const }
+      return [
+        { head, cell: (one: NamespaceOfService) => `${use(one).used}`, ...right },
+        ...(isLimited ? [{ head: '%', cell: (one: NamespaceOfService) => `${use(one).percent}`, ...right }] : []),
+      ]
+    }
+    if (json)
+      for (const one of namespaces) {
+        const { id, slug, displayName, type, members } = one
+        const namespace = { id, slug, displayName, type }
+        await printDocument({ type: 'usage', namespace, members, traces: traces(one), bytes: bytes(one) })
+      }
+    else {
+      const columns = [
+        { head: 'slug', cell: ({ slug }: NamespaceOfService) => slug },
+        { head: 'name', cell: ({ displayName }: NamespaceOfService) => displayName, min: 8, drop: 2 },
+        { head: 'type', cell: ({ type }: NamespaceOfService) => type, drop: 1 },
+        { head: 'members', cell: ({ members }: NamespaceOfService) => `${members}`, align: 'right' as const },
+        ...column('traces', traces),
+        ...column('bytes', bytes),
+      ]
+      await printLines(tableLines(columns, namespaces, io().stdout.columns))
+    }
+    return exitCodes.ok
+  })
+}

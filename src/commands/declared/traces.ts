@@ -1,0 +1,314 @@
+import { Command, Option } from 'commander'
+import { visibilities } from '../../sync/upload/upsert-trace.ts'
+import type { Format } from '../export.ts'
+import type { SortName } from '../ls.ts'
+import { clientCommand, yesOption } from './command.ts'
+import { idHelp, traceArgument } from './help.ts'
+import { endTime, startTime, wholeNumber } from './values.ts'
+
+const ITS_NAMESPACE = 'the namespace that the trace is in'
+
+const count = wholeNumber(6)
+
+const ls = (): Command =>
+  clientCommand(
+    new Command('ls')
+      .option('-n, --limit <count>', 'list at most this many', count, 50)
+      .option('--project <name>', 'only traces of the project with this name')
+      .option('--agent <id>', 'only traces of this agent, such as claude-code or codex')
+      .option('--since <time>', 'only traces since a date, a time, or an age such as 7d', startTime)
+      .option('--until <time>', 'only traces before a time, or up to the end of a date', endTime)
+      .addOption(
+        new Option(
+          '--sort <by>',
+          'by the time when sessions were started, created here, or updated last (default: started)',
+        ).choices(['started', 'created', 'updated'] satisfies readonly SortName[]),
+      )
+      .option('--public', 'only public traces'),
+    {
+      help: {
+        about: `
+Lists the traces of your namespace, or with --namespace those of another one, the newest sessions first.
+Members of the namespace see all its traces, others only the public ones. --public lists only public traces:
+of all namespaces, or of the one given; it needs no login. "when" is when the session began; if that is
+unknown, or with --public without --namespace, when it was uploaded. In a namespace with several members,
+"author" is the name of the member who uploaded the trace, or the first characters of their id.
+
+On a terminal, ids of your own namespace are shortened as far as the listed traces stay distinct;
+"tracebook show" and the other commands accept these. In a pipe or a file nothing is shortened.`,
+        examples: [
+          ['tracebook ls', 'your 50 newest traces'],
+          ['tracebook ls --project shop --agent codex --limit 10'],
+          ['tracebook ls --since 7d', 'sessions of the last week'],
+          ['tracebook ls --since 2026-01-01 --until 2026-01-31', 'sessions of January'],
+          ['tracebook ls --sort updated', 'the most recently updated first'],
+          ['tracebook ls --namespace team', 'traces of a team'],
+          ['tracebook ls --public', 'public traces of all namespaces'],
+          ['tracebook ls --limit 1000 --json | jq -r .trace.externalId', 'for scripts'],
+        ],
+        documents: [['{"type":"trace","trace"}', 'a trace, as the API lists it']],
+      },
+      load: async () => (await import('../ls.ts')).ls,
+    },
+  )
+
+const show = (): Command =>
+  clientCommand(
+    new Command('show')
+      .argument('<id>', traceArgument)
+      .option('--full', 'show tool calls, their results and thinking in full')
+      .option('--no-pager', 'print without a pager'),
+    {
+      help: {
+        about: `
+Shows a trace: its properties, then its messages. Tool calls, their results and thinking take one line
+each; --full shows them whole. Public traces need no login.
+
+${idHelp}
+
+On a terminal a long trace is shown in a pager: $PAGER, else less. With PAGER=cat or --no-pager it is
+printed directly. "tracebook export" writes a file; "tracebook tail" follows a trace as it changes.`,
+        examples: [
+          ['tracebook show 0192f0c1'],
+          ['tracebook show 0192f0c1 --full', 'with tool arguments and results in full'],
+          ['tracebook show https://traces.example.org/@team/0192f0c1', 'by its link'],
+          ['tracebook show 0192f0c1 --json', 'for scripts'],
+        ],
+        documents: [
+          ['{"type":"trace","trace"}', 'the trace, as the API shows it'],
+          ['{"type":"message","message"}', 'each of its messages in order, with its parts'],
+        ],
+      },
+      namespace: ITS_NAMESPACE,
+      load: async () => (await import('../show.ts')).show,
+    },
+  )
+
+const tail = (): Command =>
+  clientCommand(
+    new Command('tail')
+      .argument('[id]', `${traceArgument} (default: all traces of your namespace)`)
+      .option('--public', 'follow the public feed')
+      .option('-n, --lines <count>', 'how many messages or traces to show at first', count, 10),
+    {
+      help: {
+        about: `
+Shows recent content, and then each change as it happens, until Ctrl-C. Without an id: a line for each
+trace of your namespace that is new or has changed, among its 200 newest ones. With an id: the messages of
+that trace; tool calls, their results and thinking on one line each. A lost connection is
+re-established, and no change is missed.
+
+${idHelp} If no trace has the given id yet, it is waited
+for; give its whole id then. Public traces and the public feed need no login.`,
+        examples: [
+          ['tracebook tail', 'all traces of your namespace'],
+          ['tracebook tail 0192f0c1', 'one trace'],
+          ['tracebook tail --public --json', 'the public feed, for scripts'],
+        ],
+        documents: [
+          ['{"type":"message","message"}', 'a message that is new or has changed, as the API shows it'],
+          ['{"type":"trace","trace"}', 'a trace that is new or has changed, as the feed shows it'],
+          ['{"type":"gone"}', 'what was shown was deleted, or is no longer readable'],
+        ],
+        exitCodes: {
+          0: 'ended by Ctrl-C',
+          1: 'the server refused',
+          2: 'wrong usage, not logged in, or since then logged out or removed from the namespace',
+        },
+      },
+      load: async () => (await import('../tail.ts')).tail,
+    },
+  )
+
+const open = (): Command =>
+  clientCommand(
+    new Command('open')
+      .argument('[id]', `${traceArgument} (default: the start page)`)
+      .option('--no-browser', 'open no browser, print the address'),
+    {
+      help: {
+        about: `
+Opens Tracebook, or one of its traces, in your browser, signed in as you: a page asks you to confirm the
+sign-in. Its address works once, within 60 seconds. Without a browser the address is printed, to be opened
+on any machine of yours. Do not send it to others: anyone who opens it can act as you. To show a trace to
+others, use "tracebook share". A public trace needs no login.
+
+${idHelp}`,
+        examples: [
+          ['tracebook open'],
+          ['tracebook open 0192f0c1', 'open the trace'],
+          ['tracebook open --no-browser', 'print the address only'],
+        ],
+        documents: [
+          ['{"type":"open","url","expiresAt"?,"opened"}', 'opened: whether a browser was started'],
+          ['    expiresAt is absent for a public trace without a login: that address works for everyone'],
+        ],
+      },
+      namespace: ITS_NAMESPACE,
+      load: async () => (await import('../open.ts')).openPage,
+    },
+  )
+
+const exportCommand = (): Command =>
+  clientCommand(
+    new Command('export')
+      .argument('[id]', traceArgument)
+      .option('--all <folder>', 'write all your traces, each as a file in this folder')
+      .addOption(
+        new Option('--format <format>', 'what to write (default: by the name of the file, else md)').choices([
+          'md',
+          'html',
+          'json',
+        ] satisfies readonly Format[]),
+      )
+      .option('-o, --output <file>', 'the file to write (default: standard output)')
+      .option('--revision <revision>', 'as it was at this revision, for members of its namespace')
+      .option('--at <time>', 'as it was at this time (ISO 8601 with a time zone, or milliseconds since 1970)'),
+    {
+      help: {
+        about: `
+Writes one session as a file: Markdown or an HTML page to read, or JSON to import again. Public sessions
+need no login. The file appears only when it is complete; only its owner can read it.
+
+--all writes a file for each session of yours in your namespace, or in that of --namespace; for an admin,
+for each session of the namespace. A file is named after the id of its session. Run it again to continue, or
+to add new sessions: a file whose session has not changed is skipped.
+
+${idHelp} To export an earlier revision, give the whole id.`,
+        examples: [
+          ['tracebook export 0192f0c1 --output session.html', 'a page to read'],
+          ['tracebook export 0192f0c1 --format json > session.json'],
+          ['tracebook export 0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b --at 2026-01-31T12:00:00Z', 'as it was then'],
+          ['tracebook export 0192f0c1 -o session.json --json', 'report to a script what was written'],
+          ['tracebook export --all backup --format json', 'all of yours, to be imported again'],
+        ],
+        documents: [
+          ['{"type":"export","externalId","format","file","bytes"}', 'needs --output or --all'],
+          ['{"type":"failed","externalId","file","message"}', 'with --all: this one was not written'],
+          ['{"type":"summary","exported","skipped","failed","others","exitCode"}', 'with --all, the last one'],
+          ['    skipped: unchanged since they were written; others: of other members, not written'],
+        ],
+        exitCodes: {
+          0: 'the whole session was written, or all of them',
+          1: 'the server refused, or the transfer broke off; with --all, for some of the sessions',
+          2: 'wrong usage, not logged in, or the trace does not exist, or did not exist then',
+        },
+      },
+      namespace: 'the namespace that the session is in',
+      load: async () => (await import('../export.ts')).exportTrace,
+    },
+  )
+
+const importCommand = (): Command =>
+  clientCommand(
+    new Command('import')
+      .argument('<file>', 'the file')
+      .addOption(new Option('--visibility <visibility>', 'who may read the session').choices(visibilities)),
+    {
+      help: {
+        about: `
+Imports a file of "tracebook export --format json": the session under its id, its messages with their
+ids, order, times and parts. The whole file is checked first; if it is damaged, or is not an export,
+nothing is written.
+
+An existing session keeps its messages and gets those of the file. Repeating an import changes nothing,
+so run it again if it was interrupted.
+
+A new session gets the visibility of the file, but is never public without --visibility public. An existing
+session keeps its visibility; if it is public, --visibility is required.`,
+        examples: [
+          ['tracebook import session.json', 'into the namespace of your login'],
+          ['tracebook import session.json --namespace team --visibility direct'],
+          ['tracebook import session.json --json', 'report to a script what was written'],
+        ],
+        documents: [
+          ['{"type":"problem","kind","file","externalId"?,"message"}', 'a message that was left out'],
+          ['{"type":"notice","file","externalId","message"}', 'for example: stored under another id'],
+          [
+            '{"type":"import","file","externalId","namespace","visibility","messages","new","updated","leftOut","others","exitCode"}',
+            'the last one; others: messages that the file does not have',
+          ],
+        ],
+        exitCodes: {
+          0: 'everything was imported',
+          1: 'the file is damaged, the server refused, or a message was left out',
+          2: 'wrong usage, or not logged in',
+        },
+      },
+      namespace: 'the namespace to import into (default: that of your login)',
+      load: async () => (await import('../import.ts')).importFile,
+    },
+  )
+
+const share = (): Command =>
+  clientCommand(new Command('share').argument('<id>', traceArgument).addOption(yesOption()), {
+    help: {
+      about: `
+Makes a trace public, and prints its link: everyone who can reach the server can then read the trace,
+without a login, and finds it in the public feed. You are shown what will be visible and asked to confirm;
+without a terminal, --yes is required. "tracebook unshare" makes it private again.
+
+${idHelp}`,
+      examples: [
+        ['tracebook share 0192f0c1'],
+        ['tracebook share 0192f0c1 --yes --json', 'for scripts that have checked its content'],
+      ],
+      documents: [['{"type":"share","externalId","namespace","visibility","url"}', 'visibility: public']],
+    },
+    namespace: ITS_NAMESPACE,
+    load: async () => (await import('../share.ts')).share,
+  })
+
+const unshare = (): Command =>
+  clientCommand(new Command('unshare').argument('<id>', traceArgument), {
+    help: {
+      about: `
+Makes a trace private again: only members of its namespace can read it, its link stops working for all
+others, and it leaves the public feed. Copies that others made in the meantime cannot be taken back.
+
+${idHelp}`,
+      examples: [['tracebook unshare 0192f0c1'], ['tracebook unshare 0192f0c1 --json', 'for scripts']],
+      documents: [['{"type":"unshare","externalId","namespace","visibility"}', 'visibility: private']],
+    },
+    namespace: ITS_NAMESPACE,
+    load: async () => (await import('../share.ts')).unshare,
+  })
+
+const rm = (): Command =>
+  clientCommand(
+    new Command('rm').argument('<id...>', 'the traces: ids, prefixes of ids, or links').addOption(yesOption()),
+    {
+      help: {
+        about: `
+Deletes traces with all their messages. Their content is erased on the server for good and cannot be
+restored. You are asked to confirm first; without a terminal, --yes is required. If one of the traces is not
+found, none is deleted.
+
+The sessions on this machine stay, and "tracebook sync" uploads them again only with --force. So to remove
+a secret that was uploaded, delete the trace and upload it again with "tracebook sync --force": what
+the redaction rules recognize is removed, and the history of the trace is gone.
+
+${idHelp}`,
+        examples: [
+          ['tracebook rm 0192f0c1'],
+          ['tracebook rm 0192f0c1 0192f0c7', 'two traces'],
+          ['tracebook rm 0192f0c1 --yes --json', 'for scripts'],
+        ],
+        documents: [['{"type":"removed","externalId","namespace","messages"}', 'for each that was deleted']],
+      },
+      namespace: 'the namespace that the traces are in',
+      load: async () => (await import('../rm.ts')).rm,
+    },
+  )
+
+export const traceCommands = {
+  ls,
+  show,
+  tail,
+  open,
+  export: exportCommand,
+  import: importCommand,
+  share,
+  unshare,
+  rm,
+}

@@ -1,2 +1,0 @@
-/** The roles of members, as `--role` takes them. */
-export const roles = ['admin', 'member'] as const

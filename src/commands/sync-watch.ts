@@ -1,0 +1,197 @@
+import { setTimeout } from 'node:timers/promises'
+import { io } from '../cli/io.ts'
+import { shortTime } from '../cli/time-text.ts'
+import { errorMessage, exitCodes, UsageError } from '../cli/exit.ts'
+import { agents } from '../sync/agents/index.ts'
+import { newApiClient } from '../sync/api/client.ts'
+import { isTemporaryFailure } from '../sync/api/errors.ts'
+import { realTiming } from '../sync/api/retry.ts'
+import { type Connection, connect } from '../sync/login/connect.ts'
+import { newSecretMemory } from '../sync/redaction/memory.ts'
+import type { RedactionOptions } from '../sync/redaction/session.ts'
+import { stateDir } from '../sync/config.ts'
+import type { Output } from '../sync/report/reporters.ts'
+import { StateFailed } from '../sync/state/state-file.ts'
+import { openSyncState, type SyncState } from '../sync/state/sync-state.ts'
+import { openRules } from '../sync/rules/open.ts'
+import { LogReplaced, NotesForgotten } from '../sync/upload/same-log.ts'
+import type { Visibility } from '../sync/upload/upsert-trace.ts'
+import { logFile } from '../sync/watch/log-file.ts'
+import { newNotes, type Notes } from '../sync/watch/reach.ts'
+import { newReach, type Reach } from '../sync/watch/reach.ts'
+import { type WatchReporter, watchJsonReporter, watchLineReporter } from '../sync/watch/report.ts'
+import { newUpload } from '../sync/watch/upload-changes.ts'
+import { lockWatch, runningWatcher } from '../sync/watch/watch-lock.ts'
+import { watchSessions } from '../sync/watch/watch-sessions.ts'
+
+/** What `sync --watch` has been told. `redaction` is undefined when the user has agreed to send secrets. */
+export type WatchRequest = {
+  readonly paths: readonly string[]
+  readonly server: string
+  readonly config: string
+  readonly namespace: string | undefined
+  readonly visibility: Visibility | undefined
+  readonly redaction: RedactionOptions | undefined
+  readonly json: boolean
+  /** Where it is said what happens, instead of stdout and stderr. */
+  readonly logFile: string | undefined
+}
+
+type ConnectTo = (slug: string | undefined) => Promise<Connection>
+
+/** For what is under way when the watching is ended, in milliseconds. */
+const GRACE_MS = 1_000
+const BACKOFF_MS = { first: 1_000, longest: 30_000 }
+
+/** Aborted by the first signal that ends the process. It ends without more ado after a moment, and by a second signal. */
+const endingSignal = (): AbortSignal => {
+  const controller = new AbortController()
+  const end = () => {
+    if (controller.signal.aborted) process.exit(exitCodes.ok)
+    controller.abort()
+    globalThis.setTimeout(() => process.exit(exitCodes.ok), GRACE_MS).unref()
+  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, end)
+  return controller.signal
+}
+
+/** Does it once the service answers; undefined when the signal is aborted before. */
+const atLast = async <T>(work: () => Promise<T>, reach: Reach, signal: AbortSignal): Promise<T | undefined> => {
+  for (let backoffMs = BACKOFF_MS.first; !signal.aborted; backoffMs = Math.min(2 * backoffMs, BACKOFF_MS.longest)) {
+    try {
+      const result = await work()
+      reach.noteAnswer()
+      return result
+    } catch (error) {
+      if (signal.aborted) return undefined
+      if (!isTemporaryFailure(error)) throw error
+      reach.noteWait(backoffMs)
+      await setTimeout(backoffMs, undefined, { signal }).catch(() => {})
+    }
+  }
+  return undefined
+}
+
+/** What is uploaded, and where: by the rules of each project. Nobody is asked: what needs an answer is held. */
+const openJob = async (request: WatchRequest, state: SyncState, connectTo: ConnectTo, connection: Connection) => {
+  const { server, config, visibility, namespace, redaction } = request
+  const rules = await openRules({
+    ...{ env: io().env, home: io().home, config, server, yes: false, dryRun: false, redaction, connection },
+    asked: {
+      ...(namespace === undefined ? {} : { namespace: connection.namespaceSlug }),
+      ...(visibility && { visibility }),
+    },
+    connect: connectTo,
+    statesOf: (opened) => state.of({ server, ...opened }),
+  })
+  return { ...rules, askFor: undefined, origins: state, redaction, dryRun: false, force: false }
+}
+
+/** What a watch goes on with, whatever log the service has. */
+type Watch = {
+  readonly request: WatchRequest
+  readonly state: SyncState
+  readonly reach: Reach
+  readonly notes: Notes
+  readonly report: WatchReporter
+  readonly signal: AbortSignal
+}
+
+/** Watches while the service has the log that it has now. Throws LogReplaced once it has another one, and NotesForgotten. */
+const watchOneLog = async ({ request, state, reach, notes, report, signal }: Watch): Promise<void> => {
+  const { server, config, paths, namespace } = request
+  const sleep = (ms: number) => {
+    reach.noteWait(ms)
+    return setTimeout(ms, undefined, { signal })
+  }
+  const connectTo: ConnectTo = (slug) =>
+    connect({ config, server, slug, readOnly: false, lastWrite: state.lastWriteTo(server) ?? '' }, (url, token) =>
+      newApiClient(url, token, { ...realTiming, sleep }),
+    )
+  const connection = await atLast(() => connectTo(namespace), reach, signal)
+  if (!connection) return
+  if (connection.holds === false) {
+    state.forget(server)
+    reach.noteReplaced()
+  }
+  const place = { connection, states: await state.of({ server, ...connection }) }
+  const job = await openJob(request, state, connectTo, connection)
+  report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0, bytes: 0 })
+  const upload = newUpload({ ...job, report, signal }, place, signal, notes)
+  await watchSessions({
+    searched: { agents, paths, home: { env: io().env, home: io().home } },
+    upload: async (changes) => {
+      const uploaded = await upload(changes)
+      if (!uploaded.isInterrupted) reach.noteAnswer()
+      return uploaded
+    },
+    report,
+    signal,
+  })
+}
+
+/** Watches until the signal is aborted: begins anew with another log, and where nothing could be noted once that is possible again. */
+const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSignal): Promise<void> => {
+  const redaction = asked.redaction && { ...asked.redaction, memory: newSecretMemory() }
+  const request = { ...asked, redaction }
+  const [reach, notes] = [newReach(request.server, report), newNotes(report)]
+  const options = { folder: stateDir(io().env), config: request.config, readOnly: false }
+  let state: SyncState | undefined
+  let isReplaced = false
+  const goOn = async () => {
+    state ??= openSyncState(options)
+    if (isReplaced) {
+      state.forget(request.server)
+      reach.noteReplaced()
+    }
+    isReplaced = false
+    await watchOneLog({ request, state, reach, notes, report, signal })
+  }
+  try {
+    for (let backoffMs = BACKOFF_MS.first; !signal.aborted; backoffMs = Math.min(2 * backoffMs, BACKOFF_MS.longest))
+      try {
+        return await goOn()
+      } catch (error) {
+        isReplaced ||= error instanceof LogReplaced
+        if (error instanceof LogReplaced || error instanceof NotesForgotten) continue
+        if (!(error instanceof StateFailed)) throw error
+        notes.noteFailure(error)
+        await setTimeout(backoffMs, undefined, { signal }).catch(() => {})
+      }
+  } finally {
+    state?.close()
+  }
+}
+
+const locked = async (server: string) => {
+  const folder = stateDir(io().env)
+  const lock = await lockWatch(folder, server)
+  if (lock) return lock
+  const other = await runningWatcher(folder, server)
+  const which = other ? `, by process ${other.pid} since ${shortTime(other.since)}` : ''
+  throw new UsageError(`The sessions of this machine are watched for ${server} already${which}.`)
+}
+
+/**
+ * `tracebook sync --watch`: uploads each change of a session soon after it was written, until it is ended by a signal. Throws
+ * UsageError when this user watches for the server already, or has to log in.
+ */
+export const syncWatch = async (request: WatchRequest): Promise<number> => {
+  const log = request.logFile === undefined ? undefined : logFile(request.logFile)
+  // Lines are written, and nothing else of a stream is used.
+  const output = { out: log ?? io().stdout, err: log ?? io().stderr } as Output
+  // The reader of a pipe has gone, as "head" does.
+  io().stdout.on('error', () => process.exit(exitCodes.ok))
+  try {
+    const lock = await locked(request.server)
+    try {
+      await watch(request, (request.json ? watchJsonReporter : watchLineReporter)(output), endingSignal())
+    } finally {
+      await lock.release()
+    }
+    return exitCodes.ok
+  } catch (error) {
+    log?.write(errorMessage(error))
+    throw error
+  }
+}

@@ -32,7 +32,8 @@ export type PresentNamespace = {
 
 export type Namespace = { readonly is: 'absent' } | PresentNamespace
 
-export const NO_NAMESPACE = 'There is no such namespace: check its slug'
+/** The same as for a trace that the caller may not know of: no answer tells whose namespace there is. */
+export const NO_NAMESPACE = 'Not found'
 
 /** @throws Rejected not_found for a namespace that does not exist */
 export const presentNamespace = (state: Namespace): PresentNamespace => {

@@ -95,7 +95,7 @@ else
     inWorld(async ({ url, user, newUser }) => {
       const newInvite = await newTeam(url, user)
       const [bob, carol] = [await newUser('bob'), await newUser('carol')]
-      const question = 'Your name, as the other members see it'
+      const question = 'Your name, as other members see it'
       const joined = await bob.onTerminal({ input: ' Bob ', question }, 'invite', 'accept', await newInvite())
       assert.is(joined.how, 0)
       assert.is((await me(url, bob)).user.displayName, 'Bob')

@@ -51,7 +51,7 @@ const SLOW = [
   'http/intake',
   'http/large-answers',
   'http/long-lists',
-  'http/page-bytes',
+  'http/list-page',
   'log/copy/',
   'log/eventstoredb.',
   'log/eventstoredb/chaos',

@@ -94,7 +94,7 @@ test('a code that would do something else in a shell is not shown', async ({ wor
   const { newDeviceCode } = newAccountClient(server.url, 'token')
   for (const code of ['$(id)', 'a;b', '-x', '', 'a b', 'a\nb']) {
     server.fault = () => ok({ code, expiresAt: 0 })
-    await refusedWith(newDeviceCode(), /a code that is none/)
+    await refusedWith(newDeviceCode(), /expected a code of letters/)
   }
   server.fault = () => ok({ code: '4F7K-9QWE', expiresAt: 0 })
   assert.is((await newDeviceCode()).code, '4F7K-9QWE')

@@ -18,7 +18,7 @@ const { DATA_DIR, DISK_RESERVE_MB } = Environment.shape
 
 const assertHoldsPostgres = (dataDir: string) =>
   access(join(dataDir, 'postgres')).catch(() => {
-    throw new Error(`${dataDir} holds no PostgreSQL: set DATA_DIR to the folder of the service`)
+    throw new Error(`There is no PostgreSQL in ${dataDir}: set DATA_DIR to the folder of the service.`)
   })
 
 /** Refuses appends when the disk is nearly full, because a full disk would stop PostgreSQL. @throws Error from `append` */

@@ -3,12 +3,12 @@ import { io } from './io.ts'
 import { UsageError } from './exit.ts'
 import { sayLines } from './output.ts'
 
-/** Reads one line from the terminal. Throws UsageError with the message `missing` when the input ends first. */
+/** Reads one line from the terminal. @throws UsageError with the message `missing` if the input ends first */
 export const askLine = async (question: string, missing: string, signal: AbortSignal): Promise<string> => {
   const { promise: ended, reject } = Promise.withResolvers<never>()
   const lines = createInterface({ input: io().stdin, output: io().stderr })
   const onEnd = () => {
-    io().stderr.write('\n') // The question stands on a line that nobody has ended.
+    io().stderr.write('\n') // ends the line of the question
     reject(new UsageError(missing))
   }
   lines.once('close', onEnd)
@@ -21,20 +21,21 @@ export const askLine = async (question: string, missing: string, signal: AbortSi
   }
 }
 
-/** Whether the user agrees to what is described. Throws UsageError when the input ends first. */
+/** Whether the user confirms. @throws UsageError if the input ends first */
 export const askToConfirm = async (description: string): Promise<boolean> => {
   sayLines(description)
-  const answer = await askLine('Go on? [y/N] ', 'not confirmed', new AbortController().signal)
+  const answer = await askLine('Continue? [y/N] ', 'Not confirmed: nothing was changed.', new AbortController().signal)
   return /^y(es)?$/i.test(answer.trim())
 }
 
 /**
- * Has the user agree to what is described, before it is done; with `yes` they have. Throws UsageError where they do not, and without a
- * terminal to ask on.
+ * Asks the user to confirm, unless `yes` is given. @throws UsageError without confirmation, and without a terminal
  */
 export const requireAgreement = async (description: string, yes: boolean): Promise<void> => {
   if (yes) return
   if (!io().stdin.isTTY || !io().stderr.isTTY)
-    throw new UsageError('nobody can be asked here whether this is meant: run it in a terminal, or agree with --yes')
-  if (!(await askToConfirm(description))) throw new UsageError('not confirmed: nothing was changed')
+    throw new UsageError(
+      'This needs confirmation, but there is no terminal: run it in a terminal, or confirm with --yes.',
+    )
+  if (!(await askToConfirm(description))) throw new UsageError('Not confirmed: nothing was changed.')
 }

@@ -1,15 +1,15 @@
 import open from 'open'
 import { io } from './io.ts'
 
-/** How long a browser that is started may take to say that it cannot. */
+/** How long to wait for a started browser to fail. */
 const START_MS = 1_500
 
-/** Whether there may be a browser to open: not on a Linux without a display, such as one that is reached by SSH. */
+/** Whether there may be a browser: not on Linux without a display, for example over SSH. */
 const mayHaveBrowser = (env: Readonly<Record<string, string | undefined>>): boolean =>
   process.platform !== 'linux' ||
   ['DISPLAY', 'WAYLAND_DISPLAY', 'WSL_DISTRO_NAME', 'BROWSER'].some((name) => Boolean(env[name]))
 
-/** Opens a page in the user's browser. False when there is none, or it could not be started. */
+/** Opens a page in the user's browser. False if there is none, or it could not be started. */
 export const openInBrowser = async (url: string): Promise<boolean> => {
   if (!mayHaveBrowser(io().env)) return false
   try {

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { basename, delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** How the command was started. */
+/** How the program was started. */
 export type Started = {
-  /** The script as Node was given it: the link in a folder of commands, where it is installed. */
+  /** The script as Node was given it; for an installed program the link in a folder of the path. */
   readonly script: string
-  /** The folder of the package: a clone, or where it is installed. */
+  /** The folder of the package: a clone, or its place in `node_modules`. */
   readonly root: string
   readonly cwd: string
   readonly execPath: string
@@ -20,7 +20,7 @@ const isWithin = (path: string, folder: string): boolean => {
   return way !== '..' && !way.startsWith(`..${sep}`) && !way.startsWith(sep)
 }
 
-/** The folder in which npx finds this package without asking a registry: the clone, or the project that it is installed in. */
+/** The folder in which npx finds this package without a registry: the clone, or the project in which it is installed. */
 const npxFolder = (root: string): string => {
   const [project = root] = root.split(`${sep}node_modules${sep}`)
   return project
@@ -31,8 +31,8 @@ export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /**
- * How the user can call the command again, in the folder where it was called: by its name where that is on the path, through npx
- * where the package is at hand, else by its file. npx is never named anywhere else: it would ask the public registry for the name.
+ * How the user can call the program again in the same folder: by its name if that is on the path, by npx if npx finds the package
+ * here, else by its file. Elsewhere npx must not be suggested: it would ask the public registry for the name.
  */
 export const commandNameFor = ({ script, root, cwd, execPath, env }: Started): string => {
   const folder = dirname(script)
@@ -44,13 +44,13 @@ export const commandNameFor = ({ script, root, cwd, execPath, env }: Started): s
   return `${node} ${shellWord(join(root, 'src', 'tracebook.js'))}`
 }
 
-/** A source is in `src`, what is built from it in `dist/src`. */
+/** This file is in `src`, or in `dist/src` of a built package. */
 const packageRoot = (): string => {
   const above = (name: string) => fileURLToPath(new URL(name, import.meta.url))
   return existsSync(above('../tracebook.js')) ? above('../..') : above('../../..')
 }
 
-/** The same for this process, for hints that can be copied. */
+/** The same for this process: the beginning of commands in messages, which can be copied. */
 export const commandName = commandNameFor({
   script: process.argv[1] ?? '',
   root: packageRoot().replace(/[/\\]$/, ''),

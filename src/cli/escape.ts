@@ -8,10 +8,10 @@ const escapeCharacter = (character: string): string =>
     .join('')
 
 /**
- * Makes text from servers and files safe to print on one line: characters that would control the terminal, or are invisible,
- * become JSON escapes such as `\u001b`. JSON on one line stays the same document.
+ * Makes text from servers and files safe to print on one line: characters that control the terminal, or are invisible, become
+ * JSON escapes such as `\u001b`. JSON on one line stays the same document.
  */
 export const escapeControls = (text: string): string => text.replace(UNSAFE, escapeCharacter)
 
-/** The same for text with several lines, which are kept. */
+/** The same for text of several lines. */
 export const escapeControlsInLines = (text: string): string => text.split('\n').map(escapeControls).join('\n')

@@ -3,12 +3,12 @@ import { escapeControls } from './escape.ts'
 
 const clusters = new Intl.Segmenter()
 
-/** No column takes more characters than this on average: what lies behind is not looked at. */
+/** The most characters per column, on average: text beyond that is not processed. */
 const CHARACTERS_A_COLUMN = 32
 
 /**
- * A line as it is printed, cut to so many columns of a terminal with an ellipsis as the last one. Wide characters and emoji
- * take two columns, combining marks none; none of them is cut apart.
+ * An escaped line, cut to a number of columns of a terminal, the last of which is an ellipsis then. Wide characters and emoji take
+ * two columns, combining marks none; no grapheme is split.
  */
 export const fitToColumns = (line: string, columns: number): string => {
   const most = columns * CHARACTERS_A_COLUMN

@@ -1,7 +1,7 @@
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 type EndingSignal = keyof typeof EXIT_CODES
 
-/** The user, or the system, has ended the command by a signal. */
+/** A signal has ended the command. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
   readonly exitCode: number
@@ -13,16 +13,15 @@ export class Interrupted extends Error {
 }
 
 type Interruption = {
-  /** The first signal has come. */
+  /** Called at the first signal. */
   readonly onFirst: (reason: Interrupted) => void
-  /** The process ends now: after another signal, or because the work has not ended `graceMs` after the first one. */
+  /** Called before the process exits: at a second signal, or if the work has not ended `graceMs` after the first one. */
   readonly onForced: (reason: Interrupted) => void
   readonly graceMs: number
 }
 
 /**
- * Runs `work`, whose signal is aborted at the first SIGINT or SIGTERM, with an `Interrupted` as reason: then it has to come to
- * its end soon.
+ * Runs `work`. Its signal is aborted at the first SIGINT or SIGTERM, with an `Interrupted` as the reason; it must end soon then.
  */
 export const untilInterrupted = async <T>(
   { onFirst, onForced, graceMs }: Interruption,
@@ -51,7 +50,7 @@ export const untilInterrupted = async <T>(
 }
 
 /**
- * Runs `work`, whose signal is aborted at the first SIGINT or SIGTERM, with an `Interrupted` as reason; another one ends the
+ * Runs `work`. Its signal is aborted at the first SIGINT or SIGTERM, with an `Interrupted` as the reason; a second one ends the
  * process at once.
  */
 export const stoppable = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {

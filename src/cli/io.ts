@@ -1,22 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { homedir } from 'node:os'
 
-/** What a command reads and writes beside files and the network: streams, variables, folders. */
+/** The surroundings of a command, besides files and the network: streams, variables, folders. */
 export type Io = {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** The file of the program, for what is to call it later. */
+  /** The file of the program, for services and hooks that call it later. */
   readonly script: string
   /** The user's home folder. */
   readonly home: string
-  /** With which code the command ends. */
+  /** The exit code of the command. */
   exitCode: number | undefined
 }
 
-/** Those of this process. */
+/** The surroundings of this process. */
 const ofProcess: Io = {
   get stdin() {
     return process.stdin
@@ -49,8 +49,8 @@ const ofProcess: Io = {
 
 const running = new AsyncLocalStorage<Io>()
 
-/** Those of the command that is running: of this process, unless `withIo` has given it others. */
+/** The surroundings of the running command: those of `withIo`, else of this process. */
 export const io = (): Io => running.getStore() ?? ofProcess
 
-/** Runs a command with these, so that many can run in one process. */
+/** Runs a command in other surroundings, so that many can run in one process. */
 export const withIo = <Result>(given: Io, work: () => Promise<Result>): Promise<Result> => running.run(given, work)

@@ -1,4 +1,4 @@
-/** What people call our commands who know other programs. Help does not list them: a command has one name. */
+/** Names of our commands in other programs. They are accepted, but not listed in the help. */
 const otherNames: Readonly<Record<string, string>> = {
   delete: 'rm',
   remove: 'rm',
@@ -9,10 +9,10 @@ const otherNames: Readonly<Record<string, string>> = {
   publish: 'share',
 }
 
-/** Below `auth`, as other programs have it. */
+/** Other programs have these below `auth`. */
 const ofAuth = ['login', 'logout', 'status', 'token']
 
-/** The words of a command line, with the command by its own name. */
+/** The words of a command line, with the name of the command replaced by ours. */
 export const withOwnName = (words: readonly string[]): readonly string[] => {
   const [first = '', ...rest] = words
   if (first === 'help') return ['help', ...withOwnName(rest)]

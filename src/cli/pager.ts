@@ -6,15 +6,15 @@ import { io } from './io.ts'
 import stringWidth from 'string-width'
 import { writeOut } from './output.ts'
 
-/** Where a long text is printed, piece by piece. */
+/** Prints a long text piece by piece. */
 export type Screen = {
-  /** False when the reader has left: the rest is not wanted. */
+  /** False when the user has quit the pager, so that the rest need not be printed. */
   readonly print: (text: string) => Promise<boolean>
-  /** Shows what is left, and waits until the reader has left. */
+  /** Prints the rest, and waits until the user quits the pager. */
   readonly end: () => Promise<void>
 }
 
-/** As git sets it: colours as they are, the screen kept, and an end where all fits. */
+/** Options of less, as git sets them: keep colors and the screen, and quit if everything fits. */
 const LESS = 'FRX'
 
 const isInPath = (name: string): boolean =>
@@ -27,7 +27,7 @@ const isInPath = (name: string): boolean =>
     }
   })
 
-/** The user's pager: `PAGER`, else less where it is installed; undefined for none. */
+/** The user's pager: `PAGER`, else less if it is installed. */
 const pagerCommand = (): string | undefined => {
   const { PAGER } = io().env
   if (PAGER !== undefined) return PAGER.trim() === '' || PAGER === 'cat' ? undefined : PAGER
@@ -59,10 +59,10 @@ const startPager = (command: string) => {
   const input = child.stdin!
   const ended = once(child, 'close').catch(() => {})
   let isOpen = true
-  // The reader has left; that is no error.
+  // The user has quit the pager.
   input.on('error', () => (isOpen = false))
   input.on('close', () => (isOpen = false))
-  // Ctrl-C is for the pager, which this process outlives.
+  // Ctrl-C is for the pager; this process waits for it.
   process.on('SIGINT', () => {})
   return {
     print: async (text: string) => {
@@ -76,7 +76,7 @@ const startPager = (command: string) => {
   }
 }
 
-/** Shows text in a pager once it is longer than the terminal; anywhere else, and without `usesPager`, prints it. */
+/** Shows text in a pager if it is longer than the terminal. Without a terminal, and without `usesPager`, it prints the text. */
 export const openScreen = ({ usesPager }: { readonly usesPager: boolean }): Screen => {
   const command = usesPager && io().stdout.isTTY ? pagerCommand() : undefined
   if (command === undefined) return plainScreen

@@ -3,31 +3,31 @@ import { Writable } from 'node:stream'
 import { io } from './io.ts'
 import { UsageError } from './exit.ts'
 
-/** What a user has given for a secret: itself, `-` for standard input, or true where only the option was named. */
+/** The value of an option for a secret: the secret itself, `-` for standard input, or true for an option without a value. */
 export type GivenSecret = string | true
 
 export type Secret = {
-  /** Asked on a terminal. */
+  /** The prompt on a terminal. */
   readonly question: string
-  /** The environment variable that holds it where it was not given. */
+  /** The environment variable that is read if no value was given. */
   readonly variable: string
-  /** What is said where there is none. */
+  /** The error if there is no secret. */
   readonly missing: string
 }
 
-/** For `--help`: where a secret can come from, so that no list of processes shows it. */
+/** For `--help`: how to give a secret so that it does not appear in a list of processes. */
 export const secretHelp = (variable: string): string =>
-  `Without a value the code is that of $${variable}, or asked for on a terminal without showing it; with -
-it is the first line of standard input. Then no list of processes shows it, nor the history of a shell.`
+  `Without a value the code is read from $${variable}, or from a hidden prompt on a terminal; with - it is the
+first line of standard input. Then it appears neither in a list of processes nor in the history of a shell.`
 
-/** What readline shows of what is typed: nothing. */
+/** Discards what readline would show of the typed text. */
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() })
 
-/** Reads one line of standard input; on a terminal what is typed is not shown. Throws UsageError where the input ends before. */
+/** Reads one line of standard input, which a terminal does not show. @throws UsageError if the input ends before */
 const readHidden = async ({ question, missing }: Pick<Secret, 'question' | 'missing'>): Promise<string> => {
-  const { stdin, stderr } = process
+  const { stdin, stderr } = io()
   const lines = createInterface({ input: stdin, output: nowhere(), terminal: stdin.isTTY })
-  if (stdin.isTTY) stderr.write(question) // From here on the terminal shows nothing of what is typed.
+  if (stdin.isTTY) stderr.write(question) // after the terminal was set to show nothing that is typed
   let first: string | undefined
   try {
     await new Promise<void>((resolve) => {
@@ -38,13 +38,13 @@ const readHidden = async ({ question, missing }: Pick<Secret, 'question' | 'miss
     return first
   } finally {
     lines.close()
-    if (stdin.isTTY) stderr.write('\n') // The Enter was not shown.
+    if (stdin.isTTY) stderr.write('\n') // the Enter was not shown
   }
 }
 
 /**
- * The secret, of what the user has given, else of the environment, else of who sits at the terminal. Spaces around it are cut off.
- * @throws UsageError where there is none, or it is empty
+ * A secret from the command line, else from the environment, else from a prompt, trimmed.
+ * @throws UsageError if there is none, or it is empty
  */
 export const readSecret = async (given: GivenSecret, secret: Secret): Promise<string> => {
   const named = given === true ? io().env[secret.variable] : given

@@ -7,9 +7,9 @@ export type Column<Row> = {
   readonly head: string
   readonly cell: (row: Row) => string
   readonly align?: 'right'
-  /** The column may become as narrow as this where the terminal is; without it, it stays whole. */
+  /** On a narrow terminal the column may shrink to this width; without it, it keeps its width. */
   readonly min?: number
-  /** Where even that is too wide, columns are left out, those with the highest number first. */
+  /** If the table is still too wide, columns are left out, those with the highest number first. */
   readonly drop?: number
 }
 
@@ -17,7 +17,7 @@ const GAP = 2
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** The widths of columns made narrower, the widest first, until they fit; undefined when they cannot. */
+/** Shrinks columns, the widest first, until they fit; undefined if they cannot. */
 const fitted = (widths: readonly number[], mins: readonly number[], room: number): number[] | undefined => {
   const fit = [...widths]
   for (let over = sum(fit) - room; over > 0; over--) {
@@ -56,8 +56,8 @@ const padded = (text: string, width: number, align: 'right' | undefined): string
 }
 
 /**
- * A table as lines: a heading, and a line for each row. `terminal` is its width, which the columns are fitted to; undefined for a pipe
- * or a file, where nothing is cut.
+ * A table as lines: a heading, and a line for each row. Columns are fitted to `terminal`, its width; undefined for a pipe or a file,
+ * where nothing is cut.
  */
 export const tableLines = <Row>(
   all: readonly Column<Row>[],

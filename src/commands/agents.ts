@@ -9,7 +9,7 @@ import { type AgentOverview, overviewOf } from '../sync/overview.ts'
 import { countOf } from '../sync/report/text.ts'
 import { expiringText, kindsText, sentTo, type Total, totalOf } from './support/session-counts.ts'
 
-export type Options = { readonly server?: string; readonly json?: boolean }
+type Options = { readonly server?: string; readonly json?: boolean }
 
 /** `3 sessions in 2 files: 1 new, 2 unchanged`. */
 const describe = ({ files, sessions, changes, ruled }: Omit<Total, 'expiring'>): string => {
@@ -19,7 +19,7 @@ const describe = ({ files, sessions, changes, ruled }: Omit<Total, 'expiring'>):
 
 type Summary = Total & {
   readonly server: string
-  /** The namespace of the login; undefined without one. */
+  /** The namespace of the login, if there is one. */
   readonly namespace: string | undefined
   readonly unreadable: number
   readonly exitCode: number
@@ -48,7 +48,7 @@ const textReporter: Reporter = {
     await printLines([`All: ${describe(total)}`])
     if (namespace !== undefined) return
     const hint = `${commandName} login --server ${server}`
-    say(`Not logged in to ${server}: what was sent is not known. Run: ${hint}`)
+    say(`Not logged in to ${server}, so it is not known what was sent. To log in, run: ${hint}`)
   },
 }
 

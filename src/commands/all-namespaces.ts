@@ -8,7 +8,7 @@ import { withLog } from './support/with-log.ts'
 import { type NamespaceOfService, readNamespaces } from './support/service-lists.ts'
 import type { ClientOptions } from './declared/command.ts'
 
-/** What is used of a quota, in percent, rounded up: 100 is full. */
+/** How much of a quota is used, in percent, rounded up. */
 const percentOf = (used: number, quota: number): number => Math.ceil((used / quota) * 100)
 
 type Use = { readonly used: number; readonly quota?: number; readonly percent?: number }
@@ -16,14 +16,14 @@ type Use = { readonly used: number; readonly quota?: number; readonly percent?: 
 const useOf = (used: number, quota: number | undefined): Use =>
   quota === undefined ? { used } : { used, quota, percent: percentOf(used, quota) }
 
-/** Lists all namespaces of a service with what they hold, from its database. @throws UsageError with --server */
+/** Lists all namespaces of a service with their sizes, from its database. @throws UsageError with --server */
 export const listAll = async ({ server, json = false }: ClientOptions): Promise<number> => {
   if (server !== undefined)
-    throw new UsageError('--all reads the database of a service, for its operators: leave --server out')
+    throw new UsageError('--all reads the database of a service, not a server: leave out --server.')
   const config = readConfig(io().env)
   const { QUOTA_TRACES, QUOTA_BYTES } = config
   await findDatabaseUrl(config).catch((error: Error) => {
-    throw new UsageError(`--all reads the database of a service, for its operators: ${error.message}`)
+    throw new UsageError(`--all is for operators and reads the database of a service. ${error.message}`)
   })
   return withLog(async ({ url }) => {
     const namespaces = await readNamespaces(url)

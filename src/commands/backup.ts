@@ -10,12 +10,14 @@ import { writeWhole } from '../sync/transfer/output-file.ts'
 import { explainOutput } from '../cli/named-file.ts'
 import { withDatabase } from './support/database.ts'
 
-/** Refuses to fill the disk on which the database may be, too. */
+/** The database may be on the same disk, so the backup must not fill it. */
 const assertRoom = (file: string, reserveMb: number) => {
   const isLow = diskGuard({ dir: dirname(file), reserveMb })
   return () => {
     if (isLow())
-      throw new Error(`less than DISK_RESERVE_MB (${reserveMb} MB) is free where ${file} is: nothing was written`)
+      throw new Error(
+        `Less than DISK_RESERVE_MB (${reserveMb} MB) is free on the disk of ${file}. Nothing was written: free some space, or use another disk.`,
+      )
   }
 }
 
@@ -23,7 +25,7 @@ export const backup = async (_options: object, file: string): Promise<number> =>
   const config = readConfig(io().env)
   if (config.EVENTSTORE_URL)
     throw new UsageError(
-      'the log is in EventStoreDB: back it up with the tools of that server, and the database with pg_dump, in this order',
+      'The log is in EventStoreDB: back it up with the tools of that server first, then the database with pg_dump.',
     )
   const hasRoom = assertRoom(file, config.DISK_RESERVE_MB)
   return stoppable((signal) =>
@@ -36,7 +38,7 @@ export const backup = async (_options: object, file: string): Promise<number> =>
       const pieces = readBackup({ url, at: Date.now(), check }, (all) => (written = all))
       const bytes = await writeWhole(file, pieces).catch(explainOutput(file))
       const { events, sha256 } = written!
-      say(`${file}: ${events} events of the log, ${Math.ceil(bytes / 1024 / 1024)} MB, sha256 of its content ${sha256}`)
+      say(`${file}: ${events} events of the log, ${Math.ceil(bytes / 1024 / 1024)} MB, sha256 of the content ${sha256}`)
       return exitCodes.ok
     }),
   )

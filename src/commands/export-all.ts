@@ -17,7 +17,7 @@ import { type Format, type Options, pathOf } from './export.ts'
 
 type AllOptions = Options & { readonly folder: string }
 
-/** Whose traces are written: all of a namespace for its admins, else the user's own. */
+/** The namespace, and which of its traces are exported: all for its admins, else the user's own. */
 type Place = { readonly slug: string; readonly isMine: (trace: ListedTrace) => boolean }
 
 const placeOf = async (access: Access): Promise<Place> => {
@@ -27,27 +27,27 @@ const placeOf = async (access: Access): Promise<Place> => {
   const namespace = (await asLogin(account.namespaces())).find((one) => one.slug === slug)
   if (!namespace) {
     const what = slug === undefined ? 'no namespace' : `no namespace "${slug}"`
-    throw new UsageError(`You are a member of ${what}. Yours are listed by: ${commandName} namespaces`)
+    throw new UsageError(`You are a member of ${what}. To list your namespaces, run: ${commandName} namespaces`)
   }
-  // A service before this version does not say in its lists who has created a trace.
+  // Older services do not say in lists who created a trace.
   const isMine = ({ createdBy = user.id }: ListedTrace) => namespace.role === 'admin' || createdBy === user.id
   return { slug: namespace.slug, isMine }
 }
 
 const writtenAt = ({ updatedAt, createdAt }: ListedTrace): number => updatedAt ?? createdAt
 
-/** Whether a file was written of a trace as it is: then it has the time of the trace's last change. */
+/** Whether the file of a trace is up to date: it has the time of the trace's last change. */
 const isWritten = async (file: string, trace: ListedTrace): Promise<boolean> => {
   const found = await stat(file).catch(() => undefined)
   return found?.isFile() === true && Math.round(found.mtimeMs) === writtenAt(trace)
 }
 
-const GO_ON = 'Run the same command again: it goes on where it stopped.'
+const CONTINUE = 'Run the same command again to continue.'
 
-/** So many traces that the service cannot give for now, one after the other: it is not these traces then. */
+/** After this many temporary failures in a row the service is considered away. */
 const MOST_IN_A_ROW = 3
 
-/** Ends the work where each other trace would fail too: the session has ended, the service is away, or nothing can be written. */
+/** Stops the export when all other traces would fail, too: the session has ended, the service is away, or the disk cannot be written. */
 const newStop = (server: string) => {
   let inARow = 0
   return {
@@ -55,11 +55,11 @@ const newStop = (server: string) => {
     failed: (error: unknown): void => {
       if (hasStatus(error, 401)) throw sessionHasEnded(server)
       const { code = '' } = error as { readonly code?: string }
-      const isForNow = isTemporaryFailure(error) && code !== BROKE_OFF
-      inARow = isForNow ? inARow + 1 : 0
-      const isAway = isForNow && ((error as RequestFailed).status === undefined || inARow === MOST_IN_A_ROW)
+      const isTemporary = isTemporaryFailure(error) && code !== BROKE_OFF
+      inARow = isTemporary ? inARow + 1 : 0
+      const isAway = isTemporary && ((error as RequestFailed).status === undefined || inARow === MOST_IN_A_ROW)
       if (isAway || ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES'].includes(code))
-        throw new Error(`${errorMessage(error).replace(/[^.?!]$/, '$&.')} ${GO_ON}`, { cause: error })
+        throw new Error(`${errorMessage(error).replace(/[^.?!]$/, '$&.')} ${CONTINUE}`, { cause: error })
     },
   }
 }
@@ -69,14 +69,14 @@ type Counts = { exported: number; skipped: number; failed: number; others: numbe
 const summaryText = ({ exported, skipped, failed, others }: Counts, { folder }: AllOptions): string =>
   [
     `exported ${countOf(exported, 'session')} to ${folder}`,
-    skipped > 0 && `${countOf(skipped, 'session')} skipped: unchanged since they were written`,
+    skipped > 0 && `skipped ${countOf(skipped, 'session')}, unchanged since the last export`,
     failed > 0 && `${countOf(failed, 'session')} failed`,
-    others > 0 && `${countOf(others, 'session')} of other members left out`,
+    others > 0 && `left out ${countOf(others, 'session')} of other members`,
   ]
     .filter(Boolean)
     .join(', ')
 
-/** Writes a trace, and gives its file the time of the trace. */
+/** Writes a trace, and gives its file the time of the trace's last change. */
 const write = async (access: Access, file: string, trace: ListedTrace, path: string): Promise<number> => {
   const token = await access.token()
   const bytes = await writeWhole(file, download({ server: access.server, path, token, timing: noticedTiming }))
@@ -91,7 +91,7 @@ export const exportAll = async (access: Access, options: AllOptions): Promise<nu
   const format: Format = options.format ?? 'md'
   const { slug, isMine } = await placeOf(access)
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw new UsageError(`${folder} is no folder to write to: ${errorMessage(error)}`, { cause: error })
+    throw new UsageError(`The folder ${folder} cannot be created: ${errorMessage(error)}`, { cause: error })
   })
   const stop = newStop(server)
   const counts: Counts = { exported: 0, skipped: 0, failed: 0, others: 0 }
@@ -112,7 +112,7 @@ export const exportAll = async (access: Access, options: AllOptions): Promise<nu
       counts.failed++
       const message = errorMessage(error)
       if (json) await printDocument({ type: 'failed', externalId, file, message })
-      else say(`${externalId} is not exported: ${message}`)
+      else say(`${externalId} was not exported: ${message}`)
     }
   }
 

@@ -20,7 +20,7 @@ const formatsByEnding: Readonly<Record<string, Format>> = { md: 'md', html: 'htm
 export type Options = ClientOptions & {
   readonly format?: Format
   readonly output?: string
-  /** The folder for all traces. */
+  /** A folder for all traces. */
   readonly all?: string
   readonly revision?: string
   readonly at?: string
@@ -30,7 +30,7 @@ export type Options = ClientOptions & {
 const formatOf = ({ format, output = '' }: Options): Format =>
   format ?? formatsByEnding[extname(output).slice(1).toLowerCase()] ?? 'md'
 
-/** What a terminal would obey is escaped, as in all that the commands print; a pipe gets every byte. */
+/** Prints the file. On a terminal control characters are escaped; a pipe gets every byte. */
 const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
   const { isTTY } = io().stdout
   const decoder = new TextDecoder()
@@ -42,7 +42,7 @@ const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
   if (isTTY && last !== 10) await writeOut('\n')
 }
 
-/** The path of what is downloaded; `namespace` is a slug. */
+/** The path to download a trace from; `namespace` is a slug. */
 export const pathOf = (
   externalId: string,
   namespace: string,
@@ -58,13 +58,12 @@ export const exportTrace = async (given: Access, options: Options, name: string 
   const { output, all, json = false } = options
   if (all !== undefined) {
     if ([name, output, options.revision, options.at].some((one) => one !== undefined))
-      throw new UsageError('--all goes without an id, --output, --revision and --at')
+      throw new UsageError('--all cannot be combined with an id, --output, --revision or --at.')
     return (await import('./export-all.ts')).exportAll(given, { ...options, folder: all })
   }
-  if (name === undefined) throw new UsageError('Name a session, or a folder for all of them: --all FOLDER')
-  if (json && output === undefined)
-    throw new UsageError('--json tells of the file that was written: name it with --output')
-  // Who reads what is printed has gone.
+  if (name === undefined) throw new UsageError('Give the id of a session, or --all FOLDER for all sessions.')
+  if (json && output === undefined) throw new UsageError('--json reports the file that was written: add --output FILE.')
+  // The reader of a pipe has exited.
   io().stdout.once('error', () => process.exit(exitCodes.failed))
   const { access, trace } = await findTrace(given, options, name)
   const { externalId, namespace } = trace
@@ -81,11 +80,11 @@ export const exportTrace = async (given: Access, options: Options, name: string 
     if (hasStatus(error, 400)) throw new UsageError(error.message, { cause: error })
     if (hasStatus(error, 404))
       throw new UsageError(
-        `The session was not there at that revision or time. Its revisions: ${commandName} audit log ${externalId}`,
+        `The session did not exist at that revision or time. To list its revisions, run: ${commandName} audit log ${externalId}`,
         { cause: error },
       )
     if (!hasStatus(error, 401)) throw error
-    throw new UsageError(`The session is not public. Log in first: ${commandName} login --server ${server}`)
+    throw new UsageError(`The session is not public. To log in, run: ${commandName} login --server ${server}`)
   }
   return exitCodes.ok
 }

@@ -20,12 +20,12 @@ import type { ClientOptions } from './declared/command.ts'
 
 export type Options = ClientOptions & { readonly global?: boolean }
 
-/** The folder whose settings the CLI reads, the first of several. */
+/** The folder whose settings Claude Code reads: the first of several. */
 const claudeFolder = (): string => configFolders(io().env, io().home)[0]!
 
 const hookOf = (kind: string, isGlobal = false): Hook => {
   const state = stateDir(io().env)
-  if (kind === 'claude-code' && isGlobal) throw new UsageError('--global is for git')
+  if (kind === 'claude-code' && isGlobal) throw new UsageError('--global is only for git: leave it out.')
   if (kind === 'claude-code') return claudeHook(claudeFolder(), state)
   return isGlobal ? globalHook(io().home, state, io().env) : repositoryHook(io().cwd, io().env)
 }
@@ -43,9 +43,9 @@ const nameOf = (kind: string, isGlobal = false): string => (isGlobal ? `${kind}-
 
 const logFile = (): string => join(stateDir(io().env), HOOK_LOG)
 
-/** Says in one line, or with --json in a document, how it stands with a hook. */
-const tell = async (name: string, hook: Hook, said: string, json: boolean | undefined): Promise<void> => {
-  // Outside of a repository there is no hook of it.
+/** Prints the state of a hook in one line, or with --json as a document. */
+const printState = async (name: string, hook: Hook, said: string, json: boolean | undefined): Promise<void> => {
+  // Outside of a repository there is no hook for it.
   const file = await hook.file().catch(() => undefined)
   const installed = file !== undefined && (await hook.isInstalled())
   if (json) await printDocument({ type: 'hook', name, installed, file, log: logFile() })
@@ -57,7 +57,7 @@ export const install = async ({ server, config }: Access, { global, json }: Opti
   if (!(await readCredentials(config, server))?.login) throw notLoggedInError(config, server)
   const hook = hookOf(kind, global)
   const isNew = await hook.install(programFor(server))
-  await tell(nameOf(kind, global), hook, isNew ? 'Installed' : 'It is there already', json)
+  await printState(nameOf(kind, global), hook, isNew ? 'Installed' : 'Installed already', json)
   const reach = await hook.reach?.()
   if (reach !== undefined && !json) say(reach)
   return exitCodes.ok
@@ -68,19 +68,19 @@ export const uninstall = async (_access: Access, { global, json }: Options, kind
   await hook.file()
   const isRemoved = await hook.uninstall()
   await removeRuns(stateDir(io().env))
-  await tell(nameOf(kind, global), hook, isRemoved ? 'Removed' : 'There is nothing to remove', json)
+  await printState(nameOf(kind, global), hook, isRemoved ? 'Removed' : 'Nothing to remove', json)
   return exitCodes.ok
 }
 
 export const status = async (_access: Access, { json }: Options): Promise<number> => {
-  await tell('claude-code', hookOf('claude-code'), '', json)
-  await tell('git', hookOf('git'), '', json)
-  await tell('git-global', hookOf('git', true), '', json)
-  if (!json) await printLines([`What hooks have said: ${logFile()}`])
+  await printState('claude-code', hookOf('claude-code'), '', json)
+  await printState('git', hookOf('git'), '', json)
+  await printState('git-global', hookOf('git', true), '', json)
+  if (!json) await printLines([`The log of the hooks: ${logFile()}`])
   return exitCodes.ok
 }
 
-/** What a hook calls: finds out what is to be uploaded, and leaves that to a process that outlives the hook. */
+/** Called by a hook: determines what to upload, and starts a process for it that outlives the hook. */
 const startRun = async (kind: HookKind, server: string): Promise<number> => {
   const { stdin, env, cwd } = io()
   const args = await syncArgsOf(kind, { stdin, cwd, env })
@@ -90,7 +90,7 @@ const startRun = async (kind: HookKind, server: string): Promise<number> => {
   return exitCodes.ok
 }
 
-/** `args` are what `syncArgsOf` has found: for git `--project` and a folder, else paths. */
+/** Runs in that process. `args` are from `syncArgsOf`: for git `--project` and a folder, else paths. */
 const syncNow = async (kind: HookKind, server: string, args: readonly string[]): Promise<number> =>
   afterOthers(stateDir(io().env), [kind, server, ...args].join('\n'), () =>
     kind === 'git' ? sync({ server, redact: true, project: args[1]! }, []) : sync({ server, redact: true }, args),

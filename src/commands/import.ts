@@ -17,14 +17,14 @@ const output = () => ({ out: io().stdout, err: io().stderr })
 const sentence = (file: string, done: Imported): string => {
   const { externalId, namespace, visibility, messages, new: created, updated, leftOut, others } = done
   const notes = [
-    `${created} new, ${updated} updated, ${messages - created - updated} as they were`,
+    `${created} new, ${updated} updated, ${messages - created - updated} unchanged`,
     ...(leftOut > 0 ? [`${leftOut} left out`] : []),
-    ...(others > 0 ? [`${others} others were there already`] : []),
+    ...(others > 0 ? [`${others} existing messages are not in the file`] : []),
   ]
   return `${file}: imported ${externalId} into ${namespace}, ${visibility}: ${messages} messages (${notes.join(', ')})`
 }
 
-/** @throws Error that names the file */
+/** Names the file in errors. */
 const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
   try {
     return await work

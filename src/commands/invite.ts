@@ -11,7 +11,7 @@ import { type Access, explainNamespaceRefusal, openAccess, openNamespace } from 
 import { askForName, openAccount } from './support/account.ts'
 import { type ClientOptions } from './declared/command.ts'
 
-export type MakeOptions = ClientOptions & { readonly role?: Role; readonly email?: string; readonly uses?: number }
+type MakeOptions = ClientOptions & { readonly role?: Role; readonly email?: string; readonly uses?: number }
 
 const usesText = ({ maxUses = 1, useCount }: Invite): string =>
   maxUses === 0 ? `${useCount} of any number` : `${useCount} of ${maxUses}`
@@ -31,9 +31,11 @@ export const make = async (access: Access, options: MakeOptions): Promise<number
   })
   if (options.json) await printDocument({ type: 'invite', namespace: slug, invite })
   else {
-    say(`An invite to "${slug}" as ${invite.role}, until ${shortTime(invite.expiresAt)}. Send this to whom you invite:`)
+    say(
+      `An invite to "${slug}" as ${invite.role}, valid until ${shortTime(invite.expiresAt)}. Send this command to the person you invite:`,
+    )
     await printLines([`${commandName} invite accept ${invite.code} --server ${server}`])
-    say(`Who is new there runs instead: ${commandName} login --invite ${invite.code} --server ${server}`)
+    say(`If they have no user there yet, they run: ${commandName} login --invite ${invite.code} --server ${server}`)
   }
   return exitCodes.ok
 }
@@ -45,7 +47,7 @@ export const list = async (access: Access, options: ClientOptions & { readonly a
   const invites = all.filter(({ state }) => options.all || state === 'pending')
   if (options.json) for (const invite of invites) await printDocument({ type: 'invite', namespace: slug, invite })
   else if (invites.length === 0)
-    say(`No invite to "${slug}" is open. Make one: ${commandName} invite --namespace ${slug}`)
+    say(`There is no open invite to "${slug}". To create one, run: ${commandName} invite --namespace ${slug}`)
   else {
     const columns = [
       { head: 'code', cell: ({ code }: Invite) => code },
@@ -66,10 +68,12 @@ export const revoke = async (access: Access, options: ClientOptions, name: strin
   const { code } = parseInvite(name)
   await client.revokeInvite(slug, code).catch((error: unknown) => {
     if (!hasStatus(error, 404)) return explainNamespaceRefusal(opened, 'revoke invites')(error)
-    throw new UsageError(`"${slug}" has no invite ${code}. Its invites: ${commandName} invite ls --namespace ${slug}`)
+    throw new UsageError(
+      `"${slug}" has no invite ${code}. To list its invites, run: ${commandName} invite ls --namespace ${slug}`,
+    )
   })
   if (options.json) await printDocument({ type: 'revoked', namespace: slug, code })
-  else await printLines([`The invite ${code} to "${slug}" is revoked.`])
+  else await printLines([`Revoked the invite ${code} to "${slug}".`])
   return exitCodes.ok
 }
 
@@ -80,21 +84,26 @@ export const inviteCode: Secret = {
   missing: `No invite was given. An admin of the namespace creates one with: ${commandName} invite`,
 }
 
-/** The code in what a user gives, and the server of a link. */
+/** The code in a code or link, and the server of a link. @throws UsageError */
 const parseInvite = (text: string): { readonly code: string; readonly server?: string } => {
   const url = /^https?:/.test(text) ? URL.parse(text) : undefined
   const match = url && /^(?<base>.*?)\/(?:v1\/)?invites?\/(?<code>[^/]+)\/?$/.exec(url.pathname)
-  if (url && !match) throw new UsageError(`${text} is no link to an invite: it ends with /invite/ and the code`)
+  if (url && !match)
+    throw new UsageError(`${text} is not a link to an invite. Such a link ends with /invite/ and the code.`)
   return match
     ? { code: match.groups!['code']!, server: `${url!.origin}${match.groups!['base']}` }
     : { code: text.trim() }
 }
 
 const refusedInvite = (code: string) => (error: unknown) => {
-  if (hasStatus(error, 404)) throw new UsageError(`There is no invite ${code}. Ask for it again.`, { cause: error })
-  if (hasStatus(error, 410)) throw new Error(`${error.message}. Ask an admin for another invite.`, { cause: error })
+  if (hasStatus(error, 404))
+    throw new UsageError(`There is no invite ${code}. Ask for the code again.`, { cause: error })
+  if (hasStatus(error, 410))
+    throw new Error(`${error.message}. Ask an admin of the namespace for another invite.`, { cause: error })
   if (hasStatus(error, 403))
-    throw new Error(`${error.message}. Sign in with that address: ${commandName} login --codehost`, { cause: error })
+    throw new Error(`${error.message}. To sign in with that address, run: ${commandName} login --codehost`, {
+      cause: error,
+    })
   throw error
 }
 
@@ -102,10 +111,10 @@ export const accept = async (given: Access, options: ClientOptions, name: string
   const { code, server } = parseInvite(await readSecret(name ?? true, inviteCode))
   const access = server === undefined ? given : openAccess({ server })
   if (options.server !== undefined && access.server !== given.server)
-    throw new UsageError(`The link leads to ${access.server}: leave out --server`)
+    throw new UsageError(`The link is for ${access.server}: leave out --server.`)
   if ((await access.token()) === undefined)
     throw new UsageError(
-      `Not logged in to ${access.server}. Sign up with the invite: ${commandName} login --invite ${code} --server ${access.server}`,
+      `Not logged in to ${access.server}. To sign up with the invite, run: ${commandName} login --invite ${code} --server ${access.server}`,
     )
   const { client } = await openNamespace(access)
   const namespace = await client.acceptInvite(code).catch(refusedInvite(code))
@@ -114,7 +123,7 @@ export const accept = async (given: Access, options: ClientOptions, name: string
     const { displayName, slug, role } = namespace
     await printLines([`You are ${role === 'admin' ? 'an admin' : 'a member'} of ${displayName} ("${slug}").`])
     await askForName((await openAccount(access)).account)
-    say(`Upload sessions to it: ${commandName} sync --namespace ${slug}`)
+    say(`To upload sessions to it, run: ${commandName} sync --namespace ${slug}`)
   }
   return exitCodes.ok
 }

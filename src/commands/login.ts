@@ -15,7 +15,7 @@ import { noticedTiming, openAccess } from './support/access.ts'
 import { askForName, explainName, openAccount, userText } from './support/account.ts'
 import { joinAsDevice } from './support/join-as-device.ts'
 
-export type Options = {
+type Options = {
   readonly server?: string
   readonly codehost?: boolean
   readonly namespace?: string
@@ -28,24 +28,24 @@ export type Options = {
   readonly json?: boolean
 }
 
-/** Which commands use the login, and what to do with it. */
-const whatIsNext = (server: string, options: Options): readonly string[] => {
+/** Which commands use the login, and what to do next. */
+const nextSteps = (server: string, options: Options): readonly string[] => {
   const named = io().env['TRACEBOOK_URL']
   const isOther = options.server !== undefined && named && serverKey(serverAddress(named, {})) !== serverKey(server)
-  const sync = `Next: upload your sessions with: ${commandName} sync`
+  const sync = `Next, upload your sessions: ${commandName} sync`
   if (isOther)
-    return [`TRACEBOOK_URL names another server, ${named}: say which one is meant.`, `${sync} --server ${server}`]
-  return options.server === undefined ? [sync] : ['Commands without --server use it from now on.', sync]
+    return [`TRACEBOOK_URL names another server, ${named}: use --server to choose.`, `${sync} --server ${server}`]
+  return options.server === undefined ? [sync] : ['Commands without --server use this server from now on.', sync]
 }
 
-/** Says of an address with a path behind it that nothing is there. */
+/** Suggests the address without its path if nothing answers there. */
 const explainPath = (server: string) => (error: unknown) => {
   const { origin, pathname } = new URL(server)
   if (!hasStatus(error, 404) || pathname === '/') throw error
   throw new UsageError(`${server} is not the address of a Tracebook server. Did you mean ${origin}?`)
 }
 
-/** The name of the user after the one that is given, or asked for as they become a member of a team. */
+/** Sets the name of --name, or asks for one after an invite. Returns the user's name. */
 const giveName = async (
   server: string,
   { name, invite, json }: Options,
@@ -61,12 +61,12 @@ const giveName = async (
 
 export const login = async (options: Options): Promise<number> => {
   const { codehost, namespace, browser, yes } = options
-  if (namespace !== undefined && !codehost) throw new UsageError('--namespace goes with --codehost')
+  if (namespace !== undefined && !codehost) throw new UsageError('--namespace needs --codehost.')
   if (yes && !codehost && !options.newDevice)
-    throw new UsageError('--yes goes with --codehost or --new-device: nothing else is asked')
-  if (options.newDevice && options.join === undefined) throw new UsageError('--new-device goes with --join')
+    throw new UsageError('--yes needs --codehost or --new-device; nothing else asks for confirmation.')
+  if (options.newDevice && options.join === undefined) throw new UsageError('--new-device needs --join.')
   if (options.join !== undefined && (codehost || options.invite !== undefined))
-    throw new UsageError('--join goes without --codehost and --invite: the user is there already')
+    throw new UsageError('--join cannot be combined with --codehost or --invite, because it joins an existing user.')
   const invite = options.invite === undefined ? undefined : await readSecret(options.invite, inviteCode)
   const server = serverAddress(options.server, io().env)
   const config = configDir(io().env)
@@ -92,6 +92,6 @@ export const login = async (options: Options): Promise<number> => {
     return exitCodes.ok
   }
   const who = userText({ id: userId, displayName })
-  await printLines([`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`, ...whatIsNext(server, options)])
+  await printLines([`Logged in to ${server} as ${who}, namespace ${namespaceSlug}.`, ...nextSteps(server, options)])
   return exitCodes.ok
 }

@@ -10,15 +10,15 @@ import { type Access, explainNamespace, noticedTiming, openAccess } from './supp
 import { type ReadPage, tracePages } from './support/pages.ts'
 import type { ClientOptions } from './declared/command.ts'
 
-/** How the time is called by which a list is sorted. */
+/** The time by which a list is sorted, as --sort takes it. */
 export type SortName = 'started' | 'created' | 'updated'
 
-export type Options = ClientOptions & {
+type Options = ClientOptions & {
   readonly limit: number
   readonly project?: string
   readonly agent?: string
   readonly public?: boolean
-  /** In milliseconds; `since` is included, `until` is not. */
+  /** In milliseconds; `since` is inclusive, `until` exclusive. */
   readonly since?: number
   readonly until?: number
   readonly sort?: SortName
@@ -28,7 +28,7 @@ const MAX_PAGE = 100
 
 const MIN_ID = 8
 
-/** How many characters tell all ids apart. */
+/** How many characters make all ids distinct. */
 const shortest = (ids: readonly string[]): number => {
   const sorted = [...new Set(ids)].sort()
   const common = (a: string, b: string) => {
@@ -41,7 +41,7 @@ const shortest = (ids: readonly string[]): number => {
 
 /** The time by which a list is sorted, and which it shows. */
 const timeBy: { readonly [Name in SortName]: (trace: ListedTrace) => number } = {
-  started: ({ startedAt, createdAt }) => Number(JSON.stringify(startedAt ?? createdAt)), // it may be raw JSON
+  started: ({ startedAt, createdAt }) => Number(JSON.stringify(startedAt ?? createdAt)), // may be raw JSON
   created: ({ createdAt }) => createdAt,
   updated: ({ updatedAt, createdAt }) => updatedAt ?? createdAt,
 }
@@ -50,10 +50,10 @@ const isFeedOf = ({ public: isPublic = false, namespace }: Options) => isPublic 
 
 const sortOf = (options: Options): SortName => options.sort ?? (isFeedOf(options) ? 'created' : 'started')
 
-/** What the members of a namespace are called, by their ids. */
+/** Names of the members of a namespace by user id. */
 type Names = ReadonlyMap<string, string | undefined>
 
-/** Of who has no name, or is a member no more, the beginning of the id. */
+/** The author's name; the first characters of the id if there is no name, or no such member any more. */
 const authorText = (names: Names, { createdBy }: ListedTrace): string =>
   createdBy === undefined ? '-' : (names.get(createdBy) ?? createdBy.slice(0, MIN_ID))
 
@@ -61,7 +61,7 @@ type Shown = {
   readonly isFeed: boolean
   readonly hasShortIds: boolean
   readonly sort: SortName
-  /** Undefined where it is not told who has created a trace. */
+  /** Undefined if the column "author" is not shown. */
   readonly names: Names | undefined
 }
 
@@ -86,13 +86,13 @@ const columnsFor = (
 
 type Printer = { page(traces: readonly ListedTrace[]): Promise<void>; end(): Promise<void> }
 
-/** On a terminal all traces are one table, whose ids are told apart; in a pipe or a file each page is printed as it comes. */
+/** On a terminal all traces are printed as one table, with short distinct ids; in a pipe or a file each page as it comes. */
 const newPrinter = (options: Options, namesOfAuthors: Promise<Names> | undefined): Printer => {
   const { json = false, public: isPublic = false, namespace } = options
   const { columns } = io().stdout
   const isTerminal = columns !== undefined
   const [isFeed, sort] = [isFeedOf(options), sortOf(options)]
-  // The beginning of an id is looked for in the namespace of the login only.
+  // Prefixes of ids are searched only in the namespace of the login.
   const hasShortIds = isTerminal && !isPublic && namespace === undefined
   const kept: ListedTrace[] = []
   let hasHead = false
@@ -114,20 +114,20 @@ const newPrinter = (options: Options, namesOfAuthors: Promise<Names> | undefined
   }
 }
 
-/** Reads pages of what is asked for; and what to say where there is none. */
+/** How to read the pages of a list, and the message if it is empty. */
 type List = {
   readonly read: ReadPage
   readonly none: string
-  /** Of a namespace: its members, which only they are told; for others there are none. */
+  /** For a namespace: its members, which only members may see; empty for others. */
   readonly names?: Promise<Names>
 }
 
 const publicList = ({ server, namespace }: Access, sort: Sort): List => {
   const traces = newTracesClient(server, undefined, noticedTiming)
-  if (namespace === undefined) return { read: traces.feed, none: `No trace at ${server} is public.` }
+  if (namespace === undefined) return { read: traces.feed, none: `There are no public traces at ${server}.` }
   return {
     read: (page) => traces.list(namespace, { ...page, sort }).catch(explainNamespace(namespace, server)),
-    none: `No trace of the namespace "${namespace}" is public.`,
+    none: `There are no public traces in the namespace "${namespace}".`,
     names: Promise.resolve(new Map()),
   }
 }
@@ -144,11 +144,11 @@ const openList = async (access: Access, options: Options): Promise<List> => {
   const sort = `${sortOf(options)}At` as const
   const needsLogin = namespace === undefined || (await access.token()) !== undefined
   if (options.public || !needsLogin) return publicList(access, sort)
-  // Not in the namespace that was named: who is no member of it sees what is public there.
+  // Connects to the namespace of the login, because a user who is not a member of the named one may list its public traces.
   const { token, namespaceSlug } = await openAccess({ server }).connect()
   const traces = newTracesClient(server, token, noticedTiming)
   const slug = namespace ?? namespaceSlug
-  const none = `There are no traces in the namespace "${slug}". Upload your sessions: ${commandName} sync`
+  const none = `There are no traces in the namespace "${slug}". To upload your sessions, run: ${commandName} sync`
   const names = options.json ? Promise.resolve(new Map()) : namesIn(slug, server, token)
   return { read: (page) => traces.list(slug, { ...page, sort }).catch(explainNamespace(slug, server)), none, names }
 }
@@ -164,7 +164,7 @@ export const ls = async (access: Access, options: Options): Promise<number> => {
   const { limit, project, agent, since = -Infinity, until = Infinity } = options
   if (isFeedOf(options) && sortOf(options) !== 'created')
     throw new UsageError(
-      'What all namespaces share is sorted by its creation: name one with --namespace, or leave out --sort.',
+      'The public traces of all namespaces are sorted by creation: use --namespace, or leave out --sort.',
     )
   const { read, none, names } = await openList(access, options)
   const printer = newPrinter(options, names)
@@ -178,12 +178,13 @@ export const ls = async (access: Access, options: Options): Promise<number> => {
     await printer.page(traces)
     shown += traces.length
     hasMore = wanted.length > traces.length
-    if (hasMore || page.some((trace) => timeOf(trace) < since)) break // all others are older
+    if (hasMore || page.some((trace) => timeOf(trace) < since)) break // all following traces are older
   }
   await printer.end()
   if (options.json) return exitCodes.ok
   if (shown === 0 && limit > 0)
-    say(isFiltered ? 'No such trace. Leave out --project, --agent, --since or --until to see the others.' : none)
-  if (hasMore && io().stdout.isTTY) say(`There are more. To see them: ${commandName} ls --limit ${limit * 2 || 50}`)
+    say(isFiltered ? 'No trace matches. Leave out --project, --agent, --since or --until to see others.' : none)
+  if (hasMore && io().stdout.isTTY)
+    say(`There are more. To list them, run: ${commandName} ls --limit ${limit * 2 || 50}`)
   return exitCodes.ok
 }

@@ -10,17 +10,17 @@ import type { Member, Role } from '../sync/api/namespaces.ts'
 import { type Access, type NamespaceAccess, explainNamespaceRefusal, openNamespace } from './support/access.ts'
 import { type ClientOptions } from './declared/command.ts'
 
-export type RemoveOptions = ClientOptions & { readonly yes?: boolean }
+type RemoveOptions = ClientOptions & { readonly yes?: boolean }
 
 const MIN_PREFIX = 4
 
 const nameOf = ({ user }: Member): string => user.displayName ?? '-'
 
-/** On one line, also for questions and errors, which may have several. */
+/** A member on one line; line breaks in the name are escaped. */
 const described = ({ user }: Member): string =>
   user.displayName === undefined ? `the user ${user.id}` : `${escapeControls(user.displayName)} (user ${user.id})`
 
-/** The member that a user names. @throws UsageError where it is none, or several */
+/** The member with an id, a prefix of an id, or a name. @throws UsageError for none, and for several */
 const memberNamed = (members: readonly Member[], name: string, slug: string): Member => {
   const byId = members.filter(({ user }) => user.id === name)
   const byPrefix = name.length < MIN_PREFIX ? [] : members.filter(({ user }) => user.id.startsWith(name))
@@ -28,11 +28,9 @@ const memberNamed = (members: readonly Member[], name: string, slug: string): Me
   const found = byId.length > 0 ? byId : [...new Set([...byPrefix, ...byName])]
   if (found.length === 1) return found[0]!
   if (found.length > 1)
-    throw new UsageError(
-      `"${name}" are ${found.length} members: name one by its id\n${found.map(described).join('\n')}`,
-    )
+    throw new UsageError(`"${name}" matches ${found.length} members; use an id.\n${found.map(described).join('\n')}`)
   throw new UsageError(
-    `"${name}" is no member of the namespace "${slug}". Its members: ${commandName} members --namespace ${slug}`,
+    `The namespace "${slug}" has no member "${name}". To list its members, run: ${commandName} members --namespace ${slug}`,
   )
 }
 
@@ -64,7 +62,7 @@ export const changeRole = async (access: Access, options: ClientOptions, name: s
   const { user } = await find(opened, name)
   const member = await client.changeRole(slug, user.id, role).catch(explainNamespaceRefusal(opened, 'change roles'))
   if (options.json) await printDocument({ type: 'member', namespace: slug, member })
-  else await printLines([`${described(member)} is ${role === 'admin' ? 'an admin' : 'a member'} of "${slug}".`])
+  else await printLines([`${described(member)} is now ${role === 'admin' ? 'an admin' : 'a member'} of "${slug}".`])
   return exitCodes.ok
 }
 
@@ -74,11 +72,11 @@ export const remove = async (access: Access, options: RemoveOptions, name: strin
   const member = await find(opened, name)
   const { id } = member.user
   await requireAgreement(
-    `${described(member)} will be removed from the namespace "${slug}", and reads nothing of it any more but what is public.`,
+    `${described(member)} will be removed from the namespace "${slug}", and can then read only its public traces.`,
     options.yes ?? false,
   )
   await client.removeMember(slug, id).catch(explainNamespaceRefusal(opened, 'remove others'))
   if (options.json) await printDocument({ type: 'removed', namespace: slug, userId: id })
-  else await printLines([`${described(member)} is no member of "${slug}" any more.`])
+  else await printLines([`Removed ${described(member)} from "${slug}".`])
   return exitCodes.ok
 }

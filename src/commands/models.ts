@@ -1,5 +1,6 @@
 import { io } from '../cli/io.ts'
 import { exitCodes } from '../cli/exit.ts'
+import { printLines } from '../cli/output.ts'
 import { readConfig } from '../config.ts'
 import { newLogger } from '../base/logger.ts'
 import { NO_CATALOGUE } from '../models/settings.ts'
@@ -9,12 +10,15 @@ import { findDatabaseUrl } from './support/database.ts'
 
 export const refresh = async (): Promise<number> => {
   const config = { ...readConfig(io().env), ROLES: ['api' as const] }
-  if (config.CATALOGUE_URL === NO_CATALOGUE) throw new Error('CATALOGUE_URL is none: there is nothing to refresh from')
+  if (config.CATALOGUE_URL === NO_CATALOGUE)
+    throw new Error('CATALOGUE_URL is none: set it to an address or a file to refresh from.')
   const databaseUrl = await findDatabaseUrl(config)
   const { service, close } = await openService({ config, databaseUrl, logger: newLogger('silent') })
   try {
     const { providers, models, added, updated, removed } = await service.catalogue.refresh()
-    console.log(`${providers} providers, ${models} models: ${added} added, ${updated} updated, ${removed} removed`)
+    await printLines([
+      `${providers} providers, ${models} models: ${added} added, ${updated} updated, ${removed} removed`,
+    ])
     return exitCodes.ok
   } catch (error) {
     if (!(error instanceof SourceFailed)) throw error

@@ -36,13 +36,13 @@ export const create = async (access: Access, options: CreateOptions, slug: strin
   const { name: displayName = slug, description } = options
   const body = { slug, displayName, ...(description === undefined ? {} : { description }) }
   const namespace = await client.create(body).catch((error: unknown) => {
-    if (hasStatus(error, 400)) throw new UsageError(`"${slug}" cannot be the slug of a namespace: ${error.message}`)
+    if (hasStatus(error, 400)) throw new UsageError(`"${slug}" is not a valid slug: ${error.message}`)
     throw error
   })
   if (options.json) await printDocument({ type: 'namespace', namespace })
   else {
-    await printLines([`The namespace "${namespace.slug}" is there, and you are its admin.`])
-    say(`Invite others: ${commandName} invite --namespace ${namespace.slug}`)
+    await printLines([`Created the namespace "${namespace.slug}"; you are its admin.`])
+    say(`To invite others, run: ${commandName} invite --namespace ${namespace.slug}`)
   }
   return exitCodes.ok
 }
@@ -58,6 +58,6 @@ export const rename = async (
     .update(slug, { displayName })
     .catch(explainNamespaceRefusal({ server, slug }, 'change the name'))
   if (options.json) await printDocument({ type: 'namespace', namespace })
-  else await printLines([`The namespace "${namespace.slug}" is called ${namespace.displayName} now.`])
+  else await printLines([`Renamed the namespace "${namespace.slug}" to ${namespace.displayName}.`])
   return exitCodes.ok
 }

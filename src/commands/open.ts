@@ -8,22 +8,22 @@ import type { Access } from './support/access.ts'
 import { findTrace } from './support/find-trace.ts'
 import type { ClientOptions } from './declared/command.ts'
 
-export type Options = ClientOptions & { readonly browser: boolean }
+type Options = ClientOptions & { readonly browser: boolean }
 
-/** `expiresAt` is in milliseconds, and absent for a page that needs no sign-in. */
+/** `expiresAt` is in milliseconds, and absent if the page needs no sign-in. */
 type Page = { readonly url: string; readonly expiresAt?: number }
 
-/** The page where a browser signs in, and goes on to an address of the server. @throws UsageError without a login */
-const signInPage = async (access: Access, goOnTo?: string): Promise<Page> => {
+/** The page where a browser signs in, and is then redirected to an address of the server. @throws UsageError without a login */
+const signInPage = async (access: Access, then?: string): Promise<Page> => {
   const { account, asLogin } = await openAccount(access)
-  const target = goOnTo === undefined ? undefined : new URL(goOnTo).pathname
+  const target = then === undefined ? undefined : new URL(then).pathname
   const { url, expiresAt } = await asLogin(account.newBrowserPage(target))
   return { url: checkedSignInUrl(url), expiresAt }
 }
 
 const pageOf = async (given: Access, options: Options, name: string | undefined): Promise<Page> => {
   if (name === undefined) {
-    if (given.namespace !== undefined) throw new UsageError('--namespace goes with a trace')
+    if (given.namespace !== undefined) throw new UsageError('--namespace needs the id of a trace.')
     return signInPage(given)
   }
   const { access, trace } = await findTrace(given, options, name)
@@ -36,7 +36,7 @@ export const openPage = async (access: Access, options: Options, name: string | 
   const opened = options.browser && (await openInBrowser(page.url))
   const signsIn = page.expiresAt !== undefined
   if (options.json) await printDocument({ type: 'open', ...page, opened })
-  else if (opened) say(signsIn ? 'Your browser asks: press its button within 60 seconds.' : 'Your browser shows it.')
+  else if (opened) say(signsIn ? 'Confirm the sign-in in your browser within 60 seconds.' : 'Opened in your browser.')
   else {
     say(`Open this address in your browser${signsIn ? ', within 60 seconds' : ''}:`)
     await printLines([page.url])

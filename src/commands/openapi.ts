@@ -4,7 +4,7 @@ import { writeOut } from '../cli/output.ts'
 import { readConfig } from '../config.ts'
 import { wholeDocument } from '../http/openapi.ts'
 
-/** Prints the document of a service with the default settings. */
+/** Prints the OpenAPI document of a service with default settings. */
 export const print = async (): Promise<number> => {
   const config = readConfig({})
   await writeOut(`${JSON.stringify(wholeDocument(apiOf(config), config), null, 2)}\n`)

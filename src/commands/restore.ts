@@ -13,26 +13,28 @@ import { type Config, readConfig } from '../config.ts'
 import { diskGuard } from '../embedded/disk.ts'
 import { withNewDatabase } from './support/database.ts'
 
-/** Refuses to fill the disk of an embedded database, which would not survive that. */
+/** An embedded database does not survive a full disk. */
 const assertRoom = ({ DATABASE_URL, DATA_DIR: dir, DISK_RESERVE_MB: reserveMb }: Config): (() => void) => {
   if (DATABASE_URL) return () => {}
   const isLow = diskGuard({ dir, reserveMb })
   return () => {
     if (isLow())
-      throw new Error(`less than DISK_RESERVE_MB (${reserveMb} MB) is free in ${dir}: make room, and run it again`)
+      throw new Error(
+        `Less than DISK_RESERVE_MB (${reserveMb} MB) is free on the disk of ${dir}: free some space, and run it again.`,
+      )
   }
 }
 
-const sayWhatIsNext = async ({ DATABASE_URL, DATA_DIR, AUDIT_KEY, AUDIT_KEY_FILE }: Config) => {
+const sayNextSteps = async ({ DATABASE_URL, DATA_DIR, AUDIT_KEY, AUDIT_KEY_FILE }: Config) => {
   const hasKey = await access(join(DATA_DIR, 'audit.key')).then(
     () => true,
     () => false,
   )
   if (!DATABASE_URL && !AUDIT_KEY && !AUDIT_KEY_FILE && !hasKey)
     say(
-      `The key that signs checkpoints is not in a backup: put audit.key into ${DATA_DIR} first, or another one is made.`,
+      `The key that signs checkpoints is not in a backup: put audit.key into ${DATA_DIR} first, or the service creates another one.`,
     )
-  say(`Start the service: ${commandName} serve. It builds the read models.`)
+  say(`Next, start the service, which builds the read models: ${commandName} serve`)
 }
 
 const restored = ({ events, rows }: Restored, { at, version }: Header): string =>
@@ -41,9 +43,7 @@ const restored = ({ events, rows }: Restored, { at, version }: Header): string =
 export const restore = async (_options: object, file: string): Promise<number> => {
   const config = readConfig(io().env)
   if (config.EVENTSTORE_URL)
-    throw new UsageError(
-      'EVENTSTORE_URL is set, and no backup holds a log of EventStoreDB: unset it to restore into a database',
-    )
+    throw new UsageError('Backups do not hold logs of EventStoreDB: unset EVENTSTORE_URL to restore into a database.')
   return stoppable(async (signal) => {
     const header = await checkRestorable(file, () => signal.throwIfAborted()).catch(explainMissingFile(file))
     const hasRoom = assertRoom(config)
@@ -53,7 +53,7 @@ export const restore = async (_options: object, file: string): Promise<number> =
     }
     const done = await withNewDatabase(config, (url) => restoreBackup(header, { path: file, url, check }))
     await printLines([restored(done, header)])
-    await sayWhatIsNext(config)
+    await sayNextSteps(config)
     return exitCodes.ok
   })
 }

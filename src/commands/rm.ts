@@ -7,13 +7,13 @@ import type { Access } from './support/access.ts'
 import { type Found, explainRefusal, findWritable } from './support/find-trace.ts'
 import type { ClientOptions } from './declared/command.ts'
 
-export type Options = ClientOptions & { readonly yes?: boolean }
+type Options = ClientOptions & { readonly yes?: boolean }
 
 const describe = (found: readonly Found[]): string => {
   const lines = found.map(({ trace }) => {
     const { externalId, title, ai_title: made, namespace, messageCount = 0 } = trace
     const details = [externalId, countOf(messageCount, 'message'), `namespace ${namespace.slug}`].join(', ')
-    return `  ${escapeControls(`${title ?? made ?? 'without a title'} (${details})`)}`
+    return `  ${escapeControls(`${title ?? made ?? 'untitled'} (${details})`)}`
   })
   return `${countOf(found.length, 'trace')} will be erased for good:\n${lines.join('\n')}`
 }

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { commandName } from '../cli/command-name.ts'
 import { exitCodes } from '../cli/exit.ts'
+import { io } from '../cli/io.ts'
 import { readConfig } from '../config.ts'
 import { newLogger } from '../base/logger.ts'
 import { type Running, serve } from '../service/serve.ts'
@@ -8,7 +9,7 @@ import { type Running, serve } from '../service/serve.ts'
 /** A stop that takes longer ends the process with exit code 1. */
 const STOP_TIMEOUT_MS = 9_000
 
-/** Stops the service on SIGTERM and SIGINT; on a second signal without waiting for requests in flight. */
+/** Stops the service on SIGTERM and SIGINT; on a second signal without completing requests in flight. */
 const stopOnSignals = (running: Promise<Running>, starting: AbortController) => {
   let signals = 0
   const stop = async () => {
@@ -32,13 +33,13 @@ const startMessage = (running: Running) =>
 
 /** For a process without the role `api`. */
 const operatorMessage = ({ url, roles, database }: Running) => `
-Tracebook works as ${roles.join(' and ')}
+Tracebook runs as ${roles.join(' and ')}
   database   ${database}
   health     ${url}/health/ready
   metrics    ${url}/metrics
 `
 
-/** What clients take for the server's address where nothing else is said. */
+/** The address that clients use by default. */
 const DEFAULT_URL = 'http://127.0.0.1:3000'
 
 const userMessage = ({ url, publicUrl, database }: Running) => {
@@ -50,22 +51,22 @@ Tracebook serves at ${url}${publicUrl === url ? '' : `, for others at ${publicUr
   reference  ${publicUrl}/docs
 
 Next, in another terminal${commandName.startsWith('npx') ? ', in this folder' : ''}:
-  ${login}    make this machine known
-  ${sync}    bring in the sessions of your coding agents
+  ${login}    log in from this machine
+  ${sync}    upload the sessions of your coding agents
 `
 }
 
 export const start = async ({ roles }: { readonly roles?: string }): Promise<number> => {
-  // Makes V8 collect garbage sooner: under load the heap stays half as large, for a few percent more work.
+  // V8 collects garbage sooner: under load the heap stays half as large, for a few percent more CPU time.
   setFlagsFromString('--heap-growing-percent=85')
-  const config = readConfig({ ...process.env, ...(roles ? { ROLES: roles } : {}) })
+  const config = readConfig({ ...io().env, ...(roles ? { ROLES: roles } : {}) })
   const logger = newLogger(config.LOG_LEVEL)
   const starting = new AbortController()
   const running = serve(config, logger, starting.signal)
   stopOnSignals(running, starting)
   const message = startMessage(await running)
-  // When a program reads standard output, it gets nothing but JSON lines.
-  if (process.stdout.isTTY) console.log(message)
-  else console.error(message)
+  // A program that reads standard output gets only JSON lines.
+  const { stdout, stderr } = io()
+  ;(stdout.isTTY ? stdout : stderr).write(`${message}\n`)
   return exitCodes.ok
 }

@@ -15,7 +15,7 @@ import type { ClientOptions } from './declared/command.ts'
 
 export type Options = ClientOptions & { readonly yes?: boolean }
 
-/** So many messages are looked through for the first prompt. */
+/** The first prompt is searched in this many messages. */
 const FIRST_MESSAGES = 20
 
 const textOf = ({ parts = [], textContent }: Message): string => {
@@ -33,7 +33,7 @@ const firstPromptOf = async ({ access, trace }: Found): Promise<string | undefin
     .find((text) => text !== '')
 }
 
-/** What this machine knows of it: another one may have sent the session. */
+/** Whether secrets were removed before the upload; undefined if another machine has uploaded the session. */
 const isRedacted = async ({ access: { config, server }, trace }: Found): Promise<boolean | undefined> => {
   const state = openSyncState({ folder: stateDir(io().env), config, readOnly: true })
   try {
@@ -66,7 +66,7 @@ export const share = async (given: Access, options: Options, name: string): Prom
   if (trace.visibility !== 'public') {
     if (!options.yes) await confirmPublic([await preview(found)], { yes: false, server })
     await traces.setVisibility(externalId, 'public').catch(explainRefusal(trace))
-  } else if (!options.json) say('It was public already.')
+  } else if (!options.json) say('The trace is public already.')
   const url = traceLink(server, namespace.slug, externalId)
   if (options.json)
     await printDocument({ type: 'share', externalId, namespace: namespace.slug, visibility: 'public', url })

@@ -1,4 +1,5 @@
 import { exitCodes } from '../cli/exit.ts'
+import { io } from '../cli/io.ts'
 import { shortTime } from '../cli/time-text.ts'
 import { type Line, printDocument, shownLine } from '../cli/output.ts'
 import { openScreen } from '../cli/pager.ts'
@@ -6,7 +7,6 @@ import { newHistoryClient } from '../sync/api/history.ts'
 import { traceLink } from '../sync/api/trace-link.ts'
 import type { TraceDetail } from '../sync/api/traces.ts'
 import { lastingText } from '../base/for-people.ts'
-import { countOf } from '../sync/report/text.ts'
 import { dayOf, messageLines } from '../tail/message-lines.ts'
 import { messageWidth } from '../tail/printers.ts'
 import { type Access, noticedTiming } from './support/access.ts'
@@ -14,7 +14,7 @@ import { type Found, findTrace } from './support/find-trace.ts'
 import { messagesOf } from './support/pages.ts'
 import type { ClientOptions } from './declared/command.ts'
 
-export type Options = ClientOptions & { readonly full?: boolean; readonly pager: boolean }
+type Options = ClientOptions & { readonly full?: boolean; readonly pager: boolean }
 
 type Fact = readonly [name: string, value: string | undefined]
 
@@ -81,7 +81,7 @@ const showDocuments = async (found: Found, messages: ReturnType<typeof messagesO
 }
 
 const showText = async (found: Found, messages: ReturnType<typeof messagesOf>, options: Options): Promise<void> => {
-  const { stdout } = process
+  const { stdout } = io()
   const screen = openScreen({ usesPager: options.pager })
   const print = (lines: readonly Line[]) => screen.print(lines.map((line) => shownLine(line, stdout)).join(''))
   const { messageCount = 0 } = found.trace
@@ -95,7 +95,7 @@ const showText = async (found: Found, messages: ReturnType<typeof messagesOf>, o
       before = day ?? before
       isRead = await print([...date, { text: '' }, ...messageLines(message, messageWidth(stdout), options.full)])
     }
-    if (messageCount === 0) await print([{ text: '' }, { text: `It has ${countOf(0, 'message')}.` }])
+    if (messageCount === 0) await print([{ text: '' }, { text: 'The trace has no messages.' }])
   } finally {
     await screen.end()
   }

@@ -19,7 +19,7 @@ import { countRuled, expiringText, kindsText, sentTo, type Total, totalOf } from
 
 type StoredLogin = NonNullable<Credentials['login']>
 
-/** `account` is undefined where the server was not asked, or refused: `valid` is false then, else unknown. */
+/** `account` is undefined if the server refused the token (`valid` is false then), or was not asked (`valid` is undefined). */
 type Login = {
   readonly stored: StoredLogin
   readonly account: Account | undefined
@@ -50,7 +50,7 @@ type Sessions = Total & {
   readonly byAgent: readonly AgentOverview[]
 }
 
-/** The sessions of this machine, and what was sent of them to a namespace; without one that is not known. */
+/** The sessions of this machine, and how many of them were sent to a namespace; unknown without one. */
 const sessionsOf = async (config: string, server: string, namespace: Namespace | undefined): Promise<Sessions> => {
   const sent = namespace && (await sentTo(config, server, namespace))
   const searched = { env: io().env, home: io().home }
@@ -97,13 +97,13 @@ const loginText = (login: Login | undefined, server: string): string => {
 
 const namespaceText = ({ stored, account }: Login): string => {
   if (!account) return `${stored.namespaceSlug}, not checked`
-  return account.namespace ? `${account.namespace.slug} (${account.role})` : 'none: you are a member of no namespace'
+  return account.namespace ? `${account.namespace.slug} (${account.role})` : 'none: you are not a member of a namespace'
 }
 
 const saving = `with: ${commandName} sync`
 
 const sessionsText = ({ sessions, changes, ruled }: Sessions): string => {
-  if (!changes) return `${sessions} here; what was sent of them is not known`
+  if (!changes) return `${sessions} here; unknown how many were sent`
   const { new: fresh, changed, unchanged } = changes
   const counts = [
     ['sent', unchanged],
@@ -114,7 +114,7 @@ const sessionsText = ({ sessions, changes, ruled }: Sessions): string => {
   return `${sessions} here${kinds && `: ${kinds}`}${fresh + changed === 0 ? '' : `; send them ${saving}`}`
 }
 
-/** What an agent is about to delete is told in red where it would be lost. */
+/** In red if sessions would be lost, because the agent is about to delete them and they were not sent. */
 const expiringLine = ({ agent, expiring }: AgentOverview): Line[] => {
   const text = expiringText(agent.name, expiring)
   if (text === undefined) return []
@@ -124,10 +124,10 @@ const expiringLine = ({ agent, expiring }: AgentOverview): Line[] => {
 
 const textOf = ({ server, isDefault, service, login, sessions, watcher }: Status): Line[] => {
   const logId = login?.account?.logId
-  const isWell = service.is === 'ready'
+  const isReady = service.is === 'ready'
   return [
     { text: `server     ${server}${isDefault ? ' (default)' : ''}` },
-    { text: `service    ${serviceText(service)}`, ...(isWell ? {} : { style: 'bad' }) },
+    { text: `service    ${serviceText(service)}`, ...(isReady ? {} : { style: 'bad' }) },
     ...(logId === undefined ? [] : [{ text: `log        ${logId}` }]),
     { text: `login      ${loginText(login, server)}`, ...(login && login.valid !== false ? {} : { style: 'bad' }) },
     ...(login ? [{ text: `namespace  ${namespaceText(login)}` }] : []),

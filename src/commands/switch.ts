@@ -8,7 +8,7 @@ import { type AccountAccess, openAccount } from './support/account.ts'
 import type { Access } from './support/access.ts'
 import { type ClientOptions } from './declared/command.ts'
 
-/** The login's own note of its namespace, which is read where the server is not asked. */
+/** Stores the active namespace with the login, for commands that do not ask the server. */
 const storeActive = async ({ config, server }: Access, { id, slug }: NamespaceInfo) => {
   const stored = await readCredentials(config, server)
   if (!stored?.login) return
@@ -16,8 +16,8 @@ const storeActive = async ({ config, server }: Access, { id, slug }: NamespaceIn
 }
 
 const explainRefusal = (slug: string, server: string) => (error: unknown) => {
-  const yours = `Yours are listed by: ${commandName} switch --server ${server}`
-  if (hasStatus(error, 403)) throw new UsageError(`You are no member of the namespace "${slug}". ${yours}`)
+  const yours = `To list your namespaces, run: ${commandName} switch --server ${server}`
+  if (hasStatus(error, 403)) throw new UsageError(`You are not a member of the namespace "${slug}". ${yours}`)
   if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${slug}" at ${server}. ${yours}`)
   throw error
 }
@@ -43,6 +43,6 @@ export const switchNamespace = async (access: Access, { json }: ClientOptions, n
   const namespace = await asLogin(account.switchTo(slug)).catch(explainRefusal(slug, server))
   await storeActive(access, namespace)
   if (json) await printDocument({ type: 'switch', server, namespace })
-  else await printLines([`Active namespace at ${server}: ${namespace.slug} (${namespace.role}).`])
+  else await printLines([`The active namespace at ${server} is now ${namespace.slug} (${namespace.role}).`])
   return exitCodes.ok
 }

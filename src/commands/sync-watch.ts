@@ -24,8 +24,8 @@ import { newUpload } from '../sync/watch/upload-changes.ts'
 import { lockWatch, runningWatcher } from '../sync/watch/watch-lock.ts'
 import { watchSessions } from '../sync/watch/watch-sessions.ts'
 
-/** What `sync --watch` has been told. `redaction` is undefined when the user has agreed to send secrets. */
-export type WatchRequest = {
+/** The options of `sync --watch`. `redaction` is undefined if the user has agreed to send secrets. */
+type WatchRequest = {
   readonly paths: readonly string[]
   readonly server: string
   readonly config: string
@@ -33,17 +33,17 @@ export type WatchRequest = {
   readonly visibility: Visibility | undefined
   readonly redaction: RedactionOptions | undefined
   readonly json: boolean
-  /** Where it is said what happens, instead of stdout and stderr. */
+  /** Where reports are written, instead of stdout and stderr. */
   readonly logFile: string | undefined
 }
 
 type ConnectTo = (slug: string | undefined) => Promise<Connection>
 
-/** For what is under way when the watching is ended, in milliseconds. */
+/** How long requests in flight may take after the watch was ended. */
 const GRACE_MS = 1_000
 const BACKOFF_MS = { first: 1_000, longest: 30_000 }
 
-/** Aborted by the first signal that ends the process. It ends without more ado after a moment, and by a second signal. */
+/** Aborted by the first signal. The process exits after a grace period, or at a second signal. */
 const endingSignal = (): AbortSignal => {
   const controller = new AbortController()
   const end = () => {
@@ -55,8 +55,12 @@ const endingSignal = (): AbortSignal => {
   return controller.signal
 }
 
-/** Does it once the service answers; undefined when the signal is aborted before. */
-const atLast = async <T>(work: () => Promise<T>, reach: Reach, signal: AbortSignal): Promise<T | undefined> => {
+/** Retries until the service answers; undefined if the signal is aborted before. */
+const retryUntilAnswered = async <T>(
+  work: () => Promise<T>,
+  reach: Reach,
+  signal: AbortSignal,
+): Promise<T | undefined> => {
   for (let backoffMs = BACKOFF_MS.first; !signal.aborted; backoffMs = Math.min(2 * backoffMs, BACKOFF_MS.longest)) {
     try {
       const result = await work()
@@ -72,7 +76,7 @@ const atLast = async <T>(work: () => Promise<T>, reach: Reach, signal: AbortSign
   return undefined
 }
 
-/** What is uploaded, and where: by the rules of each project. Nobody is asked: what needs an answer is held. */
+/** What is uploaded, and where, by the rules of each project. The user is not asked: sessions that need confirmation are held back. */
 const openJob = async (request: WatchRequest, state: SyncState, connectTo: ConnectTo, connection: Connection) => {
   const { server, config, visibility, namespace, redaction } = request
   const rules = await openRules({
@@ -87,7 +91,7 @@ const openJob = async (request: WatchRequest, state: SyncState, connectTo: Conne
   return { ...rules, askFor: undefined, origins: state, redaction, dryRun: false, force: false }
 }
 
-/** What a watch goes on with, whatever log the service has. */
+/** What a watch keeps when the service gets another log. */
 type Watch = {
   readonly request: WatchRequest
   readonly state: SyncState
@@ -97,7 +101,7 @@ type Watch = {
   readonly signal: AbortSignal
 }
 
-/** Watches while the service has the log that it has now. Throws LogReplaced once it has another one, and NotesForgotten. */
+/** Watches as long as the service keeps its log. @throws LogReplaced when it gets another one, NotesForgotten */
 const watchOneLog = async ({ request, state, reach, notes, report, signal }: Watch): Promise<void> => {
   const { server, config, paths, namespace } = request
   const sleep = (ms: number) => {
@@ -108,7 +112,7 @@ const watchOneLog = async ({ request, state, reach, notes, report, signal }: Wat
     connect({ config, server, slug, readOnly: false, lastWrite: state.lastWriteTo(server) ?? '' }, (url, token) =>
       newApiClient(url, token, { ...realTiming, sleep }),
     )
-  const connection = await atLast(() => connectTo(namespace), reach, signal)
+  const connection = await retryUntilAnswered(() => connectTo(namespace), reach, signal)
   if (!connection) return
   if (connection.holds === false) {
     state.forget(server)
@@ -130,7 +134,7 @@ const watchOneLog = async ({ request, state, reach, notes, report, signal }: Wat
   })
 }
 
-/** Watches until the signal is aborted: begins anew with another log, and where nothing could be noted once that is possible again. */
+/** Watches until the signal is aborted. Starts over when the service gets another log, and after the state could not be written. */
 const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSignal): Promise<void> => {
   const redaction = asked.redaction && { ...asked.redaction, memory: newSecretMemory() }
   const request = { ...asked, redaction }
@@ -138,7 +142,7 @@ const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSi
   const options = { folder: stateDir(io().env), config: request.config, readOnly: false }
   let state: SyncState | undefined
   let isReplaced = false
-  const goOn = async () => {
+  const watchOnce = async () => {
     state ??= openSyncState(options)
     if (isReplaced) {
       state.forget(request.server)
@@ -150,7 +154,7 @@ const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSi
   try {
     for (let backoffMs = BACKOFF_MS.first; !signal.aborted; backoffMs = Math.min(2 * backoffMs, BACKOFF_MS.longest))
       try {
-        return await goOn()
+        return await watchOnce()
       } catch (error) {
         isReplaced ||= error instanceof LogReplaced
         if (error instanceof LogReplaced || error instanceof NotesForgotten) continue
@@ -169,18 +173,18 @@ const locked = async (server: string) => {
   if (lock) return lock
   const other = await runningWatcher(folder, server)
   const which = other ? `, by process ${other.pid} since ${shortTime(other.since)}` : ''
-  throw new UsageError(`The sessions of this machine are watched for ${server} already${which}.`)
+  throw new UsageError(`The sessions of this machine are already being watched for ${server}${which}.`)
 }
 
 /**
- * `tracebook sync --watch`: uploads each change of a session soon after it was written, until it is ended by a signal. Throws
- * UsageError when this user watches for the server already, or has to log in.
+ * `tracebook sync --watch`: uploads each change of a session soon after it was written, until a signal.
+ * @throws UsageError if this user watches for the server already, or is not logged in
  */
 export const syncWatch = async (request: WatchRequest): Promise<number> => {
   const log = request.logFile === undefined ? undefined : logFile(request.logFile)
-  // Lines are written, and nothing else of a stream is used.
+  // Reporters only write lines, so a log file can take the place of a stream.
   const output = { out: log ?? io().stdout, err: log ?? io().stderr } as Output
-  // The reader of a pipe has gone, as "head" does.
+  // The reader of a pipe has exited, as "head" does.
   io().stdout.on('error', () => process.exit(exitCodes.ok))
   try {
     const lock = await locked(request.server)

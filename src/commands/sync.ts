@@ -24,7 +24,7 @@ import { syncFiles } from '../sync/upload/sync-files.ts'
 import { stopReasonOf } from '../sync/upload/sync-sessions.ts'
 import type { Visibility } from '../sync/upload/upsert-trace.ts'
 
-export type Options = {
+type Options = {
   readonly server?: string
   readonly namespace?: string
   readonly visibility?: Visibility
@@ -41,29 +41,31 @@ export type Options = {
 
 const output = () => ({ out: io().stdout, err: io().stderr })
 
-/** The folders in which the agents' sessions are looked for. */
+/** The folders that are searched for sessions. */
 const foldersOf = ({ env, home }: SearchedHome) => agents.flatMap((agent) => agent.roots(env, home))
 
-/** Uploads secrets only after somebody at a terminal has said so. */
+/** Secrets are uploaded only after confirmation on a terminal. */
 const confirmSecrets = async (): Promise<undefined> => {
-  if (!io().stdin.isTTY) throw new UsageError('--no-redact asks first, which needs a terminal')
+  if (!io().stdin.isTTY) throw new UsageError('--no-redact asks for confirmation: run it in a terminal.')
   const isAgreed = await askToConfirm('Passwords, keys and tokens in your sessions will be uploaded as they are.')
-  if (!isAgreed) throw new UsageError('not confirmed')
+  if (!isAgreed) throw new UsageError('Not confirmed: nothing was uploaded.')
 }
 
-/** Refuses at once what nobody can agree to. */
+/** Refuses early what cannot be confirmed. */
 const requireTerminal = ({ visibility, dryRun, yes }: Options): void => {
   if (visibility !== 'public' || dryRun || yes || terminalAsking().isTerminal) return
-  throw new UsageError('--visibility public asks first, which needs a terminal: agree with --yes, or see --dry-run')
+  throw new UsageError(
+    '--visibility public asks for confirmation: run it in a terminal, or use --yes. --dry-run shows what would be public.',
+  )
 }
 
-/** What would be done to sessions that nobody has seen yet has to be asked for each of them. */
+/** Options whose effect on sessions of the future cannot be shown and confirmed. */
 const refuseWithWatch = ({ dryRun, force, strict, yes, visibility, project }: Options) => {
   const given = { '--project': project, '--dry-run': dryRun, '--force': force, '--strict': strict, '--yes': yes }
   const refused = Object.entries(given)
-  for (const [option, value] of refused) if (value) throw new UsageError(`--watch cannot be used with ${option}`)
+  for (const [option, value] of refused) if (value) throw new UsageError(`--watch cannot be combined with ${option}.`)
   if (visibility === 'public')
-    throw new UsageError('--watch makes nothing public: say so for a session that you have seen')
+    throw new UsageError('--watch makes nothing public: use "tracebook share" for single sessions.')
 }
 
 const watch = async (paths: readonly string[], options: Options): Promise<number> => {
@@ -75,15 +77,15 @@ const watch = async (paths: readonly string[], options: Options): Promise<number
   return syncWatch({ paths, server, config, namespace, visibility, redaction, json, logFile })
 }
 
-/** What is under way when a run is interrupted has so long to end. */
+/** How long requests in flight may take after an interruption. */
 const GRACE_MS = 5_000
 
 const stopping = ({ message }: Interrupted): SyncEvent => ({
   type: 'stopping',
-  message: `${message}: waiting for what is on its way; another Ctrl-C ends at once`,
+  message: `${message}: waiting for requests in flight; press Ctrl-C again to stop at once`,
 })
 
-/** Runs until it is interrupted: what is on its way arrives then, and is said. */
+/** Uploads sessions. When it is interrupted, requests in flight are completed and reported. */
 export const sync = async (options: Options, paths: readonly string[]): Promise<number> => {
   keepHeapSmall()
   if (options.watch) return watch(paths, options)

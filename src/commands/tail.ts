@@ -12,14 +12,14 @@ import { type Access, noticedTiming } from './support/access.ts'
 import { nameTrace } from './support/find-trace.ts'
 import type { ClientOptions } from './declared/command.ts'
 
-export type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }
+type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }
 
 const output = () => ({ out: io().stdout, err: io().stderr })
 
-/** What is followed, and as whom. Without a token only what is public can be. */
+/** What is followed, and with which token; without one only public content. */
 type Choice = { readonly access: Access; readonly followed: Followed; readonly token: string | undefined }
 
-/** The token for a trace; none where there is no login and none is needed, or the link leads to a namespace of others. */
+/** The token for a trace; undefined without a login, and for a link to a namespace that the user is not a member of. */
 const tokenFor = async (
   access: Access,
   isLink: boolean,
@@ -49,12 +49,12 @@ const choose = async (given: Access, name: string | undefined, options: Options)
 
 const noLongerActive = (slug: string): UsageError =>
   new UsageError(
-    `"${slug}" is not the active namespace of your session any more: you were removed from it, or have switched to another. ` +
-      `Yours are listed by: ${commandName} switch`,
+    `"${slug}" is no longer the active namespace of your session: you were removed from it, or have switched to another one. ` +
+      `To list your namespaces, run: ${commandName} switch`,
   )
 
-/** Follows until the service refuses. @throws Error when it does, UsageError when the session has ended */
-const followOn = async (given: Access, name: string | undefined, options: Options): Promise<never> => {
+/** Follows until the service refuses. @throws Error then; UsageError when the session has ended */
+const followUntilRefused = async (given: Access, name: string | undefined, options: Options): Promise<never> => {
   const { access, followed, token } = await choose(given, name, options)
   const { server } = access
   const client = newRealtimeClient({ server, state: newConnectionNotice(say), parse: parseExact })
@@ -81,11 +81,11 @@ const followOn = async (given: Access, name: string | undefined, options: Option
 
 export const tail = async (access: Access, options: Options, name: string | undefined): Promise<number> => {
   if (options.public && (name !== undefined || options.namespace !== undefined))
-    throw new UsageError('--public is the whole public feed: leave out the id and --namespace')
-  // Nothing is left to do: also a request that waits for its answer is given up.
+    throw new UsageError('--public follows the whole public feed: leave out the id and --namespace.')
+  // There is nothing to complete; requests in flight are abandoned.
   const leave = () => process.exit(exitCodes.ok)
   process.once('SIGINT', leave).once('SIGTERM', leave)
-  // Who reads what is printed has gone.
+  // The reader of a pipe has exited.
   io().stdout.once('error', leave)
-  return followOn(access, name, options)
+  return followUntilRefused(access, name, options)
 }

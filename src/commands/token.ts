@@ -12,7 +12,7 @@ const tokenOf = async ({ config, server, namespace, connect }: Access): Promise<
 
 export const printToken = async (access: Access, { json }: ClientOptions): Promise<number> => {
   const token = await tokenOf(access)
-  if (io().stdout.isTTY) say('This is a secret: whoever has it acts as you, until "tracebook logout".')
+  if (io().stdout.isTTY) say('Keep this secret: anyone who has it can act as you until "tracebook logout".')
   if (json) await printDocument({ type: 'token', server: access.server, token })
   else await printLines([token])
   return exitCodes.ok

@@ -9,9 +9,9 @@ import { withLog } from './support/with-log.ts'
 import { type Seat, type SignIn, type UserOfService, readUsers } from './support/service-lists.ts'
 import { readPresentUsers, takeOut } from './support/take-out.ts'
 
-export type ListOptions = { readonly json?: boolean }
+type ListOptions = { readonly json?: boolean }
 
-export type RemoveOptions = ListOptions & { readonly yes?: boolean }
+type RemoveOptions = ListOptions & { readonly yes?: boolean }
 
 const MIN_PREFIX = 4
 
@@ -19,7 +19,7 @@ const counted = (count: number, word: string): string => `${count} ${word}${coun
 
 const accountOf = ({ login = '?', email }: SignIn): string => (email === undefined ? login : `${login} <${email}>`)
 
-/** How a user signs in, in a few words: accounts by name, devices by number. */
+/** How a user signs in: accounts by name, and the number of devices. */
 const signInsOf = ({ identities }: UserOfService): string => {
   const devices = identities.filter(({ type }) => type === 'device').length
   const words = [
@@ -60,12 +60,12 @@ export const list = ({ json = false }: ListOptions): Promise<number> =>
     return exitCodes.ok
   })
 
-/** The user that an operator names. @throws UsageError where it is none, or several */
+/** The user with a prefix of an id. @throws UsageError for none, and for several */
 const userNamed = (users: readonly UserOfService[], name: string): UserOfService => {
   const found = name.length < MIN_PREFIX ? [] : users.filter(({ id }) => id.startsWith(name.toLowerCase()))
   if (found.length === 1) return found[0]!
-  if (found.length > 1) throw new UsageError(`"${name}" are ${found.length} users: give more of the id`)
-  throw new UsageError(`the service has no user "${name}"; \`tracebook users\` lists them with their ids`)
+  if (found.length > 1) throw new UsageError(`"${name}" matches ${found.length} users: give more characters of the id.`)
+  throw new UsageError(`The service has no user "${name}". To list the users with their ids, run: tracebook users`)
 }
 
 const described = (user: UserOfService): string => {
@@ -78,20 +78,19 @@ export const remove = ({ yes = false, json = false }: RemoveOptions, name: strin
   withLog(async (opened) => {
     const user = userNamed(await readPresentUsers(opened), name)
     await requireAgreement(
-      `${described(user)}, will be taken out of the service: all sessions end, and nothing of this can be taken back. ` +
-        'Traces stay.',
+      `${described(user)}, will be removed from the service: all their sessions end, and this cannot be undone. ` +
+        'Their traces stay.',
       yes,
     )
     const { identities, left, stays, isVisible } = await takeOut(opened, user)
     if (json) await printDocument({ type: 'removed', user: { id: user.id }, identities, left, stays })
     else
       await printLines([
-        `The user ${user.id} is out of the service: ${counted(identities, 'way')} to sign in and ` +
-          `${counted(left.length, 'membership')} removed.`,
+        `Removed the user ${user.id} with ${counted(identities, 'way')} to sign in and ` +
+          `${counted(left.length, 'membership')}.`,
       ])
     for (const { slug, others } of stays)
-      if (others > 0)
-        say(`The namespace "${slug}" has lost its last admin, and ${others} of its members are left without one.`)
-    if (!isVisible) say('It shows as soon as a projector has come to it.')
+      if (others > 0) say(`The namespace "${slug}" has lost its last admin and has ${counted(others, 'other member')}.`)
+    if (!isVisible) say('Lists will show it as soon as a projector runs.')
     return exitCodes.ok
   })

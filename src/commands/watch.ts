@@ -22,7 +22,7 @@ import { removeWatchLocks, runningWatcher, type Watcher } from '../sync/watch/wa
 import type { Access } from './support/access.ts'
 import type { ClientOptions } from './declared/command.ts'
 
-/** The manager of this system; undefined for one that is not known. */
+/** The service manager of this system, if it is a known one. */
 const managerOf = (): ServiceManager | undefined => {
   const place = { env: io().env, home: io().home, state: stateDir(io().env) }
   if (process.platform === 'linux') return systemd(place)
@@ -41,7 +41,7 @@ const programFor = (server: string, namespace: string | undefined): ServiceProgr
 type Described = {
   readonly server: string
   readonly manager: ServiceManager | undefined
-  /** Undefined when it is not installed. */
+  /** Undefined if it is not installed. */
   readonly service: ServiceStatus | undefined
   readonly watcher: Watcher | undefined
 }
@@ -79,7 +79,7 @@ export const install = async (access: Access, { json }: ClientOptions): Promise<
   if (!(await readCredentials(config, server))?.login) throw notLoggedInError(config, server)
   const manager = managerOf()
   try {
-    if (!manager) throw new NoServiceManager(`none is known for ${process.platform}`)
+    if (!manager) throw new NoServiceManager(`${process.platform} is not supported`)
     await manager.install(program)
   } catch (error) {
     if (!(error instanceof NoServiceManager)) throw error
@@ -99,7 +99,7 @@ export const uninstall = async (access: Access, { json }: ClientOptions): Promis
   const isRemoved = await managerOf()?.uninstall()
   await removeWatchLocks(stateDir(io().env))
   if (json) await printDocument(documentOf(await describe(access)))
-  else await printLines([isRemoved ? 'Removed.' : 'There is nothing to remove.'])
+  else await printLines([isRemoved ? 'Removed.' : 'Nothing to remove.'])
   return exitCodes.ok
 }
 

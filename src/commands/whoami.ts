@@ -7,7 +7,7 @@ import { explainName, openAccount, userText } from './support/account.ts'
 import type { Access } from './support/access.ts'
 import type { ClientOptions } from './declared/command.ts'
 
-export type Options = ClientOptions & { readonly setName?: string }
+type Options = ClientOptions & { readonly setName?: string }
 
 const describe = (
   server: string,
@@ -18,10 +18,8 @@ const describe = (
   const device = identities.find(({ id }) => id === identityId)?.name ?? deviceName
   return [
     `${userText(user)} at ${server}`,
-    ...(user.displayName === undefined
-      ? [`no name yet; give yourself one: ${commandName} whoami --set-name NAME`]
-      : []),
-    namespace ? `namespace ${namespace.slug} (${role})` : 'a member of no namespace',
+    ...(user.displayName === undefined ? [`no name yet; to set one, run: ${commandName} whoami --set-name NAME`] : []),
+    namespace ? `namespace ${namespace.slug} (${role})` : 'not a member of a namespace',
     ...(device === undefined ? [] : [`device ${device}`]),
     ...(expiresAt === undefined ? [] : [`logged in until ${shortTime(expiresAt)}`]),
   ]

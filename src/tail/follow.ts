@@ -4,7 +4,7 @@ import { followMessages } from '../realtime/client/messages.ts'
 import type { FeedTraceValue, MessageList, MessageValue } from '../realtime/client/queries.ts'
 import type { Printer } from './printers.ts'
 
-/** What is followed, and as whom. */
+/** What is followed. */
 export type Followed =
   | { readonly is: 'trace'; readonly externalId: string }
   | { readonly is: 'namespace'; readonly slug: string }
@@ -14,21 +14,21 @@ export type FollowOptions = {
   readonly client: RealtimeClient
   readonly followed: Followed
   readonly token: string | undefined
-  /** How much of what is there already is shown. */
+  /** How many existing messages or traces are shown first. */
   readonly atFirst: number
-  /** The revision of a trace; undefined for one that is not there, or may not be read. */
+  /** The revision of a trace; undefined if it does not exist, or may not be read. */
   readonly revisionOf: (externalId: string) => Promise<number | undefined>
   readonly printer: Printer
   readonly failed: NonNullable<Listener<never>['failed']>
-  /** The session behind the token has been revoked, or has expired. */
+  /** Called when the session of the token was revoked, or has expired. */
   readonly sessionEnded: () => void
-  /** The slug of the session's active namespace now; undefined without one. */
+  /** The slug of the session's current active namespace, if it has one. */
   readonly activeNamespace: () => Promise<string | undefined>
-  /** The session has another active namespace than the one that is followed: its user was removed from that, or has switched. */
+  /** Called when the session's active namespace is no longer the followed one: its user was removed from it, or has switched. */
   readonly namespaceLeft: (slug: string) => void
 }
 
-/** Of the messages that are told until a revision is reached, the newest so many; then whatever is told. */
+/** Passes on only the newest `count` of the messages up to a revision, and then all messages. */
 const newestUntil = (revision: number, count: number) => {
   let kept: Map<string, MessageValue> | undefined = new Map()
   return (list: MessageList): readonly MessageValue[] => {
@@ -43,7 +43,7 @@ const newestUntil = (revision: number, count: number) => {
   }
 }
 
-/** A feed is null without a valid token: an empty one tells when the session ends, also while a public trace is followed. */
+/** The feed is null without a valid token, so a subscription to it reports the end of the session, also for a public trace. */
 const watchSession = ({ client, token, failed, sessionEnded }: FollowOptions) => {
   if (token === undefined) return
   const value = (feed: unknown) => {
@@ -55,7 +55,7 @@ const watchSession = ({ client, token, failed, sessionEnded }: FollowOptions) =>
 const missing = (externalId: string, isLoggedIn: boolean): string =>
   isLoggedIn
     ? `There is no trace "${externalId}" that you may read; waiting for it.`
-    : `There is no public trace "${externalId}"; waiting for it. To follow a private one, log in: ${commandName} login`
+    : `There is no public trace "${externalId}"; waiting for it. To follow a private trace, log in first: ${commandName} login`
 
 const followTrace = async (options: FollowOptions, externalId: string) => {
   const { client, token, atFirst, revisionOf, printer, failed } = options
@@ -70,12 +70,12 @@ const followTrace = async (options: FollowOptions, externalId: string) => {
   watchSession(options)
 }
 
-/** How many traces a feed is followed over: each change sends all of them. */
+/** The number of traces of a followed feed. Each change sends all of them. */
 const FEED = 200
 
 /**
- * Shows the feed of a namespace. That of a session becomes the one of another namespace when the user is removed from the first:
- * its traces say so, and where there are none the session is asked.
+ * Shows the feed of the session's namespace. If the user is removed from it, the feed becomes that of another namespace: this is
+ * detected from its traces or, if there are none, by a request.
  */
 const followNamespace = (options: FollowOptions, slug: string) => {
   const { client, token, atFirst, printer, failed, sessionEnded, activeNamespace, namespaceLeft } = options
@@ -86,13 +86,13 @@ const followNamespace = (options: FollowOptions, slug: string) => {
     if (!traces) return sessionEnded()
     if (traces.some(({ namespace }) => namespace.slug !== slug)) return namespaceLeft(slug)
     printer.traces(traces, atFirst)
-    // A failure is told by the connection, which is made again then and gives the feed anew.
+    // If the request fails, so does the connection; after a reconnect the feed is sent again.
     if (traces.length === 0) checkEmpty().catch(() => {})
   }
   client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: FEED }, { value, failed })
 }
 
-/** Begins to show what is followed; it ends when the client is closed. */
+/** Shows what is followed, until the client is closed. */
 export const follow = async (options: FollowOptions): Promise<void> => {
   const { client, followed, atFirst, printer, failed } = options
   switch (followed.is) {
@@ -107,12 +107,12 @@ export const follow = async (options: FollowOptions): Promise<void> => {
   }
 }
 
-/** What is said of the connection: that it was lost, once, and that it is there again. */
+/** Reports once that the connection was lost, and that it was re-established. */
 export const newConnectionNotice = (say: (text: string) => void): ((state: State) => void) => {
   let isLost = false
   return (state) => {
-    if (state.is === 'waiting' && !isLost) say('The connection was lost; connecting again …')
-    if (state.is === 'open' && isLost) say('Connected again.')
+    if (state.is === 'waiting' && !isLost) say('The connection was lost; reconnecting …')
+    if (state.is === 'open' && isLost) say('Reconnected.')
     if (state.is !== 'connecting') isLost = state.is === 'waiting'
   }
 }

@@ -9,10 +9,10 @@ const INDENT = '  '
 
 const TAB = '  '
 
-/** The lines of a text as a terminal shows them: without the characters that would be escaped otherwise. */
+/** The lines of a text, without tabs and carriage returns, which would be escaped. */
 const linesOf = (text: string): string[] => text.replaceAll('\t', TAB).split(/\r?\n/)
 
-/** The first line of a text, cut to a width, and how many lines more there are. */
+/** The first line of a text, cut to a width, and the number of further lines. */
 const oneLine = (text: string, width: number): string => {
   const lines = linesOf(text.trim())
   const first = fitToColumns(lines[0]!, width)
@@ -22,20 +22,20 @@ const oneLine = (text: string, width: number): string => {
 
 const indented = (text: string): Line[] => linesOf(text.trimEnd()).map((line) => ({ text: `${INDENT}${line}` }))
 
-/** The arguments of a call: the value of a single one, else all as JSON. */
+/** The arguments of a call: the value of a single text argument, else all as JSON. */
 const argsText = (args: Readonly<Record<string, unknown>>): string => {
   const values = Object.values(args)
   const [only] = values
   return values.length === 1 && typeof only === 'string' ? only : JSON.stringify(args)
 }
 
-/** All arguments of a call, a line or more for each. */
+/** The arguments of a call, one or more lines for each. */
 const argLines = (args: Readonly<Record<string, unknown>>): string =>
   Object.entries(args)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join('\n')
 
-/** A part with all that it holds, on as many lines as it takes. */
+/** A part in full. */
 const fullPartLines = (part: Part): Line[] => {
   const lines = (head: string, text: string, style?: Line['style']): Line[] =>
     [{ text: `${INDENT}${head}` }, ...indented(text).map((line) => ({ text: `${INDENT}${line.text}` }))].map((line) =>
@@ -85,14 +85,14 @@ const partLines = (part: Part, width: number): Line[] => {
   }
 }
 
-/** When a message was written; no valid date where it says something else. */
+/** When a message was written; may be an invalid date. */
 const timeOf = ({ timestamp, createdAt }: Pick<MessageValue, 'timestamp' | 'createdAt'>): Date =>
-  // A number that was parsed exactly may be raw JSON, of which no date can be made.
+  // May be raw JSON of an exact parser, from which no date can be made.
   new Date(Number(JSON.stringify(timestamp ?? createdAt)))
 
 const timeText = (time: Date): string => (Number.isNaN(time.getTime()) ? '--:--:--' : time.toTimeString().slice(0, 8))
 
-/** The day of a message in the local zone, such as `Jan 2, 2026`; undefined where it is not known. */
+/** The day of a message in the local time zone, such as `Jan 2, 2026`; undefined for an invalid time. */
 export const dayOf = ({ timestamp, createdAt }: Pick<MessageValue, 'timestamp' | 'createdAt'>): string | undefined =>
   shortDay(timestamp ?? createdAt)
 
@@ -102,8 +102,8 @@ const headLine = ({ role, model, timestamp, createdAt }: MessageValue): Line => 
 })
 
 /**
- * A message for a terminal: its head, then its parts; calls, results and thinking on one line each, of about `width` columns, or
- * with `isFull` with all that they hold.
+ * A message for a terminal: its head, then its parts. Calls, results and thinking take one line each, of about `width` columns; with
+ * `isFull` they are shown in full.
  */
 export const messageLines = (message: MessageValue, width: number, isFull = false): readonly Line[] => {
   const { parts = [], textContent } = message

@@ -4,15 +4,15 @@ import { shortTime } from '../cli/time-text.ts'
 import type { FeedTraceValue, MessageValue } from '../realtime/client/queries.ts'
 import { messageLines } from './message-lines.ts'
 
-/** `out` for what is followed, `err` for everything else. */
+/** `out` for content, `err` for messages about it. */
 export type Output = { readonly out: NodeJS.WriteStream; readonly err: NodeJS.WriteStream }
 
-/** Shows what is followed. */
+/** Shows the followed content. */
 export type Printer = {
   messages(messages: readonly MessageValue[]): void
-  /** A feed as it is now, the newest trace first; of the first one only so many traces are shown. */
+  /** The current state of a feed, the newest trace first; at the first call at most `atFirst` traces are shown. */
   traces(traces: readonly FeedTraceValue[], atFirst: number): void
-  /** All that was shown is gone, or may not be read any more. */
+  /** The content was deleted, or may no longer be read. */
   gone(what: string): void
 }
 
@@ -24,7 +24,7 @@ const TIME = 'Feb 21, 2027, 19:41'.length
 
 const count = (messages: number) => `${messages} ${messages === 1 ? 'message' : 'messages'}`
 
-/** A trace of a feed on one line; `before` is what was shown of it last. */
+/** A trace of a feed on one line; `before` is its state when it was last shown. */
 const traceLine = (trace: FeedTraceValue, before: FeedTraceValue | undefined): string => {
   const { title, ai_title: summaryTitle, externalId, messageCount = 0, visibility, updatedAt, createdAt } = trace
   const added = messageCount - (before?.messageCount ?? messageCount)
@@ -33,34 +33,34 @@ const traceLine = (trace: FeedTraceValue, before: FeedTraceValue | undefined): s
   return `${time} ${externalId}  ${messages}  ${visibility}  ${title ?? summaryTitle ?? ''}`.trimEnd()
 }
 
-/** Whether a line about a trace would say something else than before. */
-const isOther = (trace: FeedTraceValue, before: FeedTraceValue | undefined): boolean =>
+/** Whether the line of a trace has changed. */
+const hasChanged = (trace: FeedTraceValue, before: FeedTraceValue | undefined): boolean =>
   before === undefined ||
   (['title', 'ai_title', 'messageCount', 'visibility', 'updatedAt'] as const).some(
     (name) => trace[name] !== before[name],
   )
 
-/** The traces of a feed that are other than before, the oldest first. */
+/** Returns the traces of a feed that have changed since the last call, the oldest first. */
 const newChangedTraces = () => {
   let known: ReadonlyMap<string, FeedTraceValue> | undefined
   return (traces: readonly FeedTraceValue[], atFirst: number) => {
     const before = known
     known = new Map(traces.map((trace) => [trace.id, trace]))
     const changed = traces
-      .filter((trace) => isOther(trace, before?.get(trace.id)))
+      .filter((trace) => hasChanged(trace, before?.get(trace.id)))
       .map((trace) => ({ trace, before: before?.get(trace.id) }))
     return (before ? changed : changed.slice(0, atFirst)).reverse()
   }
 }
 
-/** About how many columns a line of a message takes. */
+/** The approximate width of a line of a message. */
 export const messageWidth = (out: NodeJS.WriteStream): number =>
   Math.max(MIN_WIDTH, (out.columns ?? USUAL_WIDTH) - MARGIN)
 
 const startsWith = (lines: readonly Line[], start: readonly Line[]) =>
   start.length < lines.length && start.every(({ text }, i) => text === lines[i]!.text)
 
-/** For people. A message that was continued is continued; one that was changed otherwise is shown again. */
+/** For people. If lines were added to a message, these are shown; after another change the whole message is shown again. */
 export const textPrinter = ({ out, err }: Output): Printer => {
   const shown = new Map<string, readonly Line[]>()
   const changedTraces = newChangedTraces()
@@ -90,7 +90,7 @@ export const textPrinter = ({ out, err }: Output): Printer => {
   }
 }
 
-/** For scripts: one JSON document a line. */
+/** For scripts: one JSON document per line. */
 export const jsonPrinter = ({ out }: Output): Printer => {
   const changedTraces = newChangedTraces()
   const print = (document: object) => out.write(`${escapeControls(JSON.stringify(document))}\n`)

@@ -18,11 +18,14 @@ const answered = async (input: string) => {
 }
 
 test('a question that is answered gives the answer', async () => {
-  assert.equal(await answered('y\n'), { out: 'true\n', err: 'It is meant.\nGo on? [y/N] ' })
+  assert.equal(await answered('y\n'), { out: 'true\n', err: 'It is meant.\nContinue? [y/N] ' })
 })
 
 test('a question that nobody answers ends its line', async () => {
-  assert.equal(await answered(''), { out: 'not confirmed\n', err: 'It is meant.\nGo on? [y/N] \n' })
+  assert.equal(await answered(''), {
+    out: 'Not confirmed: nothing was changed.\n',
+    err: 'It is meant.\nContinue? [y/N] \n',
+  })
 })
 
 test.run()

@@ -114,7 +114,7 @@ test('a machine with a user of its own joins only as a new device, and keeps the
   assert.is(joined.how, 0, joined.err)
   const after = credentials(second.config)
   assert.equal([after.login?.userId, 'joining' in after], [credentials(first.config).login?.userId, false])
-  const [, aside] = /is kept in (\S+)/.exec(joined.err)!
+  const [, aside] = /was saved in (\S+)/.exec(joined.err)!
   assert.is(JSON.parse(readFileSync(aside!, 'utf8')).deviceId, before.deviceId)
   for (const args of [
     ['--new-device'],
@@ -141,7 +141,7 @@ test('who one is, which namespace is active, and the token for scripts', async (
   )
 
   assert.match((await user.run('switch')).out, new RegExp(`^\\* ${own} .*\n {2}my-team {2}Team \\(admin\\)\n$`))
-  assert.match((await user.run('switch', ' My-Team ')).out, /^Active namespace at .*: my-team \(admin\)\.\n$/)
+  assert.match((await user.run('switch', ' My-Team ')).out, /^The active namespace at .* is now my-team \(admin\)\.\n$/)
   assert.is(credentials(user.config).login!.namespaceSlug, 'my-team')
   const { namespace } = only(await user.run('whoami', '--json')) as { namespace: { slug: string } }
   assert.is(namespace.slug, 'my-team')

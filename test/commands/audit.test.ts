@@ -64,13 +64,13 @@ test('an auditor gets a bundle, checks it offline, checks the service, and the l
 
     const { how, out } = await user.run('audit', 'verify', '--server', service.url, '--require-kept')
     assert.is(how, 4)
-    assert.match(out, 'Nothing was kept')
+    assert.match(out, 'No checkpoint of this log was kept')
     const other = generateSigner('tracebook.invalid/log').verifier.text
     assert.is((await user.run('audit', 'verify', '--server', service.url, '--key', other)).how, 3)
     for (const [said, url] of [
-      ['Nothing was kept', service.url],
-      ['It continues the checkpoint', service.url],
-      ['It continues the checkpoint', `${service.url}/`],
+      ['No checkpoint of this log was kept', service.url],
+      ['It continues the kept checkpoint', service.url],
+      ['It continues the kept checkpoint', `${service.url}/`],
     ] as const) {
       const remote = await user.run('audit', 'verify', '--server', url, '--key', key)
       assert.is(remote.how, 0, remote.err)
@@ -80,7 +80,7 @@ test('an auditor gets a bundle, checks it offline, checks the service, and the l
     const here = { DATA_DIR: dataDir, TRACEBOOK_CONFIG_DIR: user.config }
     const first = await run(['audit', 'verify'], { ...here, TRACEBOOK_CONFIG_DIR: join(folder, 'other') })
     assert.is(first.how, 0)
-    assert.match(first.out, 'Nothing was kept')
+    assert.match(first.out, 'No checkpoint of this log was kept')
     const running = await run(['audit', 'verify', '--require-kept'], here)
     assert.equal([running.how, running.err], [0, ''])
     assert.match(running.out, /^Verified: \d+ events, \d+ leaves. It continues/)
@@ -168,8 +168,8 @@ test('a log under another origin is refused by who has kept it, until its key is
     assert.match(refused.out, renamed.verifier.text)
     const accepted = await verify('--accept-key', renamed.verifier.text)
     assert.is(accepted.how, 0, accepted.out)
-    assert.match(accepted.out, 'It continues the checkpoint')
-    assert.match(accepted.err, 'the key has been replaced')
+    assert.match(accepted.out, 'It continues the kept checkpoint')
+    assert.match(accepted.err, 'The key has been replaced')
     assert.is((await verify()).how, 0, 'accepted once')
     assert.is((await readdir(join(user.config, 'audit'))).length, 1)
     await again.end('SIGTERM')

@@ -36,7 +36,7 @@ const makeBackup = async (folder: string) => {
   await until(async () => (await inDir(dataDir, 'audit', 'verify')).how === 0)
   const made = await inDir(dataDir, 'backup', file)
   assert.is(made.how, 0, made.err)
-  assert.match(made.err, /backup: \d+ events of the log, .* sha256 of its content [0-9a-f]{64}\n$/)
+  assert.match(made.err, /backup: \d+ events of the log, .* sha256 of the content [0-9a-f]{64}\n$/)
   const lost = await put('later')
   assert.is((await service.end('SIGTERM')).how, 0)
   return { dataDir, file, token, kept, lost }
@@ -94,7 +94,7 @@ test('there is no backup of a log in EventStoreDB, and neither command fills the
     const elsewhere = { ...from, EVENTSTORE_URL: 'esdb://127.0.0.1:2113' }
     const refused = await run(['backup', file], elsewhere)
     assert.is(refused.how, 2)
-    assert.match(refused.err, 'the log is in EventStoreDB')
+    assert.match(refused.err, 'The log is in EventStoreDB')
     assert.is((await run(['restore', file], elsewhere)).how, 2)
 
     const little = { DISK_RESERVE_MB: `${2 ** 40}` }
@@ -105,7 +105,7 @@ test('there is no backup of a log in EventStoreDB, and neither command fills the
     assert.is((await run(['backup', file], from)).how, 0)
     const small = await run(['restore', file], { ...into, ...little })
     assert.is(small.how, 1)
-    assert.match(small.err, 'make room')
+    assert.match(small.err, 'free some space')
     await database.drop()
   }))
 

@@ -24,7 +24,7 @@ test('each of one’s own is a file, and once more only what has changed since',
 
     assert.is(
       (await user.run('export', '--all', into)).out,
-      `exported 0 sessions to ${into}, 3 sessions skipped: unchanged since they were written\n`,
+      `exported 0 sessions to ${into}, skipped 3 sessions, unchanged since the last export\n`,
     )
     await putTrace(user, 'second', { title: 'changed' })
     const { documents } = await runJson(user, 'export', '--all', into)
@@ -72,7 +72,7 @@ test('a member writes their own of a team, an admin all; what fails is told, and
     rmSync(join(all, 'of-ada.md'))
     const failed = await user.run('export', '--all', all)
     assert.is(failed.how, 1)
-    assert.match(failed.err, /^of-bob is not exported: /)
+    assert.match(failed.err, /^of-bob was not exported: /)
     assert.match(failed.out, `exported 1 session to ${all}, 1 session failed\n`)
     assert.ok(existsSync(join(all, 'of-ada.md')))
   }))

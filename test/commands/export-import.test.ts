@@ -36,7 +36,7 @@ test('a session is written as a file, and put back after it was deleted', () =>
     await ask(service.url, `/v1/traces/${session}`, { token, method: 'DELETE' })
     const missing = await user.run('export', session, '--output', join(folder, 'none.md'))
     assert.is(missing.how, 2)
-    assert.match(missing.err, `There is no trace "${session}" that you may read. Your traces are listed by:`)
+    assert.match(missing.err, `There is no trace "${session}" that you may read. To list your traces, run:`)
     assert.not(existsSync(join(folder, 'none.md')))
     assert.equal(
       readdirSync(folder).filter((name) => name.endsWith('.tmp')),
@@ -55,7 +55,7 @@ test('a session is written as a file, and put back after it was deleted', () =>
     const { type, messages, new: created, visibility } = JSON.parse(first.out)
     assert.equal([type, messages, created, visibility], ['import', messageCount, messageCount, 'private'])
     const again = await user.run('import', file)
-    assert.match(again.out, `${messageCount} messages (0 new, 0 updated, ${messageCount} as they were)\n`)
+    assert.match(again.out, `${messageCount} messages (0 new, 0 updated, ${messageCount} unchanged)\n`)
 
     for (const args of [
       ['export'],

@@ -18,7 +18,7 @@ test('traces are listed newest first, page by page, and chosen by project and ag
   inWorld(async ({ url, user, newUser, putTrace }) => {
     const empty = await user.run('ls')
     assert.equal([empty.how, empty.out], [0, ''])
-    assert.match(empty.err, /There are no traces in the namespace ".*"\. Upload your sessions: .*sync\n$/)
+    assert.match(empty.err, /There are no traces in the namespace ".*"\. To upload your sessions, run: .*sync\n$/)
 
     const all = Array.from({ length: 110 }, (_, i) => `trace-${i}`)
     await Promise.all(all.map((id) => putTrace(user, id, { projectName: id === 'trace-7' ? 'Shop' : 'other' })))
@@ -35,7 +35,7 @@ test('traces are listed newest first, page by page, and chosen by project and ag
     assert.is(ids((await user.run('ls')).out).length, 50)
     assert.equal(ids((await user.run('ls', '--project', 'SHOP')).out), ['odd', 'trace-7'])
     assert.equal(ids((await user.run('ls', '--project', 'shop', '--agent', 'codex')).out), ['odd'])
-    assert.match((await user.run('ls', '--project', 'none')).err, 'No such trace')
+    assert.match((await user.run('ls', '--project', 'none')).err, 'No trace matches')
 
     const { documents } = await runJson(user, 'ls', '-n', '101')
     assert.equal(
@@ -113,7 +113,7 @@ test('on a terminal columns are fitted, ids are short, and colours follow NO_COL
     }
     const more = await user.onTerminal({ columns: 100 }, 'ls', '-n', '1')
     assert.match(more.out, /^\u001b\[1mwhen .*\u001b\[22m\n/)
-    assert.match(more.out, 'There are more. To see them:')
+    assert.match(more.out, 'There are more. To list them, run:')
   }))
 
 test('on a terminal ids differ over all pages, and are whole where their beginning is not looked for', () =>

@@ -22,9 +22,12 @@ test('a namespace is made and filled by invites; roles are changed, members leav
     const [ada, his] = [await idOf(url, user), await idOf(url, bob)]
     await ask(url, '/v1/user', { token: tokenIn(bob.config), method: 'PATCH', body: { displayName: 'Bob\u202e' } })
 
-    assert.match((await user.run('namespaces', 'create', 'Team', '--name', 'Our team')).out, 'The namespace "team" is')
+    assert.match(
+      (await user.run('namespaces', 'create', 'Team', '--name', 'Our team')).out,
+      'Created the namespace "team"',
+    )
     const reserved = await user.run('namespaces', 'create', 'admin')
-    assert.equal([reserved.how, reserved.err.includes('"admin" cannot be the slug')], [2, true])
+    assert.equal([reserved.how, reserved.err.includes('"admin" is not a valid slug')], [2, true])
     assert.match((await user.run('namespaces', 'create', 'team')).err, 'slug is taken')
     const renamed = await runJson(user, 'namespaces', 'rename', 'team', 'The team')
     assert.is((renamed.documents[0]!['namespace'] as { displayName: string }).displayName, 'The team')
@@ -45,7 +48,7 @@ test('a namespace is made and filled by invites; roles are changed, members leav
     assert.is(joined.out, 'You are a member of The team ("team").\n')
     assert.match((await bob.run('invite', '--namespace', 'team')).err, 'You may not invite others')
     assert.match((await bob.run('invite', 'accept', 'x00000000')).err, 'There is no invite x00000000')
-    assert.match((await user.run('invite', 'ls', '--namespace', 'team')).err, 'No invite to "team" is open')
+    assert.match((await user.run('invite', 'ls', '--namespace', 'team')).err, 'There is no open invite to "team"')
     assert.is((await runJson(user, 'invite', 'ls', '--namespace', 'team', '--all')).documents.length, 1)
 
     const many = await runJson(user, 'invite', '--namespace', 'team', '--uses', '0', '--role', 'admin')
@@ -53,7 +56,10 @@ test('a namespace is made and filled by invites; roles are changed, members leav
     assert.equal([maxUses, role], [0, 'admin'])
     assert.is((await runJson(user, 'invite', 'revoke', String(other), '--namespace', 'team')).how, 0)
     const carol = await newUser('carol')
-    assert.match((await carol.run('invite', 'accept', String(other))).err, 'Ask an admin for another invite')
+    assert.match(
+      (await carol.run('invite', 'accept', String(other))).err,
+      'Ask an admin of the namespace for another invite',
+    )
     assert.is((await user.run('invite', '--email', 'no address')).how, 2)
 
     const members = await user.run('members', '--namespace', 'team')
@@ -64,7 +70,7 @@ test('a namespace is made and filled by invites; roles are changed, members leav
     )
     const promoted = await runJson(user, 'members', 'role', his.slice(0, 8), 'admin', '--namespace', 'team')
     assert.is((promoted.documents[0]!['member'] as { role: string }).role, 'admin')
-    assert.match((await user.run('members', 'remove', 'Nobody', '--namespace', 'team')).err, '"Nobody" is no member')
+    assert.match((await user.run('members', 'remove', 'Nobody', '--namespace', 'team')).err, 'has no member "Nobody"')
 
     const refused = await bob.run('members', 'remove', ada, '--namespace', 'team')
     assert.equal([refused.how, refused.err.includes('--yes')], [2, true])

@@ -24,10 +24,7 @@ const newTeam = async (url: string, { config }: User): Promise<() => Promise<str
 test('a user takes a name with the login, or later, and is called so', () =>
   inWorld(async ({ url, user }) => {
     const { id } = (await me(url, user)).user
-    assert.match(
-      (await user.run('whoami')).out,
-      /\nno name yet; give yourself one: .*tracebook whoami --set-name NAME\n/,
-    )
+    assert.match((await user.run('whoami')).out, /\nno name yet; to set one, run: .*tracebook whoami --set-name NAME\n/)
     const named = await user.run('login', '--name', ' Ada Lovelace ')
     assert.match(named.out, `Logged in to ${url} as Ada Lovelace (user ${id}), namespace `)
     const shown = await user.run('whoami')

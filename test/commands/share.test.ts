@@ -39,7 +39,11 @@ test('a trace is found by id, beginning or link; public only after a yes; privat
       assert.equal([yes.how, yes.out.endsWith(`\n${link}\n`)], [0, true], yes.out)
     } else await user.run('share', one, '--yes')
     assert.ok(await isPublic(one))
-    assert.equal(await user.run('share', one, '--yes'), { how: 0, out: `${link}\n`, err: 'It was public already.\n' })
+    assert.equal(await user.run('share', one, '--yes'), {
+      how: 0,
+      out: `${link}\n`,
+      err: 'The trace is public already.\n',
+    })
     assert.match(await (await fetch(link)).text(), /^<!doctype html>[^]*Mend the login page/)
 
     // Others read it by its link, but change nothing.
@@ -61,7 +65,7 @@ test('a trace is found by id, beginning or link; public only after a yes; privat
     for (const command of ['show', 'unshare', 'rm']) {
       const { how, err } = await user.run(command, '0192f0c1')
       assert.is(how, 2)
-      assert.match(err, `2 traces begin with "0192f0c1": give more of the id.\n  ${two}\n  ${one}\n`)
+      assert.match(err, `"0192f0c1" matches 2 traces: give more characters of the id.\n  ${two}\n  ${one}\n`)
     }
     const shared = await runJson(user, 'share', two, '--yes')
     assert.equal(shared.documents[0], {

@@ -57,7 +57,7 @@ test('a sync beside it is shown line by line, through a restart of the service',
     await ask(service.url, `/v1/traces/${session}/messages/more`, { token, method: 'PUT', body })
     await until(() => one.out().includes('after the restart') && all.out().includes(`${session}  5 messages (+1)`))
     assert.is(one.out().split('There is one file.').length, 2, 'nothing is printed twice')
-    assert.match(one.err(), /connection was lost.*\n.*Connected again/)
+    assert.match(one.err(), /connection was lost.*\n.*Reconnected/)
 
     const last = startTail(user, session, '--json', '-n', '1')
     await until(() => last.out().endsWith('\n'))
@@ -117,7 +117,7 @@ test('it ends for a member who was removed, and does not go on with another name
       await ask(url, `${path}/members/${user.id}`, { token, method: 'DELETE' })
       const { how, out, err } = await tail.ended
       assert.is(how, 2)
-      assert.match(err, `"${slug}" is not the active namespace of your session any more`)
+      assert.match(err, `"${slug}" is no longer the active namespace of your session`)
       assert.not.match(out, 'own')
     }
     await service.end('SIGTERM')

@@ -43,7 +43,7 @@ test('each takes an id, the beginning of one, or a link, and says which traces b
       }
       const { how, err } = await user.run(...args('0192f0c1'))
       assert.is(how, 2)
-      assert.match(err, '2 traces begin with "0192f0c1"')
+      assert.match(err, '"0192f0c1" matches 2 traces')
       assert.is((await user.run(...args(link), '--server', 'http://127.0.0.1:1')).how, 2)
     }
     for (const args of [
@@ -63,7 +63,7 @@ test('each takes an id, the beginning of one, or a link, and says which traces b
     assert.equal([found.out.includes('Mend the login page'), found.err], [true, `Following ${one}\n`])
     const many = await user.run('tail', '0192f0c1')
     assert.equal([many.how, many.out], [2, ''])
-    assert.match(many.err, '2 traces begin with')
+    assert.match(many.err, 'matches 2 traces')
   }))
 
 test('a trace that is not there yet is named by its whole id, one of others by its link', () =>
@@ -85,8 +85,8 @@ test('a trace that is not there yet is named by its whole id, one of others by i
     assert.is((await other.run('audit', 'log', link)).how, 2)
     assert.is((await other.run('logout')).how, 0)
     const unknown = await other.run('show', '0192f0c1-a')
-    assert.equal([unknown.how, unknown.err.includes('Log in first')], [2, true])
-    assert.match((await tailed(other, late, 'waiting for it')).err, 'log in: npx tracebook login')
+    assert.equal([unknown.how, unknown.err.includes('To log in, run')], [2, true])
+    assert.match((await tailed(other, late, 'waiting for it')).err, 'log in first: npx tracebook login')
     assert.match((await tailed(other, link, 'Mend')).out, 'Mend the login page')
   }))
 

@@ -200,7 +200,10 @@ test('namespaces --all lists what each holds, in percent of the quotas', () =>
     assert.equal([mixed.how, mixed.out], [2, ''])
     const nowhere = await run(['namespaces', '--all'], { DATA_DIR: '/nowhere' })
     assert.is(nowhere.how, 2)
-    assert.match(nowhere.err, 'for its operators: No service is running on /nowhere')
+    assert.match(
+      nowhere.err,
+      '--all is for operators and reads the database of a service. No service is running on /nowhere',
+    )
   }))
 
 test.run()

@@ -40,7 +40,10 @@ test('without a login it counts the sessions of each agent, and says where they 
   assert.match(out, `Claude Code: 2 sessions in 2 files\n  ${join(context.claude, 'projects')}\nCodex: not found\n`)
   assert.match(out, `opencode: 2 sessions in 1 file\n  ${folder}\n`)
   assert.ok(out.endsWith('All: 4 sessions in 3 files\n'), out)
-  assert.match(err, /^Not logged in to http.*: what was sent is not known\. Run: .*login --server http/)
+  assert.match(
+    err,
+    /^Not logged in to http.*, so it is not known what was sent\. To log in, run: .*login --server http/,
+  )
   assert.is(context.server.requests.length, 0)
 })
 
@@ -118,7 +121,7 @@ test('what rules keep from the namespace of the login is told apart, with the re
   assert.is((await run(context, 'sync')).code, 2)
   const { code, out } = await run(context, 'agents')
   assert.is(code, 0)
-  assert.match(out, /Claude Code: 4 sessions in 4 files: 2 unchanged, 1 left out, 1 held until you agree\n/)
+  assert.match(out, /Claude Code: 4 sessions in 4 files: 2 unchanged, 1 excluded, 1 held until you confirm\n/)
   assert.match(out, /\n {2}1 session: never sent, says .*app\/\.tracebook\.json\n/)
   assert.match(
     out,

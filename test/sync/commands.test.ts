@@ -30,17 +30,17 @@ test('without a terminal nobody can agree to what the code host says: --yes is a
   assert.equal([code, out], [2, ''])
   assert.match(err, /which account this device joins: run this in a terminal, or say yes with --yes/)
   assert.is(context.server.requests.length, 0)
-  assert.match(
-    (await run(context, 'login', '--help')).out,
-    'Without a terminal nobody can be asked: --yes is needed there',
-  )
+  assert.match((await run(context, 'login', '--help')).out, 'without a terminal, --yes is required')
   assert.is((await run(context, 'login', '--yes')).code, 2)
 })
 
 test('login says who one is and what is next, sync then says what it did', async (context) => {
   const login = await run(context, 'login')
   assert.is(login.code, 0)
-  assert.match(login.out, /Logged in to http.* as user .*, namespace user-1\.\nNext: .*tracebook sync/)
+  assert.match(
+    login.out,
+    /Logged in to http.* as user .*, namespace user-1\.\nNext, upload your sessions: .*tracebook sync/,
+  )
   const first = await run(context, 'sync')
   assert.is(first.code, 0, first.err)
   assert.match(first.out, /\nsynced 2 sessions: 6 messages \(6 new\)\n$/)
@@ -60,7 +60,7 @@ test('the server of a login is used by commands that name none, also under anoth
   const nowhere = { ...context, server: { ...context.server, url: '' } }
   const byName = context.server.url.replace('127.0.0.1', 'localhost')
   const { out } = await run(nowhere, 'login', '--server', byName)
-  assert.match(out, 'Commands without --server use it from now on.\nNext: upload your sessions with: ')
+  assert.match(out, 'Commands without --server use this server from now on.\nNext, upload your sessions: ')
   assert.is((await run(nowhere, 'sync')).code, 0)
   assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
   assert.is(context.server.users.size, 1)
@@ -127,7 +127,7 @@ test('nothing becomes public where nobody can be asked, but with --yes', async (
   await run(context, 'login')
   const refused = await run(context, 'sync', '--visibility', 'public')
   assert.equal([refused.code, context.server.traces.length], [2, 0])
-  assert.match(refused.err, /--visibility public asks first.*--yes/)
+  assert.match(refused.err, /--visibility public asks for confirmation.*--yes/)
   assert.is((await run(context, 'sync', '--visibility', 'public', '--dry-run')).code, 0)
   assert.is((await run(context, 'sync', '--visibility', 'public', '--yes')).code, 0)
   assert.equal(

@@ -76,7 +76,7 @@ test('a second Ctrl-C ends at once, and says what was done too', async (context)
   child.kill('SIGINT')
   await once(child, 'close')
   assert.is(child.exitCode, 130)
-  assert.match(await err, 'another Ctrl-C ends at once')
+  assert.match(await err, 'press Ctrl-C again to stop at once')
   assert.match(await out, 'nothing was sent')
 })
 

@@ -49,10 +49,10 @@ test('how many the agent deletes within a week, also while the service is away, 
   await run(context, 'sync')
   assert.match(
     (await run(context, 'status')).out,
-    /\nexpiring {3}2 sessions that Claude Code deletes within a week, none of which waits to be sent\n/,
+    /\nexpiring {3}2 sessions that Claude Code deletes within a week, all of them sent\n/,
   )
   const agents = await run(context, 'agents')
-  assert.match(agents.out, /\n {2}2 sessions that Claude Code deletes within a week, none of which waits to be sent\n/)
+  assert.match(agents.out, /\n {2}2 sessions that Claude Code deletes within a week, all of them sent\n/)
   writeFileSync(join(context.claude, 'settings.json'), '{"cleanupPeriodDays":90}')
   assert.not.match((await run(context, 'status')).out, 'expiring')
   await context.server.close()
@@ -64,7 +64,7 @@ test('how many the agent deletes within a week, also while the service is away, 
 test('without a login they are counted', async (context) => {
   age(context, 40)
   const { out } = await run(context, 'status')
-  assert.match(out, /\nsessions {3}2 here; what was sent of them is not known\n/)
+  assert.match(out, /\nsessions {3}2 here; unknown how many were sent\n/)
   assert.match(
     out,
     /\nexpiring {3}2 sessions that Claude Code deletes within a week; save them with: .*tracebook sync\n/,

@@ -11,7 +11,7 @@ const fill = (value: Value): string => {
   }
 }
 
-/** What stands behind a command: options once a hyphen is typed, else commands and arguments. */
+/** Completes options after a hyphen, else commands and arguments. */
 const placeCases = (places: readonly Place[]): string[] =>
   places.flatMap(({ path, commands, options, arguments: values, isVariadic }) => {
     const names = options.flatMap((option) => option.names)

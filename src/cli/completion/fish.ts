@@ -1,6 +1,6 @@
 import { type OptionWords, type Place, type Value, pathsOf, valuedOptions } from './places.ts'
 
-/** A text in single quotes, as fish reads it. */
+/** A text in single quotes for fish. */
 const quote = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 const condition = (path: string): string => `-n ${quote(`__tracebook_at ${quote(path)}`)}`
@@ -53,7 +53,7 @@ export const fishScript = (places: readonly Place[]): string => {
   )
   return `# Completion of tracebook for fish.
 
-# Whether the words so far are this command, and so many arguments behind it.
+# Whether the words so far are this command, followed by this number of arguments.
 function __tracebook_at
   set -l words (commandline -opc)
   set -e words[1]

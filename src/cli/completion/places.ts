@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander'
 
-/** What a value is: one of some words, a file, or anything. */
+/** A value: one of several words, a file, or anything. */
 export type Value = { readonly is: 'words'; readonly words: readonly string[] } | { readonly is: 'file' | 'anything' }
 
 export type Word = { readonly name: string; readonly description: string }
@@ -13,9 +13,9 @@ export type OptionWords = {
   readonly value: Value | undefined
 }
 
-/** What can stand behind a command. */
+/** What can follow a command. */
 export type Place = {
-  /** The command and those that it belongs to, such as `audit log`; empty for the program itself. */
+  /** The command with its parents, such as `audit log`; empty for the program itself. */
   readonly path: string
   readonly commands: readonly Word[]
   readonly options: readonly OptionWords[]
@@ -43,7 +43,7 @@ const argumentValue = (argument: Argument): Value => valueOf(argument.name(), ar
 
 const firstSentence = (text: string): string => text.split(/\.(?:\s|$)/)[0]!
 
-/** Every command of a program, with what can stand behind it. */
+/** All commands of a program, with what can follow each. */
 export const placesOf = (command: Command, path = ''): Place[] => {
   const help = command.createHelp()
   const commands = help.visibleCommands(command)
@@ -57,7 +57,7 @@ export const placesOf = (command: Command, path = ''): Place[] => {
   return [place, ...commands.flatMap((one) => placesOf(one, path === '' ? one.name() : `${path} ${one.name()}`))]
 }
 
-/** The paths of all commands but the program itself. */
+/** The paths of all commands. */
 export const pathsOf = (places: readonly Place[]): string[] =>
   places.map(({ path }) => path).filter((path) => path !== '')
 
@@ -72,7 +72,7 @@ export const quote = (text: string): string => `'${text.replaceAll("'", String.r
 const optionPattern = (path: string, names: readonly string[]): string =>
   names.map((name) => quote(`${path}|${name}`)).join(' | ')
 
-/** The branches of a `case` that complete the values of options. `fill` says how a value is completed. */
+/** The branches of a `case` that complete the values of options. `fill` returns how a value is completed. */
 export const valueCases = (places: readonly Place[], fill: (value: Value) => string): string[] =>
   places.flatMap((place) =>
     valuedOptions(place).map(
@@ -80,7 +80,7 @@ export const valueCases = (places: readonly Place[], fill: (value: Value) => str
     ),
   )
 
-/** The pattern of all options with a value, whose values are not taken for commands. */
+/** The pattern of all options with a value, so that values are not mistaken for commands. */
 export const skippedPattern = (places: readonly Place[]): string =>
   places.flatMap((place) => valuedOptions(place).map(({ names }) => optionPattern(place.path, names))).join(' | ') ||
   "''"

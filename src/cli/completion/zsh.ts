@@ -11,7 +11,7 @@ const fill = (value: Value): string => {
   }
 }
 
-/** Words with what they mean, as _describe takes them. */
+/** Words with their descriptions, as _describe takes them. */
 const described = (words: readonly Word[]): string =>
   words
     .map(({ name, description }) => quote(`${name.replaceAll(':', '\\:')}:${description.replaceAll(':', '\\:')}`))

@@ -8,14 +8,14 @@ import { readCredentials } from '../../sync/login/credentials.ts'
 const TIMEOUT_MS = 30_000
 
 /**
- * What a service answers to the questions of an auditor. Every method throws an Error that says what was refused, and UsageError where a
- * login is needed.
+ * A client for the audit routes of a service. Every method throws an Error that says what was refused, and UsageError if a login
+ * is needed.
  */
 export type AuditClient = {
   text(path: string): Promise<string>
-  /** The data of an answer that fits the schema. */
+  /** The data of an answer, checked against the schema. */
   data<T>(path: string, schema: z.ZodType<T>): Promise<T>
-  /** The same, or how long to wait, in seconds, where the answer will be there soon; undefined where there is nothing. */
+  /** The same; if the answer will exist soon, how many seconds to wait; undefined if it does not exist. */
   dataSoon<T>(path: string, schema: z.ZodType<T>): Promise<T | { readonly retryAfter: number } | undefined>
 }
 
@@ -26,7 +26,7 @@ const refusalOf = (server: string, path: string, { status, text }: Answer): Erro
   try {
     message = Refusal.parse(JSON.parse(text)).error.message
   } catch {
-    // no answer of Tracebook
+    // not an answer of Tracebook
   }
   return new Error(`${server}${path}: ${message}`)
 }
@@ -43,7 +43,7 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
     const request = { url: `${server}${path}`, method: 'GET', headers }
     const answer = await exchange(request, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }).catch((error: Error) => {
       const { code } = (error.cause ?? {}) as { code?: string }
-      throw new Error(`cannot reach ${server}: ${code ?? error.message}`, { cause: error })
+      throw new Error(`${server} cannot be reached: ${code ?? error.message}`, { cause: error })
     })
     if (answer.status === 401) throw token === undefined ? notLoggedInError(config, server) : sessionHasEnded(server)
     return answer
@@ -51,7 +51,8 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
 
   const parse = <T>(path: string, body: string, schema: z.ZodType<T>): T => {
     const found = z.object({ data: schema }).safeParse(JSON.parse(body))
-    if (!found.success) throw new Error(`${server}${path}: this is not the address of a Tracebook server`)
+    if (!found.success)
+      throw new Error(`${server} is not the address of a Tracebook server: ${path} has another format.`)
     return found.data.data as T
   }
 

@@ -9,7 +9,7 @@ import { withPastOf } from './history-access.ts'
 import { operationText } from './patch-lines.ts'
 import type { ClientOptions } from '../declared/command.ts'
 
-export type Options = ClientOptions & { readonly from: number; readonly to?: number }
+type Options = ClientOptions & { readonly from: number; readonly to?: number }
 
 const heading = (what: string, messages: readonly unknown[]): string[] =>
   messages.length === 0 ? [] : ['', `Messages ${what}: ${messages.length}`]
@@ -37,7 +37,7 @@ const printDiff = async (diff: Diff): Promise<void> => {
 
 export const diff = async (given: Access, options: Options, name: string): Promise<number> => {
   const { from, to } = options
-  if (to !== undefined && from > to) throw new UsageError('--from must not be behind --to')
+  if (to !== undefined && from > to) throw new UsageError('--from must not be greater than --to.')
   const span = { from: String(from), ...(to === undefined ? {} : { to: String(to) }) }
   const found = await withPastOf(given, options, name, ({ externalId, namespace, history }) =>
     history.diff(externalId, { ...span, namespace }),

@@ -1,9 +1,9 @@
 import type { TimelineEntry, TimelinePage } from '../../sync/api/history.ts'
 
-/** Reads the page of a timeline behind a cursor; the first one without. */
+/** Reads the page of a timeline after a cursor; without one the first page. */
 export type ReadPage = (cursor: string | undefined) => Promise<TimelinePage>
 
-/** The entries of a timeline from its first page on, at most so many. */
+/** The entries of a timeline from its first page on, at most `most`. */
 export async function* listedEntries(read: ReadPage, most: number): AsyncGenerator<TimelineEntry, void> {
   let left = most
   let cursor: string | undefined
@@ -18,17 +18,17 @@ export async function* listedEntries(read: ReadPage, most: number): AsyncGenerat
 
 const isDeletion = ({ type }: TimelineEntry) => type === 'TraceDeleted'
 
-/** A deletion is told of again by a later one of the same trace, at the revision of that one. */
+/** A later deletion of the same trace lists an earlier one again, with its own revision. */
 const keyOf = (entry: TimelineEntry) => {
   const { trace, revision, type, at, createdAt } = entry
   return JSON.stringify([trace?.id, type, at, isDeletion(entry) ? createdAt : revision])
 }
 
 /**
- * Gives what reads the entries that have come since it was called last, the oldest first; at first all there are. The last page
- * has no cursor behind it, so it is read again, without what was given of it; deletions are remembered for good. A cursor leads
- * to entries, so where none are left the timeline has lost its end: `lost` is called, and what has happened since the newest
- * entry given is read from its beginning.
+ * Returns a reader. Each call yields the entries that are new since the last call, oldest first; the first call yields all. The last
+ * page has no next cursor, so it is read again, without the entries already yielded; deletions are remembered for good. A cursor
+ * always leads to entries, so if a page after one is empty the timeline has lost its end: `lost` is called, and the timeline is read
+ * from its beginning for entries newer than the newest one yielded.
  */
 export const newEntryReader = (
   read: ReadPage,
@@ -36,20 +36,20 @@ export const newEntryReader = (
 ): (() => AsyncGenerator<TimelineEntry, void>) => {
   const [ofPage, deletions] = [new Set<string>(), new Set<string>()]
   let cursor: string | undefined
-  let [newest, givenUntil] = [-Infinity, -Infinity]
+  let [newest, yieldedUntil] = [-Infinity, -Infinity]
   return async function* () {
     for (;;) {
       const { events, nextCursor } = await read(cursor)
       if (cursor !== undefined && events.length === 0) {
         lost()
         cursor = undefined
-        givenUntil = newest
+        yieldedUntil = newest
         continue
       }
       for (const entry of events) {
-        const [given, key] = [isDeletion(entry) ? deletions : ofPage, keyOf(entry)]
-        if (given.has(key) || entry.at <= givenUntil) continue
-        given.add(key)
+        const [yielded, key] = [isDeletion(entry) ? deletions : ofPage, keyOf(entry)]
+        if (yielded.has(key) || entry.at <= yieldedUntil) continue
+        yielded.add(key)
         newest = Math.max(newest, entry.at)
         yield entry
       }

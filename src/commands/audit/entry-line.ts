@@ -5,12 +5,12 @@ import type { TimelineEntry } from '../../sync/api/history.ts'
 import { fitToColumns } from '../../cli/fit-to-columns.ts'
 
 const [SHORT_TIME, TIME, REVISION, WHO, TRACE] = [19, 29, 6, 16, 36]
-/** Who has no name is shown by id, and what no user did is the service's. */
+/** The actor of entries that no user caused. */
 const SERVICE = 'Tracebook'
 
 const padded = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
 
-/** On a terminal that is no wider, times and ids are short, and who it was is told by the sentence alone. */
+/** On a terminal up to this width times and ids are short, and only the sentence names the actor. */
 const NARROW = 110
 const SHORT_ID = 8
 
@@ -22,8 +22,8 @@ const narrowCells = ({ at, revision, trace, text }: TimelineEntry, namesTrace: b
 ]
 
 /**
- * An entry on one line: time, revision, who, in a namespace's timeline the trace, and the sentence. `columns` is the width of
- * the terminal, which the line is cut to; undefined for a pipe or a file, where nothing is cut.
+ * An entry on one line: time, revision, actor, in a namespace's timeline the trace, and the sentence. The line is cut to `columns`, the
+ * width of the terminal; undefined for a pipe or a file.
  */
 export const entryLine = (entry: TimelineEntry, namesTrace: boolean, columns: number | undefined): string => {
   if (columns !== undefined && columns <= NARROW)

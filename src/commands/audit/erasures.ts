@@ -12,14 +12,14 @@ import { closeConnection, newClient } from '../../postgres/connect.ts'
 import { SqlState, hasSqlState } from '../../postgres/sql-state.ts'
 import { withLog } from '../support/with-log.ts'
 
-export type Options = { readonly json?: boolean; readonly pending?: boolean }
+type Options = { readonly json?: boolean; readonly pending?: boolean }
 
-/** Names of users and namespaces as they are now, by id. Those that are not known are missing. */
+/** Current names of users and namespaces by id; unknown ones are missing. */
 type Names = { readonly users: ReadonlyMap<string, string>; readonly slugs: ReadonlyMap<string, string> }
 
 const schema = schemaOf(mainGroup)
 
-/** A service that has never run with this version has no read models of it: then there are no names. */
+/** No rows if no service of this version has run on the database, so that its read models are missing. */
 const rowsOf = async <Row extends object>(client: Client, text: string, ids: Iterable<string>): Promise<Row[]> => {
   try {
     return (await client.query<Row>({ text, values: [uuids([...new Set(ids)].filter(isId))] })).rows

@@ -15,7 +15,7 @@ import { newProgress } from './progress.ts'
 import { readScope, scopeOf } from './scope.ts'
 import { verifyExport } from './verify-export.ts'
 
-export type Options = {
+type Options = {
   readonly namespace?: string
   readonly trace?: string
   readonly out?: string
@@ -26,7 +26,7 @@ export type Options = {
 
 type Source = { readonly log: EventLog; readonly deleted: ReadonlyMap<string, bigint> }
 
-/** The log, and what must be left out of it: read before the log is, so that no deletion of before is missed. */
+/** The log, and the deletions to leave out. These are read before the log, so that no earlier deletion is missed. */
 const withSource = <T>(work: (source: Source) => Promise<T>): Promise<T> =>
   withLog(async ({ url, log }) => {
     const client = newClient(url, 'audit')
@@ -66,7 +66,7 @@ const exportTo = async ({ log, deleted }: Source, scope: Scope, { write, begun, 
 
 type Explain = (path: string) => (error: unknown) => never
 
-/** Runs `work` with a file, whose content is on the disk afterwards. */
+/** Runs `work` with a file, and then flushes it to the disk. */
 const withFile = async <T>(
   { path, flags, explain }: { readonly path: string; readonly flags: string | number; readonly explain: Explain },
   work: (file: FileHandle) => Promise<T>,
@@ -81,13 +81,14 @@ const withFile = async <T>(
   }
 }
 
-/** Goes on behind the last whole line of an event; a trailer is written anew. */
+/** Continues after the last complete line of an event; a trailer is replaced. */
 const resume = (source: Source, path: string): Promise<number> =>
   withFile({ path, flags: constants.O_WRONLY | constants.O_APPEND, explain: explainMissingFile }, async (handle) => {
     const file = readExport(path)
     for await (const _ of file.events);
     const header = file.header()!
-    if (header.logId !== (await source.log.identity()).id) throw new BadExport('the file is of another log')
+    if (header.logId !== (await source.log.identity()).id)
+      throw new BadExport('The file is of another log: use the database of its service.')
     const { hash, bytes } = file.body()
     await handle.truncate(bytes)
     const write = (text: string) => handle.appendFile(text)
@@ -96,10 +97,10 @@ const resume = (source: Source, path: string): Promise<number> =>
 
 const assertUsage = ({ namespace, trace, out, resume: resumed, verify, offline }: Options) => {
   if ([out, resumed, verify].filter((path) => path !== undefined).length > 1)
-    throw new UsageError('only one of --out, --resume and --verify can be given')
+    throw new UsageError('Use only one of --out, --resume and --verify.')
   if ((resumed ?? verify) !== undefined && (namespace ?? trace) !== undefined)
-    throw new UsageError('the file says itself which events it has: leave out --namespace and --trace')
-  if (offline && verify === undefined) throw new UsageError('--offline belongs to --verify')
+    throw new UsageError('The file itself says which events it holds: leave out --namespace and --trace.')
+  if (offline && verify === undefined) throw new UsageError('--offline needs --verify.')
 }
 
 export const exportLog = async (options: Options): Promise<number> => {

@@ -6,15 +6,15 @@ import type { TimelineEntry } from '../../sync/api/history.ts'
 import { type RetryTiming, realTiming } from '../../sync/api/retry.ts'
 import { newConnectionNotice } from '../../tail/follow.ts'
 
-/** What the realtime queries do not tell, such as a new member, is found by asking this often. */
+/** Realtime queries do not report all entries, such as a new member, so the timeline is also polled. */
 const POLL_MS = 10_000
 
-/** Waits that can be cut short. */
+/** A wait that can be cut short. */
 const newBell = () => {
   let rung = new AbortController()
   return {
     ring: () => rung.abort(),
-    /** Resolves after so long, or when it rings; at once when it rang since the last time. */
+    /** Resolves after `ms`, or when it rings; at once if it has rung since the last call. */
     heard: async (ms: number) => {
       await pause(ms, rung.signal)
       rung = new AbortController()
@@ -22,11 +22,11 @@ const newBell = () => {
   }
 }
 
-/** When to look for new entries: woken by realtime queries, else now and then. */
+/** When to read new entries: woken by realtime queries, else by polling. */
 export type Waking = {
-  /** Of requests: a connection that is there again cuts the wait for another try short. */
+  /** For requests: a restored connection cuts the wait before a retry short. */
   readonly timing: RetryTiming
-  /** Begins to listen for changes of a trace, or of the namespace of the token; gives what ends it. */
+  /** Listens for changes of a trace, or of the token's namespace. Returns a function that ends it. */
   readonly listen: (options: WakingOptions) => () => void
   readonly wait: () => Promise<void>
 }
@@ -49,7 +49,7 @@ export const newWaking = (say: (text: string) => void): Waking => {
         if (state.is === 'open') connected.ring()
       },
     })
-    // A refused subscription leaves the polling, whose answer says why.
+    // If the subscription is refused, polling remains, whose answer says why.
     const listener = { value: changed.ring }
     if (externalId !== undefined) client.subscribe('traces:get', { externalId, authToken: token }, listener)
     else client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: 1 }, listener)
@@ -69,7 +69,7 @@ export type FollowEntries = {
   readonly say: (text: string) => void
 }
 
-/** Shows each entry that comes, until a request is refused; a trace that is gone and a service that is away are waited for. */
+/** Shows each new entry until a request is refused. It keeps waiting for a trace that was deleted, and for a service that is away. */
 export const followEntries = async ({ read, show, waking, say }: FollowEntries): Promise<never> => {
   let isGone = false
   for (;;) {
@@ -80,7 +80,7 @@ export const followEntries = async ({ read, show, waking, say }: FollowEntries):
     } catch (error) {
       if (isTemporaryFailure(error)) continue
       if (!hasStatus(error, 404)) throw error
-      if (!isGone) say('It is gone, or may not be read any more; waiting for it.')
+      if (!isGone) say('The trace was deleted, or you may no longer read it; waiting for it.')
       isGone = true
     }
   }

@@ -8,11 +8,11 @@ import type { ClientOptions } from '../declared/command.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
 import { findTrace } from '../support/find-trace.ts'
 
-/** Whose history is read, for sentences about a refusal; a namespace's own without an externalId. */
+/** Whose history is read, for explanations of refusals: a trace's, or without an externalId a namespace's. */
 export type Subject = {
   readonly externalId?: string | undefined
   readonly namespace?: string | undefined
-  /** It is asked for at a revision or time, which may not be there. */
+  /** Whether it is read at a revision or time. */
   readonly isPast?: boolean
 }
 
@@ -23,7 +23,7 @@ export type HistoryAccess = {
 }
 
 /**
- * Connects as the stored login; with `asNamespace` by a session in the namespace, which realtime queries need.
+ * Connects as the stored login; with `asNamespace` with a session in the namespace, which realtime queries need.
  * @throws UsageError without a login or without access to the namespace, RequestFailed
  */
 export const openHistory = async (
@@ -36,20 +36,20 @@ export const openHistory = async (
 
 const forbidden = ({ externalId, namespace }: Subject): string =>
   externalId === undefined
-    ? `The timeline of a namespace is for its admins, and you are none of "${namespace}". ` +
-      `Ask one of them, or name a trace: ${commandName} audit log <id>`
-    : `Only members of its namespace may see the history of the trace "${externalId}". Ask an admin of it for an invite.`
+    ? `The timeline of a namespace is for its admins, and you are not an admin of "${namespace}". ` +
+      `Ask one of them, or read the timeline of a trace: ${commandName} audit log <id>`
+    : `Only members of its namespace may see the history of the trace "${externalId}". Ask one of its admins for an invite.`
 
 const notFound = ({ externalId, namespace, isPast = false }: Subject): string => {
-  if (externalId === undefined) return `There is no namespace "${namespace}". Name another one with --namespace.`
+  if (externalId === undefined) return `There is no namespace "${namespace}". Use another one with --namespace.`
   const option = namespace === undefined ? '' : ` --namespace ${namespace}`
   if (isPast)
-    return `The trace "${externalId}" was not there at that revision or time. Its revisions: ${commandName} audit log ${externalId}${option}`
-  return `There is no trace "${externalId}" that you may read. Your traces are listed by: ${commandName} ls${option}`
+    return `The trace "${externalId}" did not exist at that revision or time. To list its revisions, run: ${commandName} audit log ${externalId}${option}`
+  return `There is no trace "${externalId}" that you may read. To list your traces, run: ${commandName} ls${option}`
 }
 
-/** What a refusal means for the user, and what to do about it; any other error as it is. */
-export const explained = (error: unknown, server: string, subject: Subject): unknown => {
+/** Explains a refusal to the user; any other error is returned unchanged. */
+const explained = (error: unknown, server: string, subject: Subject): unknown => {
   if (hasStatus(error, 401)) return sessionHasEnded(server)
   if (hasStatus(error, 400)) return new UsageError(error.message)
   if (hasStatus(error, 403)) return new Error(forbidden(subject), { cause: error })
@@ -57,7 +57,7 @@ export const explained = (error: unknown, server: string, subject: Subject): unk
   return error
 }
 
-/** Runs requests about a subject. @throws what `explained` makes of their errors */
+/** Runs requests about a subject, and explains their refusals. */
 export const explaining = async <T>(server: string, subject: Subject, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
@@ -68,7 +68,7 @@ export const explaining = async <T>(server: string, subject: Subject, work: () =
 
 type PastOfTrace = { readonly externalId: string; readonly namespace: string; readonly history: HistoryClient }
 
-/** Runs requests about the past of the trace that a user names. @throws what `findTrace`, `openHistory` and `explaining` throw */
+/** Runs requests about the past of a trace. @throws what `findTrace`, `openHistory` and `explaining` throw */
 export const withPastOf = async <T>(
   given: Access,
   options: ClientOptions,

@@ -1,6 +1,7 @@
 import { io } from '../../cli/io.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { stoppable } from '../../cli/interrupt.ts'
+import { printLines, say } from '../../cli/output.ts'
 import { explainMissingFile } from '../../cli/named-file.ts'
 import { newCodec } from '../../engine/codec.ts'
 import { formats } from '../../events.ts'
@@ -11,7 +12,7 @@ import type { EventLog } from '../../log/log.ts'
 import { openLocation } from '../log/open-location.ts'
 import { newProgress } from './progress.ts'
 
-/** The file as a source of a copy. */
+/** The file as the source of a copy. */
 const sourceOf = (path: string, { last }: CheckedExport): CopySource => ({
   head: () => Promise.resolve(last?.position ?? 0n),
   readAll: () => readExport(path).events,
@@ -25,12 +26,12 @@ const sourceOf = (path: string, { last }: CheckedExport): CopySource => ({
   },
 })
 
-/** Checks a file that is to be imported. @throws BadExport, UsageError where it is not there */
+/** @throws BadExport, UsageError if the file does not exist */
 const checkImport = async (path: string): Promise<CheckedExport> => {
   const codec = newCodec(formats)
   const checked = await checkExport(path, codec.assertKnown).catch(explainMissingFile(path))
   if (checked.header.scope.is !== 'log')
-    throw new BadExport('the file has a part of a log, which cannot stand alone: users and sessions are missing')
+    throw new BadExport('The file holds a part of a log, without users and sessions: import a file of a whole log.')
   return checked
 }
 
@@ -45,17 +46,17 @@ const copyInto = (to: EventLog, from: CopySource, signal: AbortSignal): Promise<
 }
 
 export const importLog = async ({ to }: { readonly to?: string }, path: string): Promise<number> => {
-  const from = sourceOf(path, await checkImport(path)) // before a PostgreSQL is started for it
+  const from = sourceOf(path, await checkImport(path)) // before a PostgreSQL is started for nothing
   const location = to ?? (io().env.EVENTSTORE_URL || io().env.DATABASE_URL || 'embedded')
   return stoppable(async (signal) => {
     const { log: target } = await openLocation(location, 'target', signal)
     try {
       const { events, before, digest, isComplete } = await copyInto(target, from, signal)
       if (!isComplete) {
-        io().stderr.write(`Stopped after ${events} events. Run it again to go on.\n`)
+        say(`Stopped after ${events} events. Run it again to continue.`)
         throw signal.reason
       }
-      io().stdout.write(`${events} events, ${events - before} of them imported now. Verified: sha256 ${digest}\n`)
+      await printLines([`${events} events, ${events - before} of them imported now. Verified: sha256 ${digest}`])
       return exitCodes.ok
     } finally {
       await target.close()

@@ -9,14 +9,14 @@ import { digest } from '../../sync/digest.ts'
 import { readJson, writePrivateFile } from '../../sync/private-files.ts'
 import { serverKey } from '../../sync/server-key.ts'
 
-/** The newest checkpoint of a log that was verified, the keys that had signed until then, and the addresses that it was served at. */
+/** The newest verified checkpoint of a log, the keys that had signed until then, and the addresses at which it was served. */
 const Kept = z.object({
   log: z.string(),
   origin: z.string(),
   key: z.string(),
   keys: z.array(z.string()),
   note: z.string(),
-  /** One spelling of each (`serverKey`). Older versions kept none. */
+  /** Normalized by `serverKey`. Older versions kept none. */
   addresses: z.array(z.string().transform(serverKey)).default([]),
 })
 export type Kept = z.infer<typeof Kept>
@@ -25,10 +25,10 @@ export type KeptCheckpoint = Checkpoint & Pick<Kept, 'key' | 'keys'>
 
 const folder = () => join(configDir(io().env), 'audit')
 
-/** By the log itself: one log may have many addresses. */
+/** Named by the log itself, which may have many addresses. */
 const fileOf = ({ log, origin }: Pick<Kept, 'log' | 'origin'>) => join(folder(), `${digest(`${log}\n${origin}`)}.json`)
 
-/** All that is kept, of all logs. */
+/** The kept checkpoints of all logs. */
 export const readAllKept = async (): Promise<Kept[]> => {
   const names = await readdir(folder()).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -47,12 +47,12 @@ const open = (kept: Kept): KeptCheckpoint => {
     return { ...openCheckpoint(note, parseVerifier(key)), key, keys }
   } catch (error) {
     const reason = (error as Error).message
-    throw new Error(`${fileOf(kept)} does not hold a checkpoint any more: ${reason}`, { cause: error })
+    throw new Error(`${fileOf(kept)} no longer holds a valid checkpoint: ${reason}`, { cause: error })
   }
 }
 
 /**
- * The largest checkpoint that was kept of the log with this id, whatever its origin was; undefined at the first time.
+ * The largest checkpoint kept of the log with this id, whatever its origin was; undefined before the first check.
  * @throws Error for a file that was changed
  */
 export const readKept = async (log: string): Promise<KeptCheckpoint | undefined> =>
@@ -63,8 +63,8 @@ export const readKept = async (log: string): Promise<KeptCheckpoint | undefined>
     .at(-1)
 
 /**
- * Keeps a checkpoint in the place of all that was kept of its log, also under another origin. The address that it was got from is
- * that of this log from now on, and no longer that of another one.
+ * Keeps a checkpoint in place of all that were kept of its log, also under another origin. The address it was fetched from now
+ * belongs to this log, and no longer to another one.
  */
 export const writeKept = async (kept: Omit<Kept, 'addresses'>, servedAt?: string): Promise<void> => {
   const address = servedAt && serverKey(servedAt)
@@ -78,6 +78,6 @@ export const writeKept = async (kept: Omit<Kept, 'addresses'>, servedAt?: string
       await write({ ...one, addresses: one.addresses.filter((known) => known !== address) })
 }
 
-/** What a first check cannot say. */
+/** Reported by the first check of a log. */
 export const NOTHING_KEPT =
-  'Nothing was kept of this log before: whether it is the one that others have seen cannot be told.'
+  'No checkpoint of this log was kept before, so it is unknown whether others have seen the same log.'

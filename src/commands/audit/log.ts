@@ -10,7 +10,7 @@ import { followEntries, newWaking } from './follow-entries.ts'
 import { type Subject, explaining, openHistory } from './history-access.ts'
 import type { ClientOptions } from '../declared/command.ts'
 
-export type Options = ClientOptions & {
+type Options = ClientOptions & {
   readonly type?: string
   readonly actor?: string
   readonly from?: string
@@ -20,7 +20,7 @@ export type Options = ClientOptions & {
   readonly follow?: boolean
 }
 
-/** As many as one answer always has room for. */
+/** An answer always has room for this many entries. */
 const PAGE = 100
 
 const filtersOf = ({ type, actor, from, to }: Options) => ({
@@ -49,7 +49,7 @@ const printerOf =
   (entry: TimelineEntry): Promise<void> =>
     json ? printDocument(entry) : writeOut(`${entryLine(entry, namesTrace, io().stdout.columns)}\n`)
 
-/** Shows the last so many of what is there. */
+/** Shows the newest of the existing entries, at most `most`. */
 const showNewest = async (
   entries: AsyncIterable<TimelineEntry>,
   most: number,
@@ -67,7 +67,7 @@ const showNewest = async (
   for (const entry of newest) await show(entry)
 }
 
-/** Whose timeline is asked for: without a name that of the namespace, of the login where none is named. */
+/** Whose timeline is read: a trace's, or without a name that of a namespace. */
 const subjectOf = async (given: Access, name: string | undefined, options: Options) => {
   if (name === undefined) return { access: given, subject: undefined }
   const { access, trace } = await findTrace(given, options, name)
@@ -88,8 +88,8 @@ const listLog = async (given: Access, name: string | undefined, options: Options
 
 const sayLost = () =>
   say(
-    'The entries that were shown last are not there any more: they were deleted, or the service has lost them, as after a ' +
-      'restored backup. What happens from now on is shown.',
+    'The entries shown last no longer exist: they were deleted, or the service has lost them, for example with a restored backup. ' +
+      'Only new entries are shown from now on.',
   )
 
 const followLog = async (given: Access, name: string | undefined, options: Options): Promise<never> => {
@@ -112,8 +112,8 @@ const followLog = async (given: Access, name: string | undefined, options: Optio
 export const showLog = async (access: Access, options: Options, name: string | undefined): Promise<number> => {
   if (!options.follow) return listLog(access, name, options)
   if (options.desc || options.to !== undefined)
-    throw new UsageError('--follow goes on with what comes: leave out --desc and --to')
-  // Nothing is left to do: also a request that waits for its answer is given up.
+    throw new UsageError('--follow continues with new entries: leave out --desc and --to.')
+  // There is nothing to complete; requests in flight are abandoned.
   const leave = () => process.exit(exitCodes.ok)
   process.once('SIGINT', leave).once('SIGTERM', leave)
   return followLog(access, name, options)

@@ -2,42 +2,42 @@ import type { TrustedKeys } from '../../proof/verify/verify-log.ts'
 import { serverKey } from '../../sync/server-key.ts'
 import { type Kept, readAllKept } from './kept-checkpoint.ts'
 
-/** A log as it shows itself: its id, and the origin and key of its newest checkpoint. */
+/** A log as it presents itself: its id, and the origin and key of its newest checkpoint. */
 export type ShownLog = {
   readonly log: string
   readonly origin: string
   readonly key: string
-  /** Where a service answers for it; undefined for one that is read from its database. */
+  /** The address of its service; undefined if it is read from the database. */
   readonly address?: string
 }
 
 type Accepted = {
-  /** Ids of logs that may stand beside others, or in their place. */
+  /** Ids of logs that may share an address or origin with others. */
   readonly acceptLog: readonly string[]
-  /** What is known of the log's keys from elsewhere. */
+  /** The keys of the log that are known from another source. */
   readonly keys: TrustedKeys | undefined
 }
 
-/** Said with each refusal. */
-export const KEPT_STAYS = 'What was kept stays as it is.'
+/** Part of each refusal. */
+export const KEPT_STAYS = 'The kept checkpoint was not replaced.'
 
 type Problem = { readonly what: string; readonly accept: string }
 
 const isOther = (kept: readonly Kept[], log: string) => kept.length > 0 && !kept.some((one) => one.log === log)
 
 const idProblem = (place: string, kept: readonly Kept[], log: string): Problem => ({
-  what: `the log ${place} was ${kept.map((one) => one.log).join(' or ')}, and this one is ${log}`,
+  what: `the log ${place} was ${kept.map((one) => one.log).join(' or ')}, but is now ${log}`,
   accept: `--accept-log ${log}`,
 })
 
 const keyProblem = (key: string): Problem => ({
-  what: `its key is not one that is known there: ${key}`,
+  what: `its key is unknown there: ${key}`,
   accept: `--accept-key ${key}`,
 })
 
 /**
- * Why a log is not taken for the one that was seen at its address or of its origin; undefined when it is that one, or none was
- * seen there. Whoever owns a database can give its log another id, so a new id says nothing.
+ * Why a log is refused: another log was seen at its address, or with its origin. Undefined if none was, or the log was accepted.
+ * An owner of the database can give the log another id, so a new id alone does not make it a new log.
  */
 export const otherLogProblem = async (shown: ShownLog, { acceptLog, keys }: Accepted): Promise<string | undefined> => {
   const { log, origin, key, address } = shown
@@ -53,5 +53,5 @@ export const otherLogProblem = async (shown: ShownLog, { acceptLog, keys }: Acce
   if (isOther(known, log) && !isKnownKey) problems.push(keyProblem(key))
   if (problems.length === 0) return undefined
   const accept = new Set(problems.map((problem) => problem.accept))
-  return `${problems.map(({ what }) => what).join('; ')}. ${KEPT_STAYS} If you know that it is right: ${[...accept].join(' ')}`
+  return `${problems.map(({ what }) => what).join('; ')}. ${KEPT_STAYS} If you trust this log, add: ${[...accept].join(' ')}`
 }

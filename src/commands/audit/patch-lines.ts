@@ -2,7 +2,7 @@ import type { Diff } from '../../sync/api/history.ts'
 
 type Operation = Diff['patch'][number]
 
-/** The members that a JSON pointer names, in words: `parts/2` is `part 2`. */
+/** What a JSON pointer names, in words: `parts/2` is `part 2`. */
 const nameOf = (path: string): string => {
   const names = path
     .split('/')
@@ -14,7 +14,7 @@ const nameOf = (path: string): string => {
   return names.length === 0 ? 'everything' : names.join('/')
 }
 
-/** What an operation of a patch does, in words and values, on one line as long as its value. */
+/** An operation of a patch in words, with its value, on one line. */
 export const operationText = (operation: Operation): string => {
   const name = nameOf(operation.path)
   if (operation.op === 'remove') return `removed ${name}`

@@ -3,17 +3,17 @@ import { Presets, SingleBar } from 'cli-progress'
 import { durationText } from '../../cli/time-text.ts'
 import { percentDone } from '../../base/for-people.ts'
 
-/** How far some work on the log has come: shown on stderr, as a bar on a terminal, else as lines. */
+/** The progress of work on the log, on stderr: a bar on a terminal, else lines. */
 export type Progress = {
-  /** So many more events are done, up to a position; the work ends at `goal`. */
+  /** `events` more events are done, up to `position`; the work ends at `goal`. */
   advance(events: number, position: bigint, goal: bigint): void
-  /** Takes the bar away, so that other lines can follow. */
+  /** Removes the bar, so that other lines can follow. */
   stop(): void
 }
 
 const LINE_MS = 2_000
 
-/** How many events a second, and how long the rest takes at this rate. Positions measure the rest: they grow with the events. */
+/** The rate in events per second, and the remaining time at this rate, estimated from positions. */
 const measured = (events: number, ms: number, percent: number) => {
   const left = percent === 0 ? '?' : durationText(((ms / 1_000) * (100 - percent)) / percent)
   return { rate: Math.round(events / Math.max(ms / 1_000, 0.001)), left }

@@ -12,7 +12,7 @@ import { type OpenedLog, withLog } from '../support/with-log.ts'
 import { selectGroups } from '../rebuild.ts'
 import { newProgress } from './progress.ts'
 
-export type Options = {
+type Options = {
   readonly group?: string
   readonly compare?: boolean
   readonly swap?: boolean
@@ -21,7 +21,7 @@ export type Options = {
 
 type Compared = { readonly differences: number; readonly quarantined: number; readonly position: bigint }
 
-/** For a slow reader of the differences, who holds up the transaction. */
+/** A slow reader of the differences holds up the transaction. */
 const IDLE_TRANSACTION = '1h'
 
 const print = (json: boolean, type: string, details: object, text: string) =>
@@ -33,7 +33,7 @@ const differenceText = (group: Group, { table, kind, key = {}, columns = [] }: D
   return columns.length === 0 ? `${place}: ${kind}` : `${place}: ${kind}: ${columns.join(', ')}`
 }
 
-/** Begins a transaction whose snapshot shows both schemas at one position; gives the position. */
+/** Begins a transaction whose snapshot shows both schemas at one position. Returns the position. */
 const beginComparison = (client: Client, live: string, replica: Replica): Promise<bigint> =>
   replica.atSamePosition(async () => {
     await client.query('begin isolation level repeatable read read only')
@@ -64,13 +64,13 @@ const compare = async (url: string, group: Group, replica: Replica, json: boolea
 
 const comparedText = ({ differences, quarantined }: Compared): string => {
   const aside =
-    quarantined === 0 ? '' : `, ${quarantined} ${quarantined === 1 ? 'stream' : 'streams'} in quarantine left out`
-  return `${differences === 0 ? 'equal to those that serve' : `${differences} ${differences === 1 ? 'difference' : 'differences'}`}${aside}`
+    quarantined === 0 ? '' : `, without ${quarantined} ${quarantined === 1 ? 'stream' : 'streams'} in quarantine`
+  return `${differences === 0 ? 'equal to the served ones' : `${differences} ${differences === 1 ? 'difference' : 'differences'}`}${aside}`
 }
 
 const replayGroup = async ({ url, log, codec }: OpenedLog, group: Group, options: Options): Promise<number> => {
   const { json = false } = options
-  await withSchema(url, group, async () => {}) // refuses a database that has no read models of this version
+  await withSchema(url, group, async () => {}) // fails if the database has no read models of this version
   const started = performance.now()
   const progress = newProgress(`replay of ${group.name}`)
   let reached = 0n

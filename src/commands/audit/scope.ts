@@ -6,25 +6,26 @@ import { normalizeSlug } from '../../namespace/slug.ts'
 
 export type ScopeOptions = { readonly namespace?: string; readonly trace?: string }
 
-/** Which events are asked for. @throws UsageError for a slug that is none, or an externalId without its namespace */
+/** The events that the options select. @throws UsageError for an invalid slug, or an externalId without its namespace */
 export const scopeOf = ({ namespace, trace }: ScopeOptions): Scope => {
   const slug = namespace === undefined ? undefined : normalizeSlug(namespace)
-  if (namespace !== undefined && slug === undefined) throw new UsageError(`${namespace} is no slug of a namespace`)
+  if (namespace !== undefined && slug === undefined)
+    throw new UsageError(`"${namespace}" is not a valid slug of a namespace.`)
   if (trace !== undefined && slug !== undefined) return { is: 'trace', id: traceId(namespaceId(slug), trace) }
   if (trace !== undefined) {
-    if (!isId(trace)) throw new UsageError('--trace takes the id of a trace; with --namespace its externalId')
+    if (!isId(trace)) throw new UsageError('--trace takes the id of a trace, or with --namespace its externalId.')
     return { is: 'trace', id: trace }
   }
   return slug === undefined ? { is: 'log' } : { is: 'namespace', id: namespaceId(slug), slug }
 }
 
-/** The first event of a trace in the log says which namespace it belongs to. */
+/** The namespace in the first event of a trace. */
 const namespaceIn = ({ type, data }: RecordedEvent): unknown =>
   type === 'TraceCreated' || type === 'TraceDeleted'
     ? (JSON.parse(data) as { namespaceId?: unknown }).namespaceId
     : undefined
 
-/** Whether an event is in the scope; to be asked in the order of the log. `isKnown`: whether a trace was found before. */
+/** Whether an event is in the scope; called in the order of the log. `isKnown`: whether an earlier run has found a trace. */
 const newFilter = (scope: Scope, isKnown: (stream: string) => boolean) => {
   if (scope.is !== 'namespace') return () => true
   const traces = new Set<string>()
@@ -40,11 +41,11 @@ const newFilter = (scope: Scope, isKnown: (stream: string) => boolean) => {
 
 export type ScopedRead = {
   readonly scope: Scope
-  /** By stream, the revision below which everything is left out: deletions whose erasure is pending. */
+  /** By stream, the revision before which all events are left out, because they were deleted and are not erased yet. */
   readonly deleted: ReadonlyMap<string, bigint>
-  /** The last position to be read. */
+  /** The last position to read. */
   readonly through: bigint
-  /** The last event of an earlier run, after which to go on, and the streams that it had. */
+  /** The last event of an earlier run, after which this one continues, and its streams. */
   readonly after?: RecordedEvent | undefined
   readonly isKnown?: (stream: string) => boolean
 }

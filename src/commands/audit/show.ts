@@ -11,9 +11,9 @@ import { type Message, messagesOf } from '../support/pages.ts'
 import { withPastOf } from './history-access.ts'
 import type { ClientOptions } from '../declared/command.ts'
 
-export type Options = ClientOptions & { readonly revision?: number; readonly at?: string; readonly messages?: boolean }
+type Options = ClientOptions & { readonly revision?: number; readonly at?: string; readonly messages?: boolean }
 
-/** The last time that the service takes: the last revision is that of then. */
+/** The latest time that the service accepts: it selects the last revision. */
 const END_OF_TIME = '9'.repeat(15)
 
 const momentOf = ({ revision, at }: Options): PastQuery =>
@@ -27,7 +27,7 @@ const textOf = (name: string, value: unknown): string => {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** A trace as lines of a name and a value, in two columns; a value of several lines stays in its column. */
+/** The fields of a trace in two columns; a value of several lines stays in its column. */
 const traceLines = ({ trace, revision }: PastTrace): string[] => {
   const fields = Object.entries({ revision, ...trace })
   const width = Math.max(...fields.map(([name]) => name.length)) + 2
@@ -48,7 +48,7 @@ const printMessage = (message: Message, json: boolean) =>
 
 export const show = async (given: Access, options: Options, name: string): Promise<number> => {
   const { at, revision, json = false } = options
-  if (at !== undefined && revision !== undefined) throw new UsageError('only one of --revision and --at can be given')
+  if (at !== undefined && revision !== undefined) throw new UsageError('Use only one of --revision and --at.')
   await withPastOf(given, options, name, async ({ externalId, namespace, history }) => {
     const past = await history.trace(externalId, { ...momentOf(options), namespace })
     await printTrace(past, json)

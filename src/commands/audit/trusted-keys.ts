@@ -2,17 +2,17 @@ import { BadKey, type Signer, parseVerifier, renameSigner } from '../../proof/no
 import type { TrustedKeys } from '../../proof/verify/verify-log.ts'
 
 export type KeySources = {
-  /** The key that was given as the one of the log. */
+  /** The key of --key. */
   readonly given?: string | undefined
-  /** Keys that are said to have replaced another one, or to have been replaced. */
+  /** The keys of --accept-key: they have replaced another one, or were replaced. */
   readonly accepted: readonly string[]
-  /** The key that the service is configured with. */
+  /** The configured key of the service. */
   readonly signer?: Signer | undefined
-  /** What was verified at the last time. */
+  /** The keys of the last verified checkpoint. */
   readonly kept?: { readonly key: string; readonly keys: readonly string[] } | undefined
 }
 
-/** Whether a key is that of the signer, under whatever name: of an embedded service that is `AUDIT_ORIGIN`, which may change. */
+/** Whether a key is that of the signer under any name; the name of an embedded service is `AUDIT_ORIGIN`, which may change. */
 const isOf = (signer: Signer, key: string): boolean => {
   try {
     return renameSigner(signer, parseVerifier(key).name).verifier.text === key
@@ -22,7 +22,7 @@ const isOf = (signer: Signer, key: string): boolean => {
   }
 }
 
-/** The keys that a log may be signed with: the given one, else the configured one, else the kept one. Undefined when nothing is known. */
+/** The keys that may sign the log: the given one, else the configured one, else the kept one. Undefined if none is known. */
 export const trustedKeys = ({ given, accepted, signer, kept }: KeySources): TrustedKeys | undefined => {
   if (given === undefined && !signer && !kept && accepted.length === 0) return undefined
   const isCurrent = (key: string) => {
@@ -35,6 +35,6 @@ export const trustedKeys = ({ given, accepted, signer, kept }: KeySources): Trus
   return { isCurrent, isFormer }
 }
 
-/** Where the key was not known from elsewhere. */
+/** Reported if no key was known. */
 export const KEY_UNKNOWN =
-  'The key is not known from elsewhere: who can change the log may have signed it anew. Give the key that you know with --key.'
+  'The key was not checked: anyone who can change the log could have signed it with a new key. Give the key that you know with --key.'

@@ -47,12 +47,12 @@ const openEvents = async (url: string, { EVENTSTORE_URL }: Config): Promise<Even
     ? logEvents(await openLog({ databaseUrl: url, eventStoreUrl: EVENTSTORE_URL }))
     : openPostgresEvents(url)
 
-/** Counts what was found; what is lost and accepted is printed, but does not count. */
+/** Prints and counts findings; an accepted loss is printed, but not counted. */
 const newPrinter = ({ json = false }: DatabaseOptions) => {
   let found = 0
   const report = (finding: Finding) => {
     if (!finding.isAccepted) found += 1
-    console.log(escapeControls(json ? findingJson(finding) : describeFinding(finding)))
+    io().stdout.write(`${escapeControls(json ? findingJson(finding) : describeFinding(finding))}\n`)
   }
   return { report, found: () => found }
 }
@@ -61,7 +61,7 @@ const printLosses = async (losses: readonly Loss[], { json = false }: DatabaseOp
   for (const loss of losses) {
     const { epoch, count } = loss
     const accept = lossText(loss)
-    const said = `${count} events are said to be lost. If the service has said so when it missed them, in the same words:`
+    const said = `${count} events are recorded as lost. If the service has reported this loss in the same words, add:`
     await (json
       ? printDocument({ type: 'loss', epoch, events: count, accept })
       : printLines([said, `  --accept-lost ${accept}`]))
@@ -76,7 +76,7 @@ const refuse = async (reason: string, options: DatabaseOptions, findings = 1): P
   return exitCodes.found
 }
 
-/** What is known of the log from elsewhere. */
+/** What is known of the log from other sources. */
 type Known = {
   readonly logId: string
   readonly kept: KeptCheckpoint | undefined
@@ -94,7 +94,7 @@ const refuseFound = (found: number, options: DatabaseOptions): Promise<number> =
   return refuse(reason, options, found)
 }
 
-/** Keeps the newest checkpoint for the next time, and says what was checked. */
+/** Keeps the newest checkpoint for the next check, and prints the result. */
 const conclude = async (verified: Verified, { logId, kept, keys: known }: Known, options: DatabaseOptions) => {
   const { events, leaves, checkpoint, keys } = verified
   const { size, key } = checkpoint ?? {}
@@ -104,20 +104,18 @@ const conclude = async (verified: Verified, { logId, kept, keys: known }: Known,
     if (other !== undefined) return refuse(other, options)
     await writeKept({ ...shown, keys: [...keys], note: checkpoint.note })
   }
-  const before = kept ? `It continues the checkpoint of size ${kept.size} that was kept.` : NOTHING_KEPT
+  const before = kept ? `It continues the kept checkpoint of size ${kept.size}.` : NOTHING_KEPT
   if (options.json) await printDocument({ type: 'verified', events, leaves, size, key, from: kept?.size })
   else
     await printLines([
       `Verified: ${events} events, ${leaves} leaves. ${before}`,
-      checkpoint
-        ? `The checkpoint of size ${size} is kept now; it is signed by ${key}`
-        : 'No checkpoint was ever signed.',
+      checkpoint ? `Kept the checkpoint of size ${size}, signed by ${key}` : 'The log has no signed checkpoint yet.',
       ...(checkpoint && !known ? [KEY_UNKNOWN] : []),
     ])
   return exitCodes.ok
 }
 
-/** What keeps the tree from being read at all is a finding, too. */
+/** A tree that cannot be read is a finding, too. */
 const refuseDamaged = (error: unknown, options: DatabaseOptions): Promise<number> => {
   if (!(error instanceof TreeDiffers)) throw error
   return refuse(error.message, options)
@@ -137,11 +135,11 @@ const check = async (url: string, events: EventSource, config: Config, options: 
   await printLosses(verified.losses, options)
   const { checkpoint } = verified
   if (kept && checkpoint && kept.key !== checkpoint.key)
-    say(`the key has been replaced since: ${kept.key} by ${checkpoint.key}`)
+    say(`The key has been replaced: ${kept.key} by ${checkpoint.key}`)
   return found() > 0 ? refuseFound(found(), options) : conclude(verified, known, options)
 }
 
-/** Checks the log of DATABASE_URL, or of DATA_DIR, event by event; gives the exit code. */
+/** Checks the log of DATABASE_URL, or of DATA_DIR, event by event. */
 export const verifyDatabase = async (options: DatabaseOptions): Promise<number> => {
   const config = readConfig(io().env)
   const work = async (url: string) => {

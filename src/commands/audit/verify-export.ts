@@ -7,7 +7,7 @@ import { readScope } from './scope.ts'
 
 type Source = { readonly log: EventLog; readonly deleted: ReadonlyMap<string, bigint> }
 
-/** Gives the source of a check against the log. */
+/** Runs `work` with the log to compare with. */
 type WithSource = (work: (source: Source) => Promise<number>) => Promise<number>
 
 const COMPARED = ['id', 'stream', 'revision', 'type', 'metadata', 'data'] as const
@@ -15,7 +15,7 @@ const COMPARED = ['id', 'stream', 'revision', 'type', 'metadata', 'data'] as con
 const placeOf = ({ position, stream, revision, type }: RecordedEvent) =>
   `position ${position}: ${type}, ${stream} revision ${revision}`
 
-/** Whether the log has erased an event that a file has: its stream begins with a later deletion. */
+/** Whether the log has erased an event of the file: its stream begins with a later deletion. */
 const newErasedCheck = ({ log, deleted }: Source) => {
   const begins = new Map<string, RecordedEvent | undefined>()
   const firstOf = async (stream: string) => {
@@ -31,7 +31,7 @@ const newErasedCheck = ({ log, deleted }: Source) => {
 
 type Pair = { readonly filed?: RecordedEvent; readonly logged?: RecordedEvent }
 
-/** Both in the order of positions; an event that only one has comes alone. */
+/** Pairs in the order of positions; an event that only one side has comes alone. */
 async function* merged(file: AsyncIterator<RecordedEvent>, log: AsyncIterator<RecordedEvent>): AsyncGenerator<Pair> {
   const take = async (from: AsyncIterator<RecordedEvent>) => {
     const next = await from.next()
@@ -52,22 +52,24 @@ async function* merged(file: AsyncIterator<RecordedEvent>, log: AsyncIterator<Re
   }
 }
 
-/** What is wrong with a pair; undefined when nothing is, `erased` when the log has erased the event since. */
+/** The difference in a pair, `erased` if the log has erased the event, undefined if there is none. */
 const problemOf = async ({ filed, logged }: Pair, isErased: (event: RecordedEvent) => Promise<boolean>) => {
   if (!filed) return `${placeOf(logged!)}: not in the file`
   if (!logged) return (await isErased(filed)) ? 'erased' : `${placeOf(filed)}: not in the log`
   const differing = COMPARED.filter((member) => filed[member] !== logged[member])
-  return differing.length === 0 ? undefined : `${placeOf(filed)}: another ${differing.join(', ')} in the log`
+  return differing.length === 0 ? undefined : `${placeOf(filed)}: different ${differing.join(', ')} in the log`
 }
 
 const verify = async (path: string, withSource: WithSource | undefined): Promise<number> => {
   const { header, trailer } = await checkExport(path).catch(explainMissingFile(path))
-  await printLines([`The file is whole: ${trailer.events} events, sha256 ${trailer.sha256}`])
+  await printLines([`The file is complete: ${trailer.events} events, sha256 ${trailer.sha256}`])
   if (!withSource) return exitCodes.ok
   return withSource(async (source) => {
-    if (header.logId !== (await source.log.identity()).id) throw new BadExport('the file is of another log')
+    if (header.logId !== (await source.log.identity()).id)
+      throw new BadExport('The file is of another log: use the database of its service.')
     const through = BigInt(trailer.through)
-    if ((await source.log.head()) < through) throw new BadExport('the log ends before the file does')
+    if ((await source.log.head()) < through)
+      throw new BadExport('The log ends before the end of the file, so it has lost events.')
     const logged = readScope(source.log, { scope: header.scope, deleted: source.deleted, through })
     const isErased = newErasedCheck(source)
     let [erased, differences] = [0, 0]
@@ -79,13 +81,13 @@ const verify = async (path: string, withSource: WithSource | undefined): Promise
         await printLines([problem])
       }
     }
-    const since = erased === 0 ? '' : `; ${erased} of its events were erased since`
-    await printLines([differences === 0 ? `The log has the same${since}.` : `${differences} differences${since}.`])
+    const since = erased === 0 ? '' : `; ${erased} of its events have been erased since`
+    await printLines([differences === 0 ? `The log does not differ${since}.` : `${differences} differences${since}.`])
     return differences === 0 ? exitCodes.ok : exitCodes.found
   })
 }
 
-/** Checks a file on its own, and against the log unless there is none to be asked; gives the exit code. */
+/** Checks a file on its own and, with a source, against the log. */
 export const verifyExport = (path: string, withSource: WithSource | undefined): Promise<number> =>
   verify(path, withSource).catch((error: unknown) => {
     if (!(error instanceof BadExport)) throw error

@@ -22,8 +22,8 @@ type Keys = z.infer<typeof Keys>
 const Consistency = z.object({ proof: z.array(z.string()) })
 
 /**
- * Why a newer checkpoint does not continue the one that was kept; undefined when it does. A key has the log's origin in its name,
- * so who accepts the key accepts that, too.
+ * Why a newer checkpoint does not continue the kept one; undefined if it does. The name of a key is the origin of the log, so
+ * accepting a key accepts its origin, too.
  */
 const forkOf = async (
   client: AuditClient,
@@ -32,13 +32,13 @@ const forkOf = async (
   isOriginAccepted: boolean,
 ): Promise<string | undefined> => {
   if (kept.origin !== head.origin && !isOriginAccepted)
-    return `it was the log ${kept.origin}, and is ${head.origin} now`
+    return `the origin of the log was ${kept.origin}, and is now ${head.origin}`
   if (head.size < kept.size)
-    return `the log has lost its end, as after a restored backup: its newest checkpoint has size ${head.size}, but one of size ${kept.size} was kept. ${KEPT_STAYS}`
+    return `the log has lost its end, for example with a restored backup: its newest checkpoint has size ${head.size}, the kept one ${kept.size}. ${KEPT_STAYS}`
   const path = `/v1/audit/consistency?from=${kept.size}&to=${head.size}`
   const proof = (await client.data(path, Consistency)).proof.map((text) => fromBase64(text) ?? Buffer.alloc(0))
   if (isConsistent(kept, head, proof)) return undefined
-  return `the log does not continue the checkpoint of size ${kept.size} that was kept: events up to there were changed, or were lost, as after a restored backup, and others came in their place. ${KEPT_STAYS}`
+  return `the log does not continue the kept checkpoint of size ${kept.size}: events before it were changed, or were lost, for example with a restored backup, and replaced by others. ${KEPT_STAYS}`
 }
 
 export type ServerOptions = {
@@ -49,7 +49,7 @@ export type ServerOptions = {
   readonly json?: boolean
 }
 
-/** Why the keys of a log are not believed; undefined when they are, as far as something is known of them. */
+/** Why the keys of a log are refused; undefined if they are trusted, or no key is known. */
 const keyProblem = (
   { key, keys }: Keys,
   kept: KeptCheckpoint | undefined,
@@ -57,15 +57,16 @@ const keyProblem = (
 ): string | undefined => {
   if (!trusted) return undefined
   if (!trusted.isCurrent(key))
-    return `the log is signed by another key than the one that is known: ${key}; --accept-key takes it as its successor`
+    return `the log is signed by another key than the known one: ${key}; to accept it as the new key, use --accept-key`
   const unknown = keys.find((one) => !trusted.isFormer(one.key))
-  if (unknown) return `a key has signed that is not known: ${unknown.key}; --accept-key takes it as a former one`
+  if (unknown)
+    return `the log was signed by an unknown key: ${unknown.key}; to accept it as a former key, use --accept-key`
   if (kept && !keys.some((one) => one.key === kept.key))
-    return `the key that had signed before is not in the history: ${kept.key}`
+    return `the key that signed the kept checkpoint is not in the history of keys: ${kept.key}`
   return undefined
 }
 
-/** Checks by its API that the log of a server continues what was kept of it, and keeps its newest checkpoint. */
+/** Checks by the API that the log of a server continues its kept checkpoint, and keeps its newest one. */
 export const verifyServer = async (url: string | undefined, options: ServerOptions): Promise<number> => {
   const server = serverAddress(url, io().env)
   const client = await openAuditClient(server)
@@ -90,9 +91,9 @@ export const verifyServer = async (url: string | undefined, options: ServerOptio
       throw new BadNote(`its origin is ${head.origin}, but that of the key is ${history.origin}`)
     const fork = kept && (await forkOf(client, kept, head, options.acceptKey.includes(key)))
     if (fork !== undefined) return await refuse(fork)
-    if (kept && kept.key !== key) say(`the key has been replaced since: ${kept.key} by ${key}`)
+    if (kept && kept.key !== key) say(`The key has been replaced: ${kept.key} by ${key}`)
     const { origin, size } = head
-    const said = kept ? `It continues the checkpoint of size ${kept.size} that was kept.` : NOTHING_KEPT
+    const said = kept ? `It continues the kept checkpoint of size ${kept.size}.` : NOTHING_KEPT
     await writeKept({ log: logId, origin, key, keys: history.keys.map((one) => one.key), note }, server)
     const isKeyKnown = kept !== undefined || options.key !== undefined || options.acceptKey.length > 0
     if (options.json)
@@ -100,12 +101,12 @@ export const verifyServer = async (url: string | undefined, options: ServerOptio
     else
       await printLines([
         `The log ${origin} has ${size} events. ${said}`,
-        `This checkpoint is kept now; it is signed by ${key}`,
+        `Kept this checkpoint, signed by ${key}`,
         ...(isKeyKnown ? [] : [KEY_UNKNOWN]),
       ])
     return exitCodes.ok
   } catch (error) {
-    if (error instanceof BadNote) return refuse(`the checkpoint is not believed: ${error.message}`)
+    if (error instanceof BadNote) return refuse(`the checkpoint is invalid: ${error.message}`)
     throw error
   }
 }

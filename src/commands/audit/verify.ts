@@ -8,7 +8,7 @@ import { parseVerifier } from '../../proof/note.ts'
 import { verifyDatabase } from './verify-database.ts'
 import { verifyServer } from './verify-server.ts'
 
-export type Options = {
+type Options = {
   readonly server?: string | true
   readonly offline?: string
   readonly key?: string
@@ -24,7 +24,7 @@ const readBundle = async (path: string): Promise<Bundle> => {
   try {
     return Bundle.parse(JSON.parse(text))
   } catch (error) {
-    throw new BadBundle(`${path} is no bundle of \`tracebook audit proof\``, { cause: error })
+    throw new BadBundle(`${path} is not a bundle of \`tracebook audit proof\``, { cause: error })
   }
 }
 
@@ -33,7 +33,7 @@ const provenDocument = ({ origin, event, index, size, key }: Proven, isKnownKey:
   return { type: 'proven', origin, index, size, key, isKnownKey, event: { id, stream, type } }
 }
 
-/** Checks a bundle without the service, and says in words what it proves. */
+/** Checks a bundle without the service, and prints what it proves. */
 const verifyOffline = async (
   path: string,
   { key, json = false }: { readonly key?: string; readonly json?: boolean },
@@ -58,7 +58,9 @@ const lossesOf = ({ acceptLost }: Options): Loss[] =>
   acceptLost.map((text) => {
     const loss = parseLoss(text)
     if (loss) return loss
-    throw new UsageError(`--accept-lost: "${text}" is no loss: EPOCH:FROM-TO:COUNT:DIGEST, as the service has said it`)
+    throw new UsageError(
+      `--accept-lost: "${text}" is not a loss. Copy it from the log of the service: EPOCH:FROM-TO:COUNT:DIGEST.`,
+    )
   })
 
 const assertKey = (option: string, key: string) => {
@@ -74,8 +76,8 @@ const assertUsable = ({ server, offline, key, acceptKey, requireKept }: Options)
   if (key !== undefined) assertKey('--key', key)
   for (const one of acceptKey) assertKey('--accept-key', one)
   if (offline === undefined) return
-  if (server !== undefined) throw new UsageError('--offline needs no --server')
-  if (requireKept) throw new UsageError('--offline compares with nothing that was kept: leave --require-kept out')
+  if (server !== undefined) throw new UsageError('Use only one of --offline and --server.')
+  if (requireKept) throw new UsageError('--offline does not compare with a kept checkpoint: leave out --require-kept.')
 }
 
 export const verify = (options: Options): Promise<number> => {

@@ -1,5 +1,3 @@
-import { access } from 'node:fs/promises'
-import { join } from 'node:path'
 import { io } from '../../cli/io.ts'
 import { Environment } from '../../config.ts'
 import { diskGuard } from '../../embedded/disk.ts'
@@ -7,25 +5,21 @@ import { lockDataDir } from '../../embedded/lock.ts'
 import { startPostgres } from '../../embedded/postgres.ts'
 import type { EventLog } from '../../log/log.ts'
 import { isPostgresUrl, openAdapter } from '../../log/open-log.ts'
+import { assertHoldsPostgres } from '../support/database.ts'
 
-/** The location that means the PostgreSQL under `DATA_DIR`; all others are URLs. */
+/** The location of the PostgreSQL in `DATA_DIR`; all others are URLs. */
 const EMBEDDED = 'embedded'
 
 const silentLogger = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** Only these two variables are validated, because the command does not use the others. */
+/** Only these two variables are validated, because copies do not use the others. */
 const { DATA_DIR, DISK_RESERVE_MB } = Environment.shape
 
-const assertHoldsPostgres = (dataDir: string) =>
-  access(join(dataDir, 'postgres')).catch(() => {
-    throw new Error(`There is no PostgreSQL in ${dataDir}: set DATA_DIR to the folder of the service.`)
-  })
-
-/** Refuses appends when the disk is nearly full, because a full disk would stop PostgreSQL. @throws Error from `append` */
+/** `append` throws when the disk is nearly full, because a full disk would stop PostgreSQL. */
 const withDiskGuard = (log: EventLog, dataDir: string): EventLog => {
   const isLow = diskGuard({ dir: dataDir, reserveMb: DISK_RESERVE_MB.parse(io().env.DISK_RESERVE_MB || undefined) })
   const append: EventLog['append'] = async (...args) => {
-    if (isLow()) throw new Error(`the disk of ${dataDir} is nearly full; make room and run the copy again`)
+    if (isLow()) throw new Error(`The disk of ${dataDir} is nearly full: free some space, and run the copy again.`)
     return log.append(...args)
   }
   return { ...log, append }
@@ -33,14 +27,14 @@ const withDiskGuard = (log: EventLog, dataDir: string): EventLog => {
 
 const lockUnlessServed = (dataDir: string) =>
   lockDataDir(dataDir).catch((error: Error) => {
-    throw new Error(`${error.message}. Stop it first: what a service writes during a copy would be missing`, {
+    throw new Error(`${error.message}. Stop it first: events that it writes during the copy would be missing.`, {
       cause: error,
     })
   })
 
 /**
- * Starts the PostgreSQL of `DATA_DIR` while the log is open. Refuses while a service runs there: its database could be
- * reached, but the copy would silently miss what the service writes meanwhile.
+ * Starts the PostgreSQL of `DATA_DIR` while the log is open. Refuses while a service runs there, because the copy would silently
+ * miss what the service writes meanwhile.
  */
 const openEmbedded = async (role: Role, signal: AbortSignal): Promise<OpenLocation> => {
   const dataDir = DATA_DIR.parse(io().env.DATA_DIR || undefined)
@@ -63,10 +57,10 @@ const openEmbedded = async (role: Role, signal: AbortSignal): Promise<OpenLocati
 
 export type Role = 'source' | 'target'
 
-/** A log, and the database it is in; undefined for EventStoreDB. */
+/** A log, and its database; undefined for EventStoreDB. */
 export type OpenLocation = { readonly log: EventLog; readonly databaseUrl: string | undefined }
 
-/** Opens the log at a URL, or, for `embedded`, that of `DATA_DIR`. Closing it also stops a PostgreSQL that was started for it. */
+/** Opens the log at a URL, or that of `DATA_DIR`. Closing it also stops a PostgreSQL that was started for it. */
 export const openLocation = async (location: string, role: Role, signal: AbortSignal): Promise<OpenLocation> => {
   if (location === EMBEDDED) return openEmbedded(role, signal)
   return { log: await openAdapter(location), databaseUrl: isPostgresUrl(location) ? location : undefined }

@@ -9,21 +9,21 @@ import { type Access, noticedTiming, openAccess } from './access.ts'
 import type { ClientOptions } from '../declared/command.ts'
 import { tracePages } from './pages.ts'
 
-/** A trace that was found, and the access with which it was. */
+/** A trace that was found, and the access with which it was found. */
 export type Found = { readonly access: Access; readonly trace: TraceDetail; readonly traces: TracesClient }
 
-/** Shorter beginnings of ids are taken for typing errors. */
+/** Shorter prefixes of ids are considered typing errors. */
 const MIN_PREFIX = 4
 const PAGE = 1_000
-/** Further traces are not looked through for the beginning of an id. */
+/** A prefix is searched in at most this many pages. */
 const MOST_PAGES = 20
-/** So many ids are shown of those that begin alike. */
+/** At most this many ids are listed in an error. */
 const SHOWN = 5
 
-/** The id of a trace, and the access with which it is to be asked for: that of the link where one was given. */
+/** The id of a trace, and the access to request it with: that of the link, if one was given. */
 export type NamedTrace = { readonly access: Access; readonly externalId: string; readonly isLink: boolean }
 
-/** What the user has named: a link tells its server and namespace, which may not contradict the options. */
+/** Parses an id or a link. A link has its own server and namespace, which must not contradict the options. @throws UsageError */
 const named = (access: Access, { server, namespace }: ClientOptions, name: string): NamedTrace => {
   const link = parseTraceLink(name)
   if (!link) return { access, externalId: name, isLink: false }
@@ -32,19 +32,19 @@ const named = (access: Access, { server, namespace }: ClientOptions, name: strin
     ...((link.namespace ?? namespace) ? { namespace: (link.namespace ?? namespace)! } : {}),
   })
   if (server !== undefined && linked.server !== access.server)
-    throw new UsageError(`The link leads to ${linked.server}: leave out --server`)
+    throw new UsageError(`The link is for ${linked.server}: leave out --server.`)
   if (namespace !== undefined && linked.namespace !== namespace)
-    throw new UsageError(`The link leads to the namespace "${linked.namespace}": leave out --namespace`)
+    throw new UsageError(`The link is for the namespace "${linked.namespace}": leave out --namespace.`)
   return { access: linked, externalId: link.externalId, isLink: true }
 }
 
-/** The ids of a namespace that begin so. @throws UsageError where there are too many traces to look through */
+/** The ids of a namespace with a prefix. @throws UsageError if there are too many traces to search */
 const idsWithPrefix = async (traces: TracesClient, slug: string, prefix: string): Promise<string[]> => {
   const found: string[] = []
   let pages = 0
   for await (const page of tracePages((query) => traces.list(slug, query), PAGE)) {
     if (++pages > MOST_PAGES)
-      throw new UsageError(`There are too many traces to look for one that begins with "${prefix}": give the whole id`)
+      throw new UsageError(`There are too many traces to search for the prefix "${prefix}": give the whole id.`)
     found.push(...page.flatMap(({ externalId }) => (externalId.startsWith(prefix) ? [externalId] : [])))
   }
   return found
@@ -53,19 +53,21 @@ const idsWithPrefix = async (traces: TracesClient, slug: string, prefix: string)
 const notFound = (name: string, namespace: string | undefined): UsageError => {
   const [where, option] =
     namespace === undefined ? ['', ''] : [` in the namespace "${namespace}"`, ` --namespace ${namespace}`]
-  const short = name.length < MIN_PREFIX ? ` Of an id, at least ${MIN_PREFIX} characters are needed.` : ''
+  const short = name.length < MIN_PREFIX ? ` A prefix of an id needs at least ${MIN_PREFIX} characters.` : ''
   return new UsageError(
-    `There is no trace "${name}"${where} that you may read.${short} Your traces are listed by: ${commandName} ls${option}`,
+    `There is no trace "${name}"${where} that you may read.${short} To list your traces, run: ${commandName} ls${option}`,
   )
 }
 
 const ambiguous = (prefix: string, ids: readonly string[]): UsageError => {
   const shown = ids.slice(0, SHOWN).map((id) => `\n  ${escapeControls(id)}`)
   const more = ids.length > SHOWN ? `\n  and ${ids.length - SHOWN} more` : ''
-  return new UsageError(`${ids.length} traces begin with "${prefix}": give more of the id.${shown.join('')}${more}`)
+  return new UsageError(
+    `"${prefix}" matches ${ids.length} traces: give more characters of the id.${shown.join('')}${more}`,
+  )
 }
 
-/** The namespace that is looked through, and the id there that begins so, if one does. @throws UsageError where several do */
+/** The searched namespace, and the id there with the prefix, if there is one. @throws UsageError if there are several */
 const idByPrefix = async (access: Access, traces: TracesClient, prefix: string) => {
   if (prefix.length < MIN_PREFIX) return undefined
   const namespace = (await access.connect()).namespaceSlug
@@ -75,9 +77,9 @@ const idByPrefix = async (access: Access, traces: TracesClient, prefix: string) 
 }
 
 const notPublic = (server: string): UsageError =>
-  new UsageError(`The trace is not public, or not there. Log in first: ${commandName} login --server ${server}`)
+  new UsageError(`The trace does not exist, or is not public. To log in, run: ${commandName} login --server ${server}`)
 
-/** The trace with this id; undefined where there is none. @throws UsageError where a login is needed, RequestFailed */
+/** The trace with this id, if there is one. @throws UsageError if a login is needed, RequestFailed */
 const traceById = async (access: Access, traces: TracesClient, externalId: string): Promise<TraceDetail | undefined> =>
   traces.trace(externalId, access.namespace).catch(async (error: unknown) => {
     if (hasStatus(error, 404)) return undefined
@@ -85,7 +87,7 @@ const traceById = async (access: Access, traces: TracesClient, externalId: strin
     throw (await access.token()) === undefined ? notPublic(access.server) : sessionHasEnded(access.server)
   })
 
-/** The trace that a user names: see `idHelp`. @throws UsageError, also where there is none; RequestFailed */
+/** The trace with an id, a prefix of its id, or a link. @throws UsageError, also if there is none; RequestFailed */
 export const findTrace = async (given: Access, options: ClientOptions, name: string): Promise<Found> => {
   const { access, externalId, isLink } = named(given, options, name)
   const token = await access.token()
@@ -98,8 +100,8 @@ export const findTrace = async (given: Access, options: ClientOptions, name: str
 }
 
 /**
- * The id that a user names, as in `findTrace`, where the trace may not be there yet: the beginning of no id of a trace that is there is
- * a whole id. @throws UsageError, RequestFailed
+ * The id of a trace that may not exist yet: what is neither an id nor a prefix of an id of an existing trace is taken as a whole id.
+ * @throws UsageError, RequestFailed
  */
 export const nameTrace = async (given: Access, options: ClientOptions, name: string): Promise<NamedTrace> => {
   const { access, externalId, isLink } = named(given, options, name)
@@ -112,8 +114,8 @@ export const nameTrace = async (given: Access, options: ClientOptions, name: str
 }
 
 /**
- * The same trace with a client that may write to it: whose session is in its namespace, where its id means this trace.
- * @throws UsageError for one of a namespace that the user is no member of
+ * The same as `findTrace`, with a client that may write to the trace: its session is in the namespace of the trace.
+ * @throws UsageError if the user is not a member of that namespace
  */
 export const findWritable = async (given: Access, options: ClientOptions, name: string): Promise<Found> => {
   const { access, trace } = await findTrace(given, options, name)
@@ -123,14 +125,14 @@ export const findWritable = async (given: Access, options: ClientOptions, name: 
   return { access: inNamespace, trace, traces: newTracesClient(access.server, token, noticedTiming) }
 }
 
-/** What a refusal to change a trace means. @throws Error, and any other error as it is */
+/** Explains why a trace may not be changed. @throws Error; any other error unchanged */
 export const explainRefusal =
   ({ externalId }: TraceDetail) =>
   (error: unknown): never => {
     if (hasStatus(error, 403))
-      throw new Error(`Only who made the trace "${externalId}", or an admin of its namespace, may do that.`, {
+      throw new Error(`Only the creator of the trace "${externalId}", or an admin of its namespace, may do that.`, {
         cause: error,
       })
-    if (hasStatus(error, 404)) throw new Error(`The trace "${externalId}" is gone.`, { cause: error })
+    if (hasStatus(error, 404)) throw new Error(`The trace "${externalId}" no longer exists.`, { cause: error })
     throw error
   }

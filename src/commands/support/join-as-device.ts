@@ -20,31 +20,31 @@ export type JoinAsDevice = {
 const codeOfDevice: Secret = {
   question: 'Code: ',
   variable: 'TRACEBOOK_JOIN_CODE',
-  missing: `no code was given: one is printed by "${commandName} devices add", on a machine that is logged in`,
+  missing: `No code was given. On a machine that is logged in, create one with: ${commandName} devices add`,
 }
 
-/** Asks before a machine gives up the user that it has. */
+/** Asks before this machine changes from its user to another. */
 const confirmNewDevice = async ({ config, server, yes }: JoinAsDevice) => {
   const login = (await readCredentials(config, server))?.login
   if (!login || yes) return
-  if (!io().stdin.isTTY) throw new UsageError('Nobody can be asked here whether this is meant: agree with --yes')
+  if (!io().stdin.isTTY) throw new UsageError('This needs confirmation, but there is no terminal: confirm with --yes.')
   const isMeant = await askToConfirm(
-    `This machine is logged in to ${server} as user ${login.userId} (namespace ${login.namespaceSlug}). It will be a device ` +
-      'of the user of the code instead. What the other one has stays on the server; without another device nobody can ' +
-      'log in as them.',
+    `This machine is logged in to ${server} as user ${login.userId} (namespace ${login.namespaceSlug}). It will become a device ` +
+      'of the user who made the code. The traces of the old user stay on the server, but without another device nobody ' +
+      'can log in as that user.',
   )
-  if (!isMeant) throw new UsageError('not confirmed: nothing was changed')
+  if (!isMeant) throw new UsageError('Not confirmed: nothing was changed.')
 }
 
 /**
- * Logs this machine in with the code of another one, and asks what has to be asked. Throws UsageError without a code or a yes, and
- * what `logInWithCode` throws.
+ * Logs this machine in with the code of another one, after confirmation if needed.
+ * @throws UsageError without a code or confirmation, and what `logInWithCode` throws
  */
 export const joinAsDevice = async (options: JoinAsDevice): Promise<LoggedIn> => {
   const { config, server, code: given, newDevice } = options
   if (newDevice) await confirmNewDevice(options)
   const code = await readSecret(given, codeOfDevice)
   const { keptAside, ...loggedIn } = await logInWithCode({ config, server, code, asNewDevice: newDevice }, newApiClient)
-  if (keptAside !== undefined) say(`The device id that this machine had there is kept in ${keptAside}`)
+  if (keptAside !== undefined) say(`The former device id of this machine was saved in ${keptAside}`)
   return loggedIn
 }

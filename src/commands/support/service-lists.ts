@@ -14,11 +14,11 @@ export type SignIn = {
 
 export type Seat = { readonly id: string; readonly slug: string; readonly role: string }
 
-/** A user with all that a service knows of them. `traces` and `bytes` are of what they have uploaded, in all namespaces. */
+/** A user of a service. `traces` and `bytes` count what they have uploaded, in all namespaces. */
 export type UserOfService = {
   readonly id: string
   readonly displayName?: string
-  /** None is left of a user who was taken out. */
+  /** Empty for a removed user. */
   readonly identities: readonly SignIn[]
   readonly namespaces: readonly Seat[]
   readonly traces: number
@@ -27,7 +27,7 @@ export type UserOfService = {
   readonly lastUsedAt?: number
 }
 
-// Sums are made once for all users: an operator who lists them wants to see whose is the most.
+// One statement sums for all users, because they are sorted by size.
 const usersStatement = `
   select u.id, u.display_name,
     coalesce((
@@ -86,7 +86,7 @@ const toUser = (row: UserRow): UserOfService => ({
 const rowsOf = <Row extends object>(url: string, statement: string): Promise<Row[]> =>
   withSchema(url, mainGroup, async (client) => (await client.query<Row>(statement)).rows)
 
-/** All users of the service with this database, those first whose traces hold the most. */
+/** All users of the service with this database, those with the most content first. */
 export const readUsers = async (url: string): Promise<readonly UserOfService[]> =>
   (await rowsOf<UserRow>(url, usersStatement)).map(toUser)
 

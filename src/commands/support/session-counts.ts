@@ -6,7 +6,7 @@ import { countOf } from '../../sync/report/text.ts'
 import { openOutlook } from '../../sync/rules/outlook.ts'
 import { openSyncState } from '../../sync/state/sync-state.ts'
 
-/** What several agents keep on this machine, together. `changes` is undefined where it is not known what was sent. */
+/** The sums over several agents on this machine. `changes` is undefined if it is unknown what was sent. */
 export type Total = Pick<AgentOverview, 'files' | 'sessions' | 'changes' | 'ruled' | 'expiring'>
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
@@ -29,18 +29,18 @@ export const totalOf = (overviews: readonly AgentOverview[], isKnown: boolean): 
   },
 })
 
-/** How many sessions rules keep from the namespace of the login in one of these ways. */
+/** How many sessions have one of these statuses by rules. */
 export const countRuled = (ruled: readonly Ruled[], ...statuses: readonly Ruled['status'][]): number =>
   sum(ruled.filter(({ status }) => statuses.includes(status)).map(({ sessions }) => sessions))
 
 const ruledNames: Readonly<Record<Ruled['status'], string>> = {
-  excluded: 'left out',
-  held: 'held until you agree',
+  excluded: 'excluded',
+  held: 'held until you confirm',
   elsewhere: 'to other namespaces',
-  failed: 'with rules that cannot be used',
+  failed: 'with unusable rules',
 }
 
-/** `1 new, 2 left out`: of what there is none is not named. */
+/** Such as `1 new, 2 excluded`; zeros are left out. */
 export const kindsText = (counts: readonly (readonly [name: string, count: number])[], ruled: readonly Ruled[]) =>
   [
     ...counts,
@@ -52,15 +52,15 @@ export const kindsText = (counts: readonly (readonly [name: string, count: numbe
     .map(([name, count]) => `${count} ${name}`)
     .join(', ')
 
-/** `3 sessions that Claude Code deletes within a week, 2 of them not sent`; undefined where there is none. */
+/** Such as `3 sessions that Claude Code deletes within a week, 2 of them not sent`; undefined for none. */
 export const expiringText = (agent: string, { sessions, unsent }: Total['expiring']): string | undefined => {
   if (sessions === 0) return undefined
   const text = `${countOf(sessions, 'session')} that ${agent} deletes within a week`
   if (unsent === undefined) return text
-  return `${text}, ${unsent === 0 ? 'none of which waits to be sent' : `${unsent} of them not sent`}`
+  return `${text}, ${unsent === 0 ? 'all of them sent' : `${unsent} of them not sent`}`
 }
 
-/** What was sent to the namespace of the login. */
+/** The record of what was sent to a namespace. */
 export const sentTo = async (
   config: string,
   server: string,

@@ -9,15 +9,15 @@ import { haveCaughtUp } from './read-models.ts'
 import type { OpenedLog } from './with-log.ts'
 import { type Seat, type UserOfService, readUsers } from './service-lists.ts'
 
-/** A namespace in which the user stays, by name only, as the last admin; `others` is how many members it has besides. */
+/** A namespace whose last admin the user is, so that they formally stay; `others` is the number of other members. */
 export type LastSeat = Seat & { readonly others: number }
 
 export type TakenOut = {
-  /** How many ways to sign in were removed. */
+  /** The number of removed identities. */
   readonly identities: number
   readonly left: readonly Seat[]
   readonly stays: readonly LastSeat[]
-  /** Whether the read models show it: else it waits for a projector. */
+  /** Whether the read models show it; if not, no projector is running. */
   readonly isVisible: boolean
 }
 
@@ -27,16 +27,16 @@ const newTransactorOf = <State, Event extends DomainEvent>({ log, codec }: Opene
 const hasReachedHead = async ({ url, log }: OpenedLog): Promise<boolean> =>
   haveCaughtUp(url, [mainGroup], await log.head())
 
-/** All users as the log has them now. @throws Error while no projector runs */
+/** All users at the end of the log. @throws Error while no projector runs */
 export const readPresentUsers = async (opened: OpenedLog): Promise<readonly UserOfService[]> => {
   if (!(await hasReachedHead(opened)))
-    throw new Error('the read models do not come to the end of the log: start a service with the role projector first')
+    throw new Error('The read models are behind the log. Start a service with the role projector, and run it again.')
   return readUsers(opened.url)
 }
 
 const membersIn = (state: Namespace): ReadonlySet<string> => new Set(presentNamespace(state).members.keys())
 
-/** Takes away what is known of a user's ways to sign in and memberships; gives where they stay. */
+/** Removes the known identities and memberships of a user. Returns the namespaces in which they stay. */
 const takeAway = async (
   opened: OpenedLog,
   { id, identities, namespaces: seats }: UserOfService,
@@ -53,9 +53,8 @@ const takeAway = async (
 }
 
 /**
- * Takes away every way in which a user signs in, which ends all sessions, and the user's memberships, with events that have no
- * actor. Repeated until nothing is found any more: a session that goes on for a moment on another node could have joined
- * something meanwhile.
+ * Removes all identities of a user, which ends all sessions, and their memberships, with events without an actor. Repeats until
+ * none is left, because a session that lasts for a moment on another node could join a namespace meanwhile.
  */
 export const takeOut = async (opened: OpenedLog, user: UserOfService): Promise<TakenOut> => {
   const left = new Map<string, Seat>()

@@ -10,7 +10,7 @@ import { findDatabaseUrl } from './database.ts'
 export type OpenedLog = { readonly url: string; readonly log: EventLog; readonly codec: Codec }
 
 /**
- * Runs `work` with the log of a service and the URL of its database.
+ * Runs `work` with the log of a service, and the URL of its database.
  * @throws WrongLog when the read models of the database were built from another log
  */
 export const withLog = async <T>(work: (opened: OpenedLog) => Promise<T>): Promise<T> => {

@@ -93,7 +93,7 @@ for (const [from, to, places] of [
     assert.is((await audit(source, 'export', '--out', file)).how, 1, 'a file is never overwritten')
     const verified = await audit(source, 'export', '--verify', file)
     assert.equal([verified.how, verified.err], [0, ''])
-    assert.match(verified.out, 'The log has the same.\n')
+    assert.match(verified.out, 'The log does not differ.\n')
 
     const imported = await audit(target, 'import', file)
     assert.is(imported.how, 0, imported.err)
@@ -135,7 +135,7 @@ test('an import into a log that is not empty, and one of a part of a log, are re
   const part = join(folder, 'part.ndjson')
   assert.is((await audit(source, 'export', '--namespace', ada.namespaceSlug, '--out', part)).how, 0)
   const alone = await audit(await newPlace(false), 'import', part)
-  assert.match(alone.err, 'the file has a part of a log, which cannot stand alone')
+  assert.match(alone.err, 'The file holds a part of a log')
   const lines = (await readFile(file, 'utf8')).replace('TraceCreated', 'TraceDreamed')
   await writeFile(file, lines)
   const empty = await newPlace(false)
@@ -154,7 +154,7 @@ test('an import that a signal ends says how far it came and ends with the code o
   const variables = { DATABASE_URL: target.url, EVENTSTORE_URL: '' }
   const { how, out, err } = await endedBy('SIGINT', target.url, ['audit', 'import', file], variables)
   assert.equal([how, out], [130, ''])
-  assert.match(err, /Stopped after \d+ events\. Run it again to go on\.\ntracebook: interrupted by Ctrl-C/)
+  assert.match(err, /Stopped after \d+ events\. Run it again to continue\.\ntracebook: interrupted by Ctrl-C/)
   assert.match((await audit(target, 'import', file)).out, /[1-9]\d* of them imported now\. Verified/)
 })
 
@@ -224,8 +224,8 @@ test('an export that was cut off goes on, wherever that was, and is to the byte 
   assert.match((await audit(source, 'export', '--resume', cut)).err, 'the file has no header')
   const other = await newPlace(true) // databases of tests may be copies of one, log and all
   await (await open(other)).close()
-  assert.match((await audit(other, 'export', '--resume', file)).err, 'the file is of another log')
-  assert.match((await audit(other, 'export', '--verify', file)).err, 'the file is of another log')
+  assert.match((await audit(other, 'export', '--resume', file)).err, 'The file is of another log')
+  assert.match((await audit(other, 'export', '--verify', file)).err, 'The file is of another log')
   assert.is((await audit(other, 'export', '--verify', file, '--offline')).how, 0)
   const { out } = await audit(source, 'export')
   const eventLines = (text: string) => text.split('\n').slice(1, -2)
@@ -244,7 +244,7 @@ test('names what the log has otherwise than a file, and what was erased since is
   await put(app, ada, 'later')
   const since = await audit(source, 'export', '--verify', file)
   assert.equal([since.how, since.err], [0, ''])
-  assert.match(since.out, 'The log has the same; 1 of its events were erased since.')
+  assert.match(since.out, 'The log does not differ; 1 of its events have been erased since.')
   await app.close()
   const stream = (name: string) => `trace-${traceId(ada.namespaceId, name)}`
   await storeEventsSingly(source.url)
@@ -252,9 +252,9 @@ test('names what the log has otherwise than a file, and what was erased since is
   await onServer(source.url, 'delete from log.events where stream = $1', [stream('b')])
   const { how, out } = await audit(source, 'export', '--verify', file)
   assert.is(how, 3)
-  assert.match(out, new RegExp(`position \\d+: TraceCreated, ${stream('a')} revision 0: another data in the log`))
+  assert.match(out, new RegExp(`position \\d+: TraceCreated, ${stream('a')} revision 0: different data in the log`))
   assert.match(out, new RegExp(`position \\d+: TraceCreated, ${stream('b')} revision 0: not in the log`))
-  assert.match(out, '2 differences; 1 of its events were erased since')
+  assert.match(out, '2 differences; 1 of its events have been erased since')
 })
 
 test('what was deleted before an export is not in it, although it is not erased yet', async () => {

@@ -82,7 +82,7 @@ test('each entry that comes is shown once, through a restart of the service', ()
     service = await startService(join(folder, 'data'), port)
     await put(service.url, token, 't/messages/m', { role: 'user' })
     await ask(service.url, '/v1/traces/t', { token, method: 'DELETE' })
-    await until(() => one.err().includes('It is gone') && all.out().includes('TraceDeleted'))
+    await until(() => one.err().includes('The trace was deleted') && all.out().includes('TraceDeleted'))
     await put(service.url, token, 't', { title: 'again' })
     await until(() => one.out().includes('again') && all.out().includes('again'))
     const keys = (out: string) =>

@@ -85,7 +85,10 @@ test('a trace is shown as it was, with its messages of then', () =>
       assert.is((await user.run('audit', 'show', 't', ...words)).how, 2, words.join(' '))
     const { how, err } = await user.run('audit', 'show', 't', '--revision', '999')
     assert.is(how, 2)
-    assert.match(err, /The trace "t" was not there at that revision or time\. Its revisions: .* audit log t\n/)
+    assert.match(
+      err,
+      /The trace "t" did not exist at that revision or time\. To list its revisions, run: .* audit log t\n/,
+    )
   }))
 
 test('what changed between two revisions is told in words and as JSON', () =>

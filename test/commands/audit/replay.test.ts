@@ -30,7 +30,7 @@ test('says that a clean service is equal to its log, also while it is written to
   over = true
   await writing
   assert.equal([compared.how, compared.err], [0, ''])
-  assert.match(compared.out, ': equal to those that serve')
+  assert.match(compared.out, ': equal to the served ones')
   const { rows } = await sql(scene, `select nspname from pg_namespace where nspname like '${schema}%'`)
   assert.equal(rows, [{ nspname: schema }])
 })
@@ -74,7 +74,7 @@ test('leaves out streams in quarantine, and names them', async (scene) => {
   const found = await tracebook(scene, 'audit', 'replay', '--compare', '--group', 'main')
   assert.is(found.how, 3, found.out)
   assert.match(found.out, `${stream}: in quarantine, not compared\n`)
-  assert.match(found.out, 'equal to those that serve, 1 stream in quarantine left out')
+  assert.match(found.out, 'equal to the served ones, without 1 stream in quarantine')
   await allow(scene, 'bad')
   await append(scene, streamOf(scene, 'worse'), 'Exploded', {})
   assert.is((await tracebook(scene, 'audit', 'replay', '--compare', '--swap')).how, 3)

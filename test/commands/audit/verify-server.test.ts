@@ -142,7 +142,7 @@ test('knows what a version before has kept, which kept no addresses', (scene) =>
     await assertRefused(auditor, second.url, log.id, `--accept-log ${forged.id}`)
     const known = await auditor.verify(first.url, '--require-kept')
     assert.is(known.how, 0, known.out)
-    assert.match(known.out, `It continues the checkpoint of size ${first.size}`)
+    assert.match(known.out, `It continues the kept checkpoint of size ${first.size}`)
   }))
 
 test('reads the log in a database by the same rule', (scene) =>

@@ -31,8 +31,8 @@ test('change nothing and say why when they are used wrongly', async (scene) => {
   const wrong: [words: string[], code: number, said: string][] = [
     [['replay', 'trace-unknown'], 2, 'trace-unknown is not in quarantine'],
     [['replay', streamOf(scene, 'fine')], 2, 'is not in quarantine'],
-    [['skip', '--position', `${fine}`, '--why', 'x'], 2, `no event at position ${fine}`],
-    [['skip', '--position', '0', '--why', 'x'], 2, 'A position is a whole number'],
+    [['skip', '--position', `${fine}`, '--why', 'x'], 2, `No event at position ${fine}`],
+    [['skip', '--position', '0', '--why', 'x'], 2, 'It must be a whole number from 1 on'],
     [['skip', '--position', position], 2, '--why'],
     [['skip', '--position', position, '--why', ' '], 2, 'It must not be empty'],
   ]
@@ -56,7 +56,7 @@ test('need no service that runs where the database does', async (scene) => {
   assert.is((await tracebook(scene, 'log', 'replay', stream)).how, 0)
   const skipped = await tracebook(scene, 'log', 'skip', '--position', other, '--why', 'a test')
   assert.is(skipped.how, 0)
-  assert.match(skipped.out, 'as soon as a projector comes to it')
+  assert.match(skipped.out, 'as soon as a projector runs')
   await startAgain(scene)
   assert.equal(await textsOf(scene, 'still'), ['one', 'two'])
   await until(async () => !(await listed(scene)).some(({ position }) => position === other))

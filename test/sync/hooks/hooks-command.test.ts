@@ -46,7 +46,7 @@ test('Claude Code: the turn that has ended is uploaded, nothing is printed, and 
   const before = filesBelow(home)
   const installed = await run(context, 'hooks', 'install', 'claude-code')
   assert.equal([installed.code, installed.out], [0, `Installed (${file})\n`])
-  assert.match((await run(context, 'hooks', 'install', 'claude-code')).out, 'It is there already')
+  assert.match((await run(context, 'hooks', 'install', 'claude-code')).out, 'Installed already')
   const command = /"command": ("(?:[^"\\]|\\.)*")/.exec(readFileSync(file, 'utf8'))![1]!
   const transcript = join(claude, 'projects', '-w-app', `${session}.jsonl`)
   const input = { session_id: session, transcript_path: transcript, hook_event_name: 'Stop' }

@@ -218,7 +218,7 @@ test('a second one says that one is running; one that was killed leaves nothing 
   assert.is(second.code, 2)
   assert.match(
     second.err,
-    new RegExp(`are watched for http\\S+ already, by process ${first.pid} since \\w{3} \\d+, 20`),
+    new RegExp(`are already being watched for http\\S+, by process ${first.pid} since \\w{3} \\d+, 20`),
   )
   assert.match(
     (await run(context, 'status')).out,
@@ -257,11 +257,11 @@ test('a login that has ended ends it, and says what to do', async (context) => {
 
 test('what cannot be promised of sessions to come is refused', async (context) => {
   for (const [option, words] of [
-    ['--dry-run', /--watch cannot be used with --dry-run/],
-    ['--force', /--watch cannot be used with --force/],
-    ['--yes', /--watch cannot be used with --yes/],
+    ['--dry-run', /--watch cannot be combined with --dry-run/],
+    ['--force', /--watch cannot be combined with --force/],
+    ['--yes', /--watch cannot be combined with --yes/],
     ['--visibility=public', /--watch makes nothing public/],
-    ['--no-redact', /needs a terminal/],
+    ['--no-redact', /run it in a terminal/],
   ] as const) {
     const { code, err } = await run(context, 'sync', '--watch', option)
     assert.is(code, 2)

@@ -51,7 +51,7 @@ if (process.platform === 'linux')
     assert.equal(await once(service, 'exit'), [0, null])
 
     assert.is((await run(context, 'watch', 'uninstall')).out, 'Removed.\n')
-    assert.is((await run(context, 'watch', 'uninstall')).out, 'There is nothing to remove.\n')
+    assert.is((await run(context, 'watch', 'uninstall')).out, 'Nothing to remove.\n')
     const left = filesBelow(context.home).filter((path) => !before.includes(path))
     assert.equal(
       left.filter((path) => !/^(?:bin\/systemctl\.calls|config\/data(?:\/uploads\.sqlite.*)?)$/.test(path)),

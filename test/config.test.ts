@@ -23,6 +23,15 @@ test('a number that cannot be used is refused with those that can', () => {
   assert.is(readConfig({ PORT: '0', SESSION_TTL_DAYS: '0.5' }).PORT, 0)
 })
 
+test('a value that cannot be used is named', () => {
+  for (const [name, value] of [
+    ['DATABASE_URL', 'mysql://localhost/x'],
+    ['ROLES', 'api,boss'],
+    ['LOG_LEVEL', 'loud'],
+  ] as const)
+    assert.match(problemOf({ [name]: value })!, name)
+})
+
 test('all that is wrong is said at once, and an empty variable counts as unset', () => {
   const problem = problemOf({ PORT: 'x', RATE_LIMIT_READS: '0', QUOTA_TRACES: '' })!
   assert.match(problem, /PORT: .*\n.*RATE_LIMIT_READS: must be a whole number from 1 to 1000000000/)

@@ -4,24 +4,27 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { inTemporary, run } from '../commands/support/processes.ts'
+import { inTemporary, run, start } from '../commands/support/processes.ts'
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
 const test = suite('how a command ends')
 
-test('every command that fails says why after its name, and exits with 1, or with 2 for wrong usage', () =>
+test('a command that fails prints the reason, and exits with 1, or with 2 for wrong usage', () =>
   inTemporary(async (folder) => {
     const environment = { DATA_DIR: join(folder, 'data'), TRACEBOOK_CONFIG_DIR: join(folder, 'config'), PORT: 'x' }
+    for (const words of [['serve'], ['sync']]) {
+      const { how, err } = await start(words, environment).ended
+      assert.is(how, words[0] === 'sync' ? 2 : 1)
+      assert.match(err, /^tracebook: \S/)
+    }
     for (const [words, exitCode] of [
-      [['serve'], 1],
       [['openapi', '--nonsense'], 2],
       [['models', 'refresh', '--nonsense'], 2],
       [['models', 'refresh'], 1],
       [['rebuild'], 1],
       [['log', 'quarantine'], 1],
       [['log', 'copy', '--from', 'embedded', '--to', 'embedded'], 2],
-      [['sync'], 2],
     ] as const) {
       const { how, out, err } = await run([...words], environment)
       assert.equal([how, out], [exitCode, ''], words.join(' '))
@@ -32,7 +35,7 @@ test('every command that fails says why after its name, and exits with 1, or wit
     }
   }))
 
-test('a command whose reader has left goes on to its end, and calls that no failure', () =>
+test('a command whose reader has exited runs to its end and succeeds', () =>
   inTemporary(async (folder) => {
     const env = { PATH: process.env.PATH, HOME: folder, TRACEBOOK_CONFIG_DIR: join(folder, 'config') }
     for (const words of [[], ['agents', '--json'], ['agents'], ['completion', 'bash']]) {

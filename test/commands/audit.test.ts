@@ -7,7 +7,10 @@ import { generateSigner, parseSigner, renameSigner } from '../../src/proof/note.
 import { onServer } from '../support/database.ts'
 import { readRunningService } from '../../src/embedded/lock.ts'
 import { until } from '../support/until.ts'
+import { signer } from '../proof/support.ts'
+import { ask, tokenIn } from './support/api.ts'
 import { inTemporary, newUser, run, startService } from './support/processes.ts'
+import { inWorld } from './support/world.ts'
 
 const test = suite('audit')
 
@@ -27,12 +30,8 @@ test('an auditor gets a bundle, checks it offline, checks the service, and the l
     const service = await startService(dataDir)
     const user = newUser(folder, service.url)
     assert.is((await user.run('login')).how, 0)
-    const config = JSON.parse(
-      await readFile(join(user.config, 'servers', (await readdir(join(user.config, 'servers')))[0]!), 'utf8'),
-    ) as { login: { token: string } }
-    const headers = { authorization: `Bearer ${config.login.token}`, 'content-type': 'application/json' }
-    const put = (body: object) =>
-      fetch(`${service.url}/v1/traces/t`, { method: 'PUT', headers, body: JSON.stringify(body) })
+    const token = tokenIn(user.config)
+    const put = (body: object) => ask(service.url, '/v1/traces/t', { token, method: 'PUT', body })
     await put({ title: 'first' })
     await put({ title: 'second' })
 
@@ -106,63 +105,51 @@ test('an auditor gets a bundle, checks it offline, checks the service, and the l
     assert.match(stopped.out, 'REFUSED')
   }))
 
-test('a log that does not continue what was kept of it is refused', () =>
-  inTemporary(async (folder) => {
-    const dataDir = join(folder, 'data')
-    const service = await startService(dataDir)
-    const user = newUser(folder, service.url)
-    assert.is((await user.run('login')).how, 0)
+/** Waits until a key has signed the whole tree, which then has more than `size` leaves. */
+const untilSigned = (url: string, size = 0) =>
+  until(async () => {
+    const isSigned = 'select from tracebook.audit_keys k, tracebook.tree t where k.size = t.size and k.size > $1'
+    return (await onServer(url, isSigned, [size])).rows.length > 0
+  })
+
+const untilKeys = (url: string, count: number) =>
+  until(async () => (await onServer(url, 'select from tracebook.audit_keys')).rows.length === count)
+
+test('a log that does not continue its kept checkpoint is refused', () =>
+  inWorld(async ({ url, databaseUrl, user, stop, restart }) => {
+    const here = { DATABASE_URL: databaseUrl, AUDIT_KEY: signer.text, TRACEBOOK_CONFIG_DIR: user.config }
     const kept = (where: string) => run(['audit', 'verify', ...(where ? ['--server', where] : [])], here)
-    const here = { DATA_DIR: dataDir, TRACEBOOK_CONFIG_DIR: user.config }
-    const { databaseUrl } = (await readRunningService(dataDir))!
-    const isSigned = 'select from tracebook.audit_keys k, tracebook.tree t where k.size = t.size and k.size > 3'
-    await until(async () => (await onServer(databaseUrl, isSigned)).rows.length > 0)
-    for (const where of [service.url, '']) assert.is((await kept(where)).how, 0)
-    await service.end('SIGTERM')
+    await untilSigned(databaseUrl, 3)
+    for (const where of [url, '']) assert.is((await kept(where)).how, 0)
 
     // Another log grows in its place, under the same key and name.
-    const again = await startService(dataDir, Number(new URL(service.url).port))
-    const running = (await readRunningService(dataDir))!
-    assert.is(running.databaseUrl, databaseUrl)
-    // In one transaction: between two the process of the tree could add to what is left.
+    await stop()
     await onServer(
       databaseUrl,
       `delete from tracebook.processes where name = 'proof'; update tracebook.tree set size = 0;
        delete from tracebook.leaves; delete from tracebook.audit_keys; delete from tracebook.subtrees;
        delete from log.appends where last = (select min(last) from log.appends)`,
     )
-    await again.end('SIGTERM')
-    const forked = await startService(dataDir, Number(new URL(service.url).port))
-    const headers = {
-      authorization: `Bearer ${(JSON.parse(await readFile(join(user.config, 'servers', (await readdir(join(user.config, 'servers')))[0]!), 'utf8')) as { login: { token: string } }).login.token}`,
-      'content-type': 'application/json',
-    }
-    for (let i = 0; i < 5; i++) await fetch(`${service.url}/v1/traces/t${i}`, { method: 'PUT', headers, body: '{}' })
-    for (const where of [service.url, '']) {
+    await restart()
+    const token = tokenIn(user.config)
+    for (let i = 0; i < 5; i++) await ask(url, `/v1/traces/t${i}`, { token, method: 'PUT', body: {} })
+    for (const where of [url, '']) {
       let ended = await kept(where)
       while (ended.how === 1) ended = await kept(where) // the new tree has just begun
       assert.is(ended.how, 3, ended.err)
       assert.match(ended.out, 'REFUSED')
     }
-    await forked.end('SIGTERM')
   }))
 
-test('a log under another origin is refused by who has kept it, until its key is accepted', () =>
-  inTemporary(async (folder) => {
-    const dataDir = join(folder, 'data')
-    const keyFile = join(dataDir, 'audit.key')
-    const first = await startService(dataDir)
-    const user = newUser(folder, first.url)
-    assert.is((await user.run('login')).how, 0)
-    const verify = (...more: string[]) => user.run('audit', 'verify', '--server', first.url, ...more)
+test('a log with a new origin is refused until its key is accepted', () =>
+  inWorld(async ({ url, databaseUrl, user, restart }) => {
+    const verify = (...more: string[]) => user.run('audit', 'verify', '--server', url, ...more)
+    await untilSigned(databaseUrl)
     assert.is((await verify()).how, 0)
-    await first.end('SIGTERM')
 
-    const renamed = renameSigner(parseSigner((await readFile(keyFile, 'utf8')).trim()), 'example.org/log')
-    await writeFile(keyFile, `${renamed.text}\n`)
-    const again = await startService(dataDir, Number(new URL(first.url).port))
-    const { databaseUrl } = (await readRunningService(dataDir))!
-    await until(async () => (await onServer(databaseUrl, 'select from tracebook.audit_keys')).rows.length === 2)
+    const renamed = renameSigner(signer, 'example.org/log')
+    await restart(renamed)
+    await untilKeys(databaseUrl, 2)
     const refused = await verify()
     assert.is(refused.how, 3)
     assert.match(refused.out, renamed.verifier.text)
@@ -172,44 +159,35 @@ test('a log under another origin is refused by who has kept it, until its key is
     assert.match(accepted.err, 'The key has been replaced')
     assert.is((await verify()).how, 0, 'accepted once')
     assert.is((await readdir(join(user.config, 'audit'))).length, 1)
-    await again.end('SIGTERM')
   }))
 
-test('a replaced key is a finding until it is accepted, and one that was slipped in stays one', () =>
-  inTemporary(async (folder) => {
-    const dataDir = join(folder, 'data')
-    const signed = async () => {
-      const service = await startService(dataDir)
-      const { databaseUrl } = (await readRunningService(dataDir))!
-      const isSigned = 'select from tracebook.audit_keys k, tracebook.tree t where k.size = t.size'
-      await until(async () => (await onServer(databaseUrl, isSigned)).rows.length > 0)
-      return { service, databaseUrl }
-    }
-    const keyFile = join(dataDir, 'audit.key')
-    const keyIn = async () => parseSigner((await readFile(keyFile, 'utf8')).trim())
+test('a replaced key is a finding until it is accepted; an inserted key remains one', () =>
+  inWorld(async ({ databaseUrl, folder, restart }) => {
+    const next = generateSigner(signer.name)
+    let configured = signer
     const verify = (config: string, ...more: string[]) =>
-      run(['audit', 'verify', ...more], { DATA_DIR: dataDir, TRACEBOOK_CONFIG_DIR: join(folder, config) })
-
-    const { service } = await signed()
+      run(['audit', 'verify', ...more], {
+        DATABASE_URL: databaseUrl,
+        AUDIT_KEY: configured.text,
+        TRACEBOOK_CONFIG_DIR: join(folder, config),
+      })
+    await untilSigned(databaseUrl)
     assert.is((await verify('kept')).how, 0)
-    await service.end('SIGTERM')
-    const old = await keyIn()
-    const next = generateSigner(old.name)
-    await writeFile(keyFile, `${next.text}\n`)
-    const { service: again, databaseUrl } = await signed()
-    await until(async () => (await onServer(databaseUrl, 'select from tracebook.audit_keys')).rows.length === 2)
+    configured = next
+    await restart(next)
+    await untilKeys(databaseUrl, 2)
 
     assert.is((await verify('kept')).how, 0, 'the old key was kept, the new one is configured')
     const unknown = await verify('first')
     assert.is(unknown.how, 3)
-    assert.match(unknown.out, old.verifier.text)
-    assert.is((await verify('first', '--accept-key', old.verifier.text)).how, 0)
+    assert.match(unknown.out, signer.verifier.text)
+    assert.is((await verify('first', '--accept-key', signer.verifier.text)).how, 0)
     assert.is((await verify('first')).how, 0, 'accepted once')
-    assert.is((await verify('kept', '--key', old.verifier.text)).how, 3)
-    assert.is((await verify('kept', '--key', old.verifier.text, '--accept-key', next.verifier.text)).how, 0)
+    assert.is((await verify('kept', '--key', signer.verifier.text)).how, 3)
+    assert.is((await verify('kept', '--key', signer.verifier.text, '--accept-key', next.verifier.text)).how, 0)
     assert.is((await verify('kept', '--accept-key', 'nonsense')).how, 2)
 
-    const other = generateSigner(old.name)
+    const other = generateSigner(signer.name)
     const { rows } = await onServer(databaseUrl, 'select size, root from tracebook.audit_keys where number = 2')
     const head = { size: Number(rows[0]!.size), root: rows[0]!.root as Buffer }
     await onServer(
@@ -218,11 +196,10 @@ test('a replaced key is a finding until it is accepted, and one that was slipped
       [other.verifier.text, head.size, head.root, signCheckpoint(head, other)],
     )
     for (const config of ['kept', 'first', 'none']) {
-      const { how, out } = await verify(config, '--accept-key', old.verifier.text)
+      const { how, out } = await verify(config, '--accept-key', signer.verifier.text)
       assert.is(how, 3)
       assert.match(out, other.verifier.text)
     }
-    await again.end('SIGTERM')
   }))
 
 test('a key is made for a log', async () => {

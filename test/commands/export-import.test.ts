@@ -4,18 +4,15 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
-import { inTemporary, newUser, startService } from './support/processes.ts'
+import { inWorld } from './support/world.ts'
 
 const test = suite('export and import against the service')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
 const session = '5e550000-0000-4000-8000-000000000001'
 
 test('a session is written as a file, and put back after it was deleted', () =>
-  inTemporary(async (folder) => {
-    const service = await startService(join(folder, 'data'))
-    const user = newUser(folder, service.url)
+  inWorld(async ({ url, folder, user }) => {
     cpSync(fixtures, user.claude, { recursive: true })
-    assert.is((await user.run('login')).how, 0)
     assert.is((await user.run('sync')).how, 0)
     const token = tokenIn(user.config)
     const file = join(folder, 'session.json')
@@ -33,7 +30,7 @@ test('a session is written as a file, and put back after it was deleted', () =>
     assert.is((await user.run('export', session, '--json')).how, 2)
 
     const before = JSON.parse(readFileSync(file, 'utf8')) as { trace: { messageCount: number } }
-    await ask(service.url, `/v1/traces/${session}`, { token, method: 'DELETE' })
+    await ask(url, `/v1/traces/${session}`, { token, method: 'DELETE' })
     const missing = await user.run('export', session, '--output', join(folder, 'none.md'))
     assert.is(missing.how, 2)
     assert.match(missing.err, `There is no trace "${session}" that you may read. To list your traces, run:`)
@@ -67,7 +64,6 @@ test('a session is written as a file, and put back after it was deleted', () =>
       ['export', session, '--output', join(folder, 'no-folder', 'x.md')],
     ])
       assert.is((await user.run(...(args as [string]))).how, 2, args.join(' '))
-    assert.is((await service.end('SIGTERM')).how, 0)
   }))
 
 test.run()

@@ -5,7 +5,7 @@ import { toolName } from '../../src/transcript/tool-names.ts'
 import { countsOf } from '../sync/support/counts.ts'
 import { type Expected, expectedCounts, sharedData } from '../sync/support/shared-data.ts'
 import { ask, type Detail, type Feed, messagesOf, tokenIn } from './support/api.ts'
-import { inTemporary, newUser, startService } from './support/processes.ts'
+import { inWorld } from './support/world.ts'
 
 const test = suite('recorded sessions, through the command line into the service')
 const data = sharedData()
@@ -24,10 +24,7 @@ const assertTrace = (trace: Detail, expected: Expected) => {
 }
 
 const run = (folder: string) =>
-  inTemporary(async (temporary) => {
-    const service = await startService(join(temporary, 'data'))
-    const user = newUser(temporary, service.url)
-    await user.run('login')
+  inWorld(async ({ url, user }) => {
     const { how, out } = await user.run('sync', '--json', join(folder, 'claude-code'))
     assert.is(how, 0, 'one recorded line is no JSON object: it is skipped and said')
     assert.equal(
@@ -36,16 +33,16 @@ const run = (folder: string) =>
     )
 
     const token = tokenIn(user.config)
-    const { traces } = await ask<Feed>(service.url, '/v1/feed', { token })
+    const { traces } = await ask<Feed>(url, '/v1/feed', { token })
     const counts = new Map(traces.map(({ externalId, messageCount }) => [externalId, messageCount]))
     assert.is(traces.length, 12)
     for (const [file, expected] of expectedCounts(folder, 'claude')) {
       if (!file.startsWith('claude-code/')) continue
       const id = basename(file, '.jsonl')
       assert.is(counts.get(id), expected.messages, file)
-      const { trace } = await ask<{ trace: Detail }>(service.url, `/v1/traces/${id}`, { token })
+      const { trace } = await ask<{ trace: Detail }>(url, `/v1/traces/${id}`, { token })
       assertTrace(trace, expected)
-      const messages = await messagesOf(service.url, id, token)
+      const messages = await messagesOf(url, id, token)
       const session = { externalId: id, trace, skippedLines: expected.unparsedLines, messages: async function* () {} }
       const counted = countsOf(session, messages)
       assert.equal(
@@ -53,7 +50,6 @@ const run = (folder: string) =>
         Object.fromEntries(Object.keys(counted).map((key) => [key, expected[key as keyof Expected]])),
       )
     }
-    assert.is((await service.end('SIGTERM')).how, 0)
   })
 
 if (data) test('arrive with the counts that they have', () => run(data))

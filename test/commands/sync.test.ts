@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { readSession } from '../sync/support/read-session.ts'
 import { userLine, writeSession } from '../sync/support/session-file.ts'
 import { ask, assertSame, type Detail, type Feed, messagesOf, tokenIn } from './support/api.ts'
-import { inTemporary, newUser, startService, type User } from './support/processes.ts'
+import { inWorld, type World } from './support/world.ts'
 
 const test = suite('login and sync against the service')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
@@ -13,14 +13,11 @@ const [session, agent] = ['5e550000-0000-4000-8000-000000000001', 'agent-a1b2c3d
 const project = join(fixtures, 'projects', '-w-app')
 const files = { [session]: `${session}.jsonl`, [agent]: join(session, 'subagents', `${agent}.jsonl`) }
 
-/** One service and one user with the sessions of the fixtures. */
-const inWorld = (work: (url: string, user: User, folder: string) => Promise<unknown>) =>
-  inTemporary(async (folder) => {
-    const service = await startService(join(folder, 'data'))
-    const user = newUser(folder, service.url)
-    cpSync(fixtures, user.claude, { recursive: true })
-    await work(service.url, user, folder)
-    assert.is((await service.end('SIGTERM')).how, 0)
+/** A world in which the user has the sessions of the fixtures. */
+const withSessions = (work: (world: World) => Promise<unknown>) =>
+  inWorld((world) => {
+    cpSync(fixtures, world.user.claude, { recursive: true })
+    return work(world)
   })
 
 const documents = (out: string) =>
@@ -30,8 +27,7 @@ const documents = (out: string) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
 test('what is synced comes back as it went in, is sent once, and is seen when it is public', () =>
-  inWorld(async (url, user) => {
-    assert.is((await user.run('login')).how, 0)
+  withSessions(async ({ url, user }) => {
     const first = await user.run('sync')
     assert.equal([first.how, first.err], [0, ''])
     assert.match(first.out, /\nsynced 2 sessions: 6 messages \(6 new\)\n$/)
@@ -66,9 +62,8 @@ test('what is synced comes back as it went in, is sent once, and is seen when it
   }))
 
 test('--json tells scripts the same, and a failure shows in the exit code', () =>
-  inWorld(async (_url, user, folder) => {
-    assert.is((await user.run('sync')).how, 2, 'not logged in')
-    await user.run('login')
+  withSessions(async ({ user, folder, newMachine }) => {
+    assert.is((await newMachine('stranger').run('sync')).how, 2, 'not logged in')
     const whole = await user.run('sync', '--json')
     assert.equal([whole.how, whole.err], [0, ''])
     const told = documents(whole.out)
@@ -90,7 +85,7 @@ test('--json tells scripts the same, and a failure shows in the exit code', () =
   }))
 
 test('numbers, key order and odd text come back as they went in', () =>
-  inWorld(async (url, user, folder) => {
+  withSessions(async ({ url, user, folder }) => {
     mkdirSync(join(folder, 'odd'))
     const input =
       '{"z":1,"a":12345678901234567890,"__proto__":{"x":1.5},"nul":"\\u0000","half":"\\ud800","deep":[[[{}]]]}'
@@ -102,7 +97,6 @@ test('numbers, key order and odd text come back as they went in', () =>
       .replace('"type":"user"', '"type":"assistant"')
       .replace('"role":"user"', '"id":"m-1","role":"assistant"')
     const file = writeSession(join(folder, 'odd'), 's-1.jsonl', [message])
-    await user.run('login')
     const { how, err } = await user.run('sync', file)
     assert.is(how, 0, err)
     const answer = await fetch(`${url}/v1/traces/s-1/messages?includeParts=true`, {

@@ -4,7 +4,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { until } from '../support/until.ts'
 import { ask, tokenIn } from './support/api.ts'
-import { type User, inTemporary, newUser, startService } from './support/processes.ts'
+import { startFollowing } from './audit/support/following.ts'
+import { inWorld } from './support/world.ts'
 
 const test = suite('tail against the service')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
@@ -12,28 +13,12 @@ const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
 const LARGE = '12345678901234567890'
 const session = '5e550000-0000-4000-8000-000000000001'
 
-/** A tail that is running, and what it has printed so far. */
-const startTail = (user: User, ...args: string[]) => {
-  const { child, ended } = user.start('tail', ...args)
-  let [out, err] = ['', '']
-  child.stdout!.on('data', (text) => (out += String(text)))
-  child.stderr!.on('data', (text) => (err += String(text)))
-  const end = () => {
-    child.kill('SIGINT')
-    return ended
-  }
-  return { out: () => out, err: () => err, ended, end }
-}
-
 test('a sync beside it is shown line by line, through a restart of the service', () =>
-  inTemporary(async (folder) => {
-    let service = await startService(join(folder, 'data'))
-    const user = newUser(folder, service.url)
-    assert.match((await user.run('tail')).err, 'Not logged in')
+  inWorld(async ({ url, user, newMachine, restart }) => {
+    assert.match((await newMachine('stranger').run('tail')).err, 'Not logged in')
     assert.match((await user.run('tail', '--public', session)).err, '--public')
-    await user.run('login')
-    const all = startTail(user)
-    const one = startTail(user, session)
+    const all = startFollowing(user, 'tail')
+    const one = startFollowing(user, 'tail', session)
     await until(() => one.err().includes('waiting for it'))
     cpSync(fixtures, user.claude, { recursive: true })
     await user.run('sync')
@@ -44,9 +29,7 @@ test('a sync beside it is shown line by line, through a restart of the service',
       / user\n {2}Add a test for the parser\n.* assistant .*\n {2}thinking: Look first.\n {2}> Bash ls\n/,
     )
 
-    const port = Number(new URL(service.url).port)
-    await service.end('SIGKILL')
-    service = await startService(join(folder, 'data'), port)
+    await restart()
     const token = tokenIn(user.config)
     const args = { id: (JSON as unknown as { rawJSON(text: string): object }).rawJSON(LARGE) }
     const parts = [
@@ -54,49 +37,41 @@ test('a sync beside it is shown line by line, through a restart of the service',
       { type: 'tool_call', content: { callId: 'c', toolName: 'look', args } },
     ]
     const body = { role: 'user', order: 99, parts }
-    await ask(service.url, `/v1/traces/${session}/messages/more`, { token, method: 'PUT', body })
+    await ask(url, `/v1/traces/${session}/messages/more`, { token, method: 'PUT', body })
     await until(() => one.out().includes('after the restart') && all.out().includes(`${session}  5 messages (+1)`))
     assert.is(one.out().split('There is one file.').length, 2, 'nothing is printed twice')
     assert.match(one.err(), /connection was lost.*\n.*Reconnected/)
 
-    const last = startTail(user, session, '--json', '-n', '1')
+    const last = startFollowing(user, 'tail', session, '--json', '-n', '1')
     await until(() => last.out().endsWith('\n'))
     assert.match(last.out(), `"args":{"id":${LARGE}}`)
     assert.is((JSON.parse(last.out()) as { message: { externalId: string } }).message.externalId, 'more')
     for (const tail of [all, one, last]) assert.is((await tail.end()).how, 0)
-    await service.end('SIGTERM')
   }))
 
 test('it ends when its session does, whatever it follows', () =>
-  inTemporary(async (folder) => {
-    const service = await startService(join(folder, 'data'))
-    const user = newUser(folder, service.url)
-    await user.run('login')
+  inWorld(async ({ url, user }) => {
     const token = tokenIn(user.config)
     for (const [name, visibility] of [
       ['secret', 'private'],
       ['open', 'public'],
     ] as const)
-      await ask(service.url, `/v1/traces/${name}`, { token, method: 'PUT', body: { visibility } })
+      await ask(url, `/v1/traces/${name}`, { token, method: 'PUT', body: { visibility } })
     for (const name of ['secret', 'open'])
-      await ask(service.url, `/v1/traces/${name}/messages/m`, { token, method: 'PUT', body: { role: 'user' } })
-    const tails = [[], ['secret'], ['open'], ['open', '--json']].map((words) => startTail(user, ...words))
+      await ask(url, `/v1/traces/${name}/messages/m`, { token, method: 'PUT', body: { role: 'user' } })
+    const tails = [[], ['secret'], ['open'], ['open', '--json']].map((words) => startFollowing(user, 'tail', ...words))
     await until(() => tails.every((tail) => tail.out() !== ''))
-    await ask(service.url, '/v1/session', { token, method: 'DELETE' })
+    await ask(url, '/v1/session', { token, method: 'DELETE' })
     for (const tail of tails) {
       const { how, out, err } = await tail.ended
       assert.is(how, 2)
       assert.match(out + err, /Your session at .* has ended\. Log in again: /)
     }
-    await service.end('SIGTERM')
   }))
 
 test('it ends for a member who was removed, and does not go on with another namespace', () =>
-  inTemporary(async (folder) => {
-    const service = await startService(join(folder, 'data'))
-    const { url } = service
-    const [owner, member] = ['owner', 'member'].map((name) => newUser(join(folder, name), url)) as [User, User]
-    for (const user of [owner, member]) await user.run('login')
+  inWorld(async ({ url, user: owner, newUser }) => {
+    const member = await newUser('member')
     const [token, memberToken] = [owner, member].map(({ config }) => tokenIn(config)) as [string, string]
     const { user } = await ask<{ user: { id: string } }>(url, '/v1/session', { token: memberToken })
     for (const hasTraces of [false, true]) {
@@ -112,7 +87,7 @@ test('it ends for a member who was removed, and does not go on with another name
       await ask(url, '/v1/session/switch', { token, method: 'POST', body: { slug } })
       await ask(url, `/v1/traces/in-${slug}`, { token, method: 'PUT', body: {} })
       if (hasTraces) await ask(url, '/v1/traces/own', { token: memberToken, method: 'PUT', body: {} })
-      const tail = startTail(member, '--namespace', slug)
+      const tail = startFollowing(member, 'tail', '--namespace', slug)
       await until(() => tail.out().includes(`in-${slug}`))
       await ask(url, `${path}/members/${user.id}`, { token, method: 'DELETE' })
       const { how, out, err } = await tail.ended
@@ -120,7 +95,6 @@ test('it ends for a member who was removed, and does not go on with another name
       assert.match(err, `"${slug}" is no longer the active namespace of your session`)
       assert.not.match(out, 'own')
     }
-    await service.end('SIGTERM')
   }))
 
 test.run()

@@ -168,7 +168,7 @@ test('says of a namespace that the last admin was taken out of it', () =>
     await node.call('PATCH', `/v1/namespaces/team/members/${bob.id}`, { token: ada.token, body: { role: 'member' } })
     const { how, err } = await tracebook(['users', 'remove', ada.id, '--yes'])
     assert.is(how, 0)
-    assert.is(err, 'The namespace "team" has lost its last admin, and 2 of its members are left without one.\n')
+    assert.is(err, 'The namespace "team" has lost its last admin and has 2 other members.\n')
   }))
 
 test('namespaces --all lists what each holds, in percent of the quotas', () =>

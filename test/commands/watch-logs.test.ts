@@ -8,7 +8,7 @@ import { startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 import { ask, tokenIn } from './support/api.ts'
-import { type User, inTemporary, newUser, startService } from './support/processes.ts'
+import { type User, inTemporary, newUser } from './support/processes.ts'
 
 const test = suite('sync --watch, and a service whose log is another one')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
@@ -81,16 +81,28 @@ test('a service whose log has lost its end is filled again by the same watch', (
     }
   }))
 
+/** A service with a database of its own, in this process. */
+const serveAt = async (port: number) => {
+  const database = await freshDatabase()
+  const { app, close } = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
+  const url = await app.listen({ host: '127.0.0.1', port })
+  const end = async () => {
+    await close()
+    await database.drop()
+  }
+  return { url, end }
+}
+
 test('another service at the same address ends the watch, which a login there puts right', () =>
   inTemporary(async (folder) => {
-    const first = await startService(join(folder, 'first'))
+    const first = await serveAt(0)
     const user = newUser(folder, first.url)
     cpSync(fixtures, user.claude, { recursive: true })
     await user.run('login')
     const watching = startWatch(user)
     await until(() => watching.of('watching').length === 1)
-    await first.end('SIGTERM')
-    const second = await startService(join(folder, 'second'), Number(new URL(first.url).port))
+    await first.end()
+    const second = await serveAt(Number(new URL(first.url).port))
     appendFileSync(fileOf(user), line('u-new', 'to another service'))
     const { how } = await watching.ended
     assert.is(how, 2)
@@ -103,7 +115,7 @@ test('another service at the same address ends the watch, which a login there pu
     assert.is(await storedBy(second.url, user), 5)
     again.end()
     assert.is((await again.ended).how, 0)
-    await second.end('SIGTERM')
+    await second.end()
   }))
 
 test.run()

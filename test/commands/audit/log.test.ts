@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { until } from '../../support/until.ts'
 import { ask, tokenIn } from '../support/api.ts'
-import { type User, inTemporary, newUser, startService } from '../support/processes.ts'
+import type { User } from '../support/processes.ts'
+import { inWorld } from '../support/world.ts'
 import { startFollowing } from './support/following.ts'
 
 const test = suite('tracebook audit log')
@@ -26,11 +26,8 @@ const listed = async (user: User, ...words: string[]) => {
 const sent = (user: User) => tokenIn(user.config)
 
 test('lists who did what to a trace and in a namespace, page by page, with filters', () =>
-  inTemporary(async (folder) => {
-    const { url, end } = await startService(join(folder, 'data'))
-    const user = newUser(folder, url)
-    assert.match((await user.run('audit', 'log')).err, 'Not logged in')
-    await user.run('login')
+  inWorld(async ({ url, user, newMachine }) => {
+    assert.match((await newMachine('stranger').run('audit', 'log')).err, 'Not logged in')
     const token = sent(user)
     const { user: me } = await ask<{ user: { id: string } }>(url, '/v1/session', { token })
     for (let i = 0; i < 150; i++) await put(url, token, 't', { title: `${RED}${i}` })
@@ -59,49 +56,39 @@ test('lists who did what to a trace and in a namespace, page by page, with filte
     )
     assert.match(out, /\n.*1 message added by /)
     assert.not.match(out, '\u001b')
-    await end('SIGTERM')
   }))
 
 test('each entry that comes is shown once, through a restart of the service', () =>
-  inTemporary(async (folder) => {
-    let service = await startService(join(folder, 'data'))
-    const user = newUser(folder, service.url)
-    await user.run('login')
+  inWorld(async ({ url, user, restart }) => {
     const token = sent(user)
-    await put(service.url, token, 't', { title: 'first' })
-    await put(service.url, token, 't', { title: 'second' })
+    await put(url, token, 't', { title: 'first' })
+    await put(url, token, 't', { title: 'second' })
     const one = startFollowing(user, 'audit', 'log', 't', '--follow', '--json', '--limit', '1')
     const all = startFollowing(user, 'audit', 'log', '--follow', '--json')
     await until(() => one.out().includes('second') && all.out().includes('second'))
     assert.not.match(one.out(), 'first')
-    await put(service.url, token, 't', { title: 'third' })
+    await put(url, token, 't', { title: 'third' })
     await until(() => one.out().includes('third') && all.out().includes('third'))
 
-    const port = Number(new URL(service.url).port)
-    await service.end('SIGKILL')
-    service = await startService(join(folder, 'data'), port)
-    await put(service.url, token, 't/messages/m', { role: 'user' })
-    await ask(service.url, '/v1/traces/t', { token, method: 'DELETE' })
+    await restart()
+    await put(url, token, 't/messages/m', { role: 'user' })
+    await ask(url, '/v1/traces/t', { token, method: 'DELETE' })
     await until(() => one.err().includes('The trace was deleted') && all.out().includes('TraceDeleted'))
-    await put(service.url, token, 't', { title: 'again' })
+    await put(url, token, 't', { title: 'again' })
     await until(() => one.out().includes('again') && all.out().includes('again'))
     const keys = (out: string) =>
       entriesIn(out).map(({ revision, at, trace }) => `${trace?.externalId} ${revision} ${at}`)
     for (const { out } of [one, all]) assert.is(new Set(keys(out())).size, keys(out()).length, 'nothing twice')
 
-    await ask(service.url, '/v1/session', { token, method: 'DELETE' })
+    await ask(url, '/v1/session', { token, method: 'DELETE' })
     const { how, out } = await one.ended
     assert.is(how, 2)
     assert.match(out, /"type":"error","message":"Your session at .* has ended\. Log in again: /)
     assert.is((await all.ended).how, 2)
-    await service.end('SIGTERM')
   }))
 
 test('ends with 0 by Ctrl-C, and without a word when its reader has gone', () =>
-  inTemporary(async (folder) => {
-    const { url, end } = await startService(join(folder, 'data'))
-    const user = newUser(folder, url)
-    await user.run('login')
+  inWorld(async ({ user }) => {
     const following = startFollowing(user, 'audit', 'log', '-f')
     await until(() => following.out().includes('created the namespace'))
     assert.is((await following.end()).how, 0)
@@ -110,15 +97,11 @@ test('ends with 0 by Ctrl-C, and without a word when its reader has gone', () =>
     child.stdout!.destroy()
     await once(child, 'exit')
     assert.equal([child.exitCode, child.signalCode], [0, null])
-    await end('SIGTERM')
   }))
 
 test('a refusal says what to do', () =>
-  inTemporary(async (folder) => {
-    const { url, end } = await startService(join(folder, 'data'))
-    const [ada, bob] = [newUser(join(folder, 'ada'), url), newUser(join(folder, 'bob'), url)]
-    await ada.run('login')
-    await bob.run('login')
+  inWorld(async ({ url, user: ada, newUser }) => {
+    const bob = await newUser('bob')
     await put(url, sent(ada), 'open', { visibility: 'public' })
     const refused = async (user: User, ...words: string[]) => {
       const { how, out, err } = await user.run('audit', 'log', ...words)
@@ -150,7 +133,6 @@ test('a refusal says what to do', () =>
       ['--follow', '--desc'],
     ])
       assert.is((await refused(ada, ...words))[0], 2, words.join(' '))
-    await end('SIGTERM')
   }))
 
 test.run()

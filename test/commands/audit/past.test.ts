@@ -1,8 +1,8 @@
-import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from '../support/api.ts'
-import { type User, inTemporary, newUser, startService } from '../support/processes.ts'
+import type { User } from '../support/processes.ts'
+import { inWorld } from '../support/world.ts'
 
 const test = suite('tracebook audit show and diff')
 /** An integer that a double cannot hold. */
@@ -11,9 +11,8 @@ const RED = '\u001b[31m'
 
 const rawJSON = (text: string) => (JSON as unknown as { rawJSON(text: string): object }).rawJSON(text)
 
-/** A trace of two revisions of its own, one message between and one behind them; gives the revisions after each step. */
+/** Writes a trace with messages, and returns its revision after each step. */
 const written = async (url: string, user: User): Promise<number[]> => {
-  await user.run('login')
   const token = tokenIn(user.config)
   const put = (path: string, body: object) => ask(url, `/v1/traces/${path}`, { token, method: 'PUT', body })
   const revisions: number[] = []
@@ -33,12 +32,7 @@ const written = async (url: string, user: User): Promise<number[]> => {
 const call = (args: object) => ({ type: 'tool_call', content: { callId: 'c', toolName: 'look', args } })
 
 const withTrace = (work: (user: User, revisions: number[]) => Promise<unknown>) =>
-  inTemporary(async (folder) => {
-    const { url, end } = await startService(join(folder, 'data'))
-    const user = newUser(folder, url)
-    await work(user, await written(url, user))
-    await end('SIGTERM')
-  })
+  inWorld(async ({ url, user }) => work(user, await written(url, user)))
 
 const run = async (user: User, ...words: string[]) => {
   const { how, out, err } = await user.run('audit', ...words)

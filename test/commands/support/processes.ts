@@ -93,9 +93,9 @@ export type Terminal = {
   readonly rows?: number
 }
 
-/** Runs a command to its end. */
-export const run = (args: readonly string[], variables: Variables, program = ofClone): Promise<Ended> =>
-  start(args, variables, program).ended
+/** Runs a command to its end, in this process. Not for `serve`, which replaces its process. */
+export const run = (args: readonly string[], variables: Variables): Promise<Ended> =>
+  runCommand(args, { ...bareNeed(), ...variables })
 
 const ofService = (dataDir: string, port = 0): Variables => ({
   DATA_DIR: dataDir,
@@ -109,7 +109,7 @@ const ofService = (dataDir: string, port = 0): Variables => ({
 
 /** `tracebook serve` with these variables, to its end: for starts that must fail. */
 export const serveInVain = (dataDir: string, variables: Variables = {}): Promise<Ended> =>
-  run(['serve'], { ...ofService(dataDir), ...variables })
+  start(['serve'], { ...ofService(dataDir), ...variables }).ended
 
 export type RunningService = {
   readonly url: string
@@ -163,7 +163,7 @@ export const newUser = (folder: string, url: string, program?: Program): User =>
   return {
     config,
     claude,
-    run: (...args) => (program ? run(args, variables, program) : runCommand(args, { ...bareNeed(), ...variables })),
+    run: (...args) => (program ? start(args, variables, program).ended : run(args, variables)),
     onTerminal: ({ variables: more = {}, ...terminal }, ...args) =>
       runOnTerminal(args, { ...variables, ...more }, terminal, program ?? ofClone),
     start: (...args) => start(args, variables, program),

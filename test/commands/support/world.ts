@@ -1,23 +1,28 @@
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { ask, tokenIn } from './api.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { type Signer } from '../../../src/proof/note.ts'
 import { openAudited } from '../../proof/support.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { ask, tokenIn } from './api.ts'
 import { type User, inTemporary, newUser } from './processes.ts'
 
 export type World = {
   readonly url: string
   readonly databaseUrl: string
-  /** All that the world has stands below it. */
+  /** All files of the world are below it. */
   readonly folder: string
   /** A user who is logged in. */
   readonly user: User
   /** Another user, who is logged in. */
   newUser(name: string): Promise<User>
-  /** Stores a trace of a user, with messages of these texts, the user's and the agent's in turn. */
+  /** A machine that is not logged in. */
+  newMachine(name: string): User
+  /** Stores a trace of a user, with messages of these texts, alternately by the user and the agent. */
   putTrace(user: User, externalId: string, fields?: object, texts?: readonly string[]): Promise<void>
-  /** Ends the service before the work has ended. */
+  /** Stops the service. */
   stop(): Promise<void>
+  /** Starts the service again at the same address, with another key for checkpoints if one is given. */
+  restart(key?: Signer): Promise<void>
 }
 
 const messageOf = (text: string, i: number) => ({
@@ -27,28 +32,48 @@ const messageOf = (text: string, i: number) => ({
   parts: [{ type: 'text', content: { text } }],
 })
 
-/** Gives the work a service of its own, in this process, and a user of it. */
+const putTrace: (url: string) => World['putTrace'] =
+  (url) =>
+  async ({ config }, externalId, fields = {}, texts = []) => {
+    const token = tokenIn(config)
+    const path = `/v1/traces/${encodeURIComponent(externalId)}`
+    await ask(url, path, { token, method: 'PUT', body: { agentId: 'claude-code', ...fields } })
+    if (texts.length === 0) return
+    await ask(url, `${path}/messages/batch`, { token, method: 'POST', body: { messages: texts.map(messageOf) } })
+  }
+
+/** Runs `work` with a service of its own, in this process, and a user of it. */
 export const inWorld = (work: (world: World) => Promise<unknown>) =>
   inTemporary(async (folder) => {
     const database = await freshDatabase()
-    const { app, close } = await openAudited(database, { env: { SUMMARY_PROVIDER: 'none' } })
-    let closing: Promise<void> | undefined
-    const stop = () => (closing ??= close())
+    let port = 0
+    let close = async () => {}
+    const start = async (key?: Signer): Promise<string> => {
+      const opened = await openAudited(database, { env: { SUMMARY_PROVIDER: 'none' } }, key)
+      close = opened.close
+      const url = await opened.app.listen({ host: '127.0.0.1', port })
+      port = Number(new URL(url).port)
+      return url
+    }
+    const stop = async () => {
+      const closing = close
+      close = async () => {}
+      await closing()
+    }
     try {
-      const url = await app.listen({ host: '127.0.0.1', port: 0 })
+      const url = await start()
+      const newMachine = (name: string) => newUser(join(folder, name), url)
       const logIn = async (name: string) => {
-        const user = newUser(join(folder, name), url)
+        const user = newMachine(name)
         assert.is((await user.run('login')).how, 0)
         return user
       }
-      const putTrace: World['putTrace'] = async ({ config }, externalId, fields = {}, texts = []) => {
-        const token = tokenIn(config)
-        const path = `/v1/traces/${encodeURIComponent(externalId)}`
-        await ask(url, path, { token, method: 'PUT', body: { agentId: 'claude-code', ...fields } })
-        if (texts.length === 0) return
-        await ask(url, `${path}/messages/batch`, { token, method: 'POST', body: { messages: texts.map(messageOf) } })
+      const restart = async (key?: Signer) => {
+        await stop()
+        await start(key)
       }
-      await work({ url, databaseUrl: database.url, folder, user: await logIn('ada'), newUser: logIn, putTrace, stop })
+      const world = { url, databaseUrl: database.url, folder, newMachine, newUser: logIn, putTrace: putTrace(url) }
+      await work({ ...world, user: await logIn('ada'), stop, restart })
     } finally {
       await stop()
       await database.drop()

@@ -34,7 +34,7 @@ const forkOf = async (
   if (kept.origin !== head.origin && !isOriginAccepted)
     return `the origin of the log was ${kept.origin}, and is now ${head.origin}`
   if (head.size < kept.size)
-    return `the log has lost its end, for example with a restored backup: its newest checkpoint has size ${head.size}, the kept one ${kept.size}. ${KEPT_STAYS}`
+    return `the log has lost its end, for example with a restored backup: its newest checkpoint has size ${head.size}, the kept one has size ${kept.size}. ${KEPT_STAYS}`
   const path = `/v1/audit/consistency?from=${kept.size}&to=${head.size}`
   const proof = (await client.data(path, Consistency)).proof.map((text) => fromBase64(text) ?? Buffer.alloc(0))
   if (isConsistent(kept, head, proof)) return undefined

@@ -180,11 +180,11 @@ if (!process.env.TEST_LOG_URL)
 
       const second = await serve(scene, restored, { at: first.url, messages: 3 })
       assert.ok(second.size < first.size)
-      const lost = 'has lost its end, as after a restored backup'
+      const lost = 'has lost its end, for example with a restored backup'
       await assertRefused(auditor, first.url, lost, `size ${second.size}`, `size ${first.size}`)
       await second.close()
       await serve(scene, restored, { at: first.url, messages: 60 })
-      await assertRefused(auditor, first.url, 'events up to there were changed, or were lost', `size ${first.size}`)
+      await assertRefused(auditor, first.url, 'events before it were changed, or were lost', `size ${first.size}`)
     }))
 
 test.run()

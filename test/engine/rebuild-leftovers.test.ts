@@ -108,7 +108,7 @@ test('when its database session ends says that it can be run again', async ({ da
   await until(async () => (await holderOf(url, locks.swap(schema))) !== undefined)
   await endLeaderSession(sql, locks.rebuild(schema))
   assert.is(await ended, 1)
-  assert.match(await told, /^tracebook: the rebuild was broken off, .*run it again$/m)
+  assert.match(await told, /^tracebook: The rebuild stopped because .* Run it again\.$/m)
   await sql.query('rollback')
   const again = startRebuild(url)
   assert.is(await howItEnded(again), 0)

@@ -49,7 +49,7 @@ test('a projector says what it is; a second one, that it stands by', async () =>
     return { child, ended: howItEnded(child), says: (text: string) => until(() => said.join('').includes(text)), said }
   }
   const first = start()
-  await first.says('Tracebook works as projector\n')
+  await first.says('Tracebook runs as projector\n')
   await first.says('this process keeps the read models')
   assert.not.match(first.said.join(''), 'login')
   const second = start()

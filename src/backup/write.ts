@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { assertConverted } from '../log/postgres/convert.ts'
 import { closeConnection, newClient } from '../postgres/connect.ts'
 import { UnfinishedRestore, isRestoreUnfinished } from '../postgres/unfinished-restore.ts'
 import { version } from '../base/version.ts'
@@ -33,11 +34,7 @@ const assertServed = async (client: pg.Client) => {
     "select to_regclass('tracebook.kysely_migration') is not null as found",
   )
   if (!rows[0]!.found) throw new Error("the database holds no service's data: look at DATABASE_URL")
-  const old = await client.query<{ found: boolean }>(
-    "select to_regclass('log.unconverted_events') is not null as found",
-  )
-  if (old.rows[0]!.found)
-    throw new Error('the log was written by an older version, and is not converted yet: start the service once')
+  await assertConverted(client)
 }
 
 type Head = Pick<Header, 'migration' | 'through'> & { readonly events: number }

@@ -1,7 +1,8 @@
+import { closeConnection, newClient } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
-import { convertEvents } from './postgres/convert.ts'
+import { assertConverted, convertEvents } from './postgres/convert.ts'
 import type { EventLog, StoredRecord } from './log.ts'
-import { openPostgresLog } from './postgres/postgres-log.ts'
+import { type PostgresLogOptions, openPostgresLog } from './postgres/postgres-log.ts'
 import { wholeAppends } from './whole-appends.ts'
 
 export type OpenLogOptions = {
@@ -19,7 +20,19 @@ export type OpenLogOptions = {
 const openEventStore = async (options: { url: string }): Promise<EventLog<StoredRecord>> =>
   (await import('./eventstoredb/eventstoredb-log.ts')).openEventStoreLog(options)
 
-/** Opens the log of a service, in PostgreSQL or EventStoreDB, for appends of any size. @throws BadAddress */
+const openPostgres = async (options: PostgresLogOptions): Promise<EventLog<StoredRecord>> => {
+  const client = newClient(options.url, 'log')
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await assertConverted(client)
+  } finally {
+    await closeConnection(client)
+  }
+  return openPostgresLog(options)
+}
+
+/** Opens the log of a service, in PostgreSQL or EventStoreDB, for appends of any size. @throws BadAddress, NotConverted */
 export const openLog = async ({
   databaseUrl,
   eventStoreUrl,
@@ -29,7 +42,7 @@ export const openLog = async ({
   wholeAppends(
     eventStoreUrl
       ? await openEventStore({ url: eventStoreUrl, ...options })
-      : openPostgresLog({ url: databaseUrl, ...(connections ? { connections } : {}), ...options }),
+      : await openPostgres({ url: databaseUrl, ...(connections ? { connections } : {}), ...options }),
   )
 
 export const isPostgresUrl = (url: string): boolean => /^postgres(ql)?:/i.test(url)

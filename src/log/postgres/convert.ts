@@ -19,6 +19,26 @@ const STEP_EVENTS = 20_000
 /** The old table gives its end back to the file system after so many steps, so that the disk never holds everything twice. */
 const VACUUM_STEPS = 32
 
+/** The log is stored as an older version has written it, all of it or a part. */
+export class NotConverted extends Error {
+  override readonly name = 'NotConverted'
+
+  constructor() {
+    super('The log was written by an older version and is not converted yet: start the service of this version once.')
+  }
+}
+
+const oldTables = `
+  select exists (
+    select from pg_class where oid in (to_regclass('log.unconverted_events'), to_regclass('log.events')) and relkind = 'r'
+  ) as found`
+
+/** For readers of a log that nobody may have converted: a part of it would look like a log that lost the rest. @throws NotConverted */
+export const assertConverted = async (client: pg.ClientBase): Promise<void> => {
+  const { rows } = await client.query<{ found: boolean }>(oldTables)
+  if (rows[0]!.found) throw new NotConverted()
+}
+
 const exists = "select to_regclass('log.unconverted_events') is not null as found"
 
 const lastEvents = `

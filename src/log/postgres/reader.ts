@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { int8s } from '../../postgres/arrays.ts'
 import { isTransient } from '../../postgres/errors.ts'
 import { LogUnavailable, type Position, type ReadOptions, type StoredRecord, type Revision } from '../log.ts'
-import { type StoredRow, headsOf, recordsOf } from './rows.ts'
+import { type StoredRow, headAt, recordsOf } from './rows.ts'
 
 /** A page ends before the row that would make it larger than this, in events and bytes. */
 export const PAGE_EVENTS = 1_000
@@ -140,7 +140,7 @@ export const newReader = (pool: pg.Pool): Reader => {
     ...record,
     position: last,
     id,
-    ...headsOf(heads)[place - 1]!,
+    ...headAt(heads, place - 1),
   })
 
   async function* readRevisions(stream: string, revisions: readonly Revision[]) {

@@ -107,6 +107,16 @@ export const headsWithoutFirst = (heads: string, count: number): string => {
   return JSON.stringify(runs)
 }
 
+/** The type and the metadata of the event at a place of a row, from 0. */
+export const headAt = (heads: string, place: number): Pick<NewEvent, 'type' | 'metadata'> => {
+  let left = place
+  for (const run of JSON.parse(heads) as Run[]) {
+    if (left < run[0]) return { type: run[1], metadata: metadataAt(run, left) }
+    left -= run[0]
+  }
+  throw new RangeError(`a row has ${place - left} heads, and an event at ${place}`)
+}
+
 /** The type and the metadata of each event of a row. */
 export const headsOf = (heads: string): Pick<NewEvent, 'type' | 'metadata'>[] =>
   (JSON.parse(heads) as Run[]).flatMap((run) =>

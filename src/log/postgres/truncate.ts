@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { opensAppend } from '../chunks.ts'
 import type { Revision } from '../log.ts'
 import { queryWithRetry } from './reader.ts'
-import { headsOf, headsWithoutFirst } from './rows.ts'
+import { headAt, headsWithoutFirst } from './rows.ts'
 
 /** One statement deletes so many events, unless an append alone has more. */
 const STEP = 2_000
@@ -31,7 +31,7 @@ type Row = { readonly revision: Revision; readonly size: number; readonly heads:
 
 const firstOf = ({ revision, size }: Row): Revision => revision - BigInt(size) + 1n
 
-const opens = ({ heads }: Row): boolean => opensAppend({ ...headsOf(heads)[0]!, id: '', data: '' })
+const opens = ({ heads }: Row): boolean => opensAppend({ ...headAt(heads, 0), id: '', data: '' })
 
 /** What one statement deletes: events from a revision on, and the heads that the row has then whose end stays, if it has one. */
 type Step = { readonly from: Revision; readonly heads: string | null }

@@ -1,3 +1,4 @@
+import { assertConverted } from '../../log/postgres/convert.ts'
 import { closeConnection, newClient } from '../../postgres/connect.ts'
 import { copyRows } from './binary-rows.ts'
 import type { EventSource, HashedEvent } from './hashed-event.ts'
@@ -25,6 +26,10 @@ type Pending = { readonly events: readonly HashedEvent[]; readonly hashed: Promi
 /** The events of a log in PostgreSQL, read as bytes, and hashed on a thread of their own. */
 export const openPostgresEvents = async (url: string): Promise<EventSource> => {
   const [client, other] = [await openReadOnly(url), await openReadOnly(url)]
+  await assertConverted(client).catch(async (error: unknown) => {
+    await Promise.all([client.end(), other.end()])
+    throw error
+  })
   const hashing = [openHashing(), openHashing()] as const
 
   /** Reads the records that some queries give, one after the other; hashes while it reads on. */

@@ -1,12 +1,15 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { convertEvents } from '../../../src/log/postgres/convert.ts'
+import { NotConverted, convertEvents } from '../../../src/log/postgres/convert.ts'
+import { readBackup } from '../../../src/backup/write.ts'
+import { openLog } from '../../../src/log/open-log.ts'
+import { openPostgresEvents } from '../../../src/proof/verify/postgres-events.ts'
 import { openPostgresLog } from '../../../src/log/postgres/postgres-log.ts'
 import type { NewEvent } from '../../../src/log/log.ts'
 import { int4s, int8s, jsons, texts, uuids } from '../../../src/postgres/arrays.ts'
 import { migrate, migrateTo } from '../../../src/postgres/migrate.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
-import { all, anAppend, numbered } from '../support/events.ts'
+import { all, anAppend, errorOf, numbered } from '../support/events.ts'
 
 const test = suite('a log that an older version has written')
 
@@ -95,6 +98,30 @@ test('cannot be appended to by a process of the older version, which says so as 
   const error = await appendTo(database.url, 'a', 5, numbered(1)).catch((error: unknown) => error)
   assert.is((error as { code: string }).code, '55000')
   await convertEvents(database.url)
+  await database.drop()
+})
+
+test('is not read before all of it is converted: a part would look like a log that lost the rest', async () => {
+  const database = await openOld()
+  const { url } = database
+  const refused = async () => {
+    for (const read of [
+      () => openLog({ databaseUrl: url }),
+      () => openPostgresEvents(url),
+      () => readBackup({ url, at: 0 }, () => {}).next(),
+    ])
+      assert.instance(await errorOf(read()), NotConverted)
+  }
+  await refused()
+  await migrate(database.url)
+  await refused()
+  const breakOff = () => {
+    throw new Error('broken off')
+  }
+  await errorOf(convertEvents(database.url, { stepBytes: 20_000, report: breakOff }))
+  await refused()
+  await convertEvents(database.url)
+  await (await openLog({ databaseUrl: database.url })).close()
   await database.drop()
 })
 

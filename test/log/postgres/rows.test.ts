@@ -2,7 +2,15 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NewEvent } from '../../../src/log/log.ts'
-import { ROW_BYTES, ROW_EVENTS, headsOf, headsWithoutFirst, recordsOf, rowsOf } from '../../../src/log/postgres/rows.ts'
+import {
+  ROW_BYTES,
+  ROW_EVENTS,
+  headAt,
+  headsOf,
+  headsWithoutFirst,
+  recordsOf,
+  rowsOf,
+} from '../../../src/log/postgres/rows.ts'
 import { numbered } from '../support/events.ts'
 
 const test = suite('rows of the Postgres log')
@@ -53,6 +61,7 @@ test('may lose their first events', () => {
     fc.property(fc.array(event, { minLength: 1, maxLength: 30 }), fc.nat(30), (events, count) => {
       const { heads } = rowsOf(events)[0]!
       assert.equal(headsOf(headsWithoutFirst(heads, count)), headsOf(heads).slice(count))
+      for (const [place, head] of headsOf(heads).entries()) assert.equal(headAt(heads, place), head)
     }),
   )
 })

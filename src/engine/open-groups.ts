@@ -59,17 +59,8 @@ export type OpenGroups = {
   close(): Promise<void>
 }
 
-export type OpenGroupsOptions = {
-  readonly url: string
+export type OpenGroupsOptions = Omit<OpenGroupOptions, 'group' | 'observe'> & {
   readonly groups: readonly Group[]
-  readonly log: EventLog
-  readonly codec: Codec
-  /** Whether this process runs projections. */
-  readonly runs: boolean
-  /** The last position that this node's caches have observed. */
-  readonly lastSeen: Pick<Watermark, 'position'>
-  readonly logger: RunnerOptions['logger']
-  readonly outage: RunnerOptions['outage']
   /** Called after each batch, for the metrics; `ms` is how long it took. */
   readonly observe: (group: string, events: number, ms: number) => void
 }

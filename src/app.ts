@@ -43,6 +43,7 @@ import { installMetrics, metricsRoute } from './http/metrics.ts'
 import { installOpenApi } from './http/openapi.ts'
 import { refuseOtherMethods } from './http/other-methods.ts'
 import { installSecurity, unhookedHeaders } from './http/security.ts'
+import { newRequestLogger } from './http/request-logger.ts'
 import { boundSockets, endAnsweredUpgrades } from './http/sockets.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
@@ -64,6 +65,7 @@ const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck)
     clientErrorHandler: answerBrokenHead,
     http: { requireHostHeader: false }, // its answer is not in our envelope
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: newRequestLogger,
     genReqId: ({ headers }) => {
       const given = headers['x-request-id']
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
@@ -92,8 +94,9 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   endAnsweredUpgrades(app)
   installBodies(app, service.bodyThreads, service.permits)
   installValidation(app)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    done()
   })
   installMetrics(app, service)
   installHost(app, service.config, checkHost)

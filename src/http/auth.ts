@@ -140,9 +140,9 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
     if (request.caller) reply.header('cache-control', 'private')
   })
   // The caller may lose rights while a body arrives slowly.
-  app.addHook('preValidation', async (request) => {
-    if (!request.caller || performance.now() - request.authenticatedAt < REAUTHENTICATE_MS) return
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (!request.caller || performance.now() - request.authenticatedAt < REAUTHENTICATE_MS) return done()
     request.caller = undefined
-    await authenticate(request)
+    authenticate(request).then(() => done(), done)
   })
 }

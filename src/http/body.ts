@@ -46,7 +46,10 @@ export const installBodies = (app: FastifyInstance, threads: BodyThreads, permit
     if (bytes.length === 0) return undefined
     return threads.read(config.readBody ?? membersOf(undefined), bytes) // an unknown path has no `readBody`
   })
-  app.addHook('onSend', async (request) => request.arrived?.done())
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    request.arrived?.done()
+    done(null, payload)
+  })
   app.addContentTypeParser('*', (request: FastifyRequest, payload, done) => {
     if (payload.destroyed) return done(invalid(undefined, BROKEN_OFF), undefined)
     payload.resume()

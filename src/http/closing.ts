@@ -8,9 +8,8 @@ export const installClosing = (app: FastifyInstance): void => {
   app.addHook('preClose', async () => {
     isClosing = true
   })
-  app.addHook('onRequest', async (request) => {
-    if (!isClosing) return
-    await drain(request.raw)
-    throw new Unavailable('the service is stopping')
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!isClosing) return done()
+    drain(request.raw).then(() => done(new Unavailable('the service is stopping')), done)
   })
 }

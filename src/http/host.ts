@@ -50,16 +50,21 @@ const foreign = (hostname: string) => new ForeignHost(hostname.slice(0, MAX_SHOW
 export const newHostCheck = ({ HOST, PUBLIC_URL, ALLOWED_HOSTS }: HostSettings): HostCheck => {
   const isChecked = listensOnLoopback({ HOST }) || ALLOWED_HOSTS.length > 0
   const known = new Set([...ALLOWED_HOSTS, ...(PUBLIC_URL ? [new URL(PUBLIC_URL).hostname] : [])])
+  /** Most clients send the same header as the one before. */
+  let lastAccepted: string | undefined
   return (request) => {
     const [header, ...others] = hostsOf(request)
     if (others.length > 0) return malformed('The request has more than one Host header: send one')
+    if (header !== undefined && header === lastAccepted) return undefined
     // HTTP/1.0 does not require the header, and some probes omit it.
     if (header === undefined && !isChecked && request.httpVersion === '1.0') return undefined
     if (!header) return malformed('The request has no Host header: send one')
     const hostname = hostnameOf(header)
     if (hostname === undefined)
       return malformed('The Host header is not valid: send a name or an address, and a port if needed')
-    return !isChecked || isLoopback(hostname) || known.has(hostname) ? undefined : foreign(hostname)
+    if (isChecked && !isLoopback(hostname) && !known.has(hostname)) return foreign(hostname)
+    lastAccepted = header
+    return undefined
   }
 }
 

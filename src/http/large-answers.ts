@@ -101,14 +101,19 @@ export const installLargeAnswers = (app: FastifyInstance, { answers }: { readonl
     return this.send(streamOf(bytesOf(texts), permit))
   })
 
-  app.addHook('onSend', async (_request, reply, payload) => {
-    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
+  /** A large payload as a stream. */
+  const inParts = async (reply: FastifyReply, payload: string | Buffer, length: number) => {
+    const permit = await begin(reply, length)
+    return permit ? streamOf(slicesOf(typeof payload === 'string' ? Buffer.from(payload) : payload), permit) : payload
+  }
+
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload)
     const length = Buffer.byteLength(payload)
     if (length < LARGE_BYTES) {
       held.get(reply)?.resize(length)
-      return payload
+      return done(null, payload)
     }
-    const permit = await begin(reply, length)
-    return permit ? streamOf(slicesOf(typeof payload === 'string' ? Buffer.from(payload) : payload), permit) : payload
+    inParts(reply, payload, length).then((sent) => done(null, sent), done)
   })
 }

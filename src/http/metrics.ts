@@ -90,7 +90,7 @@ export type MetricsOptions = { readonly metrics: Metrics; readonly logger: Pick<
 
 /** Measures every request by its route; there would be too many paths. */
 export const installMetrics = (app: FastifyInstance, { metrics, logger }: MetricsOptions): void => {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
     const seconds = reply.elapsedTime / 1_000
     metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, seconds)
@@ -99,6 +99,7 @@ export const installMetrics = (app: FastifyInstance, { metrics, logger }: Metric
       const who = caller ? { userId: caller.userId, sessionId: caller.sessionId } : {}
       request.log.debug({ method: request.method, route, status: reply.statusCode, seconds, ...who }, 'answered')
     }
+    done()
   })
 }
 

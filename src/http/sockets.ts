@@ -58,7 +58,8 @@ export const boundSockets = (server: Server, { sockets, logger, lines }: Sockets
 
 /** Ends the connection of an upgrade that was refused: Node does not watch it any more, so it would stay open for ever. */
 export const endAnsweredUpgrades = (app: FastifyInstance): void => {
-  app.addHook('onResponse', async ({ raw }) => {
+  app.addHook('onResponse', ({ raw }, _reply, done) => {
     if (raw.headers.upgrade !== undefined) raw.socket.end(() => raw.socket.destroy())
+    done()
   })
 }

@@ -7,10 +7,16 @@ const DATA = Buffer.from(',"type":"progress","data":')
 const UUID = Buffer.from(',"uuid":"')
 
 /**
- * Members that decide whether a line counts; the last one also shows whether another line is glued to this one. They are searched
- * without the quote in front, because a search that begins with a rare byte takes a seventh of the time.
+ * Members that decide whether a line counts; the last one also shows whether another line is glued to this one. Each is searched from
+ * its capital on first: a search that begins with a rare byte takes a fifth of the time.
  */
-const NEEDED = ['isMeta":', 'isCompactSummary":', 'isSidechain":'].map((text) => Buffer.from(text))
+const NEEDED = ['isMeta":', 'isCompactSummary":', 'isSidechain":'].map((name) => ({
+  name: Buffer.from(name),
+  fromCapital: Buffer.from(name.slice(name.search(/[A-Z]/))),
+}))
+
+const isNeeded = (bytes: Buffer): boolean =>
+  NEEDED.some(({ name, fromCapital }) => bytes.includes(fromCapital) && bytes.includes(name))
 
 /** The kind of a line shows within its first bytes. */
 const START = 2_048
@@ -49,7 +55,7 @@ const tailOf = (rest: Buffer): Json | undefined => {
 /** A line without its unused value; undefined where the whole line has to be parsed. */
 const withoutUnused = (bytes: Buffer, from: number): ParsedLine | undefined => {
   const rest = bytes.subarray(from)
-  if (rest.at(-1) !== CURLY || NEEDED.some((each) => rest.includes(each))) return undefined
+  if (rest.at(-1) !== CURLY || isNeeded(rest)) return undefined
   const head = headOf(bytes, from)
   if (!head) return undefined
   const json = head.json['type'] === 'progress' ? { ...head.json, ...tailOf(rest) } : head.json
@@ -71,5 +77,5 @@ export const usedBytes: LineForm = {
     const isEnough = json && hasAll(json['type'] === 'progress' ? { uuid: '', ...json } : json)
     return isEnough ? from : undefined
   },
-  needed: NEEDED,
+  isNeeded,
 }

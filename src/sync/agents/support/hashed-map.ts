@@ -12,15 +12,16 @@ export const hashOf = (text: string): number => {
   return (high & 0x1fffff) * 2 ** 32 + (low >>> 0) || 1
 }
 
-/** A hash and a value in each slot; a hash of 0 is a free slot. */
+/** A hash and a value in each slot; a hash of 0 is a free slot. The number of slots is a power of two. */
 type Slots = { readonly hashes: Float64Array; readonly values: Uint32Array }
 
 const newSlots = (length: number): Slots => ({ hashes: new Float64Array(length), values: new Uint32Array(length) })
 
 /** The slot that holds a hash, or else the free slot for it. */
 const slotOf = (hash: number, { hashes }: Slots): number => {
-  let slot = hash % hashes.length
-  while (hashes[slot] !== 0 && hashes[slot] !== hash) slot = (slot + 1) % hashes.length
+  const last = hashes.length - 1
+  let slot = (hash >>> 0) & last
+  while (hashes[slot] !== 0 && hashes[slot] !== hash) slot = (slot + 1) & last
   return slot
 }
 

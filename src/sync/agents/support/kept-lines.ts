@@ -6,15 +6,18 @@ const MAX_LENGTH = 2 << 20
 /** All lines of a reading, and the place after them. */
 export type KeptLines = { readonly lines: readonly ObjectLine[]; readonly end: Place }
 
-/** Keeps the lines of a reading as long as they have at most 2 MiB, so that the next reading need not parse them again. */
-export const newKeptLines = () => {
+/**
+ * Keeps the lines of a reading as long as they have at most 2 MiB, so that the next reading need not parse them again. The text of a
+ * line that has an id (`hasId`) is not kept: half of the memory, which the garbage collector would move.
+ */
+export const newKeptLines = (hasId: (line: ObjectLine) => boolean) => {
   let lines: ObjectLine[] | undefined = []
   let length = 0
   return {
     add: (line: ObjectLine): void => {
       length += line.text.length
       if (length > MAX_LENGTH) lines = undefined
-      else lines?.push(line)
+      else lines?.push(hasId(line) ? { ...line, text: '' } : line)
     },
     /** Undefined where they were too many. `end` is the place after the last line. */
     all: (end: Place): KeptLines | undefined => lines && { lines, end },

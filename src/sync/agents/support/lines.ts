@@ -34,10 +34,10 @@ export type LineForm = {
   readonly parse: (bytes: Buffer) => ParsedLine | undefined
   /**
    * How many of the first bytes of a long line `parse` needs, besides the end of the line; undefined where it may need all. Bytes that
-   * contain one of `needed` are not left out.
+   * contain something else that it needs (`isNeeded`) are not left out.
    */
   readonly enough?: (beginning: Buffer) => number | undefined
-  readonly needed?: readonly Buffer[]
+  readonly isNeeded?: (bytes: Buffer) => boolean
 }
 
 const wholeLines: LineForm = {
@@ -63,21 +63,21 @@ const END = 4_096
 /** Replaces what was left out of a line. It occurs in no JSON, so that a shortened line is not parsed as a whole one. */
 const LEFT_OUT = Buffer.from([0])
 
-/** The rest of a shortened line, of which only the end is kept. `end` is undefined where the rest contains one of `needed`. */
-const newRest = (needed: readonly Buffer[]) => {
+/** The rest of a shortened line, of which only the end is kept. `end` is undefined where the rest contains what is needed. */
+const newRest = (isNeeded: (bytes: Buffer) => boolean) => {
   let kept: Buffer | undefined = Buffer.alloc(0)
   return {
     add: (part: Buffer): void => {
-      // Together with the end of the part before, in which one of `needed` may begin.
+      // Together with the end of the part before, in which what is needed may begin.
       const both: Buffer | undefined = kept && Buffer.concat([kept, part])
-      kept = both && !needed.some((each) => both.includes(each)) ? Buffer.from(both.subarray(-END)) : undefined
+      kept = both && !isNeeded(both) ? Buffer.from(both.subarray(-END)) : undefined
     },
     end: (): Buffer | undefined => kept,
   }
 }
 
 /** Collects the bytes of a line that has not ended yet. */
-const newUnfinished = ({ enough, needed = [] }: LineForm) => {
+const newUnfinished = ({ enough, isNeeded = () => false }: LineForm) => {
   let parts: Buffer[] = []
   let [length, looked, size] = [0, LONG, 0]
   let rest: ReturnType<typeof newRest> | undefined
@@ -90,7 +90,7 @@ const newUnfinished = ({ enough, needed = [] }: LineForm) => {
     parts = [all]
     const count = enough(all)
     if (count === undefined) return
-    rest = newRest(needed)
+    rest = newRest(isNeeded)
     rest.add(all.subarray(count))
     parts = [Buffer.from(all.subarray(0, count)), LEFT_OUT]
   }

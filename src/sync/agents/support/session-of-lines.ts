@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import type { ReadOptions, Session, SessionMessage } from '../agent.ts'
 import type { ReadSessionFile } from './files.ts'
 import { isZstd } from './chunks.ts'
@@ -51,7 +51,7 @@ const firstReading = async <State, Saved>(
     report(line)
   }
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead: undefined })
-  const [at, keeping] = [{ ...(from?.place ?? beginning()) }, newKeptLines()]
+  const [at, keeping] = [{ ...(from?.place ?? beginning()) }, newKeptLines(parser.hasId ?? (() => false))]
   const checksums = newChecksums(from && checksumsOf(from.fingerprint, from.place.offset))
   let [objects, isUnderstood] = [0, from !== undefined]
   for await (const line of lines(path, size, note, at, isZstd(path) ? undefined : checksums.add)) {
@@ -113,13 +113,21 @@ async function* secondReading<State, Saved>(
   await onEnd(found && { ...found, next: at.line })
 }
 
-const changedAt = async (path: string): Promise<string> => String((await stat(path, { bigint: true })).mtimeNs)
+const changedAt = (path: string): string => String(statSync(path, { bigint: true }).mtimeNs)
+
+/** Whether a file was not written since; false where it was deleted. */
+const isUnwritten = (path: string, { changed }: FileThen): boolean => {
+  try {
+    return changedAt(path) === changed
+  } catch {
+    return false
+  }
+}
 
 /** Whether everything that was read is still in the file: nothing was written meanwhile, or lines were only appended. */
 const isStillThere = async (path: string, now: FileThen, read: Checksums, from: ResumePoint | undefined) => {
   if (read.length !== now.size) return false
-  const changed = await changedAt(path).catch(() => undefined)
-  return changed === now.changed || isAsRead(path, read, from?.place.offset ?? 0)
+  return isUnwritten(path, now) || isAsRead(path, read, from?.place.offset ?? 0)
 }
 
 /** Whether a file was written since all of what was read earlier was last checked. */
@@ -131,7 +139,7 @@ export const sessionOfLines =
   <State, Saved>(parser: LineParser<State, Saved>, lines: ReadLines = objectLines): ReadSessionFile =>
   async (path, { size, onMalformed, resume }): Promise<Session> => {
     const source = { path, size, parser, lines }
-    const now = { size, changed: await changedAt(path) }
+    const now = { size, changed: changedAt(path) }
     const point = resume === undefined ? undefined : await readResumePoint(path, now, parser.version, resume)
     const resumed = point && (await resumedReading(source, point, onMalformed))
     const from = resumed && point

@@ -16,7 +16,7 @@ const line = (number: number, offset: number, text: string): ObjectLine => ({
 
 test('are given again as they were, and the place moves with them, behind the last one too', () => {
   const [first, second] = [line(1, 0, '{}'), line(4, 30, '{"a":1}')]
-  const keeping = newKeptLines()
+  const keeping = newKeptLines(() => false)
   keeping.add(first)
   keeping.add(second)
   const kept = keeping.all({ line: 6, offset: 50 })
@@ -34,12 +34,23 @@ test('are given again as they were, and the place moves with them, behind the la
 })
 
 test('are dropped once there are too many, and none are kept from then on', () => {
-  const keeping = newKeptLines()
+  const keeping = newKeptLines(() => false)
   keeping.add(line(1, 0, 'x'.repeat(1_900 << 10)))
   assert.ok(keeping.all(beginning()))
   keeping.add(line(2, 1_900 << 10, 'x'.repeat(200 << 10)))
   keeping.add(line(3, 2_100 << 10, '{}'))
   assert.is(keeping.all(beginning()), undefined)
+})
+
+test('of a line that has an id the text is not kept', () => {
+  const keeping = newKeptLines(({ number }) => number === 1)
+  keeping.add(line(1, 0, '{"uuid":"u-1"}'))
+  keeping.add(line(2, 15, '{}'))
+  const { lines } = keeping.all(beginning())!
+  assert.equal(
+    lines.map(({ text }) => text),
+    ['', '{}'],
+  )
 })
 
 test.run()

@@ -2,8 +2,13 @@ import { once } from 'node:events'
 import { type Socket, connect } from 'node:net'
 
 /** One request ready to be sent. */
-export const requestBytes = (method: string, path: string, headers: Record<string, string>, body?: string): Buffer => {
-  const payload = body === undefined ? Buffer.alloc(0) : Buffer.from(body)
+export const requestBytes = (
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: string | Buffer,
+): Buffer => {
+  const payload = typeof body === 'string' ? Buffer.from(body) : (body ?? Buffer.alloc(0))
   const lines = {
     host: 'localhost',
     ...headers,

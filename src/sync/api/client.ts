@@ -42,8 +42,8 @@ export type ApiClient = {
   /** With `unlessDeleted` a deleted trace is not created again: RequestFailed with status 410. */
   readonly putTrace: (externalId: string, fields: TraceBody, unlessDeleted?: boolean) => Promise<void>
   readonly patchTrace: (externalId: string, fields: TraceBody) => Promise<void>
-  /** `messages` are up to 200 messages, each as JSON text. */
-  readonly upsertMessages: (externalId: string, messages: readonly string[]) => Promise<UpsertCounts>
+  /** `messages` are up to 200 messages, each as JSON text in UTF-8. */
+  readonly upsertMessages: (externalId: string, messages: readonly Buffer[]) => Promise<UpsertCounts>
 }
 
 /** The response header with the position of a write. */
@@ -52,8 +52,14 @@ const LOG_POSITION = 'x-log-position'
 /** Makes the client of a server, for a session where there is a token. */
 export type NewApiClient = (server: string, token?: string) => ApiClient
 
-/** The request body of a batch, from messages as JSON text. */
-export const batchJson = (messages: readonly string[]): string => `{"messages":[${messages.join(',')}]}`
+const [START, COMMA, END] = ['{"messages":[', ',', ']}'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
+
+/**
+ * The request body of a batch, from messages as JSON text in UTF-8. Bytes lie outside of the heap, where the garbage collector does
+ * not move them, and are sent as they are.
+ */
+export const batchJson = (messages: readonly Buffer[]): Buffer =>
+  Buffer.concat([START, ...messages.flatMap((message, i) => (i === 0 ? [message] : [COMMA, message])), END])
 
 /** A user who has left all namespaces cannot store traces. Throws RequestFailed with status 403 for a session without a namespace. */
 const requireNamespace = <Session extends Partial<WithNamespace>>(session: Session): Session & WithNamespace => {

@@ -11,7 +11,7 @@ type Sent = {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | undefined
+  readonly body?: string | Buffer | undefined
 }
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string }
@@ -58,7 +58,7 @@ const headersOf = ({ rawHeaders }: http.IncomingMessage): Headers => {
 const answerTo = async (
   request: http.ClientRequest,
   url: string,
-  body: string | undefined,
+  body: Sent['body'],
   maxBytes: number,
 ): Promise<Answer> => {
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {

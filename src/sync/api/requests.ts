@@ -25,9 +25,9 @@ type Parsed<Value> = Value extends object ? { [Name in keyof Value]: Parsed<Excl
 
 type PathInput<R extends Route> = 'path' extends keyof R ? InputMember<'path', PathOf<R>> : unknown
 type QueryInput<R extends Route> = 'query' extends keyof R ? InputMember<'query', OrText<QueryOf<R>>> : unknown
-/** A body, or its JSON text, which is sent as it is. */
+/** A body, or its JSON text in UTF-8, which is sent as it is. */
 type BodyInput<R extends Route> = 'body' extends keyof R
-  ? { readonly body: BodyOf<R> } | { readonly json: string }
+  ? { readonly body: BodyOf<R> } | { readonly json: Buffer }
   : unknown
 
 /** The parameters and the body of a request to a route. */
@@ -48,7 +48,7 @@ type Input = {
   readonly path?: Readonly<Record<string, unknown>>
   readonly query?: Readonly<Record<string, unknown>>
   readonly body?: unknown
-  readonly json?: string
+  readonly json?: Buffer
 }
 
 /** Sends requests to a server. Every method throws RequestFailed. */

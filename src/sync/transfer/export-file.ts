@@ -125,8 +125,8 @@ const encode = (json: string, line: number): EncodedMessage => {
     return [`${JSON.stringify(key)}:${text}`]
   })
   const { externalId } = check(Message, json, `message ${line}`)
-  const sent = `{${members.join(',')}}`
-  return { externalId, line, json: sent, bytes: Buffer.byteLength(sent), digest: NO_DIGEST, truncations: [] }
+  const sent = Buffer.from(`{${members.join(',')}}`)
+  return { externalId, line, json: sent, bytes: sent.length, digest: NO_DIGEST, truncations: [] }
 }
 
 const stampOf = async (path: string): Promise<string> => {

@@ -55,11 +55,11 @@ const truncateMessage = (message: SessionMessage): Truncated<SessionMessage> => 
   return { value, truncations: [...names].map((name) => describeTruncation(name, SHORT_TEXT)) }
 }
 
-/** A message as it is sent: its JSON text, the size of the text in bytes, and its digest. */
+/** A message as it is sent: its JSON text in UTF-8, the size of that in bytes, and its digest. */
 export type EncodedMessage = {
   readonly externalId: string
   readonly line: number
-  readonly json: string
+  readonly json: Buffer
   readonly bytes: number
   readonly digest: Uint8Array
   /** A description of each text that had to be truncated. */
@@ -72,12 +72,12 @@ export type EncodedMessage = {
  */
 export const encodeMessage = (message: SessionMessage): EncodedMessage => {
   const { value, truncations } = truncateMessage(message)
-  const json = JSON.stringify(value)
+  const json = Buffer.from(JSON.stringify(value))
   return {
     externalId: message.externalId,
     line: message.order,
     json,
-    bytes: Buffer.byteLength(json),
+    bytes: json.length,
     digest: digestBytes(json),
     truncations,
   }

@@ -80,7 +80,7 @@ export const newComparison = (connection: Connection, externalId: string): ((bat
     const kindOf = ({ externalId: id, json }: EncodedMessage): keyof Compared => {
       const found = stored.get(id)
       if (!found) return 'toSend'
-      const message = parseExact(json) as AnyMessage
+      const message = parseExact(json.toString()) as AnyMessage
       if (isSameMessage(message, found)) return 'same'
       return isWithin(message, found) && !isWithin(found, message) ? 'shorter' : 'toSend'
     }

@@ -40,7 +40,7 @@ const session: SessionState = {
   fields: new Map([['title', 'd']]),
   sentFrom: undefined,
 }
-const message = { externalId: 'm', digest: new Uint8Array(digestBytes('text')) }
+const message = { externalId: 'm', digest: new Uint8Array(digestBytes(Buffer.from('text'))) }
 
 test('is found again, with the text to go on reading from, by its owner only', async ({ open, file }) => {
   const states = await open().of(place)

@@ -1,6 +1,6 @@
 import type { Agent } from '../agent.ts'
 import { objectsOf, sessionPerFile } from '../support/files.ts'
-import { linesOf } from '../support/lines.ts'
+import { linesInParts } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { isSessionFile, keptDays, sessionFolders, skipsFolder } from './places.ts'
 import { beginsLikeLine, isKnownLine } from './known-lines.ts'
@@ -26,5 +26,5 @@ export const claudeCode: Agent = {
   extensions: ['.jsonl'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isKnownLine) || beginsLikeLine(beginning),
   keptDays,
-  sessions: sessionPerFile(sessionOfLines(parserOf(id, version), linesOf(usedBytes))),
+  sessions: sessionPerFile(sessionOfLines(parserOf(id, version), linesInParts(usedBytes))),
 }

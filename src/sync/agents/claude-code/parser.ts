@@ -1,5 +1,5 @@
 import type { SessionMessage } from '../agent.ts'
-import { isExternalId, type LineIds, newLineIds, type SavedIds } from '../support/external-ids.ts'
+import { type LineIds, newLineIds, type SavedIds } from '../support/external-ids.ts'
 import { type HashedMap, newHashedMap, type SavedMap } from '../support/hashed-map.ts'
 import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
@@ -9,6 +9,7 @@ import { modelOf } from './content.ts'
 import { newAnswers } from './answers.ts'
 import { answerId, extendAnswer, type OpenAnswer, readLine } from './messages.ts'
 import { type EarlyResults, newEarlyResults, type SavedResults } from './early-results.ts'
+import { keepLine } from './kept-line.ts'
 import { isSubAgent, newOutline, type Outline, type SavedOutline } from './outline.ts'
 import { wholeOutput } from './persisted.ts'
 
@@ -119,7 +120,7 @@ const save = ({ ahead, open, uuids, answers, calls, early, lineId, outline, last
 export const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
   version: `${agentId}/${version}/1`,
   understands: isKnownLine,
-  hasId: ({ json }) => isExternalId(json['uuid']),
+  keep: keepLine,
   start,
   step,
   describe: ({ outline, uuids }, path) => outline.describe(agentId, path, (uuid) => uuids.get(uuid) !== undefined),

@@ -3,7 +3,7 @@ import { basename, join, sep } from 'node:path'
 import type { Agent } from '../agent.ts'
 import { sessionPerFile } from '../support/files.ts'
 import { parseObject } from '../support/json.ts'
-import { type ObjectLine, objectLines, type Place } from '../support/lines.ts'
+import { type ObjectLine, objectLinesInParts, type Place } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { parserOf } from './parser.ts'
 
@@ -16,15 +16,15 @@ async function* records(
   onMalformed: (line: number) => void,
   at: Place,
   onBytes?: (bytes: Buffer) => void,
-): AsyncGenerator<ObjectLine> {
-  if (!path.endsWith('.json')) return yield* objectLines(path, size, onMalformed, at, onBytes)
+): AsyncGenerator<Iterable<ObjectLine>> {
+  if (!path.endsWith('.json')) return yield* objectLinesInParts(path, size, onMalformed, at, onBytes)
   if (size > MAX_DOCUMENT)
     throw new Error(
       `expected a JSON document of at most 32 MiB, because it is parsed as a whole, got ${Math.ceil(size / 2 ** 20)} MiB`,
     )
   const text = (await readFile(path, 'utf8')).trim()
   const json = parseObject(text)
-  if (json) yield { number: 1, offset: 0, size, ended: true, text, json }
+  if (json) yield [{ number: 1, offset: 0, size, ended: true, text, json }]
   else if (text !== '') onMalformed(1)
 }
 

@@ -30,8 +30,8 @@ export type LineParser<State, Saved> = {
   readonly version: string
   /** Whether a line has a form that the agent is known to write, whether it is a message or not. */
   readonly understands: (json: Json) => boolean
-  /** Whether a line has an id of its own, so that `step` makes none from its text: in a second reading the text is empty then. */
-  readonly hasId?: (line: ObjectLine) => boolean
+  /** What the second reading needs of a line, default all of it. `before` is what was kept of the line before. */
+  readonly keep?: (line: ObjectLine, before: ObjectLine | undefined) => ObjectLine
   readonly start: (start: Start<State, Saved>) => State | Promise<State>
   /** Changes the state, and returns the messages that are complete with this line. */
   readonly step: (state: State, line: ObjectLine) => readonly SessionMessage[]

@@ -174,33 +174,42 @@ function* objectsIn(
 }
 
 /**
- * The JSON objects in the first `size` bytes of a JSON Lines file, which may be compressed (`.zst`), from the place `at` on. Blank
- * lines are skipped. `onMalformed` is called with the number of a line that is not one object or too long, and of the line where
- * compressed data are damaged; not for a last line without a newline, which is still being written. `onBytes` is called with all
- * bytes of the content.
+ * The JSON objects in the first `size` bytes of a JSON Lines file, which may be compressed (`.zst`), from the place `at` on, in parts
+ * each of which has to be read before the next one. Blank lines are skipped. `onMalformed` is called with the number of a line that is
+ * not one object or too long, and of the line where compressed data are damaged; not for a last line without a newline, which is
+ * still being written. `onBytes` is called with all bytes of the content.
  */
-export const linesOf = (form: LineForm) =>
+export const linesInParts = (form: LineForm) =>
   async function* (
     path: string,
     size: number,
     onMalformed: (line: number) => void,
     at = beginning(),
     onBytes: (bytes: Buffer) => void = () => {},
-  ): AsyncGenerator<ObjectLine> {
+  ): AsyncGenerator<Iterable<ObjectLine>> {
     let damaged = false
     const chunks = chunksOf(path, size, () => (damaged = true), at.offset)
     const splitter = newSplitter(at, form)
-    // Not `yield*`, which in an asynchronous generator waits once more for each line.
+    // Not the lines themselves: an asynchronous generator waits several times for each.
     for await (const chunk of chunks) {
       onBytes(chunk)
-      for (const line of objectsIn(splitter.linesOf(chunk), form, onMalformed, at)) yield line
+      yield objectsIn(splitter.linesOf(chunk), form, onMalformed, at)
     }
-    for (const line of objectsIn(splitter.rest(), form, onMalformed, at)) yield line
+    yield objectsIn(splitter.rest(), form, onMalformed, at)
     if (damaged) onMalformed(at.line)
   }
 
-/** Reads lines that are parsed as a whole. */
-export const objectLines = linesOf(wholeLines)
+/** Reads lines that are parsed as a whole, in parts. */
+export const objectLinesInParts = linesInParts(wholeLines)
+
+/** Reads lines that are parsed as a whole, one by one (`linesInParts`). */
+export async function* objectLines(
+  path: string,
+  size: number,
+  onMalformed: (line: number) => void,
+): AsyncGenerator<ObjectLine> {
+  for await (const part of objectLinesInParts(path, size, onMalformed)) yield* part
+}
 
 /** Parses a line as a whole. */
 export const { parse: parseLine } = wholeLines

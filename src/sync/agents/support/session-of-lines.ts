@@ -5,17 +5,20 @@ import { isZstd } from './chunks.ts'
 import { type Checksums, checksumsOf, isAsRead, newChecksums } from './fingerprint.ts'
 import { type KeptLines, linesAgain, newKeptLines } from './kept-lines.ts'
 import { type Described, type LineParser, NeedsWhole } from './line-parser.ts'
-import { beginning, type ObjectLine, objectLines, type Place } from './lines.ts'
+import { beginning, type ObjectLine, objectLinesInParts, type Place } from './lines.ts'
 import { type FileThen, readResumePoint, type ResumePoint, writeResumePoint } from './resume-point.ts'
 
-/** The lines of a file from the place `at` on, which moves with them. `onBytes` is called with all bytes of a file of lines. */
+/**
+ * The lines of a file from the place `at` on, which moves with them, in parts (`linesInParts`). `onBytes` is called with all bytes of a
+ * file of lines.
+ */
 type ReadLines = (
   path: string,
   size: number,
   onMalformed: (line: number) => void,
   at: Place,
   onBytes?: (bytes: Buffer) => void,
-) => AsyncIterable<ObjectLine>
+) => AsyncIterable<Iterable<ObjectLine>>
 
 type Source<State, Saved> = {
   readonly path: string
@@ -51,15 +54,16 @@ const firstReading = async <State, Saved>(
     report(line)
   }
   const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead: undefined })
-  const [at, keeping] = [{ ...(from?.place ?? beginning()) }, newKeptLines(parser.hasId ?? (() => false))]
+  const [at, keeping] = [{ ...(from?.place ?? beginning()) }, newKeptLines(parser.keep)]
   const checksums = newChecksums(from && checksumsOf(from.fingerprint, from.place.offset))
   let [objects, isUnderstood] = [0, from !== undefined]
-  for await (const line of lines(path, size, note, at, isZstd(path) ? undefined : checksums.add)) {
-    objects++
-    isUnderstood ||= parser.understands(line.json)
-    parser.step(state, line)
-    keeping.add(line)
-  }
+  for await (const part of lines(path, size, note, at, isZstd(path) ? undefined : checksums.add))
+    for (const line of part) {
+      objects++
+      isUnderstood ||= parser.understands(line.json)
+      parser.step(state, line)
+      keeping.add(line)
+    }
   const described = await parser.describe(state, path)
   if (from && described.externalId !== from.externalId) throw new NeedsWhole()
   for (const line of malformed) onMalformed(line)
@@ -105,10 +109,11 @@ async function* secondReading<State, Saved>(
   const at = { ...(from?.place ?? beginning()) }
   const open = parser.firstOpenLine?.(ahead) ?? Infinity
   let point: { readonly found: ReturnType<typeof pointAt> } | undefined
-  for await (const line of kept ? linesAgain(kept, at) : lines(path, size, () => {}, at)) {
-    if (line.number >= open || !line.ended) point ??= { found: pointAt(parser, state, at, described) }
-    for (const message of parser.step(state, line)) yield message
-  }
+  for await (const part of kept ? [linesAgain(kept, at)] : lines(path, size, () => {}, at))
+    for (const line of part) {
+      if (line.number >= open || !line.ended) point ??= { found: pointAt(parser, state, at, described) }
+      for (const message of parser.step(state, line)) yield message
+    }
   const { found } = point ?? { found: pointAt(parser, state, at, described) }
   await onEnd(found && { ...found, next: at.line })
 }
@@ -136,7 +141,7 @@ const isUnsure = ({ allAt }: ResumePoint['fingerprint'], { changed }: FileThen):
 
 /** Reads a file of lines, from its beginning or from where an earlier reading ended. */
 export const sessionOfLines =
-  <State, Saved>(parser: LineParser<State, Saved>, lines: ReadLines = objectLines): ReadSessionFile =>
+  <State, Saved>(parser: LineParser<State, Saved>, lines: ReadLines = objectLinesInParts): ReadSessionFile =>
   async (path, { size, onMalformed, resume }): Promise<Session> => {
     const source = { path, size, parser, lines }
     const now = { size, changed: changedAt(path) }

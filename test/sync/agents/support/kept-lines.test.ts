@@ -16,7 +16,7 @@ const line = (number: number, offset: number, text: string): ObjectLine => ({
 
 test('are given again as they were, and the place moves with them, behind the last one too', () => {
   const [first, second] = [line(1, 0, '{}'), line(4, 30, '{"a":1}')]
-  const keeping = newKeptLines(() => false)
+  const keeping = newKeptLines()
   keeping.add(first)
   keeping.add(second)
   const kept = keeping.all({ line: 6, offset: 50 })
@@ -34,7 +34,7 @@ test('are given again as they were, and the place moves with them, behind the la
 })
 
 test('are dropped once there are too many, and none are kept from then on', () => {
-  const keeping = newKeptLines(() => false)
+  const keeping = newKeptLines()
   keeping.add(line(1, 0, 'x'.repeat(1_900 << 10)))
   assert.ok(keeping.all(beginning()))
   keeping.add(line(2, 1_900 << 10, 'x'.repeat(200 << 10)))
@@ -42,14 +42,14 @@ test('are dropped once there are too many, and none are kept from then on', () =
   assert.is(keeping.all(beginning()), undefined)
 })
 
-test('of a line that has an id the text is not kept', () => {
-  const keeping = newKeptLines(({ number }) => number === 1)
-  keeping.add(line(1, 0, '{"uuid":"u-1"}'))
+test('of a line is kept what is needed, which may be told by the line before', () => {
+  const keeping = newKeptLines((one, before) => ({ ...one, text: `${before?.text ?? ''}${one.number}` }))
+  keeping.add(line(1, 0, '{"a":1}'))
   keeping.add(line(2, 15, '{}'))
   const { lines } = keeping.all(beginning())!
   assert.equal(
     lines.map(({ text }) => text),
-    ['', '{}'],
+    ['1', '12'],
   )
 })
 

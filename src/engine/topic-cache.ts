@@ -21,10 +21,10 @@ export type TopicCache<Value> = {
 }
 
 export type TopicCacheOptions<Value> = {
-  /** What a value adds to the total; one heavier than `maxWeight` is not kept. */
-  readonly weigh: (value: Value) => number
+  /** The size of a value. A value larger than `maxSize` is not cached. */
+  readonly sizeOf: (value: Value) => number
   /** When the values are too heavy together, the least recently used ones are dropped. */
-  readonly maxWeight: number
+  readonly maxSize: number
   /** False while this node does not follow the log: then the cache is neither read nor written. */
   readonly isCurrent: () => boolean
   /** How many events are remembered at least, to tell whether a value that was being read meanwhile is stale. */
@@ -48,8 +48,8 @@ const newIndex = () => {
 }
 
 export const newTopicCache = <Value>(options: TopicCacheOptions<Value>): TopicCache<Value> => {
-  const { weigh, maxWeight, isCurrent, remembered } = options
-  const kept = new Map<string, ReadValue<Value> & { readonly weight: number }>() // the least recently used one comes first
+  const { sizeOf, maxSize, isCurrent, remembered } = options
+  const kept = new Map<string, ReadValue<Value> & { readonly size: number }>() // the least recently used one comes first
   const keysOf = newIndex()
   const reading = new Map<string, Promise<ReadValue<Value>>>()
   const changes = newRecentChanges<readonly string[]>(remembered)
@@ -60,17 +60,17 @@ export const newTopicCache = <Value>(options: TopicCacheOptions<Value>): TopicCa
     const entry = kept.get(key)
     if (!entry) return
     kept.delete(key)
-    total -= entry.weight
+    total -= entry.size
     for (const topic of entry.topics) keysOf.remove(topic, key)
   }
 
   const keep = (key: string, read: ReadValue<Value>) => {
     remove(key)
-    const weight = weigh(read.value)
-    if (weight > maxWeight) return
-    total += weight
-    while (total > maxWeight) remove(kept.keys().next().value!)
-    kept.set(key, { ...read, weight })
+    const size = sizeOf(read.value)
+    if (size > maxSize) return
+    total += size
+    while (total > maxSize) remove(kept.keys().next().value!)
+    kept.set(key, { ...read, size })
     for (const topic of read.topics) keysOf.add(topic, key)
   }
 

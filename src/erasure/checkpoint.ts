@@ -2,11 +2,11 @@ import type { Client } from '../engine/checkpoint.ts'
 import { hasLogLostEvents, advanceStatement, readProcessCheckpoint } from '../engine/process-checkpoint.ts'
 import type { EventLog } from '../log/log.ts'
 
-/** The name of the checkpoint up to which deletions have been read from the log. */
+/** The name of the checkpoint that says up to where deletions have been read from the log. */
 export const NAME = 'erasure'
 
 /**
- * A common table expression `moved` that moves the checkpoint. It has no row when another process has moved it; then the rest
+ * A common table expression `moved` that moves the checkpoint. If another process has moved it, `moved` has no row, and the rest
  * of the statement must do nothing. Takes the parameters of `advanceParameters`.
  */
 export const MOVE_CHECKPOINT = `moved as (${advanceStatement(NAME)})`
@@ -18,9 +18,8 @@ const startOverStatement = `
   ) delete from tracebook.erasures where exists (select from restarted)`
 
 /**
- * The position to follow the log from in this epoch. When the log has lost events that were read, all pending erasures are
- * deleted and the log is followed from its beginning: a lost deletion must erase nothing, and all others are found again.
- * `onLost` is called then.
+ * The position from which to follow the log in this epoch. If the log has lost events that were read, this calls `onLost`, deletes
+ * all pending erasures and starts at the beginning: the lost deletions must not be erased, and all others are found again.
  */
 export const resumePosition = async (
   client: Client,

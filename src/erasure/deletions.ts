@@ -7,34 +7,34 @@ import { endedBy } from '../trace/earlier-deletions.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { NAME } from './checkpoint.ts'
 
-/** A trace that was deleted, as the log tells it. Times are milliseconds. */
+/** A trace that was deleted, from its event in the log. Times are milliseconds. */
 export type DeletedTrace = {
   readonly traceId: string
   readonly externalId: string
   readonly namespaceId: string
   readonly createdAt: number
   readonly deletedAt: number
-  /** Undefined: by the service itself, because the namespace keeps traces for so long only. */
+  /** Undefined if retention has deleted it. */
   readonly deletedBy: string | undefined
-  /** Undefined for a deletion whose own event was erased with the next one of the same trace. */
+  /** Undefined for an earlier deletion, whose own event was erased with a later one of the same trace. */
   readonly messageCount: number | undefined
   /** Undefined when everything is erased. */
   readonly pending: PendingState | undefined
 }
 
-/** Why a deletion is not erased yet, as far as that is known, and how often it was tried in vain. */
+/** Why a deletion is not erased yet, if that is known, and how many attempts have failed. */
 export type PendingState = { readonly reason: string | undefined; readonly attempts: number }
 
-/** What is still to be erased at one moment. */
+/** The pending erasures at one moment. */
 export type ErasureState = {
-  /** How far the process of erasure has read the log. */
+  /** The position up to which the process of erasure has read the log. */
   readonly position: bigint
   readonly pending: ReadonlyMap<string, PendingState & { readonly before: bigint }>
 }
 
 type PendingRow = { stream: string; before: bigint; reason: string | null; attempts: number }
 
-/** The checkpoint is read first: a deletion that is taken over in between is in both. */
+/** Reads the checkpoint first, so that a deletion which the process reads meanwhile is in both and not in neither. */
 export const readErasureState = async (client: Client): Promise<ErasureState> => {
   const { position } = await readProcessCheckpoint(client, NAME)
   const { rows } = await client.query<PendingRow>(
@@ -45,8 +45,8 @@ export const readErasureState = async (client: Client): Promise<ErasureState> =>
 }
 
 /**
- * What must not be read from the log any more although it is not erased yet: by stream the revision of a deletion, before which
- * everything is to be left out.
+ * The events of deleted traces that are still in the log but must not be shown: by stream the revision of its deletion, before
+ * which all events are to be left out.
  */
 export const deletedBefore = async (
   log: Pick<EventLog, 'readAll'>,
@@ -61,7 +61,7 @@ export const deletedBefore = async (
 type Deleted = Extract<TraceEvent, { type: 'TraceDeleted' }>['data']
 
 const pendingState = ({ position, pending }: ErasureState, event: RecordedEvent): PendingState | undefined => {
-  if (event.position > position) return { reason: 'no worker has come to it yet', attempts: 0 }
+  if (event.position > position) return { reason: 'no worker has read this deletion yet', attempts: 0 }
   const row = pending.get(event.stream)
   return row && row.before >= event.revision ? { reason: row.reason, attempts: row.attempts } : undefined
 }
@@ -69,8 +69,8 @@ const pendingState = ({ position, pending }: ErasureState, event: RecordedEvent)
 const NOTHING_OF_ITS_OWN = { messageCount: undefined, pending: undefined }
 
 /**
- * All deletions that the log tells of, in its order; earlier ones of the same trace, whose own events are erased by now, before
- * the one that tells of them.
+ * All deletions in the log, in its order. Earlier deletions of the same trace, whose own events are erased by now, are in the data
+ * of a later one and come before it.
  * @throws UnknownEvent for a deletion that this version cannot read
  */
 export async function* deletionsIn(
@@ -78,12 +78,12 @@ export async function* deletionsIn(
   codec: Codec,
   state: ErasureState,
 ): AsyncGenerator<DeletedTrace> {
-  const told = new Map<string, number[]>() // times of the deletions given, by stream
+  const listed = new Map<string, number[]>() // by stream, the times of the deletions that were yielded
   for await (const event of log.readAll({ after: 0n })) {
     if (event.type !== 'TraceDeleted') continue
     const { data, at, actor, streamId: traceId } = decodeEvent(codec, event)
     const { externalId, namespaceId, messageCount } = data as Deleted
-    const before = told.get(event.stream) ?? []
+    const before = listed.get(event.stream) ?? []
     const all = endedBy(data as Deleted, at, actor?.userId).newest
     const shared = { traceId, externalId, namespaceId }
     for (const [i, deletion] of all.entries()) {
@@ -92,7 +92,7 @@ export async function* deletionsIn(
       const own = isOwn ? { messageCount, pending: pendingState(state, event) } : NOTHING_OF_ITS_OWN
       yield { ...shared, ...deletion, deletedBy: deletion.deletedBy, ...own }
     }
-    told.set(
+    listed.set(
       event.stream,
       all.map(({ deletedAt }) => deletedAt),
     )

@@ -17,7 +17,7 @@ export type ErasureContext = {
   readonly log: EventLog
   readonly codec: Codec
   readonly groups: readonly ErasedGroup[]
-  /** Whether schemas that no process locks are unused: after an outage processes have to lock again what they use. */
+  /** Whether schemas that no process locks are unused. After an outage processes need time to lock theirs again. */
   readonly mayDropSchemas: () => boolean
   readonly signal: AbortSignal
 }
@@ -27,24 +27,25 @@ class NotErasableYet extends Error {
   override readonly name = 'NotErasableYet'
 }
 
-/** Whether all read models have applied the deletion at this position, so that the trace cannot be read. Waits up to `ms`. */
+/** Whether all read models have applied the deletion at this position, so that no query shows the trace. Waits up to `ms`. */
 export const haveAllPassed = (groups: readonly ErasedGroup[], position: bigint, ms: number): Promise<boolean> =>
   Promise.all(groups.map(({ watermark }) => watermark.waitFor(position, ms))).then(
     () => true,
     () => false,
   )
 
-/** @throws NotErasableYet for a deletion that the log has lost */
+/** @throws NotErasableYet if the log has lost the deletion */
 const assertHeld = async ({ log }: ErasureContext, { position, eventId }: PendingErasure) => {
   if (eventId !== null && (await log.holds(position, eventId)) === false)
-    throw new NotErasableYet('the log does not hold its deletion')
+    throw new NotErasableYet('the log does not hold the deletion: it has lost its end')
 }
 
-/** @throws NotErasableYet for a stream in quarantine, whose deletion is not applied; a remnant leaves it */
+/** Takes a remnant out of quarantine. @throws NotErasableYet for any other stream in quarantine: its deletion is not applied */
 const leaveQuarantine = async (context: ErasureContext, { stream, before }: PendingErasure) => {
   const groups = context.groups.filter(({ quarantine }) => !quarantine.isNotQuarantined(stream))
   if (groups.length === 0) return
-  if (!(await beginsInItsMiddle(context.log, stream))) throw new NotErasableYet('the stream is in quarantine')
+  if (!(await beginsInItsMiddle(context.log, stream)))
+    throw new NotErasableYet('the stream is in quarantine: replay it, or skip the event that cannot be applied')
   await eraseRemnant(context, groups, stream, before)
 }
 
@@ -54,18 +55,16 @@ const sweep = async ({ client, groups, signal }: ErasureContext, stream: string)
   }
 }
 
-/** @throws NotErasableYet while there are read models beside those that serve, which may have applied what was erased */
+/** @throws NotErasableYet while there are other read models than those in use, which may have the content */
 const assertNoOthers = async ({ client, groups, mayDropSchemas }: ErasureContext) => {
   const all = groups.map(({ group }) => group)
   const left = await dropOtherSchemas(client, all, mayDropSchemas())
   if (left.length > 0)
-    throw new NotErasableYet(
-      `read models beside those that serve, which may hold the content, are in use: ${left.join(', ')}`,
-    )
+    throw new NotErasableYet(`other read models may still have the content and are in use: ${left.join(', ')}`)
 }
 
 /**
- * Erases a deleted trace from all read models and from the log. Read models that are built later do not find it there. May be
+ * Erases a deleted trace from all read models and from the log, where read models that are built later cannot find it. May be
  * interrupted and repeated at any point.
  * @throws NotErasableYet
  */
@@ -75,28 +74,28 @@ export const erase = async (context: ErasureContext, pending: PendingErasure): P
   await sweep(context, pending.stream)
   await context.log.truncate(pending.stream, pending.before)
   await assertNoOthers(context)
-  await sweep(context, pending.stream) // a rebuild may have put its read models in the place of those that were swept
+  await sweep(context, pending.stream) // a rebuild may have replaced the read models that were swept above
 }
 
-/** Errors of PostgreSQL that will pass: the table does not exist yet, or another session holds a lock. */
-const PASSING_ERRORS = [SqlState.undefinedTable, SqlState.lockNotAvailable]
+/** Temporary errors of PostgreSQL: the table does not exist yet, or another session holds a lock. */
+const TEMPORARY_ERRORS = [SqlState.undefinedTable, SqlState.lockNotAvailable]
 
 /**
- * Erases rows of deleted traces that have no pending erasure: a rebuild or a replay of the log applies deletions again whose
- * erasure was completed long ago.
+ * Deletes orphaned rows, of deleted traces without a pending erasure: a rebuild or a replay applies deletions again that were
+ * erased long ago.
  */
-export const sweepLeftovers = async ({ client, groups, signal }: ErasureContext): Promise<void> => {
+export const sweepOrphanedRows = async ({ client, groups, signal }: ErasureContext): Promise<void> => {
   for (const { group, schema } of groups) {
     try {
       while (await group.sweep?.(client, schema)) signal.throwIfAborted()
     } catch (error) {
-      if (!hasSqlState(error, ...PASSING_ERRORS)) throw error
+      if (!hasSqlState(error, ...TEMPORARY_ERRORS)) throw error
     }
   }
 }
 
-/** Why an attempt failed, without the values that PostgreSQL quotes in its messages. */
+/** Why an attempt failed, without the values that PostgreSQL quotes in its messages: they may be content. */
 export const reasonOf = (error: unknown): string => {
-  if (error instanceof pg.DatabaseError) return `PostgreSQL refuses it (${error.code})`
+  if (error instanceof pg.DatabaseError) return `PostgreSQL refused the erasure with error ${error.code}`
   return error instanceof Error ? error.message : 'unknown'
 }

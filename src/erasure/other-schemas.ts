@@ -5,10 +5,10 @@ import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 
 const dropThoseUnused = (client: Client, group: Group): Promise<unknown> =>
   dropUnused(client, group).catch((error: unknown) => {
-    if (!hasSqlState(error, SqlState.lockNotAvailable)) throw error // a reader holds it
+    if (!hasSqlState(error, SqlState.lockNotAvailable)) throw error // a query is reading it
   })
 
-/** Drops the read models beside those that serve that no process uses; gives the schemas that are left, which may hold anything. */
+/** Drops unused read models other than those in use. Returns the names of the schemas that are left, which may have any content. */
 export const dropOtherSchemas = async (
   client: Client,
   groups: readonly Group[],

@@ -7,7 +7,7 @@ import { MOVE_CHECKPOINT } from './checkpoint.ts'
 /** The stream of a deleted trace whose events before the deletion are not erased yet; a row of `tracebook.erasures`. */
 export type PendingErasure = {
   readonly stream: string
-  /** The revision, position and id of the deletion; `eventId` is null when an older version stored it. */
+  /** The revision, position and id of the deletion; `eventId` is null in rows of an older version. */
   readonly before: bigint
   readonly position: bigint
   readonly eventId: string | null
@@ -29,7 +29,7 @@ const addStatement = `
       event_id = excluded.event_id, attempts = 0, reason = null, next_at = '-infinity'
   ) select from moved`
 
-/** Adds erasures and moves the checkpoint, in one statement. Returns false when another process has moved the checkpoint. */
+/** Adds erasures and moves the checkpoint, in one statement. Returns false if another process has moved the checkpoint. */
 export const addPending = async (client: Client, step: Step, deletions: readonly RecordedEvent[]): Promise<boolean> => {
   const columns = [
     deletions.map(({ stream }) => stream),
@@ -42,7 +42,7 @@ export const addPending = async (client: Client, step: Step, deletions: readonly
   return rowCount === 1
 }
 
-/** The erasures that may be tried now, in the order of the deletions. */
+/** The erasures that are due, in the order of the deletions. */
 export const readPending = async (client: Client): Promise<PendingErasure[]> =>
   (
     await client.query<PendingErasure>(`
@@ -50,7 +50,7 @@ export const readPending = async (client: Client): Promise<PendingErasure[]> =>
       where next_at <= clock_timestamp() order by position`)
   ).rows
 
-/** How many erasures may be tried now. */
+/** How many erasures are due. */
 export const countDue = async (client: Client): Promise<number> =>
   (
     await client.query<{ due: number }>(
@@ -63,7 +63,7 @@ export const deletePending = (client: Client, { stream, before }: PendingErasure
 
 const MAX_BACKOFF_SECONDS = 300
 
-/** Postpones an erasure that has failed: by a second at first, by five minutes at most. */
+/** Postpones an erasure that has failed: by a second at first, then doubled up to five minutes. */
 export const postponePending = (client: Client, { stream, before }: PendingErasure, reason: string): Promise<unknown> =>
   client.query(
     `update tracebook.erasures set attempts = attempts + 1, reason = $3,
@@ -72,6 +72,6 @@ export const postponePending = (client: Client, { stream, before }: PendingErasu
     [stream, before, reason],
   )
 
-/** Ends the waits of erasures that have failed: a process that begins may be of a version that can do them. */
+/** Makes failed erasures due at once: the process that starts may be of a newer version which can do them. */
 export const retryAtOnce = (client: Client): Promise<unknown> =>
   client.query(`update tracebook.erasures set next_at = '-infinity' where next_at > clock_timestamp()`)

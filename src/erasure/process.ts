@@ -6,7 +6,7 @@ import { type EventLog, LogChanged } from '../log/log.ts'
 import { type Wakeup, newWakeup, pause } from '../base/waits.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
 import { resumePosition } from './checkpoint.ts'
-import { type ErasedGroup, type ErasureContext, erase, haveAllPassed, reasonOf, sweepLeftovers } from './erase.ts'
+import { type ErasedGroup, type ErasureContext, erase, haveAllPassed, reasonOf, sweepOrphanedRows } from './erase.ts'
 import {
   type PendingErasure,
   addPending,
@@ -22,31 +22,31 @@ export type ErasureOptions = {
   readonly url: string
   readonly log: EventLog
   readonly codec: Codec
-  /** All groups of read models: nothing is erased from the log before they all have applied its deletion. */
+  /** All groups of read models: before they all have applied a deletion, nothing is erased from the log. */
   readonly groups: readonly ErasedGroup[]
-  /** Whether all events up to a position have their leaves in the audit tree: no event is erased before. */
+  /** Whether all events up to a position have their leaves in the audit tree. An event without a leaf is not erased. */
   readonly isCovered: (client: Client, position: bigint) => Promise<boolean>
   readonly logger: { info(data: object, message: string): void; error(data: object, message: string): void }
 }
 
 export type Erasure = { close(): Promise<void> }
 
-/** A statement does not wait longer for a locked row, so that other streams are not held up. */
+/** How long a statement waits for a locked row before the other streams have their turn. */
 const ROW_LOCK_MS = 2_000
 const POLL_MS = 1_000
 /** After an outage other processes need time to lock the schemas that they use. */
 const RELOCK_MS = 60_000
 const LEAVES_POLL_MS = 50
-/** How often rows are looked for that deletions have left behind outside of an erasure: nobody waits for them. */
+/** How often orphaned rows are looked for. No client waits for that. */
 const SWEEP_INTERVAL_MS = 5_000
-/** Without deletions the checkpoint is stored after this many events only, as each time costs a commit. */
+/** Without deletions the checkpoint is stored every so many events only, because storing it costs a commit. */
 const CHECKPOINT_EVENTS = 5_000n
 
 /**
- * After `TraceDeleted` a trace cannot be read; this process erases what is left of it in the read models and in the log. An
- * erasure is a row of `tracebook.erasures` until it is completed, so the process may be killed at any point. One worker leads;
- * its lock and its statements share one session. A former leader that goes on does no harm: the checkpoint moves by
- * compare-and-set, and only what was deleted is erased.
+ * Starts the process that erases deleted traces from the read models and the log. A pending erasure is a row of
+ * `tracebook.erasures`, so the process may be killed at any point. One worker leads; its lock and its statements share one
+ * database session. A former leader that goes on does no harm: the checkpoint moves by compare-and-set, and only content of
+ * deleted traces is erased.
  */
 export const startErasure = (options: ErasureOptions): Erasure => {
   const { url, log, codec, groups, isCovered, logger } = options
@@ -54,9 +54,9 @@ export const startErasure = (options: ErasureOptions): Erasure => {
   let lastOutage = Number.NEGATIVE_INFINITY
   const mayDropSchemas = () => performance.now() - lastOutage > RELOCK_MS
 
-  const onLost = () => logger.error({}, 'the log has lost its end: deletions are looked for from its beginning')
+  const onLost = () => logger.error({}, 'the log has lost its end: reading deletions again from its beginning')
 
-  /** Follows the log, and adds an erasure for each deleted trace. */
+  /** Follows the log, and adds a pending erasure for each deleted trace. */
   const followDeletions = async (client: Client, wakeup: Wakeup, signal: AbortSignal) => {
     const { epoch } = await log.identity()
     let from = await resumePosition(client, log, epoch, onLost)
@@ -73,7 +73,7 @@ export const startErasure = (options: ErasureOptions): Erasure => {
     }
   }
 
-  /** Postpones one stream. When the log or the database is away, this throws, and nothing is postponed. */
+  /** Postpones one stream. Throws, and postpones nothing, if the log or the database cannot be reached. */
   const postpone = async (client: Client, pending: PendingErasure, error: unknown) => {
     await log.head()
     const reason = reasonOf(error)
@@ -114,7 +114,7 @@ export const startErasure = (options: ErasureOptions): Erasure => {
     while (!context.signal.aborted) {
       await erasePending(context)
       if (performance.now() - sweptAt > SWEEP_INTERVAL_MS) {
-        await sweepLeftovers(context)
+        await sweepOrphanedRows(context)
         sweptAt = performance.now()
       }
       lastReason = ''
@@ -137,7 +137,7 @@ export const startErasure = (options: ErasureOptions): Erasure => {
   const onFailure = ({ message: reason }: Error) => {
     if (reason === lastReason) return
     lastReason = reason
-    logger.info({ reason }, 'erasure begins again')
+    logger.info({ reason }, 'the process of erasure failed and starts again')
   }
 
   const outage: OutageLog = {

@@ -7,15 +7,15 @@ import { closeConnection } from '../postgres/connect.ts'
 
 const BEGINNINGS: ReadonlySet<string> = new Set(['TraceCreated', 'TraceDeleted'])
 
-/** Whether a trace's stream begins with an event that another one must have come before. */
+/** Whether a trace's stream lacks its first events. */
 export const beginsInItsMiddle = async (log: Pick<EventLog, 'read'>, stream: string): Promise<boolean> => {
   for await (const { type } of log.read(stream, { limit: 1 })) return !BEGINNINGS.has(type)
   return false
 }
 
 /**
- * Erases the rest of a deleted trace whose stream begins in its middle: older versions erased from the beginning, so that a
- * kill left such a stream. Read models that are built from it cannot apply its events; once they are erased, these groups
+ * Erases the rest of a deleted trace whose stream lacks its first events: a kill during an erasure by an older version, which
+ * truncated from the beginning, left such a stream. Rebuilt read models cannot apply its events. Once these are erased, the groups
  * make the stream's rows from its deletion.
  */
 export const eraseRemnant = async (

@@ -27,17 +27,18 @@ export type FeedCache = TopicCache<FeedPage>
 export type FeedServices = FeedSources & { readonly feedCache: FeedCache }
 
 /** In characters; room for two pages of the largest size. */
-const MAX_WEIGHT = 3 * PAGE_BYTES
-const ENTRY_WEIGHT = 400 // of an entry without its text, with its topics
+const MAX_SIZE = 3 * PAGE_BYTES
+/** Of an entry without its text, with its topics. */
+const ENTRY_SIZE = 400
 const REMEMBERED_CHANGES = 1_000
 
 /** About how much memory a page takes, in characters. */
-const weigh = ({ entries, body }: FeedPage): number =>
-  entries.reduce((sum, { text }) => sum + ENTRY_WEIGHT + text.length, ENTRY_WEIGHT + (body?.length ?? 0))
+const pageSize = ({ entries, body }: FeedPage): number =>
+  entries.reduce((sum, { text }) => sum + ENTRY_SIZE + text.length, ENTRY_SIZE + (body?.length ?? 0))
 
 /** A cache of first pages. */
 export const newFeedCache = (isCurrent: () => boolean): FeedCache =>
-  newTopicCache({ weigh, maxWeight: MAX_WEIGHT, isCurrent, remembered: REMEMBERED_CHANGES })
+  newTopicCache({ sizeOf: pageSize, maxSize: MAX_SIZE, isCurrent, remembered: REMEMBERED_CHANGES })
 
 /** The list of traces, and all traces, namespaces and authors on the page. */
 const topicsOf = (list: string, rows: readonly FeedRow[]): Set<string> => {
@@ -49,16 +50,13 @@ const topicsOf = (list: string, rows: readonly FeedRow[]): Set<string> => {
   return topics
 }
 
-/** The answer to a request without a session, unless it is large: then it is sent in parts, from the entries. */
+/** The answer to a request without a session, unless it is large: then it is sent piece by piece from the entries. */
 const wholeAnswer = (entries: readonly FeedEntry[], limit: number): { body?: Buffer } =>
   entries.reduce((sum, { bytes }) => sum + bytes, 0) < LARGE_BYTES
     ? { body: Buffer.from(`{"ok":true,"data":${feedTexts(entries, limit, false).join('')}}`) }
     : {}
 
-/**
- * The first pages of feeds, from the cache if they are there. They have one entry more than `limit`, to show that there are
- * others.
- */
+/** First pages of feeds, from the cache if they are there. They have one entry more than `limit` if there is another page. */
 export const firstPages = (services: FeedServices) => {
   const { reads, feedCache } = services
 

@@ -11,7 +11,7 @@ import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summaryWeight
 import type { ListedRow } from '../trace/rows.ts'
 import { listedMembers } from '../trace/views.ts'
 
-/** What entries are made of: the rows of traces, and the names of models. */
+/** Where entries come from: the rows of traces, and the names of models. */
 export type FeedSources = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
 
 export type FeedRow = ListedRow & {
@@ -20,11 +20,11 @@ export type FeedRow = ListedRow & {
   namespace_name: string
   author_id: string | null
   author_name: string | null
-  /** The checkpoint of the snapshot that it was read from. */
+  /** The checkpoint of the snapshot that the row was read from. */
   position: bigint
 }
 
-/** Before all traces: the start of a list. */
+/** Sorts before all traces: where a list starts. */
 const NEWEST: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
 const publicPage = `
@@ -74,12 +74,12 @@ export const feedRows = (
     : reads.rows<FeedRow & Row>('feed-namespace', namespaceFeedStatement, [...values, namespaceId])
 }
 
-/** A trace of the feed: its sort keys, and its JSON, which is empty when it must not be shown. */
+/** A trace of the feed: its sort keys and its JSON, which is empty if the trace must not be shown. */
 export type FeedEntry = {
   readonly created_at: bigint
   readonly id: string
   readonly text: string
-  /** Its part of the bytes of a page, also when it is not shown. */
+  /** How many bytes of the page it counts for, also if it is not shown. */
   readonly bytes: number
 }
 
@@ -142,7 +142,7 @@ const shownTexts = (entries: readonly FeedEntry[], count: number): string[] =>
 export const feedList = (entries: readonly FeedEntry[], limit: number): JsonText<FeedTrace[]> =>
   jsonArray(shownTexts(entries, fittingCount(entries, limit))) as JsonText<FeedTrace[]>
 
-/** The JSON data of an answer, in parts. `entries` has one more than `limit` when there is another page. */
+/** The JSON data of an answer, in pieces. `entries` has one more than `limit` if there is another page. */
 export const feedTexts = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): JsonTexts<Feed> => {
   const count = fittingCount(entries, limit)
   return jsonTexts({

@@ -7,7 +7,7 @@ import { type FeedServices, firstPages } from './first-pages.ts'
 import { type After, afterOf } from '../trace/queries.ts'
 import { type FeedSource, feedRows, feedTexts, mergeEntries, toEntry } from './queries.ts'
 
-/** The route of the feed. First pages are cached: the public one, and one for each namespace; a session gets both merged. */
+/** The route of the feed. First pages are cached: the public one, and one for each namespace. A caller gets both merged. */
 export const feedRoutes = (app: FastifyInstance, service: FeedServices): void => {
   const { reads } = service
   const { publicPage, namespacePage } = firstPages(service)

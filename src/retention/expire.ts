@@ -13,24 +13,24 @@ export type ExpireOptions = {
   readonly assertWritable: () => void
   /** The clock, in milliseconds. */
   readonly now: () => number
-  /** For how long what is known of a namespace holds, in milliseconds. Default: a second. */
+  /** How long the retention that was read of a namespace may be used, in milliseconds. Default: a second. */
   readonly validMs?: number
 }
 
-/** The trace is deleted, by the event at this position, or stays: it has changed since, is gone, or cannot be read. `'off'`: the namespace keeps all. */
+/** The position of the deletion; `'stays'`: the trace has changed since, is gone, or cannot be read; `'off'`: the namespace has no retention. */
 export type Expired = { readonly position: bigint } | 'stays' | 'off'
 
-/** How old what is known of the namespace may be when a deletion is stored: retention may have been switched off meanwhile. */
+/** Retention may be switched off between reading it and storing the deletion: the deletion is stored within this time or not at all. */
 const VALID_MS = 1_000
 
-/** The retention as the log has it at this moment: read models may lag. */
+/** The retention that the log has at this moment: read models may lag. */
 const retentionDays = ({ namespaces }: ExpireOptions, id: string): Promise<number | undefined> =>
   namespaces.read(id, (state) => (state.is === 'present' ? state.retentionDays : undefined))
 
 /**
- * Deletes a trace if it has not changed for as long as its namespace keeps traces now. No actor is recorded: the service
- * does it itself.
- * @throws Unavailable, also when the deletion was not stored in time
+ * Deletes a trace that has not changed for as many days as its namespace keeps traces. The event has no actor, because the
+ * service itself deletes.
+ * @throws Unavailable, also if the deletion was not stored in time
  */
 export const expire = async (options: ExpireOptions, namespaceId: string, traceId: string): Promise<Expired> => {
   const { traces, assertWritable, now, validMs = VALID_MS } = options
@@ -46,7 +46,7 @@ export const expire = async (options: ExpireOptions, namespaceId: string, traceI
   return answer ? { position } : 'stays'
 }
 
-/** The same; a stream in quarantine is left as it is. */
+/** Like `expire`, but leaves a stream in quarantine as it is. */
 export const expireUnlessQuarantined = (
   options: ExpireOptions,
   namespaceId: string,

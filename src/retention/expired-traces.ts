@@ -3,18 +3,18 @@ import type { Reads, Row } from '../engine/reads.ts'
 
 export const DAY_MS = 86_400_000
 
-/** The end of the page before; a trace's `updatedDay` counts days since 1970. */
+/** The last trace of the previous page; `updatedDay` counts days since 1970. */
 export type After = { readonly updatedDay: bigint; readonly id: string }
 
 export type ExpiredTrace = After
 
 export const START: After = { updatedDay: -1n, id: '00000000-0000-0000-0000-000000000000' }
 
-/** The index `namespaces_retention` holds these namespaces only: most keep their traces for ever. */
+/** Uses the index `namespaces_retention`, which holds only these namespaces: most keep their traces for ever. */
 export const keepingStatement = `
   select id, retention_days from namespaces where retention_days is not null and id > $1 order by id limit $2`
 
-/** By the day of the last change, which is indexed; the exact time sorts out those of the last day. */
+/** Finds traces by the day of their last change, which is indexed; the exact time is compared as well, for the last day. */
 export const expiredStatement = `
   select updated_day as "updatedDay", id from traces
   where uuid_hash(namespace_id) = uuid_hash($1) and namespace_id = $1 and updated_day <= $2 and updated_at < $3
@@ -25,7 +25,7 @@ const NAMESPACES = 500
 
 type KeepingRow = { id: string; retention_days: number }
 
-/** The namespaces whose traces are not kept for ever, with the number of days. */
+/** The namespaces with a retention, and its number of days. */
 export async function* namespacesWithRetention(reads: Reads<ReadTables>) {
   let after = START.id
   for (;;) {

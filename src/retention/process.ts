@@ -12,15 +12,15 @@ import { type ExpireOptions, expireUnlessQuarantined } from './expire.ts'
 export type RetentionOptions = ExpireOptions & {
   readonly url: string
   readonly reads: Reads<ReadTables>
-  /** Resolves when the read models show a position, by default the last one that this node has seen. @throws Unavailable */
+  /** Resolves when the read models have applied a position, by default the last one that this node has seen. @throws Unavailable */
   readonly caughtUp: (position?: bigint) => Promise<void>
-  /** How many deleted traces wait for their erasure. */
+  /** How many deleted traces have not been erased yet. */
   readonly pendingErasures: () => Promise<number>
-  /** Says that this node's clock is wrong; undefined when it is right. */
+  /** Why this node's clock cannot be trusted; undefined if it can. */
   readonly clockProblem: () => Promise<string | undefined>
   /** Woken when the retention of a namespace has changed. */
   readonly wakeup: Wakeup
-  /** How long to sleep when nothing was to be deleted, in milliseconds. Default: a minute. */
+  /** How long to sleep when no trace was due, in milliseconds. Default: a minute. */
   readonly pollMs?: number
   readonly outage: OutageLog
   readonly logger: Pick<MinimalLogger, 'info' | 'warn'>
@@ -30,22 +30,22 @@ export type Retention = { close(): Promise<void> }
 
 const POLL_MS = 60_000
 const RETRY_MS = 2_000
-/** So many traces are deleted before others have their turn, among them the erasures that clients ask for. */
+/** So many traces are deleted at a time, so that other work gets its turn, such as erasures that clients wait for. */
 const CHUNK = 20
 const ERASURE_WAIT_MS = 10_000
 const ERASURE_POLL_MS = 50
 
 /**
- * Deletes traces that have not changed for as long as their namespace keeps them: by the same decision and the same event as
- * a DELETE, which erasure then follows. One worker leads; it may be killed at any point, because what it left is found again.
- * A former leader that goes on does no harm: a decision deletes only what is due at that moment.
+ * Deletes traces that have not changed for as long as their namespace keeps them, by the same decision and event as a DELETE;
+ * erasure follows. One worker leads. It may be killed at any point, because the next one finds the same traces. A former leader
+ * that goes on does no harm: a decision deletes only a trace that is due at that moment.
  */
 export const startRetention = (options: RetentionOptions): Retention => {
   const { url, reads, caughtUp, pendingErasures, clockProblem, wakeup, now, outage, logger } = options
   const { pollMs = POLL_MS } = options
   let lastClockProblem: string | undefined
 
-  /** Deletes what is due among one chunk; gives how many, and where the next chunk begins unless this was the last one. */
+  /** Deletes the due traces of one chunk. Returns how many, and where the next chunk begins, undefined after the last one. */
   const expireChunk = async (namespace: { id: string; days: number }, after: After, signal: AbortSignal) => {
     const since = now() - namespace.days * DAY_MS
     const found = await expiredTraces(reads, namespace.id, since, after, CHUNK)
@@ -63,7 +63,7 @@ export const startRetention = (options: RetentionOptions): Retention => {
     return { deleted, next: found.length < CHUNK ? undefined : found.at(-1) }
   }
 
-  /** Waits until what was deleted is erased, so that an erasure that a client asks for never waits behind very many. */
+  /** Waits until the deleted traces are erased, so that an erasure for a client never waits behind very many. */
   const untilErased = async (signal: AbortSignal) => {
     const deadline = performance.now() + ERASURE_WAIT_MS
     while ((await pendingErasures()) > 0 && performance.now() < deadline && !signal.aborted)
@@ -82,13 +82,14 @@ export const startRetention = (options: RetentionOptions): Retention => {
       await untilErased(signal)
       await pause(performance.now() - started, signal) // at most half of the time, so that others are not held up
     }
-    if (total > 0) logger.info({ namespace: namespace.id, traces: total }, 'deleted what the namespace keeps no longer')
+    if (total > 0) logger.info({ namespace: namespace.id, traces: total }, 'deleted traces by retention')
   }
 
-  /** A clock that runs ahead would delete everything at once. */
+  /** With a clock that is ahead, retention would delete traces too early. */
   const isClockWrong = async (): Promise<boolean> => {
     const problem = await clockProblem()
-    if (problem && !lastClockProblem) logger.warn({ reason: problem }, 'retention waits until the clock is right')
+    if (problem && !lastClockProblem)
+      logger.warn({ reason: problem }, 'retention deletes nothing while the clock is wrong')
     lastClockProblem = problem
     return problem !== undefined
   }
@@ -106,7 +107,7 @@ export const startRetention = (options: RetentionOptions): Retention => {
       const isDone = await expireAll(signal).then(
         () => true,
         (error: unknown) => {
-          if (signal.aborted || error instanceof Unavailable) return false // an outage has its own line in the log
+          if (signal.aborted || error instanceof Unavailable) return false // an outage is logged elsewhere
           throw error
         },
       )
@@ -115,7 +116,7 @@ export const startRetention = (options: RetentionOptions): Retention => {
   }
 
   const onFailure = (error: Error) => {
-    logger.warn({ reason: error.message }, 'retention begins again')
+    logger.warn({ reason: error.message }, 'retention failed and starts again')
     return RETRY_MS
   }
 

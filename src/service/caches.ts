@@ -16,7 +16,7 @@ export type CachesOptions = {
   readonly reads: Reads<ReadTables>
   /** The clock, in milliseconds. */
   readonly now: () => number
-  /** False while the caches may have missed events: then nothing is answered from memory. */
+  /** False while the caches may have missed events: then no answer comes from memory. */
   readonly isCurrent: () => boolean
   /** The last position that this node's caches have observed. */
   readonly lastSeen: () => bigint
@@ -28,7 +28,7 @@ export type CachesOptions = {
   readonly permits: NodePermits
 }
 
-/** Everything of this node that events can make stale: what is cached from the read models, and answers that are being sent. */
+/** Everything on this node that events can make stale: caches of the read models, and answers that are being sent. */
 export const newCaches = ({
   reads,
   now,
@@ -75,12 +75,12 @@ export const newCaches = ({
       for (const cache of all) cache.observe(effect)
       for (const cache of [models, memo]) cache.observe(event)
     },
-    /** Drops everything. Called when it is not known what has changed up to `position`. */
+    /** Drops everything. Called when events up to `position` may have been missed. */
     clear: (position: bigint) => {
       for (const cache of [...all, models, memo]) cache.clear(position)
     },
     /**
-     * Drops everything, with the positions of past changes. Called when the log is in another epoch. The models and the memo keep no
+     * Drops everything, with the positions of past changes. Called when the log has a new epoch. The models and the memo keep no
      * positions: `clear`, which is called as well, is enough for them.
      */
     restart: () => {

@@ -8,31 +8,34 @@ import { waitUntilReady } from '../postgres/wait-until-ready.ts'
 /** The database of a service: an embedded PostgreSQL, or that of `DATABASE_URL`. */
 export type Database = {
   readonly url: string
-  /** For people, without a password. */
+  /** Printed for the operator; has no password. */
   readonly description: string
   /** The folder of an embedded database. */
   readonly dataDir?: string
   /** Always false for a database that is not embedded. */
   isDiskLow(): boolean
-  /** Writes the URL of the service into `DATA_DIR`, where the command line finds it; only of an embedded database. */
+  /** Writes the URL of the service into `DATA_DIR`, where the command line finds it. Does nothing without an embedded database. */
   publish(serviceUrl: string): Promise<void>
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
-const sayDisk = (logger: Logger, dataDir: string, reserveMb: number) => (isLow: boolean) => {
+const logDiskChange = (logger: Logger, dataDir: string, reserveMb: number) => (isLow: boolean) => {
   const about = { dataDir, reserveMb }
-  if (isLow) logger.error(about, 'the disk is nearly full: writes are refused until there is room')
-  else logger.warn(about, 'the disk has room again: writes are taken')
+  if (isLow) logger.error(about, 'the disk is nearly full: writes are refused until there is space')
+  else logger.warn(about, 'the disk has space again: writes are accepted')
 }
 
-/** Waits for a database that is starting. @throws Error that names `DATABASE_URL` when it cannot be reached */
+/** Waits for a database that is starting. @throws Error that names `DATABASE_URL` if it cannot be reached */
 const assertReachable = async (url: string, signal: AbortSignal) => {
   try {
     await waitUntilReady(url, signal)
   } catch (error) {
     signal.throwIfAborted()
     const { message, code } = error as { message?: string; code?: string }
-    throw new Error(`DATABASE_URL: the database cannot be reached: ${message || code}`, { cause: error })
+    throw new Error(
+      `DATABASE_URL: the database cannot be reached: ${message || code}. Check the URL, and that the server runs`,
+      { cause: error },
+    )
   }
 }
 
@@ -53,7 +56,7 @@ export const openDatabase = async (config: Config, logger: Logger, signal: Abort
   if (!roles.includes('api') || !roles.includes('projector'))
     throw new Error(
       `ROLES is ${roles.join()}, but the embedded PostgreSQL is for one process that does everything: ` +
-        'leave ROLES out, or set DATABASE_URL',
+        'remove ROLES, or set DATABASE_URL',
     )
   const lock = await lockDataDir(dataDir)
   try {
@@ -62,7 +65,7 @@ export const openDatabase = async (config: Config, logger: Logger, signal: Abort
       url: postgres.url,
       description: `its own PostgreSQL in ${dataDir}`,
       dataDir,
-      isDiskLow: diskGuard({ dir: dataDir, reserveMb, onChange: sayDisk(logger, dataDir, reserveMb) }),
+      isDiskLow: diskGuard({ dir: dataDir, reserveMb, onChange: logDiskChange(logger, dataDir, reserveMb) }),
       publish: (url) => lock.publish({ url, databaseUrl: postgres.url }),
       stop: async (mode) => {
         await postgres.stop(mode)

@@ -12,16 +12,16 @@ import type { LiveQueries } from '../realtime/live-queries.ts'
 const measureGroups = (metrics: Metrics, { all }: OpenGroups, lastSeen: () => bigint): void => {
   const gauge = (name: string, help: string, value: (open: OpenGroup) => number) =>
     metrics.gauges(name, help, 'group', () => all.map((open) => [open.group.name, value(open)]))
-  gauge('tracebook_projection_lag_events', 'Events that the read models have not seen', ({ watermark }) =>
+  gauge('tracebook_projection_lag_events', 'Events that the read models have not applied', ({ watermark }) =>
     Math.max(0, Number(lastSeen() - watermark.position())),
   )
   gauge('tracebook_projection_lag_seconds', 'How long the read models have been behind', ({ lag }) => lag.ms() / 1_000)
-  gauge('tracebook_projection_stopped', '1 when too many events could not be applied', (open) =>
+  gauge('tracebook_projection_stopped', '1 when projections have stopped after too many failures', (open) =>
     open.state()?.is === 'stopped' ? 1 : 0,
   )
   gauge(
     'tracebook_quarantined_streams',
-    'Streams that are left aside since an event of theirs could not be applied',
+    'Streams in quarantine, with an event that could not be applied',
     ({ quarantine }) => quarantine.list().length,
   )
 }
@@ -38,7 +38,7 @@ export const installGauges = (metrics: Metrics, groups: OpenGroups, lastSeen: ()
 export const installProofGauges = (metrics: Metrics, proof: TreeProcess | undefined): void => {
   if (!proof) return
   metrics.gauge('tracebook_audit_leaves', 'Leaves of the audit tree; 0 while another process writes them', proof.leaves)
-  metrics.gauge('tracebook_audit_refused', '1 when the audit tree is not continued, because it was tampered with', () =>
+  metrics.gauge('tracebook_audit_refused', '1 when the audit tree was tampered with and is not continued', () =>
     Number(proof.isRefused()),
   )
 }
@@ -48,28 +48,28 @@ export const installRealtimeGauges = (metrics: Metrics, connections: Connections
   metrics.gauge('tracebook_realtime_connections', 'Open WebSockets', () => connections.counts().connections)
   metrics.gauge(
     'tracebook_realtime_subscriptions',
-    'Subscriptions of all of them',
+    'Subscriptions over all WebSockets',
     () => connections.counts().subscriptions,
   )
-  metrics.gauge('tracebook_realtime_queries', 'Different queries that are subscribed to', () => live.counts().queries)
-  metrics.gauge('tracebook_realtime_kept', 'Characters of the answers that are kept', () => live.counts().kept)
+  metrics.gauge('tracebook_realtime_queries', 'Different queries with subscriptions', () => live.counts().queries)
+  metrics.gauge('tracebook_realtime_kept', 'Characters of cached answers', () => live.counts().kept)
 }
 
-/** Installs the gauges of what clients hold together. */
+/** Installs the gauges of the resources that clients share. */
 export const installPermitGauges = (
   metrics: Metrics,
   { turns: _turns, close: _close, ...kinds }: NodePermits,
 ): void => {
   const all = Object.entries(kinds)
-  metrics.gauges('tracebook_held', 'What clients hold together: bytes, reads or connections', 'kind', () =>
+  metrics.gauges('tracebook_held', 'Shared resources in use: bytes, reads or connections', 'kind', () =>
     all.map(([kind, permits]) => [kind, permits.held()]),
   )
-  metrics.gauges('tracebook_waiting', 'Who waits for room', 'kind', () =>
+  metrics.gauges('tracebook_waiting', 'Requests that wait for a shared resource', 'kind', () =>
     all.map(([kind, permits]) => [kind, permits.waiting()]),
   )
 }
 
-/** Installs the gauge of what is left of an embedded database's disk. */
+/** Installs the gauge of the free space on the disk of an embedded database. */
 export const installDiskGauge = (metrics: Metrics, dataDir: string): void => {
   metrics.gauge('tracebook_disk_free_bytes', 'Bytes that can still be written below DATA_DIR', () => freeBytes(dataDir))
 }

@@ -13,10 +13,10 @@ import { UNREACHABLE } from './log.ts'
 export type HealthOptions = {
   readonly groups: OpenGroups
   readonly log: Pick<EventLog, 'head'>
-  /** Why the log cannot be used, for people; undefined when it can. */
+  /** Why the log cannot be used; undefined if it can. */
   readonly logProblem: () => string | undefined
   readonly reads: Pick<Reads<unknown>, 'check'>
-  /** Queried for other processes, and for the database's clock. */
+  /** Queried for the state of other processes, and for the database's clock. */
   readonly pool: pg.Pool
   /** The last position that this node's caches have observed. */
   readonly lastSeen: () => bigint
@@ -26,7 +26,7 @@ export type HealthOptions = {
 }
 
 export type ServiceHealth = {
-  /** @throws Unavailable while writes must be refused: the log away, projections stopped or far behind, the disk nearly full */
+  /** @throws Unavailable while writes must be refused: log unreachable, projections stopped or far behind, disk nearly full */
   readonly assertWritable: () => void
   readonly readiness: () => Promise<Readiness>
 }
@@ -42,10 +42,10 @@ export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
     if (isDiskLow()) throw new DiskFull()
     const state = groups.main.state()
     if (state?.is === 'stopped') throw new Unavailable(`projections have stopped: ${state.reason}`)
-    if (groups.main.lag.ms() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind')
+    if (groups.main.lag.ms() > MAX_LAG_MS) throw new Unavailable('the read models are too far behind the log')
   }
 
-  /** A log that takes longer to say where it ends would not answer appends in time, either. */
+  /** A log that takes longer to return its head would not append in time, either. */
   const headProblem = () =>
     withTimeout(REQUEST_WAIT_MS, UNREACHABLE, log.head()).then(
       () => undefined,

@@ -8,16 +8,16 @@ import type { Metrics } from '../http/metrics.ts'
 
 export const UNREACHABLE = 'the log cannot be reached'
 
-/** How long the start of the service waits for a log: a slow one answers by then, and without one the service starts all the same. */
+/** How long the start of the service waits for a slow log. Then it starts without it. */
 const START_TIMEOUT_MS = 5_000
 
-/** Waits for a part that needs the log, for 5 s at most, because the service can start and serve reads without the log. */
+/** Waits up to 5 s for a part that needs the log: the service can start and serve reads without it. */
 export const waitDuringStart = (work: Promise<void>): Promise<void> =>
   withTimeout(START_TIMEOUT_MS, UNREACHABLE, work).catch(() => {})
 
 const REPORT_MS = 5_000
 
-/** Converts a log that an older version has written, which may take a while: says so every five seconds, and how long it will take. */
+/** Converts a log of an older version, which may take a while: reports progress every five seconds. */
 export const convertLog = async (databaseUrl: string, logger: Logger): Promise<void> => {
   let due = 0
   await convertEvents(databaseUrl, {
@@ -25,7 +25,7 @@ export const convertLog = async (databaseUrl: string, logger: Logger): Promise<v
       if (ms < due && converted < events) return
       due = ms + REPORT_MS
       const secondsLeft = Math.ceil(((events - converted) * ms) / converted / 1_000)
-      logger.info({ converted, events, secondsLeft }, 'storing the log with a row for each append')
+      logger.info({ converted, events, secondsLeft }, 'converting the log to one row for each append')
     },
   })
 }
@@ -39,8 +39,8 @@ export type ServiceLogOptions = {
 }
 
 /**
- * Opens the log, and checks that the read models were built from it; while it cannot be reached, the check is repeated.
- * @throws WrongLog when the read models were built from another log
+ * Opens the log, and verifies that the read models were built from it. While the log cannot be reached, this is tried again.
+ * @throws WrongLog if the read models were built from another log
  */
 export const openServiceLog = async (options: ServiceLogOptions): Promise<VerifiedLog> => {
   const { databaseUrl, connections, eventStoreUrl, metrics, logger } = options
@@ -63,7 +63,7 @@ export const openServiceLog = async (options: ServiceLogOptions): Promise<Verifi
       },
     )
   const refused = (reason: Error) =>
-    logger.fatal({ reason: reason.message }, 'the log is refused: nothing is written or projected')
+    logger.fatal({ reason: reason.message }, 'this is another log than before: nothing is written or projected')
   const log = verifiedLog({ log: unverified, verify, refused })
   await waitDuringStart(log.firstAttempt)
   const problem = log.problem()

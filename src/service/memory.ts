@@ -7,8 +7,8 @@ import type { Stores } from './stores.ts'
 import { newTransactors } from './transactors.ts'
 
 /**
- * What this node has in memory of the log and the read models: the transactors with the states of streams, and the caches. A
- * subscription to the log keeps both current; while it does not, nothing is answered from memory.
+ * The memory of this node: the transactors with the states of streams, and the caches. A subscription to the log keeps both
+ * current; while it cannot, no answer comes from memory.
  */
 export const openMemory = async (stores: Stores, permits: NodePermits, now: () => number) => {
   const { metrics, log, codec, outage, lastSeen, groups, reads } = stores
@@ -58,7 +58,7 @@ export const openMemory = async (stores: Stores, permits: NodePermits, now: () =
   })
   if (!log.problem()) await waitDuringStart(subscription.started)
 
-  /** Resolves when the read models and the caches have applied a position. @throws Unavailable when they take too long */
+  /** Resolves when the read models and the caches have applied a position. @throws Unavailable if that takes too long */
   const visible = async (position: bigint): Promise<void> => {
     await Promise.all([watermark.waitFor(position, REQUEST_WAIT_MS), lastSeen.waitFor(position, REQUEST_WAIT_MS)])
   }

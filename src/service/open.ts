@@ -18,9 +18,9 @@ import type { Service } from './service.ts'
 import { type StoresOptions, openStores } from './stores.ts'
 
 export type OpenOptions = StoresOptions & {
-  /** Whether the disk is so full that writes must be refused; only known with an embedded database. */
+  /** Whether the disk is so full that writes must be refused. Default: never, because only the disk of an embedded database is known. */
   readonly isDiskLow?: () => boolean
-  /** The folder of an embedded database, where the key that signs checkpoints is made if none is configured. */
+  /** The folder of an embedded database. The key that signs checkpoints is created there if none is configured. */
   readonly dataDir?: string
   /** The clock, in milliseconds. Default: that of the system. */
   readonly now?: () => number
@@ -29,10 +29,10 @@ export type OpenOptions = StoresOptions & {
 export type OpenService = { readonly service: Service; close(): Promise<void> }
 
 const CLOSE_MS = 3_000
-/** How long requests for a checkpoint of a new service wait for the first one. */
+/** How long requests for a checkpoint wait for the first one of a new service. */
 const FIRST_CHECKPOINT_MS = 5_000
 
-/** The key that signs checkpoints of the log; undefined when there is none, which a worker warns of. */
+/** The key that signs checkpoints of the log; undefined if there is none, of which a worker warns. */
 const readAuditSigner = async ({ config, dataDir, logger }: OpenOptions) => {
   const signer = await readSigner(config, dataDir)
   if (!signer && config.ROLES.includes('worker'))
@@ -69,7 +69,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   installProofGauges(metrics, processes.proof)
 
   const { close: closeData, ...data } = openOperationalData({ config, databaseUrl, stores, now, logger })
-  const bodyThreads = newBodyThreads((error) => logger.warn({ reason: error.message }, 'large bodies cannot be read'))
+  const bodyThreads = newBodyThreads((error) =>
+    logger.warn({ reason: error.message }, 'a thread that parses large bodies has failed'),
+  )
   const connections = newConnections(config, (code) => metrics.realtimeDropped.inc({ code }))
   installRealtimeGauges(metrics, connections, caches.live)
   const { models, longLists, memo } = caches
@@ -98,7 +100,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     write: newWrite({ assertWritable, visible }),
     assertWritable,
     readiness,
-    // Only workers sign: any other process serves checkpoints also without a key of its own.
+    // Only workers sign. Other processes serve the signed checkpoints without a key of their own.
     checkpoints: {
       areServed: auditSigner !== undefined || !config.ROLES.includes('worker'),
       waitUntil: performance.now() + FIRST_CHECKPOINT_MS,
@@ -115,10 +117,10 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     await Promise.all([reads.close(), timeline.close(), operations.end()])
   }
 
-  /** Waits for a database that does not answer for 3 s only. */
+  /** Waits up to 3 s for a database that does not answer. */
   const close = () =>
-    withTimeout(CLOSE_MS, 'the database does not let go', closeAll()).catch((error: unknown) => {
-      logger.warn({ err: error }, 'not everything has been closed')
+    withTimeout(CLOSE_MS, 'the database did not answer in time', closeAll()).catch((error: unknown) => {
+      logger.warn({ err: error }, 'some parts of the service could not be closed')
     })
 
   return { service, close }

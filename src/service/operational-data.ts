@@ -17,7 +17,7 @@ export type OperationalDataOptions = {
   readonly logger: Logger
 }
 
-/** What routes keep in the database and not in the log, because no read model is made of it. */
+/** The data that routes keep in the database but not in the log, because no read model is made of it. */
 export const openOperationalData = ({ config, databaseUrl, stores, now, logger }: OperationalDataOptions) => {
   const { operations: pool, reads, sizes } = stores
   const avatars = newAvatarStore({ pool, now })
@@ -30,7 +30,7 @@ export const openOperationalData = ({ config, databaseUrl, stores, now, logger }
     limits,
     codes: newOneTimeCodes({ pool, now }),
     handshakes: newHandshakes({ pool, now }),
-    /** Writes what has not been written yet. */
+    /** Writes all pending data. */
     close: async () => {
       await Promise.all([lastUsed.close(), limits?.close()])
     },

@@ -49,12 +49,12 @@ export type ProcessesOptions = {
 export type Processes = {
   /** Refreshes the model registry: on request on every node, by schedule on workers only. */
   readonly catalogue: CatalogueProcess
-  /** Writes the leaves of the audit tree: on workers only. */
+  /** Writes the leaves of the audit tree. Only on workers. */
   readonly proof?: TreeProcess
   close(): Promise<void>
 }
 
-/** How long retention waits for read models that are behind; later it begins again. */
+/** How long retention waits for read models that are behind, before it starts again. */
 const CAUGHT_UP_MS = 5_000
 
 const startRetentionProcess = (options: ProcessesOptions) => {

@@ -8,15 +8,13 @@ import { percentDone } from '../base/for-people.ts'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
 import type { Readiness } from '../http/health.ts'
 
-/** Read models that are further behind the log count as missing: the writes that wait for them would wait in vain. */
+/** If the read models are further behind the log, the service is not ready: a write that waits for them would time out. */
 export const MAX_LAG_MS = REQUEST_WAIT_MS
 
-/** How long another process may take to take over the projections; until then nothing is reported. */
+/** How long another process may take to take over the projections before their absence is reported. */
 const TAKEOVER_MS = 10_000
 
-/**
- * For how many milliseconds no process has kept the read models of a group up to date, since the first call; 0 when one does.
- */
+/** For how many milliseconds, since the first call, no process has kept the read models of a group up to date; 0 if one does. */
 export type ProjectorWatch = (open: OpenGroup) => Promise<number>
 
 export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => performance.now()): ProjectorWatch => {
@@ -33,14 +31,14 @@ export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => pe
 
 export type ReadModelsHealthOptions = {
   readonly groups: OpenGroups
-  /** Queried for what other processes build. */
+  /** Queried for the state of other processes. */
   readonly pool: Pick<pg.Pool, 'query'>
   /** The last position that this node's caches have observed. */
   readonly lastSeen: () => bigint
   readonly projectors: ProjectorWatch
 }
 
-/** The state of read models that another process builds. `hasNoRunner`: this process cannot build them itself. */
+/** The health of read models that another process builds. `hasNoRunner`: this process cannot build them itself. */
 const healthOfBuild = (build: BuildState, lastSeen: bigint, hasNoRunner: boolean): Readiness => {
   switch (build.is) {
     case 'serving':
@@ -53,21 +51,21 @@ const healthOfBuild = (build: BuildState, lastSeen: bigint, hasNoRunner: boolean
         degraded: [`read models are being rebuilt: ${percentDone(0n, build.position, lastSeen)} %`],
       }
     case 'missing':
-      // A process with a runner of its own is about to build them.
+      // A process with a runner of its own is about to build them, and reports its own progress.
       return {
-        missing: hasNoRunner ? ['the read models are not there, and no projector builds them'] : [],
+        missing: hasNoRunner ? ['there are no read models yet: start a process with the role projector'] : [],
         degraded: [],
       }
   }
 }
 
-/** The problem that no process keeps the read models up to date, for a process that does not do so itself. */
+/** Whether any process keeps the read models up to date; for a process that does not do so itself. */
 const projectorHealth = async (open: OpenGroup, projectors: ProjectorWatch): Promise<string[]> =>
   (await projectors(open)) > TAKEOVER_MS
     ? ['no process keeps the read models up to date: start one with the role projector']
     : []
 
-/** The state of one group of read models. */
+/** The health of one group of read models. */
 const healthOf = async (
   open: OpenGroup,
   { pool, lastSeen, projectors }: ReadModelsHealthOptions,
@@ -80,19 +78,19 @@ const healthOf = async (
   else {
     const other = await readBuildState(pool as pg.Pool, open.group)
       .then((build) => healthOfBuild(build, lastSeen(), state === undefined))
-      .catch(() => undefined) // the database is away, which `reads.check` reports
+      .catch(() => undefined) // `reads.check` reports that the database cannot be reached
     missing.push(...(other?.missing ?? []))
     degraded.push(...(other?.degraded ?? []))
     if (!state && other && other.missing.length === 0)
       missing.push(...(await projectorHealth(open, projectors).catch(() => [])))
   }
   const behind = Math.round(open.lag.ms() / 1_000)
-  if (open.lag.ms() > MAX_LAG_MS) missing.push(`the read models are too far behind: ${behind} s`)
+  if (open.lag.ms() > MAX_LAG_MS) missing.push(`the read models are too far behind the log: ${behind} s`)
   degraded.push(...open.quarantine.list().map(({ stream, reason }) => `${stream} is in quarantine: ${reason}`))
   return { missing, degraded }
 }
 
-/** The state of all groups. Only the main group can make the service not ready; problems of others count as degraded. */
+/** The health of all groups. Only the main group can make the service not ready; problems of others count as degraded. */
 export const readModelsHealth = async (options: ReadModelsHealthOptions): Promise<Readiness> => {
   const { main, all } = options.groups
   const found = await Promise.all(all.map(async (open) => ({ open, health: await healthOf(open, options) })))

@@ -7,12 +7,13 @@ import { openDatabase } from './database.ts'
 import { type OpenService, openService } from './open.ts'
 
 export type Running = {
-  /** Where it listens. */
+  /** The address that it listens at. */
   readonly url: string
+  /** The address that people use: `PUBLIC_URL`, or the same. */
   /** Where people reach it. */
   readonly publicUrl: string
   readonly roles: Config['ROLES']
-  /** The database, for people. */
+  /** The database; printed for the operator. */
   readonly database: string
   /** `fast` answers pending requests first; `immediate` does not. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
@@ -20,7 +21,7 @@ export type Running = {
 
 const MAX_DRAIN_MS = 4_000
 
-/** Waits for requests in flight, but not for ever: the reader of a long list may be slow. */
+/** Waits up to 4 s for requests in flight: a client may read a long list slowly. */
 const closeApp = (app: FastifyInstance, mode: 'fast' | 'immediate'): Promise<void> =>
   ifLate(mode === 'fast' ? MAX_DRAIN_MS : 0, () => app.server.closeAllConnections(), app.close())
 
@@ -35,13 +36,13 @@ const listen = async (app: FastifyInstance, { HOST, PORT }: Config) => {
     await app.listen({ host: HOST, port: PORT })
   } catch (error) {
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
-    throw new Error(`port ${PORT} of ${HOST} is in use; stop what uses it, or set PORT to another one`, {
+    throw new Error(`port ${PORT} of ${HOST} is in use: stop the program that uses it, or set PORT to another one`, {
       cause: error,
     })
   }
 }
 
-/** Starts the whole service: database, log, read models, HTTP. When it rejects, nothing is left running. */
+/** Starts the whole service: database, log, read models, HTTP. If it rejects, nothing is left running. */
 export const serve = async (config: Config, logger: Logger, signal: AbortSignal): Promise<Running> => {
   const database = await openDatabase(config, logger, signal)
   let open: OpenService | undefined

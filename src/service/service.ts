@@ -36,7 +36,7 @@ export type Service = Features & {
   readonly codec: Codec
   /** Resolves when the read models and caches of this node have applied a position. @throws Unavailable */
   readonly visible: (position: bigint) => Promise<void>
-  /** What clients hold together. */
+  /** The resources that clients share. */
   readonly permits: NodePermits
   /** The threads that parse large bodies. */
   readonly bodyThreads: BodyThreads

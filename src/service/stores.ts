@@ -26,7 +26,7 @@ export type StoresOptions = {
   readonly groups?: readonly Group[]
 }
 
-/** Migrates the database, and opens the log and the read models, with this node's positions in both. */
+/** Migrates the database, and opens the log and the read models, with the positions that this node has reached in both. */
 export const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: StoresOptions) => {
   const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
   await migrate(databaseUrl)

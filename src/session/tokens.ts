@@ -43,14 +43,14 @@ const LIFETIME_MS = 1_000
 type Found = { readonly caller: Caller | undefined; readonly since: number }
 
 /** Each caller counts as one. A token without a caller is looked up each time, and so is one with a long name. */
-const weigh = ({ caller }: Found): number =>
+const sizeOf = ({ caller }: Found): number =>
   caller && (caller.deviceName?.length ?? 0) <= MAX_CACHED_DEVICE_NAME ? 1 : Infinity
 
 const isValid = ({ expiresAt }: Caller, now: number) => expiresAt === undefined || expiresAt > now
 
 export const newTokens = (options: TokensOptions): Tokens => {
   const { reads, now, isCurrent, elapsed = () => performance.now(), maxCached = 10_000 } = options
-  const cache = newTopicCache({ weigh, maxWeight: maxCached, isCurrent, remembered: REMEMBERED_CHANGES })
+  const cache = newTopicCache({ sizeOf, maxSize: maxCached, isCurrent, remembered: REMEMBERED_CHANGES })
   /** Hashes of tokens that were valid when they were last looked up; the oldest is dropped first. */
   const proven = new Set<string>()
 

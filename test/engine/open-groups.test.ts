@@ -102,7 +102,7 @@ test('may be behind: the service is ready, reads and writes go on, and erasure w
     assert.equal(missing, [])
     return degraded.join()
   }
-  await until(async () => /shelf: the read models are too far behind: \d+ s/.test(await ready()))
+  await until(async () => /shelf: the read models are too far behind the log: \d+ s/.test(await ready()))
   assert.match(await metricsOf(app), /tracebook_projection_lag_seconds\{group="shelf"\} [5-9]/)
   assert.match(await metricsOf(app), /tracebook_projection_lag_seconds\{group="main"\} 0\n/)
   assert.is((await put(scene, 'c')).status, 200)

@@ -47,7 +47,7 @@ test('a node that builds nothing itself says what others do', async () => {
   const says = (where: 'missing' | 'degraded', text: RegExp) =>
     until(async () => (await api.service.readiness())[where].some((reason) => text.test(reason)))
   try {
-    await says('missing', /^the read models are not there, and no projector builds them$/)
+    await says('missing', /^there are no read models yet: start a process with the role projector$/)
     await blocker.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schema)])
     opened.push(await openApp(database.url, { env: { ROLES: 'projector' }, ready: false }))
     await says('missing', /^read models are being built: 0 %$/)

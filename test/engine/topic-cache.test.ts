@@ -4,22 +4,22 @@ import { newTopicCache } from '../../src/engine/topic-cache.ts'
 
 const test = suite('engine/topic-cache')
 
-type Read = { readonly position?: bigint; readonly weight?: number; readonly topics?: readonly string[] }
+type Read = { readonly position?: bigint; readonly size?: number; readonly topics?: readonly string[] }
 
-/** A cache of weights that says which keys it had to read. */
+/** A cache of sizes that says which keys it had to read. */
 const watched = () => {
   const node = { isCurrent: true }
   const cache = newTopicCache<number>({
-    weigh: (weight) => weight,
-    maxWeight: 10,
+    sizeOf: (size) => size,
+    maxSize: 10,
     isCurrent: () => node.isCurrent,
     remembered: 10,
   })
-  const get = async (key: string, { position = 1n, weight = 1, topics = [key] }: Read = {}) => {
+  const get = async (key: string, { position = 1n, size = 1, topics = [key] }: Read = {}) => {
     const read: string[] = []
     const load = async () => {
       read.push(key)
-      return { value: weight, topics: new Set(topics), position }
+      return { value: size, topics: new Set(topics), position }
     }
     if (cache.get(key) === undefined) await cache.load(key, load)
     return read
@@ -29,16 +29,16 @@ const watched = () => {
 
 test('the least recently used values are dropped when all are too heavy together', async () => {
   const { get } = watched()
-  for (const key of ['a', 'b']) assert.equal(await get(key, { weight: 4 }), [key])
+  for (const key of ['a', 'b']) assert.equal(await get(key, { size: 4 }), [key])
   assert.equal(await get('a'), [])
-  assert.equal(await get('c', { weight: 4 }), ['c'])
+  assert.equal(await get('c', { size: 4 }), ['c'])
   assert.equal([await get('a'), await get('b'), await get('c')], [[], ['b'], []])
 })
 
 test('a value that is too heavy by itself is not kept, and no other is dropped for it', async () => {
   const { get } = watched()
   await get('a')
-  assert.equal([await get('b', { weight: 11 }), await get('b', { weight: 11 }), await get('a')], [['b'], ['b'], []])
+  assert.equal([await get('b', { size: 11 }), await get('b', { size: 11 }), await get('a')], [['b'], ['b'], []])
 })
 
 test('an event drops the values with one of its topics, and no others', async () => {

@@ -13,7 +13,7 @@ import { type Noted, eventsOf, notedIn, signIn, writeTrace } from './support.ts'
 
 type Scene = { database: Database; app: App; token: string; other: pg.Client; id: string }
 
-const test = suite<Scene>('erasure: read models beside those that serve')
+const test = suite<Scene>('erasure: other read models than those in use,')
 test.before.each(async (scene) => {
   scene.database = await freshDatabase()
   scene.app = await openApp(scene.database.url)
@@ -66,7 +66,7 @@ const assertDone = async ({ app, database, id }: Scene) => {
 
 const assertWaitsFor = async (scene: Scene, schema: string) => {
   const { reason } = await untilPostponed(scene)
-  assert.match(reason!, `beside those that serve, which may hold the content, are in use: ${schema}`)
+  assert.match(reason!, `other read models may still have the content and are in use: ${schema}`)
   assert.ok((await told(scene.database)).includes(schema))
 }
 

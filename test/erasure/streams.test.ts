@@ -148,7 +148,9 @@ test('a deletion that the log does not hold erases nothing', async (scene) => {
     randomUUID(),
   ])
   const erasure = start(scene)
-  await until(async () => (await notedIn(database))[0]?.reason === 'the log does not hold its deletion')
+  await until(
+    async () => (await notedIn(database))[0]?.reason === 'the log does not hold the deletion: it has lost its end',
+  )
   await erasure.close()
   assert.equal(await eventsOf(app, id), ['TraceCreated', 'MessageAdded', 'MessagesCounted'])
 })

@@ -125,7 +125,7 @@ test('a worker whose clock is wrong deletes nothing', async (scene) => {
   const logger = pino({ level: 'warn' }, { write: (line: string) => void (lines += line) })
   const later = await openApp(scene.database.url, { now: () => Date.now() + 3 * DAY, env: { ROLES: 'worker' }, logger })
   scene.opened.push(later)
-  await until(() => lines.includes('retention waits until the clock is right'))
+  await until(() => lines.includes('retention deletes nothing while the clock is wrong'))
   assert.equal(await namesOf(past, ada), ['today'])
 })
 

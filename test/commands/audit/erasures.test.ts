@@ -79,7 +79,7 @@ test('says who deleted what, when, and whether it is erased yet', async (scene) 
     displayName: 'Ada \u001b[2J',
     messageCount: 1,
     state: 'pending',
-    reason: 'no worker has come to it yet',
+    reason: 'no worker has read this deletion yet',
     attempts: 0,
   })
   const { out } = await audit(scene, '--pending')
@@ -102,8 +102,11 @@ test('says why a deletion cannot be erased', async (scene) => {
       await remove(app, ada, 't')
       await until(async () => Number((await listed(scene))[0]!.attempts) > 0)
       const [{ state, reason }] = (await listed(scene)) as [Record<string, unknown>]
-      assert.equal([state, reason], ['pending', 'PostgreSQL refuses it (55P03)'])
-      assert.match((await audit(scene)).out, /not erased yet: PostgreSQL refuses it \(55P03\) \(failed attempts: \d+\)/)
+      assert.equal([state, reason], ['pending', 'PostgreSQL refused the erasure with error 55P03'])
+      assert.match(
+        (await audit(scene)).out,
+        /not erased yet: PostgreSQL refused the erasure with error 55P03 \(failed attempts: \d+\)/,
+      )
       await holder.query('rollback')
       await untilErased(scene)
     })

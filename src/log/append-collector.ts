@@ -2,20 +2,17 @@ import { closesAppend, fromRecords, opensAppend } from './chunks.ts'
 import type { EventLog, RecordedEvent, StoredRecord } from './log.ts'
 import { metadataOf } from './metadata.ts'
 
-/** Whether `next` belongs to the same append as `record`. It may open a retry of an append that a crash left unfinished. */
+/** Whether `next` belongs to the same append as `record`. A record that opens an append may be a retry after a crash. */
 export const continuesAppend = (record: StoredRecord, next: StoredRecord): boolean =>
   next.stream === record.stream &&
   next.revision === record.revision + 1n &&
   metadataOf(next).append.id === metadataOf(record).append.id &&
   !opensAppend(next)
 
-/** Holds the records of the append that is being read. */
+/** Collects the records of the append that is being read. */
 const newOpenAppend = () => {
   let records: StoredRecord[] = []
-  /**
-   * Adds a record. The last one of an append gives all its records; where reading began in the middle of the append, only
-   * those from there on.
-   */
+  /** Adds a record. With the last one of an append it returns all its records, or those since reading began. */
   return (record: StoredRecord): StoredRecord[] | undefined => {
     const last = records.at(-1)
     if (last && !continuesAppend(last, record)) records = []
@@ -27,7 +24,7 @@ const newOpenAppend = () => {
   }
 }
 
-/** Reads all records of the append that ends with `last`, in order; erased ones are missing. */
+/** Reads all records of the append that ends with `last`, in order. Erased ones are missing. */
 const readAppendEndingAt = async (store: EventLog<StoredRecord>, last: StoredRecord): Promise<StoredRecord[]> => {
   const found = [last]
   if (last.revision === 0n) return found
@@ -42,12 +39,12 @@ const readAppendEndingAt = async (store: EventLog<StoredRecord>, last: StoredRec
 const NOTHING: readonly RecordedEvent[] = []
 
 /**
- * Takes the records of an adapter in the order of the log or of a stream; gives the events of an append when its last record
- * comes, none before.
+ * Takes the records of an adapter in the order of the log or of a stream, and returns the events of an append when its last record
+ * comes.
  */
 export const newAppendCollector = (store: EventLog<StoredRecord>) => {
   const add = newOpenAppend()
-  /** Gives a promise only where the beginning of the append has to be read from the log. */
+  /** Returns a promise only if the beginning of the append has to be read from the log. */
   return (record: StoredRecord): readonly RecordedEvent[] | Promise<readonly RecordedEvent[]> => {
     const taken = add(record)
     if (!taken) return NOTHING

@@ -1,14 +1,14 @@
 /**
- * Counts changes that one can wait for. A follower takes the count before it reads, and then waits for a change since that
- * count: so it misses no change that happens during the read.
+ * Counts changes that others can wait for. A follower takes the count before it reads, and then waits for a change since that
+ * count, so that it misses no change during the read.
  */
 export type ChangeCounter = {
   count(): number
-  /** Counts a possible change, and wakes all that wait. */
+  /** Counts a possible change, and wakes all waiters. */
   increment(): void
-  /** Whether anything waits for a change. */
+  /** Whether there are waiters. */
   isAwaited(): boolean
-  /** Waits until the count is not `since` any more, for `timeoutMs`, or until abort; gives whether it has changed. */
+  /** Waits until the count is not `since` any more, at most `timeoutMs` or until abort. Returns whether it has changed. */
   changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>
 }
 

@@ -4,8 +4,8 @@ import { metadataOf } from './metadata.ts'
 
 /**
  * An event whose data exceeds the adapter's limit is stored as chunks: records of type `Chunk` whose data is a JSON string
- * with a slice of the event's data. All have the append mark of their event; the last one, whose place the event has, also its
- * id, type and metadata.
+ * with a slice of the event's data. All have the event's `append` in their metadata. The last one has also the event's id, type and
+ * metadata, and its revision and position are those of the event.
  */
 type ChunkMark = { index: number; size: number; event?: { id: string; type: string; metadata: string } }
 
@@ -14,10 +14,10 @@ const MAX_BYTES_PER_CHARACTER = 3
 
 const chunkMark = (record: NewEvent): ChunkMark => (metadataOf(record) as unknown as { chunk: ChunkMark }).chunk
 
-/** The size of an event's data in bytes of UTF-8, as limits count it. */
+/** The size of an event's data in bytes of UTF-8, as the limits of adapters count. */
 export const dataBytes = (event: NewEvent): number => Buffer.byteLength(event.data)
 
-/** The event itself when it fits, otherwise its chunks. */
+/** The event itself if it is small enough, otherwise its chunks. */
 export const toRecords = (event: NewEvent, maxBytes: number): NewEvent[] => {
   if (dataBytes(event) <= maxBytes) return [event]
   const step = Math.max(1, Math.floor((maxBytes - 16) / MAX_BYTES_PER_CHARACTER))
@@ -26,7 +26,7 @@ export const toRecords = (event: NewEvent, maxBytes: number): NewEvent[] => {
   return Array.from({ length: size }, (_, index) => {
     const last = index === size - 1 ? { event: { id: event.id, type: event.type, metadata: event.metadata } } : {}
     return {
-      id: index === size - 1 ? event.id : v5(String(index), event.id), // a retry has to make the same ids
+      id: index === size - 1 ? event.id : v5(String(index), event.id), // a retry has to use the same ids
       type: CHUNK,
       data: JSON.stringify(event.data.slice(index * step, (index + 1) * step)),
       metadata: JSON.stringify({ at, schema, append, chunk: { index, size, ...last } }),
@@ -34,7 +34,7 @@ export const toRecords = (event: NewEvent, maxBytes: number): NewEvent[] => {
   })
 }
 
-/** Puts chunks together: the event takes the place of its last chunk, and is left out if a chunk is missing. */
+/** Puts chunks together. The event gets revision and position of its last chunk, and is left out if a chunk is missing. */
 export const fromRecords = (records: readonly StoredRecord[]): RecordedEvent[] => {
   if (records.every((record) => record.type !== CHUNK)) return records as StoredRecord[]
   const events: RecordedEvent[] = []
@@ -56,10 +56,10 @@ export const fromRecords = (records: readonly StoredRecord[]): RecordedEvent[] =
 /** How many records of the same event come before this one. */
 export const chunksBefore = (record: NewEvent): number => (record.type === CHUNK ? chunkMark(record).index : 0)
 
-/** Whether a record is the last one of its event: its last chunk, or the event itself. */
+/** Whether a record is the last one of its event: the last chunk, or the event itself. */
 export const endsEvent = (record: NewEvent): boolean => record.type !== CHUNK || chunkMark(record).event !== undefined
 
-/** Whether a record is the first, or the last, of its append. All chunks of an event have the same append mark. */
+/** Whether a record is the first or the last of its append. All chunks of an event have the same `append` in their metadata. */
 export const opensAppend = (record: NewEvent): boolean =>
   metadataOf(record).append.index === 0 && chunksBefore(record) === 0
 export const closesAppend = (record: NewEvent): boolean => {

@@ -3,31 +3,31 @@ import type { LogIdentity, Position } from './log.ts'
 
 const RETRY_MS = 50
 
-/** What an adapter can read from a log to which it has just connected. */
+/** What an adapter reads from a log after it has connected. */
 export type LogProbe = {
-  /** The log's identity; undefined where none has been created. */
+  /** The log's identity; undefined if none has been created. */
   readonly storedIdentity: () => Promise<LogIdentity | undefined>
   readonly holds: (position: Position, id: string) => Promise<boolean | undefined>
   readonly renewEpoch: (seen: string) => Promise<LogIdentity>
 }
 
-/** Finds out whether the log behind a new connection is still the one that was read before, with all that was read. */
+/** Checks whether the log of a new connection is the same as before, and has the last event that was read. */
 export type IdentityCheck = {
-  /** Notes an event that was read: after a reconnect the log must still hold it. */
+  /** Notes an event that was read: after a reconnect the log must still have it. */
   noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
   /** Notes the log's identity, unless one has been noted before. */
   noteIdentity(identity: LogIdentity): void
   /**
-   * Compares the log with what was noted. Calls `changed` synchronously, before anything is read from the log, when its
-   * epoch is another one; where an event is missing that was read before, it first begins a new epoch.
-   * @throws what the probe throws
+   * Compares the log with what was noted. If its epoch is another one, calls `changed` synchronously, before anything is read from the
+   * log. If it lacks the last event that was read, begins a new epoch first.
+   * @throws errors of the probe
    */
   verify(probe: LogProbe): Promise<void>
   /** How often `changed` was called. */
   generation(): number
 }
 
-/** `timeoutMs` is how long an event may be missing, because a node of a cluster lags behind the one that was read before. */
+/** `timeoutMs` is how long an event may be missing, because a cluster's node lags behind the one that was read before. */
 export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdentity) => void): IdentityCheck => {
   let noted: LogIdentity | undefined
   /** The last event that was read. */
@@ -45,17 +45,17 @@ export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdent
 
   const verify = async (probe: LogProbe) => {
     const last = anchor
-    let present = await probe.storedIdentity()
-    const isOther = noted !== undefined && (noted.epoch !== present?.epoch || noted.id !== present.id)
+    let current = await probe.storedIdentity()
+    const isOther = noted !== undefined && (noted.epoch !== current?.epoch || noted.id !== current.id)
     const hasLostEnd = !isOther && last !== undefined && (await isMissing(probe, last))
-    if (hasLostEnd || (isOther && !present)) present = await probe.renewEpoch(present?.epoch ?? '')
-    if (!present) return
-    const isNewEpoch = noted?.epoch !== present.epoch // false where another connection has noticed the change meanwhile
-    noted = present
+    if (hasLostEnd || (isOther && !current)) current = await probe.renewEpoch(current?.epoch ?? '')
+    if (!current) return
+    const isNewEpoch = noted?.epoch !== current.epoch // false if another connection has noticed the change meanwhile
+    noted = current
     if (!isNewEpoch || !(isOther || hasLostEnd)) return
     anchor = undefined
     generation += 1
-    changed(present)
+    changed(current)
   }
 
   return {

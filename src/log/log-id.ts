@@ -4,12 +4,12 @@ import type { EventLog, LogIdentity } from './log.ts'
 // The same on all nodes, so that all show the same id.
 const ROOT = 'a4b3a8c2-95d5-5d0f-8a3b-0f0f0f6f7c11'
 
-/** The id of a log that clients see, of this history of it. */
+/** The id of a log that clients see; another one for each epoch. */
 export const publicId = ({ id, epoch }: LogIdentity): string => v5(epoch, v5(id, ROOT))
 
-/** The id of the log that clients see. It changes when another log is used, and when the log has begun another epoch. */
+/** The id of the log that clients see. It changes with the log, and with its epoch. */
 export type LogId = {
-  /** Undefined until the log has been reached. */
+  /** Undefined until the log has been read. */
   get(): string | undefined
 }
 

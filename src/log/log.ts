@@ -5,7 +5,7 @@
 
 import type { Metadata } from './metadata.ts'
 
-/** The place of an event in the whole log. Grows with every event; only in PostgreSQL without gaps. */
+/** The position of an event in the whole log. Grows with each event; without gaps only in PostgreSQL. */
 export type Position = bigint
 
 /** The number of an event in its stream, from 0n. */
@@ -21,62 +21,61 @@ export type NewEvent = {
   readonly type: string
   readonly data: string
   readonly metadata: string
-  /** The parsed texts. Followers in the process that appended the event get them, too; other readers do not. */
+  /** The parsed texts. Only followers in the process that appended the event get them. */
   readonly decoded?: { readonly data: object; readonly metadata: Metadata }
 }
 
-/** What an adapter stores and reads back: an event, or a chunk of one that is too large for it (`chunks.ts`). */
+/** What an adapter stores: an event, or a chunk of one that is too large for it (`chunks.ts`). */
 export type StoredRecord = NewEvent & {
   readonly stream: string
   readonly revision: Revision
   readonly position: Position
 }
 
-/** An event of the log, put together from its records where it was stored in chunks. */
+/** An event of the log, put together from its records if it was stored in chunks. */
 export type RecordedEvent = StoredRecord & {
-  /** Of an event that was stored in chunks: the revision of the first one; `revision` is that of the last. */
+  /** If it was stored in chunks, the revision of the first one; `revision` is that of the last. */
   readonly firstRevision?: Revision
 }
 
-/** An event by its place in the log and its id: where the log does not hold it there, the log has lost its end, or is another one. */
+/** An event by its position and id: a log without it there has lost its end, or is another one. */
 export type Anchor = Pick<StoredRecord, 'position' | 'id'>
 
 export type Appended = { readonly revision: Revision; readonly position: Position }
 
-/** Whole appends in log order. The next batch begins behind `through`, which may be behind the last event. */
+/** Whole appends in log order. The next batch begins after `through`, which may be after the last event. */
 export type Batch<Item = RecordedEvent> = { readonly events: readonly Item[]; readonly through: Position }
 
-/** Tells which log this is, and which history of it. Both are UUIDs. */
+/** Which log this is, and which history of it. Both are UUIDs. */
 export type LogIdentity = {
   /** Created with the log; a restored backup has the same id. */
   readonly id: string
   /**
-   * Changes whenever the log may have lost its end: after a failover, where events are missing that were read before, or
-   * when an operator says so.
-   * What was derived from events of an earlier epoch has to be checked against the log.
+   * Changes whenever the log may have lost its end: after a failover, if events are missing that were read before, or if an operator
+   * says so. Data that was derived from events of an earlier epoch has to be checked against the log.
    */
   readonly epoch: string
 }
 
 /**
- * An adapter alone is an `EventLog<StoredRecord>`: what its methods call events are records then, and those of an append that
- * it could not store at once may be incomplete. `wholeAppends` makes a log of it.
+ * An adapter alone is an `EventLog<StoredRecord>`: its events are records, and those of an append that it could not store at once may
+ * be incomplete. `wholeAppends` makes a log of it.
  */
 export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   /**
    * Stores the events as one append: every reader sees all of them or none. A repetition with the same ids at the same
-   * expected revision gives the same answer as the first time; only the ids are compared.
-   * With `until`, by `performance.now()`, it is stored by then or never, whatever the answer is; in EventStoreDB later at
-   * most by what the request takes to the server, which counts from there.
-   * @throws WrongRevision when the stream has another revision, which reads of the stream show from then on
-   * @throws LogUnavailable when the log did not answer in time; `stored` says whether the events may be in the log
+   * expected revision returns the same as the first time; only the ids are compared.
+   * With `until`, by `performance.now()`, it is stored by then or never, whatever is returned; in EventStoreDB it may be later by the
+   * time that the request takes to the server.
+   * @throws WrongRevision if the stream has another revision, which reads of the stream show from then on
+   * @throws LogUnavailable if the log did not answer in time; `stored` says whether the events may be in the log
    */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[], until?: number): Promise<Appended>
-  /** Events of a stream from `from` on, inclusive (default: the first, or the last when backwards). */
+  /** Events of a stream from `from` on, inclusive. Default: from the first one, or backwards from the last one. */
   read(stream: string, options?: ReadOptions): AsyncIterable<Item>
   /**
-   * The events of a stream at these revisions, which must be ascending, without those that were erased. For revisions of
-   * events that were read before: nothing tells here whether an append was ever finished.
+   * The events of a stream at these ascending revisions, without erased ones. Only for revisions of events that were read before,
+   * because events of unfinished appends are returned as well.
    */
   readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<Item>
   /**
@@ -84,12 +83,12 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
    * starts after this sees everything up to its revision. Undefined for a stream without events.
    */
   last(stream: string): Promise<LastRecord | undefined>
-  /** Events after a position, in log order, until the present end. */
+  /** Events after a position, in log order, up to the current end. */
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<Item>
   /**
-   * Batches of events behind a position, as they come, until `signal` aborts or the log is closed; resumes by itself after
-   * errors. Batches hold whole appends; those of an adapter alone may cut a large one.
-   * @throws LogChanged when the epoch changes: positions may belong to other events then
+   * Batches of events after a position, as they come, until `signal` aborts or the log is closed. Resumes by itself after errors.
+   * Batches have whole appends; an adapter alone may cut a large one.
+   * @throws LogChanged if the epoch changes, because positions may belong to other events then
    */
   follow(options: { readonly after: Position; readonly signal: AbortSignal }): AsyncIterable<Batch<Item>>
   /** Erases the events of a stream below the revision `before`, except the stream's last event. */
@@ -99,18 +98,18 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   /** The log's identity now. @throws LogUnavailable */
   identity(): Promise<LogIdentity>
   /**
-   * Begins another epoch if the present one is still `seen`; gives the identity after that. Every process on the log notices
+   * Begins another epoch if the current one is still `seen`, and returns the identity after that. Every process on the log notices
    * it within a second. @throws LogUnavailable
    */
   renewEpoch(seen: string): Promise<LogIdentity>
   /**
-   * Whether the event at a position has this id; false also beyond the end; undefined where the event was erased.
+   * Whether the event at a position has this id. Also false beyond the end; undefined if the event was erased.
    * @throws LogUnavailable
    */
   holds(position: Position, id: string): Promise<boolean | undefined>
   /**
-   * Calls back when the log is found in another epoch, before anything is read from it or appended: everything in memory
-   * that was derived from the log must be dropped. Pending appends are answered with LogUnavailable.
+   * Calls back when the log's epoch has changed, before anything is read from it or appended. Everything in memory that was derived
+   * from the log must be dropped. Pending appends are answered with LogUnavailable.
    */
   onChange(listener: (identity: LogIdentity) => void): void
   /** How many bytes of data one append may have; `wholeAppends` splits larger ones. */
@@ -124,8 +123,8 @@ export type LastRecord = Pick<StoredRecord, 'revision' | 'position' | 'id'>
 export type ReadOptions = { readonly from?: Revision; readonly backwards?: boolean; readonly limit?: number }
 
 /**
- * The stream is not at the expected revision: another writer appended first. `actual` is its revision: a read of the stream
- * through the same log that begins after this error sees everything up to there.
+ * The stream is not at the expected revision: another writer appended first. `actual` is its revision. A read of the stream through
+ * the same log that begins after this error shows everything up to there.
  */
 export class WrongRevision extends Error {
   override readonly name = 'WrongRevision'
@@ -150,10 +149,10 @@ export class LogUnavailable extends Error {
   }
 }
 
-/** The log is in another epoch than the one in which a reader began. */
+/** The log's epoch has changed since a reader began. */
 export class LogChanged extends LogUnavailable {
   constructor() {
-    super(false, undefined, 'the log is in another epoch: its end may have been lost')
+    super(false, undefined, 'the log has another epoch: it may have lost its end')
   }
 }
 

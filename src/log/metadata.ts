@@ -1,16 +1,16 @@
 import { z } from 'zod'
 
-/** Who caused an event. Absent where the service itself did. */
+/** Who caused an event. Absent if the service itself did. */
 export const Actor = z.object({ userId: z.string(), sessionId: z.string().optional() })
 export type Actor = z.infer<typeof Actor>
 
-/** The place of an event in its append, of which readers see all events or none. `index` counts from 0. */
+/** The append of an event, of which readers see all events or none. `index` counts from 0. */
 export const AppendMark = z.object({ id: z.string(), index: z.int(), size: z.int() })
 export type AppendMark = z.infer<typeof AppendMark>
 
 /**
- * What is recorded with every event. `at` is the service's clock in milliseconds, never smaller than that of the stream's
- * event before. `schema` is the version of the data's schema, for upcasters.
+ * Recorded with every event. `at` is the service's clock in milliseconds, never less than that of the stream's previous event.
+ * `schema` is the version of the data's schema, for upcasters.
  */
 export const Metadata = z.object({
   at: z.int(),
@@ -36,10 +36,10 @@ const isUsable = (value: Partial<Metadata> | null): value is Metadata =>
   typeof value.append.index === 'number' &&
   typeof value.append.size === 'number'
 
-/** For metadata that is not of this shape: the event counts as an append of its own, and no codec knows its version 0. */
+/** Used for metadata of another shape: the event counts as an append of its own, and no codec knows version 0. */
 const unusable = ({ id }: WithMetadata): Metadata => ({ at: 0, schema: 0, append: { id, index: 0, size: 1 } })
 
-/** The metadata of an event, parsed once. Never throws for metadata of another shape, so that later events can be read. */
+/** The metadata of an event, parsed once. Does not throw for metadata of another shape, so that later events can be read. */
 export const metadataOf = (event: WithMetadata): Metadata => {
   if (event.decoded) return event.decoded.metadata
   let metadata = cache.get(event)

@@ -16,7 +16,7 @@ export type OpenLogOptions = {
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
 
-/** Imported only when it is needed: the client takes as much memory as the rest of a small service. */
+/** Imported only if it is needed: the client takes as much memory as the rest of a small service. */
 const openEventStore = async (options: { url: string }): Promise<EventLog<StoredRecord>> =>
   (await import('./eventstoredb/eventstoredb-log.ts')).openEventStoreLog(options)
 

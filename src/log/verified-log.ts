@@ -2,26 +2,26 @@ import { pause } from '../base/waits.ts'
 import { type EventLog, LogUnavailable } from './log.ts'
 
 /**
- * A log that can be used only after it was verified to be the right one; until then it behaves like a log that cannot be
- * reached. When its epoch changes, another log may answer at the same address, so it is verified again.
+ * A log that can be used only after it was verified to be the right one. Until then it behaves like an unreachable log. When its epoch
+ * changes it is verified again, because another log may answer at the same address.
  */
 export type VerifiedLog = EventLog & {
-  /** Resolves when the first verification has ended, with whatever result. */
+  /** Resolves when the first verification has ended, with any result. */
   readonly firstAttempt: Promise<void>
-  /** Why it cannot be used, or undefined when it can. */
+  /** Why it cannot be used; undefined if it can. */
   problem(): Error | undefined
 }
 
 export type VerifiedLogOptions = {
   readonly log: EventLog
-  /** Resolves to undefined for the right log, to the reason for a wrong one; rejects when the log cannot be reached. */
+  /** Resolves to undefined for the right log, and to the reason for a wrong one. Rejects if the log cannot be reached. */
   readonly verify: () => Promise<Error | undefined>
-  /** Called once when the log turns out to be the wrong one. */
+  /** Called once if the log is the wrong one. */
   readonly refused: (reason: Error) => void
 }
 
 const RETRY_MS = 200
-/** Also a refused log is tried again: an operator may put the right one behind the same address. */
+/** A wrong log is tried again, too: an operator may put the right one at the same address. */
 const REFUSED_RETRY_MS = 5_000
 const TIMEOUT_MS = 2_000
 const POLL_MS = 20
@@ -37,7 +37,7 @@ export const verifiedLog = ({ log, verify, refused }: VerifiedLogOptions): Verif
   const attempt = async () => {
     const before = changes
     const reason = await verify()
-    if (before !== changes) return // the log that was verified may not be the one that answers now
+    if (before !== changes) return // the verified log may not be the one that answers now
     problem = reason
     if (reason && !isRefused) refused(reason)
     isRefused = reason !== undefined

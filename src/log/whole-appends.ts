@@ -13,7 +13,7 @@ import {
   revisionNumber,
 } from './log.ts'
 
-/** Splits records into segments that each fit into one append of the adapter. */
+/** Splits records into segments, each small enough for one append of the adapter. */
 const segmentsOf = (records: readonly NewEvent[], maxBytes: number): NewEvent[][] => {
   const segments: NewEvent[][] = []
   let free = 0
@@ -50,8 +50,8 @@ async function* forwards(store: EventLog<StoredRecord>, stream: string, from: Re
 }
 
 async function* backwards(store: EventLog<StoredRecord>, stream: string, from: Revision | undefined) {
-  let isWhole: boolean | undefined // the append of the present record; undefined until that is checked
-  let chunks: StoredRecord[] = [] // of the present event, last one first
+  let isWhole: boolean | undefined // whether the current record's append is; undefined until that is checked
+  let chunks: StoredRecord[] = [] // of the current event, the last one first
   for await (const record of store.read(stream, { backwards: true, ...(from === undefined ? {} : { from }) })) {
     isWhole ??= await isComplete(store, record)
     if (endsEvent(record)) chunks = []
@@ -62,9 +62,9 @@ async function* backwards(store: EventLog<StoredRecord>, stream: string, from: R
 }
 
 /**
- * Wraps an adapter so that appends may be larger than it takes: they are stored in segments, and put together when they are
- * read. Readers see an append once its last record is stored. Records of an append that a crash has left unfinished stay
- * invisible, but count in the stream's revision.
+ * Wraps an adapter so that appends may exceed its limit: they are stored in segments, and put together when they are read. Readers see
+ * an append once its last record is stored. Records of an append that a crash has left unfinished stay invisible, but the stream's
+ * revision counts them.
  */
 export const wholeAppends = (store: EventLog<StoredRecord>): EventLog => {
   const max = store.maxAppendBytes
@@ -111,7 +111,7 @@ export const wholeAppends = (store: EventLog<StoredRecord>): EventLog => {
     }
   }
 
-  /** All records of the last event stay, and of the event that ends at or after `before`. */
+  /** Keeps all records of the last event, and of the event that ends at or after `before`. */
   const truncate = async (stream: string, before: Revision) => {
     for await (const last of read(stream, { backwards: true, limit: 1 })) {
       const from = before < last.revision ? before : last.revision

@@ -8,7 +8,7 @@ import { wholeAppends } from '../whole-appends.ts'
 export type CopyProgress = { readonly events: number; readonly position: bigint; readonly head: bigint }
 
 export type CopyOptions = CopyFromOptions & {
-  /** The adapter, without `wholeAppends`; its limit may differ from that of the target. */
+  /** The adapter, without `wholeAppends`. Its limit may differ from the target's. */
   readonly from: EventLog
 }
 
@@ -16,7 +16,7 @@ export type CopyFromOptions = {
   readonly from: CopySource
   /** The adapter, without `wholeAppends`. */
   readonly to: EventLog
-  /** Gives events the revisions that they had, also where what came before them was erased. Default false. */
+  /** Keeps the revisions of events, even if earlier ones were erased. Default false. */
   readonly keepsRevisions?: boolean
   /** Ends the copy after the current append; another run continues from there. */
   readonly signal?: AbortSignal
@@ -25,11 +25,11 @@ export type CopyFromOptions = {
 
 export type Copied = {
   readonly events: number
-  /** How many of the events an earlier run had copied. */
+  /** How many of them an earlier run had copied. */
   readonly before: number
   /** SHA-256 over the id, stream, type, metadata and data of each event, in the order of the log. */
   readonly digest: string
-  /** False when it was stopped before the end; the copy was not verified then. */
+  /** False if it was stopped before the end; then the copy is not verified. */
   readonly isComplete: boolean
 }
 
@@ -46,7 +46,7 @@ const newDigest = () => {
   }
 }
 
-/** Groups events by append: they come one after the other; erased ones are missing. */
+/** Groups consecutive events by append. Erased ones are missing. */
 async function* appendsOf(events: AsyncIterable<RecordedEvent>) {
   let append: RecordedEvent[] = []
   for await (const event of events) {
@@ -66,7 +66,7 @@ const endOf = async (adapter: EventLog, stream: string): Promise<ExpectedRevisio
   return 'none'
 }
 
-/** Writes appends to the target, each at the end of its stream, or where `place` makes room for it. */
+/** Writes appends to the target, each at the end of its stream, or at the revision that `place` returns. */
 const newTarget = (
   adapter: EventLog,
   place: (end: ExpectedRevision, append: readonly RecordedEvent[]) => Promise<ExpectedRevision>,
@@ -76,13 +76,15 @@ const newTarget = (
   let isFirst = true
   const write = async (append: readonly RecordedEvent[]) => {
     const { stream } = append[0]!
-    // An interrupted run may have left segments of this append. They are not continued: with another limit other slices
-    // would have the same ids.
+    // An interrupted run may have left segments of this append. They are not continued, because with another limit other slices
+    // would get the same ids.
     const end = isFirst ? await endOf(adapter, stream) : (ends.get(stream) ?? 'none')
     isFirst = false
     const expected = await place(end, append)
     const answer = await to.append(stream, expected, append.map(toNewEvent)).catch((error) => {
-      throw error instanceof WrongRevision ? new CopyRefused(`another process writes to ${stream}`) : error
+      throw error instanceof WrongRevision
+        ? new CopyRefused(`another process writes to ${stream} of the target: stop it, and copy again`)
+        : error
     })
     ends.set(stream, answer.revision)
   }
@@ -93,16 +95,18 @@ const verify = async (to: EventLog, count: number, expected: string) => {
   const digest = newDigest()
   for await (const event of to.readAll({ after: 0n })) digest.add(event)
   if (digest.count() !== count)
-    throw new CopyRefused(`the target holds ${digest.count()} events, not ${count}: was the source written to?`)
-  if (digest.value() !== expected) throw new CopyRefused('the target differs from the source')
+    throw new CopyRefused(
+      `the target has ${digest.count()} events and the source had ${count}: stop all services of both, and copy again`,
+    )
+  if (digest.value() !== expected)
+    throw new CopyRefused('the events in the target differ from those in the source: copy to an empty target')
 }
 
 /**
  * Copies a log to another one, of either kind: whole appends in log order, with the same ids, data and metadata. Revisions
- * are the same unless the stream was truncated, the two logs' limits split an append differently, or a run was interrupted
+ * are the same unless the stream was truncated, the limits of the two logs split an append differently, or a run was interrupted
  * between two segments. Another run continues an interrupted one. At the end the whole target is read and compared.
- * @throws CopyRefused when the target holds anything but the beginning of this source
- * @throws LogUnavailable
+ * @throws CopyRefused if the target has anything but the beginning of this source
  */
 export const copyLog = (options: CopyOptions): Promise<Copied> =>
   copyFrom({ ...options, from: wholeAppends(options.from) })
@@ -121,7 +125,8 @@ export const copyFrom = async (options: CopyFromOptions): Promise<Copied> => {
     if (signal?.aborted) return { events: digest.count(), before, digest: '', isComplete: false }
     const held: boolean[] = []
     for (const event of append) held.push(await comparison.holds(event))
-    if (held.includes(true) && held.includes(false)) throw new CopyRefused(`the target holds a part of an append`)
+    if (held.includes(true) && held.includes(false))
+      throw new CopyRefused(`the target has only a part of an append: copy to an empty target`)
     if (held[0]) before += append.length
     else await target.write(append)
     for (const event of append) digest.add(event)

@@ -7,12 +7,9 @@ const first = async (log: Readable, stream: string): Promise<RecordedEvent | und
   return undefined
 }
 
-/**
- * Finds events that the source has erased since an earlier run copied them: their streams still exist in the source, but
- * begin behind them.
- */
+/** Finds events that the source has erased since an earlier run copied them: their streams in the source begin after them. */
 export const erasedSince = (from: Readable, to: EventLog) => {
-  /** By stream: the first event that the source holds. */
+  /** By stream: the first event in the source. */
   const streams = new Map<string, RecordedEvent | undefined>()
 
   const isErased = async ({ stream, id }: RecordedEvent): Promise<boolean> => {
@@ -26,7 +23,7 @@ export const erasedSince = (from: Readable, to: EventLog) => {
   }
 
   return {
-    /** Whether the source lacks events in the middle of a stream, as where an erasure was broken off: it deletes from the end. */
+    /** Whether the source lacks events in the middle of a stream, because an erasure, which deletes from the end, was interrupted. */
     isBrokenOff: async (stream: string): Promise<boolean> => {
       let next = 0n
       for await (const { revision, firstRevision = revision } of from.read(stream)) {
@@ -35,9 +32,9 @@ export const erasedSince = (from: Readable, to: EventLog) => {
       }
       return false
     },
-    /** Notes the stream of an event that only the target holds; false when the source has not erased the event. */
+    /** Notes the stream of an event that only the target has. Returns false if the source has not erased the event. */
     note: isErased,
-    /** Erases in the target what the source has erased in the noted streams. */
+    /** Erases in the target the events that the source has erased in the noted streams. */
     erase: async () => {
       for (const [stream, begins] of streams)
         for await (const event of to.read(stream))

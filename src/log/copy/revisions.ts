@@ -6,34 +6,35 @@ import { metadataOf } from '../metadata.ts'
 import { wholeAppends } from '../whole-appends.ts'
 
 const BATCH = 1_000
-/** More records than a trace may have: a file that asks for it would only fill the disk. */
+/** More records than a trace may have: a file with such a gap would only fill the disk. */
 const MAX_GAP = 10_000_000n
 
-/** A record of an append that is never finished: no reader sees it, but it counts in the stream's revision. */
-const unseen = ({ id, metadata }: RecordedEvent, number: bigint): NewEvent => {
+/** A record of an append that is never finished: no reader sees it, but the stream's revision counts it. */
+const placeholder = ({ id, metadata }: RecordedEvent, number: bigint): NewEvent => {
   const { at } = metadataOf({ id, metadata })
   const own = v5(`before ${number}`, id)
   return { id: own, type: 'Erased', data: '{}', metadata: JSON.stringify({ at, schema: 1, append: { id: own, index: 0, size: 2 } }) } // prettier-ignore
 }
 
 /**
- * Gives copied events the revisions that they had. Where events before them were erased, or a crash had left records, as many
- * records that no reader sees take their places; those at the beginning of a stream are erased again at the end.
+ * Keeps the revisions of copied events. In place of events that were erased, and of records that a crash had left, as many
+ * records are stored that no reader sees; those at the beginning of a stream are erased at the end.
  */
 export const newRevisionKeeper = (adapter: EventLog) => {
   /** By stream: the revision of its first event, if events before it were erased. */
   const begins = new Map<string, bigint | undefined>()
 
-  /** Fills the stream up to where the append belongs; gives the stream's revision then. */
+  /** Fills the stream up to the revision before the append, and returns that revision. */
   const place = async (end: ExpectedRevision, append: readonly RecordedEvent[]): Promise<ExpectedRevision> => {
     const [first] = append as [RecordedEvent]
     const wanted = first.revision - BigInt(toRecords(first, adapter.maxAppendBytes).length)
     let reached = end
-    if (wanted - revisionNumber(end) > MAX_GAP) throw new CopyRefused(`too much was erased before ${first.stream}`)
+    if (wanted - revisionNumber(end) > MAX_GAP)
+      throw new CopyRefused(`more than ${MAX_GAP} records are missing before the next event of ${first.stream}`)
     while (revisionNumber(reached) < wanted) {
       const from = revisionNumber(reached) + 1n
       const size = Math.min(BATCH, Number(wanted - from) + 1)
-      const records = Array.from({ length: size }, (_, i) => unseen(first, from + BigInt(i)))
+      const records = Array.from({ length: size }, (_, i) => placeholder(first, from + BigInt(i)))
       reached = (await adapter.append(first.stream, reached, records)).revision
     }
     return reached

@@ -1,4 +1,4 @@
-/** `EVENTSTORE_URL` taken apart: what the client gets, and our own parameters. */
+/** The parts of `EVENTSTORE_URL`: for the client, and parameters of this adapter. */
 export type Address = {
   /** The URL for `EventStoreDBClient.connectionString`. Clients with different numbers never share a connection. */
   readonly clientUrl: (number: number) => string
@@ -7,7 +7,7 @@ export type Address = {
   readonly maxAppendBytes: number | undefined
 }
 
-/** The URL cannot be used. The message never holds the URL, because it may contain a password. */
+/** The URL cannot be used. The message never contains the URL, which may have a password. */
 export class BadAddress extends Error {
   override readonly name = 'BadAddress'
 }
@@ -15,7 +15,7 @@ export class BadAddress extends Error {
 const PREFIX = 'tracebook.'
 const KEEP_ALIVE_MS = 10_000
 
-// The client would print a warning about any other parameter with the whole URL, and tlsVerifyCert has no effect.
+// For any other parameter the client would print a warning with the whole URL. (tlsVerifyCert has no effect.)
 const clientParameters = [
   'tls',
   'tlsCAFile',
@@ -31,7 +31,7 @@ const clientParameters = [
   'defaultDeadline',
   'throwOnAppendFailure',
 ]
-/** Accepted but ignored: this adapter relies on its own values. */
+/** Accepted but ignored, because this adapter needs its own values. */
 const ignoredParameters = ['throwOnAppendFailure', 'defaultDeadline', 'keepAliveInterval']
 
 const normalised = (name: string) => name.trim().toLowerCase().replace(/[_-]/g, '')
@@ -48,18 +48,18 @@ const parseQuery = (query: string) =>
     })
 
 const credentialsOf = (authority: string) => {
-  // Always given: a call with credentials does not take the client's batch path, which shares promises between all clients
+  // Always set: a call with credentials does not use the client's batch path, which shares promises between all clients
   // of a process. Without TLS the client does not send them.
   const found = /^([^:@]+):([^@]*)@/.exec(authority)
   const [username, password] = found ? [found[1]!, found[2]!] : ['tracebook', 'tracebook']
   return { username: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
-/** The client cannot connect to an IP address with TLS: it has no other server name to send. @throws BadAddress */
+/** With TLS the client cannot connect to an IP address, because it sends the host as the server's name. @throws BadAddress */
 const assertHostNames = (authority: string, tls: string | undefined) => {
   const hosts = authority.slice(authority.indexOf('@') + 1).split(',')
   if (tls !== 'false' && hosts.some((host) => /^[\d.]+(:\d+)?$/.test(host)))
-    throw new BadAddress('with TLS hosts must be names, not IP addresses; also those that a cluster advertises')
+    throw new BadAddress('with tls=true hosts must be names, not IP addresses; also those that a cluster advertises')
 }
 
 const prefixOf = (value: string | undefined) => {
@@ -71,12 +71,13 @@ const prefixOf = (value: string | undefined) => {
 const bytesOf = (value: string | undefined) => {
   if (value === undefined) return undefined
   const bytes = Number(value)
-  if (!Number.isSafeInteger(bytes) || bytes < 64) throw new BadAddress('maxAppendBytes must be a number of bytes')
+  if (!Number.isSafeInteger(bytes) || bytes < 64)
+    throw new BadAddress('maxAppendBytes must be a number of bytes, at least 64')
   return bytes
 }
 
 /**
- * Parses `esdb://` and `esdb+discover://` URLs, or the same with `kurrentdb`, with the client's parameters and ours:
+ * Parses `esdb://` and `esdb+discover://` URLs, or the same with `kurrentdb`, with parameters of the client and of this adapter:
  * `streamPrefix` and `maxAppendBytes`. Parameters of the client that would weaken the log's guarantees are ignored.
  * @throws BadAddress
  */
@@ -87,15 +88,16 @@ export const parseAddress = (url: string): Address => {
   const parameters = parseQuery(query)
   const valueOf = (name: string) => parameters.findLast((parameter) => parameter.name === normalised(name))?.value
   const names = [...clientParameters, 'streamPrefix', 'maxAppendBytes'].map(normalised)
-  for (const { name } of parameters) if (!names.includes(name)) throw new BadAddress(`unknown parameter ${name}`)
+  for (const { name } of parameters)
+    if (!names.includes(name)) throw new BadAddress(`unknown parameter ${name}: remove it`)
 
   const keepAlive = Number(valueOf('keepAliveInterval') ?? KEEP_ALIVE_MS)
   if (!Number.isSafeInteger(keepAlive) || keepAlive < KEEP_ALIVE_MS)
-    throw new BadAddress(`keepAliveInterval must be at least ${KEEP_ALIVE_MS}`)
+    throw new BadAddress(`keepAliveInterval must be at least ${KEEP_ALIVE_MS} milliseconds`)
   assertHostNames(authority, valueOf('tls'))
   const dropped = [...ignoredParameters, 'streamPrefix', 'maxAppendBytes'].map(normalised)
   const passedOn = parameters.filter(({ name }) => !dropped.includes(name)).map(({ name, value }) => `${name}=${value}`)
-  // The client uses several hosts as gossip seeds in any case; with `+discover` it would use only the first one.
+  // The client always uses several hosts as gossip seeds; with `+discover` it would use only the first one.
   const base = `esdb${authority.includes(',') ? '' : discover.toLowerCase()}://${authority}`
   return {
     clientUrl: (number) => `${base}?${[...passedOn, `keepAliveInterval=${keepAlive + number}`].join('&')}`,

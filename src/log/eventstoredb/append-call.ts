@@ -7,7 +7,7 @@ import type { Address } from './address.ts'
 import { type ProposedEvent, appendOptions } from './append-request.ts'
 import type { LeanStreams } from './lean-streams.ts'
 
-/** Private methods of the client, whose public one takes events that it encodes itself. */
+/** Private methods of the client: the public one encodes the events itself. */
 type Inner = {
   execute<T>(service: unknown, name: string, work: (streams: LeanStreams) => Promise<T>): Promise<T>
   callArguments(options: object): [metadata: Metadata, options: Partial<CallOptions>]
@@ -18,13 +18,13 @@ export type AppendAnswer =
       readonly is: 'stored'
       /** Of the last event. */
       readonly revision: Revision
-      /** Undefined when an earlier attempt stored the events, and they have been truncated since. */
+      /** Undefined if an earlier attempt stored the events, and they have been truncated since. */
       readonly position: bigint | undefined
     }
   | { readonly is: 'conflict'; readonly actual: ExpectedRevision }
 
 export type AppendCall = {
-  /** The full name. */
+  /** The full name, with the prefix. */
   readonly stream: string
   readonly expected: ExpectedRevision
   readonly events: readonly ProposedEvent[]
@@ -46,7 +46,7 @@ const answerOf = (response: AppendResp): AppendAnswer => {
   }
 }
 
-/** Sends an append to the leader, on the path of the client that carries one append per call. @throws what the client throws */
+/** Sends an append to the leader, on the client's path with one append per call. @throws errors of the client */
 export const callAppend = (client: EventStoreDBClient, call: AppendCall): Promise<AppendAnswer> => {
   const { stream, expected, events, credentials, deadline } = call
   const inner = client as unknown as Inner
@@ -62,7 +62,7 @@ export const callAppend = (client: EventStoreDBClient, call: AppendCall): Promis
         )
         sink.on('error', fail)
         sink.write(appendOptions(stream, expected))
-        // Without waiting for room: an append is not large, and its buffers are in memory already.
+        // Does not wait until the socket can take more: an append is small, and its buffers are in memory already.
         for (const event of events) sink.write(event)
         sink.end()
       }),

@@ -2,26 +2,26 @@ import { isId } from '../../base/ids.ts'
 import type { ExpectedRevision, NewEvent } from '../log.ts'
 import { type Field, encodeMessage, messageField, textField, uint64Field } from './protobuf-writer.ts'
 
-/** An event as it is sent: a message `AppendReq` with a proposed message. */
+/** An encoded event: a message `AppendReq` with a proposed message. */
 export type ProposedEvent = Buffer
 
 const assertText = (what: string, text: unknown) => {
-  if (typeof text !== 'string' || !text.isWellFormed()) throw new TypeError(`${what} cannot be written down`)
+  if (typeof text !== 'string' || !text.isWellFormed()) throw new TypeError(`${what} must be a well-formed text`)
 }
 
-/** Parses the text, as PostgreSQL does on insert. Not needed for texts that this process has just serialised. */
+/** Parses the text, as PostgreSQL does on insert. Not needed for texts that this process has serialised. */
 const assertJson = (what: string, text: string) => {
   assertText(what, text)
   JSON.parse(text)
 }
 
 const assertEvent = ({ id, type, data, metadata, decoded }: NewEvent) => {
-  if (typeof id !== 'string' || !isId(id)) throw new TypeError('an id must be a UUID in lower case')
-  assertText('a type', type)
-  if (type === '' || type.includes('\0')) throw new TypeError('a type cannot be written down')
+  if (typeof id !== 'string' || !isId(id)) throw new TypeError('the id of an event must be a UUID in lower case')
+  assertText('the type of an event', type)
+  if (type === '' || type.includes('\0')) throw new TypeError('the type of an event must not be empty or contain NUL')
   const assert = decoded ? assertText : assertJson
-  assert('a body', data)
-  assert('metadata', metadata)
+  assert('the data of an event', data)
+  assert('the metadata of an event', metadata)
 }
 
 /** An entry of a map of texts. */
@@ -41,9 +41,9 @@ const proposed = ({ id, type, data, metadata }: NewEvent, contentType: string): 
   ])
 
 /**
- * Encodes an event of ours. The server stores the bytes of texts as they are; their content type is binary, so that no
- * other client parses and rewrites them. The client's own encoder takes several times as long, and copies them four times.
- * @throws TypeError for texts that UTF-8 or the server cannot hold
+ * Encodes an event. The server stores the bytes of texts unchanged; their content type is binary, so that no other client parses and
+ * rewrites them. The client's own encoder takes several times as long, and copies them four times.
+ * @throws TypeError for texts that UTF-8 or the server cannot store
  * @throws SyntaxError for data or metadata that is not JSON
  */
 export const proposedEvent = (event: NewEvent): ProposedEvent => {
@@ -56,8 +56,8 @@ export const proposedSystemEvent = (id: string, type: string, data: object): Pro
   proposed({ id, type, data: JSON.stringify(data), metadata: '' }, 'application/json')
 
 /**
- * The message that comes before the events: to which stream, by its full name, and at which revision. Never at any
- * revision: after a restart of the server a repeated append would be stored twice.
+ * The message before the events: the full name of the stream, and the expected revision. Never "any revision", because after a
+ * restart of the server a repeated append would be stored twice.
  */
 export const appendOptions = (stream: string, expected: ExpectedRevision): Buffer =>
   encodeMessage([

@@ -6,10 +6,10 @@ import { type Address, BadAddress } from './address.ts'
 import { LeanStreams } from './lean-streams.ts'
 
 const CLOSE_TIMEOUT_MS = 1_000
-/** How much a server may send before it is told that there is room again: as much as a page. The default is 64 KiB. */
+/** How much a server may send before it waits for an acknowledgement: as much as a page. The default is 64 KiB. */
 const WINDOW_BYTES = 4 * 1024 * 1024
 
-/** Private methods of the client that are used or replaced here. */
+/** Private methods of the client that are called or replaced here. */
 type Inner = {
   getGRPCClient(service: unknown, name: string): Promise<unknown>
   handleError(...failure: unknown[]): Promise<void>
@@ -24,18 +24,18 @@ type InnerChannel = {
 
 export type Connection = {
   client(): EventStoreDBClient
-  /** Replaces the connection, unless `failed` has been replaced already: the next call goes over a new one. */
+  /** Replaces the connection, unless `failed` has been replaced already. The next call uses the new one. */
   renew(failed: EventStoreDBClient): void
   /** Counts a failed call; the connection stays. */
   noteFault(): void
-  /** How often calls have failed: after each fault another server may answer. */
+  /** How many calls have failed. After each failure another server may answer. */
   faults(): number
   close(): Promise<void>
 }
 
 /**
- * The same channel with a larger window, which the client has no option for. With the default one a page of 200 messages takes
- * five round trips, and one of 4 MiB takes 64.
+ * The same channel with a larger window, for which the client has no option. With the default one a page of 200 messages takes
+ * five round trips, and a page of 4 MiB takes 64.
  */
 const withLargeWindow = (channel: Channel): Channel => {
   const { credentials, options } = (channel as unknown as InnerChannel).internalChannel
@@ -51,7 +51,7 @@ const newClient = ({ clientUrl }: Address): EventStoreDBClient => {
   // Clients with the same settings would share a socket and its 100 streams.
   const url = clientUrl(number++)
   const client = EventStoreDBClient.connectionString(url)
-  // The client does not await it. A failed discovery would be an unhandled rejection, which ends the process.
+  // The client does not await `handleError`. A failed discovery would be an unhandled rejection, which ends the process.
   const inner = client as unknown as Inner
   const handle = inner.handleError
   inner.handleError = (...failure) => handle(...failure).catch(() => {})
@@ -69,8 +69,8 @@ const closeChannel = async (client: EventStoreDBClient) => {
 }
 
 /**
- * Holds one client at a time, on a socket of its own. The client replaces its channel when a call fails because the server
- * is unavailable, but not after a deadline: without `renew` a silently dead connection would stay in use for 20 seconds.
+ * Holds one client at a time, with its own socket. The client replaces its channel if a call fails because the server
+ * is unavailable, but not after a deadline: without `renew` a dead connection would stay in use for 20 seconds.
  * @throws BadAddress
  */
 export const newConnection = (address: Address): Connection => {
@@ -78,8 +78,8 @@ export const newConnection = (address: Address): Connection => {
     try {
       return newClient(address)
     } catch (error) {
-      const reason = error instanceof Error && error.name !== 'Error' ? '' : 'a certificate file is missing or '
-      throw new BadAddress(`${reason}the client cannot parse it`)
+      const reason = error instanceof Error && error.name !== 'Error' ? '' : 'a certificate file is missing, or '
+      throw new BadAddress(`${reason}the client cannot parse it: check its form, and the paths in it`)
     }
   }
   let current = create()

@@ -3,20 +3,20 @@ import { LogChanged, type LogIdentity, type Position } from '../log.ts'
 import type { Connection } from './connection.ts'
 import type { IdentityStore } from './identity-store.ts'
 
-/** How long a newly elected leader may lack an event that was read before. */
+/** How long a newly elected leader may lack an event that was read from the one before. */
 const TIMEOUT_MS = 2_000
 
-/** Checks the log's identity after each fault of a connection: another server may answer then, or an older copy. */
+/** Verifies the log's identity after each failure of a connection, because another server or an older copy may answer then. */
 export type EpochGuard = {
   /** The log's identity. @throws LogUnavailable */
   identity(): Promise<LogIdentity>
-  /** Begins another epoch, as that of the log (`log.ts`); this process notices it at once. */
+  /** Begins another epoch (see `log.ts`). This process notices it at once. */
   renewEpoch(seen: string): Promise<LogIdentity>
-  /** Notes the last event of a page. Events that were only appended do not count: reads may not show them yet. */
+  /** Notes the last event of a page. Appended events do not count, because reads may not show them yet. */
   noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
-  /** How often the log was found in another epoch. */
+  /** How often the log's epoch has changed. */
   generation(): number
-  /** @throws LogChanged when this is no longer the generation, LogUnavailable when the log cannot be reached */
+  /** @throws LogChanged if the epoch has changed since this generation, LogUnavailable if the log cannot be reached */
   assertSame(generation: number): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export const newEpochGuard = (
 ): EpochGuard => {
   const check = newIdentityCheck(TIMEOUT_MS, changed)
   const faults = () => connections.reduce((sum, connection) => sum + connection.faults(), 0)
-  let verified = faults() // the count of faults at the last verification
+  let verified = faults() // the count of failures at the last verification
   let verifying: Promise<void> | undefined
 
   const verify = async () => {
@@ -47,9 +47,9 @@ export const newEpochGuard = (
   }
 
   const identity = async () => {
-    const present = await identityStore.identity()
-    check.noteIdentity(present)
-    return present
+    const current = await identityStore.identity()
+    check.noteIdentity(current)
+    return current
   }
 
   const renewEpoch = async (seen: string) => {

@@ -19,11 +19,11 @@ import { newWriter } from './writer.ts'
 const MAX_APPEND_BYTES = 1024 * 1024 - 4096
 
 export type EventStoreLogOptions = {
-  /** An address as in `EVENTSTORE_URL` (`parseAddress`). */
+  /** As in `EVENTSTORE_URL` (`parseAddress`). */
   readonly url: string
   /** How long an append or a read may take before it is answered with LogUnavailable. Default: as long as a request waits. */
   readonly deadlineMs?: number
-  /** What the name of each stream begins with. Default: the URL's `streamPrefix`, or `tracebook.` */
+  /** The beginning of the name of each stream. Default: the URL's `streamPrefix`, or `tracebook.` */
   readonly prefix?: string
   /** Bytes of data in one append. Default: the URL's `maxAppendBytes`, or a little less than the server's default limit of 1 MiB. */
   readonly maxAppendBytes?: number
@@ -45,7 +45,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const ownEvents = newOwnEvents()
   const { page, ...reads } = newReader({
     ...{ retryingRead, address, serverReads, ownEvents },
-    identityRead: forReading.noteFault, // so that it is verified
+    identityRead: forReading.noteFault, // so that the identity is verified
     watch: () => watch(),
   })
   const wakeUps = newWakeUps(forReading, address)
@@ -59,7 +59,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     for (const listener of listeners) listener(identity)
   })
 
-  /** For what is read: a decision must not rest on a log that has lost its end, while caches and read models have not noticed. */
+  /** For reads: a decision must not be made on a log that has lost its end, while caches and read models have not noticed. */
   const watch = () => {
     const generation = guard.generation()
     return () => guard.assertSame(generation)
@@ -67,7 +67,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
 
   const append: EventLog['append'] = async (stream, expected, events, until) => {
     // The server would accept an empty append, and answer with a revision that does not exist.
-    if (events.length === 0) throw new RangeError('an append needs an event')
+    if (events.length === 0) throw new RangeError('an append needs at least one event')
     const proposed = events.map(proposedEvent)
     ownEvents.remember(events)
     const assertSame = watch()

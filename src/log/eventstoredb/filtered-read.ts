@@ -7,17 +7,17 @@ import type { ServerReads } from './server-reads.ts'
 
 export type FilteredPage = {
   readonly events: readonly StoredEvent[]
-  /** The events hold all of ours up to this position. */
+  /** The page has all events of Tracebook up to this position. */
   readonly through: Position
-  /** Whether the read has reached the position that was the log's end when it began. */
+  /** Whether the read has reached the position that was the log's end when the read began. */
   readonly isComplete: boolean
 }
 
 export type FilteredReadOptions = {
   readonly credentials: { readonly username: string; readonly password: string }
-  /** What the names of our streams begin with. */
+  /** The beginnings of the names of Tracebook's streams. */
   readonly prefixes: readonly string[]
-  /** After so many milliseconds it ends at the next checkpoint, so that its follower gets what there is. */
+  /** After so many milliseconds the read ends at the next checkpoint, so that its follower gets the events so far. */
   readonly maxMs?: number
 }
 
@@ -25,9 +25,9 @@ export type FilteredReadSource = Pick<ServerReads, 'head' | 'recordAt' | 'positi
 
 const MAX_EVENTS = 1_000
 const MAX_MS = 1_000
-/** The server sends a checkpoint after so many events, ours or not. */
+/** The server sends a checkpoint after so many events, of Tracebook or not. */
 const CHECKPOINT_EVENTS = 1_000
-/** Some server versions do not say that a subscription has caught up: a silence of this length means the same. */
+/** Some server versions do not report that a subscription has caught up: so long without events means the same. */
 const SILENCE_MS = 1_000
 
 type Range = readonly [start: Position, end: Position]
@@ -38,14 +38,14 @@ type Received = { readonly events: readonly StoredEvent[]; readonly checkpoint: 
 export type FilteredRead = (after: Position, signal?: AbortSignal) => Promise<FilteredPage | undefined>
 
 /**
- * Reads our events behind a position where most events are not ours: the server filters them, in a subscription that is
- * ended once it has caught up (a live subscription would be dropped whenever its reader is slow). Undefined where
- * only an ordinary page can go on.
+ * Reads events of Tracebook after a position where most events are of other applications. The server filters them, in a
+ * subscription that ends once it has caught up (the server would drop a live one whenever its reader is slow). Undefined if only an
+ * ordinary page can continue.
  *
  * - A subscription that begins at a scavenged event loses the next event that is left. So this one begins at a record,
- *   which must still be there at the end; a record behind `after` is itself one of the events that were wanted.
- * - A checkpoint says that the server has examined everything before it, not whether the event at it was examined. So
- *   `through` is a record before the checkpoint; it is the end only once something from beyond the end has come.
+ *   which must still be there at the end; a record after `after` is itself one of the wanted events.
+ * - After a checkpoint the server has examined everything before it, but perhaps not the event at it. So `through` is a record before
+ *   the checkpoint; it is the end only once something from beyond the end has come.
  */
 export const newFilteredRead = (
   retryingRead: RetryingRead,
@@ -56,7 +56,7 @@ export const newFilteredRead = (
   const isOurs = ({ stream }: { readonly stream: string }) => prefixes.some((prefix) => stream.startsWith(prefix))
   const filter = streamNameFilter({ prefixes: [...prefixes], maxSearchWindow: CHECKPOINT_EVENTS })
 
-  /** Collects our events of a range, until a page is full, the time is over, or the server is silent or fails. */
+  /** Collects events of a range, until a page is full, the time is over, or the server is silent or fails. */
   const collect = async (
     source: AllStreamSubscription,
     [start, end]: Range,
@@ -78,7 +78,7 @@ export const newFilteredRead = (
     return { events, checkpoint, isComplete }
   }
 
-  /** The position up to which an incomplete read has given all of our events. */
+  /** The position up to which an incomplete read has returned all events of Tracebook. */
   const throughOf = async ({ events, checkpoint }: Received, start: Position) => {
     const examined = checkpoint > start ? await server.positionBefore(checkpoint).catch(() => undefined) : undefined
     const last = events.at(-1)?.position ?? start
@@ -92,7 +92,7 @@ export const newFilteredRead = (
     const start = first?.position ?? 0n
     if (start >= end) return undefined
     const fromPosition = first ? { commit: start, prepare: start } : START
-    // From the leader: another node may say that it has caught up before it has reached the end.
+    // From the leader: another node may report that it has caught up before it has reached the end.
     const subscription = { fromPosition, filter, credentials, requiresLeader: true } as const
     const received = await retryingRead(
       (client) => collect(client.subscribeToAll(subscription, passThrough), [start, end], signal),

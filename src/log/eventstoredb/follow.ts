@@ -17,7 +17,7 @@ const POLL_MS = 400
 const RETRY_MS = 200
 const BATCH_EVENTS = 1_000
 
-/** Cuts a page into batches as small as those that followers of a log in PostgreSQL get. */
+/** Cuts a page into batches of the size that followers of a log in PostgreSQL get. */
 function* batchesOf({ events, through }: Batch<StoredRecord>): Generator<Batch<StoredRecord>> {
   for (let start = 0; start === 0 || start < events.length; start += BATCH_EVENTS) {
     const some = events.slice(start, start + BATCH_EVENTS)
@@ -25,7 +25,7 @@ function* batchesOf({ events, through }: Batch<StoredRecord>): Generator<Batch<S
   }
 }
 
-/** Follows the log page by page: the next page is read while the follower works on one, and at the log's end wake-ups are awaited. */
+/** Follows the log page by page. The next page is read while the follower works on one; at the log's end wake-ups are awaited. */
 export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follow'] => {
   const { guard, sharedReads, wakeUps, closing } = options
 
@@ -52,7 +52,7 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
         next = undefined
         const found = await orAborted(read.page, end)
         if (end.aborted) return read.leave()
-        // Also after a read that failed: where the log has lost its end, no record may stand at this position any more.
+        // Also after a failed read: if the log has lost its end, there may be no record at this position any more.
         const usable = (await isSame(generation)) ? found : undefined
         const joined = usable && sharedReads.joined({ page: usable, seen: read.seen }, BATCH_EVENTS)
         const page = joined?.page
@@ -62,7 +62,7 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
         if (page) {
           if (!isWoken && page.events.length > 0) wakeUps.restart()
           position = page.through
-          yield* batchesOf(page) // also an empty one: it tells the follower that the log answers
+          yield* batchesOf(page) // also an empty page: it shows the follower that the log answers
         }
         if (!page) await pause(RETRY_MS, end)
         isWoken = joined?.page.isLast ? await wakeUps.changed(joined.seen, POLL_MS, end) : true

@@ -8,21 +8,21 @@ import type { Writer } from './writer.ts'
 export type IdentityStore = {
   /** The identity; the first call creates it. */
   identity(): Promise<LogIdentity>
-  /** The identity, or undefined where none has been created. */
+  /** The identity, or undefined if none has been created. */
   storedIdentity(): Promise<LogIdentity | undefined>
-  /** Begins another epoch if the present one is still `seen`; gives the identity after that. */
+  /** Begins another epoch if the current one is still `seen`. Returns the identity after that. */
   renewEpoch(seen: string): Promise<LogIdentity>
   /**
-   * Whether the event at a position is the one with this id. `undefined` where the event was erased and scavenged, which
-   * proves nothing. `false` also beyond the log's end, which a newly elected leader may not have reached yet.
+   * Whether the event at a position has this id. Undefined if the event was erased and scavenged, which proves nothing. Also false
+   * beyond the log's end, which a newly elected leader may not have reached yet.
    */
   holds(position: Position, id: string): Promise<boolean | undefined>
 }
 
-/** This stream never gets events of its own: its metadata holds the identity. */
+/** A stream without events: its metadata holds the identity. */
 const STREAM = 'identity'
 
-/** The full name of the stream with that metadata: a record in it may be another epoch. */
+/** The full name of the stream with that metadata. A new record in it may be another epoch. */
 export const identityStream = (prefix: string): string => metadataStream(prefix + STREAM)
 const KEY = 'tracebookLog'
 
@@ -31,10 +31,7 @@ const identityOf = ({ [KEY]: value }: StreamMetadata): LogIdentity | undefined =
   return typeof id === 'string' && typeof epoch === 'string' ? { id, epoch } : undefined
 }
 
-/**
- * Stores the identity as metadata of a stream: scavenging keeps the newest revision of metadata, and changes check the
- * revision that was read.
- */
+/** Stores the identity as metadata of a stream: scavenging keeps the newest metadata, and changes check the revision that was read. */
 export const newIdentityStore = (
   serverReads: Pick<ServerReads, 'lastEvent' | 'recordAt'>,
   writer: Pick<Writer, 'append'>,

@@ -1,6 +1,6 @@
-/** Runs the jobs of one key one after the other, in their order; jobs of different keys concurrently, up to a limit. */
+/** Runs the jobs of one key one after the other, and jobs of different keys concurrently, up to a limit. */
 export type KeyedQueue = {
-  /** A job must settle, and must not reject. */
+  /** The promise of a job must settle, and not reject. */
   add(key: string, job: () => Promise<void>): void
   /** Resolves when all jobs are done. */
   idle(): Promise<void>

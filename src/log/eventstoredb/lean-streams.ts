@@ -4,11 +4,11 @@ import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { parseReadResponse } from './read-response.ts'
 
 const { append, read } = streams.StreamsService
-const asItIs = (message: Buffer) => message
+const unchanged = (message: Buffer) => message
 
-/** The client's calls of streams without its encoders: they take more time than everything else that happens to an event. */
+/** The client's calls of streams without its encoders, which take more time than everything else that is done with an event. */
 export class LeanStreams extends streams.StreamsClient {
-  /** Parses all responses by `parseReadResponse`: every reader of these connections expects that. */
+  /** Parses all responses by `parseReadResponse`, as every reader of these connections expects. */
   override read(request: never, ...[metadata, options]: unknown[]): never {
     const { path, requestSerialize } = read
     return this.makeServerStreamRequest(
@@ -28,6 +28,6 @@ export class LeanStreams extends streams.StreamsClient {
     answer: (error: ServiceError | null, response?: AppendResp) => void,
   ): ClientWritableStream<Buffer> {
     const { path, responseDeserialize } = append
-    return this.makeClientStreamRequest(path, asItIs, responseDeserialize, metadata, options, answer)
+    return this.makeClientStreamRequest(path, unchanged, responseDeserialize, metadata, options, answer)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Resolves like `work`, or to undefined once the signal aborts. Unlike `Promise.race` it removes its listener, so a signal
- * that lives long does not collect one for every call.
+ * Resolves like `work`, or to undefined once the signal aborts. Unlike `Promise.race` it removes its listener, so that a long-lived
+ * signal does not collect one for each call.
  */
 export const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> =>
   new Promise((resolve, reject) => {

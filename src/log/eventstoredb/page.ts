@@ -3,9 +3,9 @@ import type { ReadResponse, LazyEvent, StoredEvent } from './read-response.ts'
 
 export type Page = {
   readonly events: readonly StoredEvent[]
-  /** How many events were read, including those that were not wanted. */
+  /** How many events were read, including unwanted ones. */
   readonly seen: number
-  /** The position of the last event that was read; undefined when there was none. */
+  /** The position of the last event that was read; undefined if there was none. */
   readonly through: bigint | undefined
   /** Whether the read has reached the end. */
   readonly isLast: boolean
@@ -18,18 +18,18 @@ export type PageOptions = {
   readonly signal?: AbortSignal | undefined
   /** Which events to take, by the full names of their streams and their positions. Default: all. */
   readonly wanted?: (stream: string, position: bigint) => boolean
-  /** After so many events the page ends if most of them were not wanted. Default: it goes on. */
+  /** After so many events the page ends if most of them are unwanted. Default: never. */
   readonly sample?: number
 }
 
-/** A stream of responses, as the client's reads return. */
+/** A stream of responses, as the client's reads return it. */
 export type Source = ReturnType<EventStoreDBClient['readAll']> | ReturnType<EventStoreDBClient['readStream']>
 
 const PAGE_BYTES = 4 * 1024 * 1024
 
 /**
- * An option for reads: passes on what `parseReadResponse` gives. The client's reads are `Transform` streams and take its
- * options, though their types do not say so.
+ * An option for reads: passes on the result of `parseReadResponse`. The client's reads are `Transform` streams and accept its
+ * options, although their types do not say so.
  */
 export const passThrough = {
   transform: (sent: ReadResponse, _encoding: string, next: (error: null, sent: ReadResponse) => void) =>
@@ -40,7 +40,7 @@ export const passThrough = {
 export const newPageCollector = (maxEvents: number) => {
   const events: StoredEvent[] = []
   let bytes = 0
-  /** Adds an event; false when the page is full then. */
+  /** Adds an event. Returns false if the page is full now. */
   const take = (event: LazyEvent): boolean => {
     events.push(event.stored())
     bytes += event.bytes
@@ -49,7 +49,7 @@ export const newPageCollector = (maxEvents: number) => {
   return { events, take }
 }
 
-/** Reads to the end, up to 4 MiB, or until most events of a sample were not wanted. */
+/** Reads to the end, up to 4 MiB, or until most events of a sample are unwanted. */
 export const readPage = async (source: Source, options: PageOptions): Promise<Page> => {
   const { count, wanted, sample = Number.POSITIVE_INFINITY } = options
   const { events, take } = newPageCollector(Number.POSITIVE_INFINITY)
@@ -69,8 +69,8 @@ export const readPage = async (source: Source, options: PageOptions): Promise<Pa
 export type ConsumeOptions = Pick<PageOptions, 'timeoutMs' | 'signal'>
 
 /**
- * Hands responses to `take` until it returns false or the source ends; gives whether the source has ended. A source that
- * has not ended is cancelled, because it would occupy one of the connection's 100 streams.
+ * Passes responses to `take` until it returns false or the source ends. Returns whether the source has ended. Otherwise it is
+ * cancelled, because it would occupy one of the connection's 100 streams.
  * @throws the source's error, or an error after `timeoutMs` of silence or when the signal aborts
  */
 export const consume = (
@@ -92,7 +92,7 @@ export const consume = (
     const abort = () => fail('the read was aborted')
     const silence = setTimeout(() => fail('the log did not answer in time'), timeoutMs)
     signal?.addEventListener('abort', abort)
-    // Never removed: an `error` event without a listener, which may come after the end, would end the process.
+    // Never removed: an `error` event without a listener would end the process, and may come after the end.
     source.on('error', (error: Error) => finish(() => reject(error), true))
     source.on('end', () => finish(() => resolve(true), true))
     source.on('data', (response) => {

@@ -3,28 +3,28 @@ import { type ExpectedRevision, LogUnavailable } from '../log.ts'
 import { type PendingAnswer, newPendingAnswer } from '../pending-answer.ts'
 import type { ProposedEvent } from './append-request.ts'
 
-/** What is to be appended; `stream` is the full name. */
+/** The events to append; `stream` is the full name. */
 export type Append = {
   readonly stream: string
   readonly expected: ExpectedRevision
   readonly events: readonly ProposedEvent[]
 }
 
-/** An append that waits for its one answer, at most until its deadline. */
+/** An append that waits for its one answer until its deadline. */
 export type PendingAppend = Append &
   PendingAnswer & {
     /** The deadline, by `performance.now()`. */
     readonly end: number
-    /** Answers it with LogUnavailable, as the deadline does; `stored` says what is known of the attempts. */
+    /** Answers with LogUnavailable, as the deadline does; `stored` is what the attempts so far say. */
     readonly refuse: () => void
     /** Whether an attempt that got no answer may have been stored. */
     maybeStored: boolean
-    /** The client of the attempt that has not been answered. */
+    /** The client of the attempt without an answer. */
     inFlight: EventStoreDBClient | undefined
     lastError: unknown
   }
 
-/** `giveUp` is called with the client of an attempt that has got no answer by the deadline. */
+/** `giveUp` is called with the client of an attempt without an answer at the deadline. */
 export const newPendingAppend = (
   what: Append,
   deadlineMs: number,

@@ -1,8 +1,8 @@
-/** A field of a message in the wire format of protocol buffers, whose size is known before it is written. */
+/** A field of a message in the wire format of protocol buffers. Its size is known before it is written. */
 export type Field = {
   /** Bytes, with the field's tag and length. */
   readonly size: number
-  /** Writes the field, and gives where it ends. */
+  /** Writes the field, and returns where it ends. */
   write(target: Buffer, offset: number): number
 }
 
@@ -30,7 +30,7 @@ const sized = (number: number, length: number, writeValue: (target: Buffer, offs
   }
 }
 
-/** A text, or bytes that are one. */
+/** A text, or bytes that are a text. */
 export const textField = (number: number, value: string): Field =>
   sized(number, Buffer.byteLength(value), (target, offset) => offset + target.write(value, offset))
 
@@ -42,7 +42,7 @@ const sizeOf = (fields: readonly Field[]) => fields.reduce((sum, { size }) => su
 export const messageField = (number: number, fields: readonly Field[]): Field =>
   sized(number, sizeOf(fields), (target, offset) => writeAll(fields, target, offset))
 
-/** A number of at most 64 bits, without a sign. */
+/** An unsigned number of at most 64 bits. */
 export const uint64Field = (number: number, value: bigint): Field => {
   const bytes: number[] = []
   let rest = value

@@ -1,4 +1,4 @@
-/** Reads a message in the wire format of protocol buffers, field by field. Values that are not taken are not parsed. */
+/** Reads a message in the wire format of protocol buffers, field by field. Only the values that are asked for are parsed. */
 export type Fields = {
   /** The number of the next field, 0 at the end. */
   next(): number
@@ -13,13 +13,13 @@ const FIXED_64 = 1
 const LENGTH = 2
 const FIXED_32 = 5
 
-const broken = () => new Error('the server sent what is no message')
+const broken = () => new Error('the server sent an invalid protobuf message')
 
 export const fieldsOf = (buffer: Buffer): Fields => {
   let offset = 0
   let kind = -1 // the wire type of the current field's value, -1 once it has been taken
 
-  /** A number where it fits into 49 bits, otherwise a BigInt. */
+  /** A number if it has at most 49 bits, otherwise a BigInt. */
   const varint = (): number | bigint => {
     let [value, factor] = [0, 1]
     for (let i = 0; i < 7; i++) {

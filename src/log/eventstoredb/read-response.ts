@@ -4,7 +4,7 @@ import { type Fields, fieldsOf } from './protobuf.ts'
 /** An event as the server stores it; `stream` is the full name. */
 export type StoredEvent = NewEvent & { readonly stream: string; readonly revision: bigint; readonly position: bigint }
 
-/** An event in a response: its stream and position are parsed at once, the rest by `stored`. */
+/** An event in a response. Its stream and position are parsed at once, the rest by `stored`. */
 export type LazyEvent = {
   readonly stream: string
   readonly position: bigint
@@ -13,7 +13,7 @@ export type LazyEvent = {
   stored(): StoredEvent
 }
 
-/** One message of the server to a read or a subscription, with the fields that are used here. */
+/** One message of the server for a read or a subscription, with the fields that are used here. */
 export type ReadResponse = {
   readonly event?: LazyEvent
   /** The commit position of a checkpoint. */
@@ -22,9 +22,9 @@ export type ReadResponse = {
   readonly isCaughtUp?: boolean
 }
 
-const NOTHING: Buffer = Buffer.alloc(0)
+const EMPTY: Buffer = Buffer.alloc(0)
 
-/** The value of one field of a message: of several the last one counts, as protocol buffers define it. */
+/** The value of one field of a message. If it occurs several times the last one counts, as protocol buffers define it. */
 const only = <T>(message: Buffer, number: number, value: (fields: Fields) => T, otherwise: T): T => {
   const fields = fieldsOf(message)
   let found = otherwise
@@ -32,10 +32,10 @@ const only = <T>(message: Buffer, number: number, value: (fields: Fields) => T, 
   return found
 }
 
-const bytesIn = (message: Buffer, number: number) => only(message, number, (fields) => fields.bytes(), NOTHING)
+const bytesIn = (message: Buffer, number: number) => only(message, number, (fields) => fields.bytes(), EMPTY)
 const textIn = (message: Buffer, number: number) => bytesIn(message, number).toString()
 
-/** The event's type, which is an entry of the server's own metadata. */
+/** The event's type, an entry of the server's metadata. */
 const typeOf = (entries: readonly Buffer[]) => {
   const entry = entries.find((each) => textIn(each, 1) === 'type')
   return entry ? textIn(entry, 2) : ''
@@ -43,7 +43,7 @@ const typeOf = (entries: readonly Buffer[]) => {
 
 /** `ReadResp.ReadEvent.RecordedEvent` */
 const eventOf = (message: Buffer): LazyEvent => {
-  let [id, data, metadata]: [Buffer, Buffer, Buffer] = [NOTHING, NOTHING, NOTHING]
+  let [id, data, metadata]: [Buffer, Buffer, Buffer] = [EMPTY, EMPTY, EMPTY]
   let [stream, revision, position] = ['', 0n, 0n]
   const entries: Buffer[] = []
   const fields = fieldsOf(message)
@@ -66,8 +66,8 @@ const eventOf = (message: Buffer): LazyEvent => {
 }
 
 /**
- * Parses a `ReadResp` message. The client's own parser takes more time than everything else that happens to an event, and
- * parses metadata as JSON, so that its exact text is lost. There are no linked events: reads do not resolve links.
+ * Parses a `ReadResp` message. The client's own parser takes more time than everything else that is done with an event, and
+ * parses metadata as JSON, so that its exact text is lost. There are no linked events, because reads do not resolve links.
  */
 export const parseReadResponse = (message: Buffer): ReadResponse => {
   const fields = fieldsOf(message)

@@ -10,17 +10,17 @@ import { identityStream } from './identity-store.ts'
 import { metadataStream } from './stream-metadata.ts'
 
 const FIRST_PAGE = 64
-/** Large, because a page up to the log's end needs no reads of streams' metadata (`truncation-filter.ts`). */
+/** Large, because a page up to the log's end needs no reads of stream metadata (`truncation-filter.ts`). */
 const PAGE_EVENTS = 4_000
-/** Fewer events say nothing about how many of the log's events are ours. */
+/** Fewer events do not show how many of the log's events are of Tracebook. */
 const SAMPLE_EVENTS = 1_000
 const LAST_REVISION = 2n ** 63n - 1n
 
 export type ReadPage = {
   readonly events: readonly StoredRecord[]
-  /** The events hold all of ours up to this position. */
+  /** The page has all events of Tracebook up to this position. */
   readonly through: Position
-  /** Whether it goes up to the end of the log. */
+  /** Whether it reaches the end of the log. */
   readonly isLast: boolean
   /** Whether most events there belong to other applications. */
   readonly isSparse: boolean
@@ -29,12 +29,12 @@ export type ReadPage = {
 export type ReadPageOptions = {
   readonly signal?: AbortSignal | undefined
   readonly count?: number
-  /** Whether the page before was sparse: then the server filters the events, instead of sending those of others. */
+  /** Whether the previous page was sparse: then the server filters the events, instead of sending those of others. */
   readonly isSparse?: boolean | undefined
 }
 
 export type Reader = {
-  /** A page of our events in the whole log, behind a position. */
+  /** A page of Tracebook's events in the whole log, after a position. */
   page(after: Position, options?: ReadPageOptions): Promise<ReadPage>
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<StoredRecord>
   read(stream: string, options?: ReadOptions): AsyncIterable<StoredRecord>
@@ -46,15 +46,15 @@ export type ReaderOptions = {
   readonly address: Address
   readonly serverReads: ServerReads
   readonly ownEvents: Pick<OwnEvents, 'withDecoded'>
-  /** Called when a page has a record of the log's identity: it may have been changed. */
+  /** Called when a page has a record of the log's identity, which may be a change. */
   readonly identityRead: () => void
-  /** Begins to watch the log; what it gives @throws LogChanged once the log is not the same any more. */
+  /** Begins to watch the log. The returned function @throws LogChanged if the log's epoch has changed since. */
   readonly watch: () => () => Promise<void>
 }
 
 const FEW_BETWEEN = 4n
 
-/** Runs of ascending revisions with at most a few others between two of them. */
+/** Splits ascending revisions into runs, with a few other revisions between two members at most. */
 const runsOf = (revisions: readonly Revision[]): Revision[][] => {
   const runs: Revision[][] = []
   for (const revision of revisions) {
@@ -65,7 +65,7 @@ const runsOf = (revisions: readonly Revision[]): Revision[][] => {
   return runs
 }
 
-/** Reads in pages: no call to the server stays open between two of them, so a reader may be slow, or stop early. */
+/** Reads in pages: no call to the server stays open between two of them, so the consumer may be slow or stop early. */
 export const newReader = (options: ReaderOptions): Reader => {
   const { retryingRead, address, serverReads, ownEvents, identityRead, watch } = options
   const { credentials, prefix } = address
@@ -92,7 +92,7 @@ export const newReader = (options: ReaderOptions): Reader => {
     }
     const wanted = (stream: string, position: bigint) =>
       position > after && prefixes.some((prefix) => stream.startsWith(prefix))
-    // One more, because the first may be the event at `after` itself.
+    // One more, because the first one may be the event at `after`.
     const {
       events,
       through = after,
@@ -116,7 +116,7 @@ export const newReader = (options: ReaderOptions): Reader => {
       const taken = events.slice(0, left)
       left -= taken.length
       count = Math.min(count * 4, PAGE_EVENTS)
-      // The next page is fetched while the reader works on this one; its error is thrown once the reader gets there.
+      // The next page is read while the consumer works on this one. Its error is thrown when the consumer gets there.
       next = isLast || left <= 0 ? undefined : page(through, { count, isSparse })
       next?.catch(() => {})
       yield* taken
@@ -141,7 +141,7 @@ export const newReader = (options: ReaderOptions): Reader => {
     }
   }
 
-  /** Revisions that are near each other are read together: a call costs as much as some events more. */
+  /** Reads neighbouring revisions together: a call costs as much as some events more. */
   async function* readRevisions(stream: string, revisions: readonly Revision[]) {
     for (const run of runsOf(revisions)) {
       const wanted = new Set(run)

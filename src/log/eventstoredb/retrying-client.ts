@@ -8,14 +8,14 @@ import { permanentError, isNotLeader } from './errors.ts'
 // A connection has 100 streams, of which the subscription takes one.
 const MAX_CONCURRENT = 64
 const RETRY_MS = 50
-const OURSELVES = { id: 'the service', net: 'the service' }
+const SERVICE = { id: 'the service', net: 'the service' }
 
 export type RetryingRead = <T>(work: (client: EventStoreDBClient) => Promise<T>, signal?: AbortSignal) => Promise<T>
 
 /**
  * Runs a read, and tries again over a new connection until the deadline. For reads only: an append must not be repeated
- * like this.
- * @throws LogUnavailable at the deadline, or when the server refuses for good
+ * in this way.
+ * @throws LogUnavailable at the deadline, or if the server refuses in a way that a retry cannot change
  */
 export const newRetryingRead = (connection: Connection, deadlineMs: number): RetryingRead => {
   const reads = newPermits({ capacity: MAX_CONCURRENT, things: 'reads of the log', waitTicks: Infinity })
@@ -24,7 +24,7 @@ export const newRetryingRead = (connection: Connection, deadlineMs: number): Ret
     for (;;) {
       const client = connection.client()
       try {
-        return await withPermit(reads, OURSELVES, () => work(client))
+        return await withPermit(reads, SERVICE, () => work(client))
       } catch (error) {
         const final = permanentError(error)
         if (final) throw final

@@ -6,7 +6,7 @@ import { newConnection } from './connection.ts'
 
 type Operations = InstanceType<typeof operations.OperationsClient>
 
-/** Private methods of the client, which has no public one for scavenging. */
+/** Private methods of the client, which has no public method for scavenging. */
 type Inner = {
   execute<T>(service: unknown, name: string, work: (operations: Operations) => Promise<T>): Promise<T>
   callArguments(
@@ -15,8 +15,8 @@ type Inner = {
 }
 
 /**
- * Starts a scavenge of one node, which removes truncated events from its disk, and gives the id of the scavenge. It runs on
- * after this has resolved. In a cluster each node needs its own. The user must be a member of `$ops`.
+ * Starts a scavenge of one node, which removes truncated events from its disk, and returns the id of the scavenge, which goes on
+ * afterwards. In a cluster each node needs its own. The user must be a member of `$ops`.
  */
 export const startScavenge = async (url: string, deadlineMs = 10_000): Promise<string> => {
   const address = parseAddress(url)

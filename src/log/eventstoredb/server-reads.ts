@@ -9,19 +9,19 @@ import { metadataStream, parseMetadata, truncationPoint } from './stream-metadat
 
 export type AllOptions = Omit<PageOptions, 'timeoutMs'> & { readonly backwards?: boolean }
 
-/** Reads from the server; streams go by their full names. Each call is tried again, and throws LogUnavailable at the deadline. */
+/** Reads from the server, with full names of streams. Each call is tried again, and throws LogUnavailable at the deadline. */
 export type ServerReads = {
-  /** A page of the whole log, from a position on (inclusive; backwards: exclusive), or backwards from the end. */
+  /** A page of the whole log, from a position (inclusive; backwards: exclusive), or backwards from the end. */
   pageOfAll(from: Position | 'end', options: AllOptions): Promise<Page>
-  /** A page of a stream, from a revision on (inclusive). */
+  /** A page of a stream, from a revision (inclusive). */
   pageOfStream(stream: string, from: bigint | 'end', options: { backwards: boolean; count: number }): Promise<Page>
   /** The last event of a stream. */
   lastEvent(stream: string): Promise<StoredEvent | undefined>
   /** Whether a stream can be read up to a revision, or has been deleted beyond it. */
   canReadUpTo(stream: string, revision: bigint): Promise<boolean>
-  /** The record at a position, or the next one behind it; undefined beyond the end. */
+  /** The record at a position, or the next one after it; undefined beyond the end. */
   recordAt(position: Position): Promise<StoredEvent | 'not a record' | undefined>
-  /** The position of the last record before another one; undefined when there is none, or no record at `position`. */
+  /** The position of the last record before another one; undefined if there is none, or no record at `position`. */
   positionBefore(position: Position): Promise<Position | undefined>
   head(): Promise<Position>
 }
@@ -61,7 +61,7 @@ export const newServerReads = (
       try {
         return (await onePage(client, { count: 1 }, position)).events[0]
       } catch (error) {
-        // The server may give the same error for another reason: it counts only when it comes twice.
+        // The server may send the same error for another reason: it only counts the second time.
         if (!isNoRecord(error) || ++refusals === 1) throw error
         return 'not a record' as const
       }
@@ -84,7 +84,7 @@ export const newServerReads = (
   const canReadUpTo = async (stream: string, revision: bigint) => {
     const end = await lastEvent(stream)
     if (end) return end.revision >= revision
-    // Truncation leaves the last event in a stream. Only a deletion by an operator leaves none, and is stored as a truncation.
+    // Truncation leaves the last event in a stream. Only a deletion by an operator leaves none, which is stored as a truncation.
     const metadata = await lastEvent(metadataStream(stream))
     return metadata !== undefined && truncationPoint(parseMetadata(metadata.data)) > revision
   }

@@ -1,35 +1,35 @@
 import type { Position } from '../log.ts'
 import type { ReadPage } from './reader.ts'
 
-/** A read of one page that several followers may use. */
+/** A read of one page that several followers may share. */
 export type SharedRead = {
-  /** The count of the wake-ups when the read began: what they announce later may not be in the page. */
+  /** The count of wake-ups when the read began: events of later wake-ups may not be in the page. */
   readonly seen: number
-  /** Undefined when it could not be read. */
+  /** Undefined if the read has failed. */
   readonly page: Promise<ReadPage | undefined>
-  /** To be called by a follower that does not wait any longer: the last one to leave aborts the read. */
+  /** Called by a follower that stops waiting. The last one aborts the read. */
   leave(): void
 }
 
-/** A page that has come, and the count of the wake-ups when its read began. */
+/** A page, and the count of wake-ups when its read began. */
 export type FoundPage = { readonly page: ReadPage; readonly seen: number }
 
 type CachedRead = Pick<SharedRead, 'seen' | 'page'> & {
-  /** The page, once it has come. */
+  /** The page, once the read is done. */
   found?: ReadPage
-  /** When it gets too old to be shared; infinite until the page has come. */
+  /** When the page is too old to be shared; infinite until the read is done. */
   until: number
   readonly stop: AbortController
   followers: number
-  weight: number
+  bytes: number
 }
 
 export type SharedReads = {
-  /** A read behind a position: one that another follower has begun there, or a new one. */
+  /** A read after a position: one that another follower has begun there, or a new one. */
   behind(position: Position, isSparse?: boolean): SharedRead
   /**
-   * A page joined with those behind it that other followers have read, while there are fewer than `count` events: a
-   * follower that was busy catches up in one batch, as it would have done with a page read now.
+   * Joins a page with the next ones that other followers have read, until there are `count` events: a follower that was busy
+   * catches up in one batch, as with a page that is read now.
    */
   joined(first: FoundPage, count: number): FoundPage
   /** Drops all pages, because some of their events have been erased. */
@@ -45,46 +45,46 @@ export type SharedReadsOptions = {
 }
 
 const MAX_BYTES = 8 * 1024 * 1024
-/** About what a page without events of ours takes in memory. */
+/** About how many bytes a page without events of Tracebook takes in memory. */
 const EMPTY_PAGE_BYTES = 16 * 1024
-/** Not longer, because other processes may erase some of the events. */
+/** Short, because other processes may erase some of the events. */
 const MAX_AGE_MS = 1_000
 
-const weightOf = ({ events }: ReadPage) =>
+const bytesOf = ({ events }: ReadPage) =>
   events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length + 200, EMPTY_PAGE_BYTES)
 
 /**
- * Followers of one process go through the log close behind each other: the first one reads a page, the others get it from
- * memory. `seen` lets a follower that gets an older page notice at once that there may be newer events.
+ * The followers of one process read the log at about the same position: the first one reads a page, the others get it from
+ * memory. With `seen` a follower that gets an older page knows at once whether there may be newer events.
  */
 export const newSharedReads = ({ count, read, now = () => performance.now() }: SharedReadsOptions): SharedReads => {
   const cache = new Map<Position, CachedRead>() // in the order in which the reads began
-  let weight = 0
+  let bytes = 0
 
   const drop = (position: Position, cached: CachedRead) => {
     if (cache.get(position) !== cached) return
     cache.delete(position)
-    weight -= cached.weight
+    bytes -= cached.bytes
   }
 
   /** Drops pages that are too old, and the oldest ones while all pages together are too large. */
   const evict = () => {
     for (const [position, cached] of cache)
-      if (now() >= cached.until || (weight > MAX_BYTES && cached.weight > 0)) drop(position, cached)
+      if (now() >= cached.until || (bytes > MAX_BYTES && cached.bytes > 0)) drop(position, cached)
   }
 
   const keep = (position: Position, cached: CachedRead, page: ReadPage) => {
     if (cache.get(position) !== cached) return
     cached.found = page
     cached.until = now() + MAX_AGE_MS
-    cached.weight = weightOf(page)
-    weight += cached.weight
+    cached.bytes = bytesOf(page)
+    bytes += cached.bytes
     evict()
   }
 
   const begin = (position: Position, isSparse: boolean): CachedRead => {
     const stop = new AbortController()
-    const seen = count() // before the read, so that nothing behind its page is missed
+    const seen = count() // before the read, so that no event after its page is missed
     const page = read(position, { signal: stop.signal, isSparse }).then(
       (page) => {
         if (page.through > position) keep(position, cached, page)
@@ -96,7 +96,7 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
         return undefined
       },
     )
-    const cached: CachedRead = { seen, page, until: Number.POSITIVE_INFINITY, stop, followers: 0, weight: 0 }
+    const cached: CachedRead = { seen, page, until: Number.POSITIVE_INFINITY, stop, followers: 0, bytes: 0 }
     cache.set(position, cached)
     return cached
   }
@@ -132,7 +132,7 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
 
   const forget = () => {
     cache.clear()
-    weight = 0
+    bytes = 0
   }
 
   return { behind, joined, forget }

@@ -4,17 +4,17 @@ import { proposedSystemEvent } from './append-request.ts'
 import type { ServerReads } from './server-reads.ts'
 import type { Writer } from './writer.ts'
 
-/** The type of the events that hold a stream's metadata. */
+/** The type of events with a stream's metadata. */
 export const METADATA = '$metadata'
 
 const TRUNCATE_BEFORE = '$tb'
 
 export type StreamMetadata = Readonly<Record<string, unknown>>
 
-/** The name of the stream that holds the metadata of another one; also for a prefix of names. */
+/** The name of the stream with the metadata of another one. Also works for a prefix of names. */
 export const metadataStream = (stream: string): string => `$$${stream}`
 
-/** Parses the data of a metadata event; `{}` where it is empty or no object. */
+/** Parses the data of a metadata event; `{}` if it is empty or not an object. */
 export const parseMetadata = (data: string): StreamMetadata => {
   const value: unknown = data === '' ? {} : JSON.parse(data)
   return typeof value === 'object' && value !== null ? (value as StreamMetadata) : {}
@@ -24,16 +24,16 @@ export const parseMetadata = (data: string): StreamMetadata => {
 export const truncationPoint = ({ [TRUNCATE_BEFORE]: before }: StreamMetadata): bigint =>
   typeof before === 'number' ? BigInt(before) : 0n
 
-/** The same metadata with another truncation point; beyond 2^53 it is rounded, as in what a deletion writes. */
+/** The same metadata with another truncation point. Beyond 2^53 it is rounded, as in the metadata of a deletion. */
 export const withTruncationPoint = (metadata: StreamMetadata, before: bigint): StreamMetadata => ({
   ...metadata,
   [TRUNCATE_BEFORE]: Number(before),
 })
 
 /**
- * Changes the metadata of a stream, and gives the metadata after that; tries again when another writer was faster.
- * `change` gets the present metadata, and gives all of the new one, or undefined to leave it as it is. `stream` is the
- * full name. The revision is read with the metadata: the client's own `metastreamRevision` is a position.
+ * Changes the metadata of a stream, and returns it. Tries again if another writer was faster. `change` gets the current metadata and
+ * returns all of the new one, or undefined to leave it as it is. `stream` is the full name. The revision is read with the metadata,
+ * because the client's own `metastreamRevision` is a position.
  */
 export const changeMetadata = async (
   serverReads: Pick<ServerReads, 'lastEvent'>,

@@ -4,8 +4,8 @@ import { changeMetadata, truncationPoint, withTruncationPoint } from './stream-m
 import type { Writer } from './writer.ts'
 
 /**
- * Sets a stream's truncation point, but never behind the last event, where later events would be invisible, and never
- * back. The stream's other metadata stays. `stream` is the full name.
+ * Sets a stream's truncation point, but never after the last event, because later events would be invisible, and never back. Other
+ * metadata of the stream stays. `stream` is the full name.
  */
 export const truncateStream = async (
   serverReads: Pick<ServerReads, 'lastEvent'>,

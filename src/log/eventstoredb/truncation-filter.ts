@@ -2,15 +2,13 @@ import type { StoredEvent } from './read-response.ts'
 import type { ServerReads } from './server-reads.ts'
 import { METADATA, metadataStream, parseMetadata, truncationPoint } from './stream-metadata.ts'
 
-/**
- * Leaves out truncated events. `events` are consecutive events of the log; `isToEnd` says whether they go up to its end.
- */
+/** Leaves out truncated events. `events` are consecutive events of the log; `isToEnd` says whether they reach its end. */
 export type TruncationFilter = (events: readonly StoredEvent[], isToEnd: boolean) => Promise<readonly StoredEvent[]>
 
 /**
- * Reads of the whole log give truncated events until the server scavenges them. A truncation is recorded behind the events
- * that it truncates: of events up to the log's end the page has all truncations in it, for others the metadata of their
- * streams is read.
+ * Reads of the whole log return truncated events until the server scavenges them. A truncation is recorded after the events that it
+ * truncates: a page up to the log's end contains all truncations of its events; for other pages the metadata of the streams is
+ * read.
  */
 export const newTruncationFilter =
   ({ lastEvent }: Pick<ServerReads, 'lastEvent'>, prefix: string): TruncationFilter =>

@@ -5,15 +5,15 @@ import type { Connection } from './connection.ts'
 import type { ReadResponse } from './read-response.ts'
 
 const PAUSE_MS = 200
-/** After so many events while no follower waits the subscription ends: busy followers read the same events again. */
+/** After so many events while no follower waits the subscription ends, because busy followers read the same events anyway. */
 const MAX_UNHEARD = 200
 
 export type WakeUps = {
-  /** The count of wake-ups. Taken before a read, it tells later whether there may be newer events. */
+  /** The count of wake-ups. Taken before a read, it shows later whether there may be newer events. */
   count(): number
   /** Wakes the followers: there may be new events. */
   increment(): void
-  /** Waits until the count is not `since` any more, for `timeoutMs`, or until abort; gives whether it has changed. */
+  /** Waits until the count is not `since` any more, at most `timeoutMs` or until abort. Returns whether it has changed. */
   changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>
   /** Ends the subscription, because it did not announce an event that was read: its connection may be dead. */
   restart(): void
@@ -21,8 +21,8 @@ export type WakeUps = {
 }
 
 /**
- * Wakes followers at the log's end by a subscription, which is open while a follower waits. It only shortens their wait:
- * the server may drop it, and it may freeze silently, so followers poll as well.
+ * Wakes followers at the log's end by a subscription, which is open while a follower waits. It only makes them faster: the server may
+ * drop it, and it may freeze unnoticed, so followers poll as well.
  */
 export const newWakeUps = (connection: Connection, { prefix, credentials }: Address): WakeUps => {
   const filter = streamNameFilter({ prefixes: [prefix, `$$${prefix}`], checkpointInterval: 1_000 })
@@ -56,7 +56,7 @@ export const newWakeUps = (connection: Connection, { prefix, credentials }: Addr
     const forget = () => {
       if (subscription === opened) subscription = undefined
     }
-    // Between two reads another server may take over: only what is open all the time notices it.
+    // Another server may take over between two reads: only a connection that is always open notices it.
     const fail = () => {
       connection.noteFault()
       forget()

@@ -11,15 +11,15 @@ import { type PendingAppend, newPendingAppend } from './pending-append.ts'
 // A connection has 100 streams; more concurrent appends are not faster (measured).
 const MAX_CONCURRENT = 64
 const RETRY_MS = 50
-/** With less time than this an append is not begun: it would hardly be answered in time, and then nobody knew whether it was stored. */
+/** With less time left than this an append is not tried: it would hardly be answered in time, and might be stored or not. */
 const LEAST_MS = 20
-/** A conflict tells of a revision some milliseconds before it can be read (measured: median 5, at most 76). */
+/** How often to check whether a revision can be read. A conflict reports it some milliseconds earlier (measured: median 5, at most 76). */
 const POLL_MS = 4
 
 export type Writer = {
   /**
-   * `stream` is the full name. `assertSame` is called before each attempt, and throws when the log is another one by now. With
-   * `until`, by `performance.now()`, it is not stored later: the server drops a call whose time is over.
+   * `stream` is the full name. `assertSame` is called before each attempt, and throws if the log is another one by now. With
+   * `until`, by `performance.now()`, it is not stored later: the server drops a call after its deadline.
    */
   append(
     stream: string,
@@ -27,7 +27,7 @@ export type Writer = {
     events: readonly ProposedEvent[],
     options?: { readonly assertSame?: () => Promise<void>; readonly until?: number | undefined },
   ): Promise<Appended>
-  /** Takes no more appends and resolves when all are answered. */
+  /** Accepts no more appends, and resolves when all are answered. */
   close(): Promise<void>
 }
 
@@ -35,16 +35,16 @@ export type WriterOptions = {
   readonly connection: Connection
   readonly address: Address
   readonly deadlineMs: number
-  /** The log's head: given as position of an append whose events have been truncated since an earlier attempt. */
+  /** The log's head: the position in the answer if the events of an earlier attempt have been truncated since. */
   readonly head: () => Promise<bigint>
-  /** Whether a read of a stream, by its full name, gives the events up to a revision. */
+  /** Whether a read of a stream, by its full name, returns the events up to a revision. */
   readonly canReadUpTo: (stream: string, revision: bigint) => Promise<boolean>
   readonly observe?: ((appends: number, events: number, ms: number) => void) | undefined
 }
 
 /**
  * Sends one append at a time for each stream, and at most 64 in all. After any error but a conflict the append is sent
- * again until the deadline, with the same ids and the same expected revision, by which the server recognises it.
+ * again until the deadline, with the same ids and the same expected revision, so that the server recognises it.
  */
 export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, observe }: WriterOptions): Writer => {
   const keyedQueue = newKeyedQueue(MAX_CONCURRENT)
@@ -55,7 +55,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
     return new WrongRevision(append.stream.slice(address.prefix.length), actual)
   }
 
-  /** Waits until reads show the revision of a conflict, at most until the deadline: the server answers conflicts earlier. */
+  /** Waits until reads return the revision of a conflict, at most until the deadline. */
   const untilReadable = async (append: PendingAppend, { actual }: WrongRevision) => {
     if (actual === 'none') return
     while (!append.isSettled() && !(await canReadUpTo(append.stream, actual)))
@@ -70,7 +70,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
     return { revision: answer.revision, position: answer.position ?? (await head()) }
   }
 
-  /** One attempt. Undefined when it has failed and may succeed at another time. */
+  /** One attempt. Undefined if it has failed and may succeed later. */
   const attempt = async (append: PendingAppend): Promise<Appended | Error | undefined> => {
     const client = connection.client()
     const started = performance.now()
@@ -92,7 +92,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
     }
   }
 
-  /** Whether the log is still the one that it was. Answers the append where it cannot be stored any more. */
+  /** Whether the log is still the same. Answers the append if it cannot be stored any more. */
   const isSameLog = async (append: PendingAppend, assertSame: () => Promise<void>): Promise<boolean> => {
     try {
       await assertSame()
@@ -107,12 +107,12 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
     }
   }
 
-  /** Tries again and again until the append is answered. */
+  /** Tries until the append is answered. */
   const persist = async (append: PendingAppend, assertSame: () => Promise<void>) => {
     while (!append.isSettled()) {
       const isSame = await isSameLog(append, assertSame)
-      if (append.end <= performance.now()) append.refuse() // the timer is late, as after a freeze of the process
-      if (append.isSettled()) return // it was answered as not stored, so it must not be stored any more
+      if (append.end <= performance.now()) append.refuse() // the timer is late, for example after a freeze of the process
+      if (append.isSettled()) return // the answer says that it is not stored, so it must not be stored now
       const outcome = isSame ? await attempt(append) : undefined
       if (outcome instanceof WrongRevision) await untilReadable(append, outcome)
       if (outcome) append.settle(outcome)
@@ -130,9 +130,9 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
     const ms = Math.min(deadlineMs, until - performance.now())
     const pending = newPendingAppend({ stream, expected, events }, ms, (client) => connection.renew(client))
     const job = async () => {
-      if (pending.end - performance.now() < LEAST_MS) pending.refuse() // it has waited in the queue until its deadline
+      if (pending.end - performance.now() < LEAST_MS) pending.refuse() // its time has passed in the queue
       persist(pending, assertSame).catch(pending.settle)
-      // Once it is answered the next append goes on, even if the client's promise never settles.
+      // Once this append is answered the next one starts, even if the client's promise never settles.
       await pending.answered.catch(() => {})
     }
     keyedQueue.add(stream, job)

@@ -20,7 +20,7 @@ export type Scope = z.infer<typeof Scope>
 
 export const Header = z.object({
   tracebookLog: z.literal(VERSION),
-  /** The id of the log, as `GET /v1/session` gives it. */
+  /** The id of the log, as in `GET /v1/session`. */
   logId: z.string(),
   scope: Scope,
   /** Milliseconds. */
@@ -43,12 +43,12 @@ const EventLine = z.object({
 export const Trailer = z.object({
   events: z.int().min(0),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** The position of the log up to which the file has everything. */
+  /** The file has all events up to this position of the log. */
   through: Decimal,
 })
 export type Trailer = z.infer<typeof Trailer>
 
-/** Characters that would control a terminal are escapes: a reader of the JSON gets the same texts. */
+/** An event as a line. Characters that would control a terminal are escaped as JSON allows. */
 export const eventLine = ({ id, stream, revision, position, type, metadata, data }: RecordedEvent): string => {
   const texts = { id, stream, revision: `${revision}`, position: `${position}`, type, metadata, data }
   return `${escapeControls(JSON.stringify(texts))}\n`
@@ -59,13 +59,13 @@ export type Line =
   | { readonly is: 'event'; readonly event: RecordedEvent }
   | { readonly is: 'trailer'; readonly trailer: Trailer }
 
-/** What a line says; a text why it says nothing. */
+/** A parsed line, or a text that says what is wrong with it. */
 export const parseLine = (text: string): Line | string => {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return 'it is no JSON'
+    return 'this is not JSON'
   }
   const event = EventLine.safeParse(value)
   if (event.success) {
@@ -75,5 +75,5 @@ export const parseLine = (text: string): Line | string => {
   const header = Header.safeParse(value)
   if (header.success) return { is: 'header', header: header.data }
   const trailer = Trailer.safeParse(value)
-  return trailer.success ? { is: 'trailer', trailer: trailer.data } : 'it is neither an event, nor a header or trailer'
+  return trailer.success ? { is: 'trailer', trailer: trailer.data } : 'this is neither an event nor a header or trailer'
 }

@@ -4,14 +4,14 @@ import type { RecordedEvent } from '../log.ts'
 import { metadataOf } from '../metadata.ts'
 import { type Header, type Line, type Trailer, parseLine } from './format.ts'
 
-/** The file is none that an export has made, or was changed. The message names the line. */
+/** The file is not an export, or was changed. The message names the line. */
 export class BadExport extends Error {
   override readonly name = 'BadExport'
 }
 
 const NEWLINE = 0x0a
 
-/** The whole lines of a file without their ends, and where the next one begins; `onRest` gets what follows the last one. */
+/** The whole lines of a file without their ends, and where each ends. `onRest` gets the number of bytes after the last one. */
 async function* wholeLines(
   path: string,
   onRest: (bytes: number) => void,
@@ -35,8 +35,8 @@ async function* wholeLines(
 type LastOfStream = { readonly revision: bigint }
 
 /**
- * Checks that events follow each other as in a log: appends are whole and come in the order of their last events, positions
- * and revisions grow. The segments of an append may have been stored among other appends.
+ * Checks that events follow each other as in a log: appends are whole and in the order of their last events, positions and revisions
+ * grow. The segments of an append may be among other appends.
  */
 const newOrderCheck = (fail: (what: string) => never) => {
   const streams = new Map<string, LastOfStream>()
@@ -48,14 +48,14 @@ const newOrderCheck = (fail: (what: string) => never) => {
     return index >= size - 1
   }
 
-  /** An append of which the first events were erased begins its stream. */
+  /** An append without its first events, which were erased, must be the first of its stream. */
   const checkAppend = (event: RecordedEvent) => {
     const { id, index } = metadataOf(event).append
     if (last && !closes(last)) {
       const open = metadataOf(last).append
       if (event.stream !== last.stream || id !== open.id || index !== open.index + 1)
-        fail('an append before it is not whole')
-    } else if (index > 0 && streams.has(event.stream)) fail('the append that it belongs to lacks its beginning')
+        fail('the append before it is incomplete')
+    } else if (index > 0 && streams.has(event.stream)) fail('the first events of its append are missing')
   }
 
   const next = (event: RecordedEvent) => {
@@ -63,13 +63,14 @@ const newOrderCheck = (fail: (what: string) => never) => {
       JSON.parse(event.metadata)
       JSON.parse(event.data)
     } catch {
-      fail('its metadata or data are no JSON')
+      fail('its metadata or data is not JSON')
     }
     const isWithin = last !== undefined && !closes(last)
     if ((isWithin && event.position <= last!.position) || (closes(event) && event.position <= closedPosition))
-      fail('its position is not behind that of the event before')
+      fail('its position is not greater than that of the event before')
     const before = streams.get(event.stream)
-    if (before && event.revision <= before.revision) fail('its revision is not behind that of its stream before')
+    if (before && event.revision <= before.revision)
+      fail('its revision is not greater than the one before in its stream')
     checkAppend(event)
     streams.set(event.stream, { revision: event.revision })
     if (closes(event)) closedPosition = event.position
@@ -80,21 +81,21 @@ const newOrderCheck = (fail: (what: string) => never) => {
 }
 
 export type ReadExport = {
-  /** The events of the file in its order. To be read once. @throws BadExport where a line is wrong */
+  /** The events of the file in its order. To be read once. @throws BadExport if a line is wrong */
   readonly events: AsyncGenerator<RecordedEvent>
-  /** Of what has been read so far. */
+  /** Header, trailer and number of events that were read so far. */
   readonly header: () => Header | undefined
   readonly trailer: () => Trailer | undefined
   readonly count: () => number
-  /** How many bytes follow the last whole line, once all is read. */
+  /** How many bytes there are after the last whole line, once all is read. */
   readonly rest: () => number
   readonly last: () => RecordedEvent | undefined
   readonly hasStream: (stream: string) => boolean
-  /** The bytes of the header and the events, of whole lines only: how many there are, and their hash, to be gone on with. */
+  /** The header and the events, as far as lines are whole: their number of bytes, and a hash that can be continued. */
   readonly body: () => { readonly hash: Hash; readonly bytes: number }
 }
 
-/** Reads a file and checks its lines; memory for one line, and for the name of each stream. */
+/** Reads a file and checks its lines. Takes memory for one line and for the names of streams. */
 export const readExport = (path: string): ReadExport => {
   const hash = createHash('sha256')
   let [number, count, bytes, rest] = [0, 0, 0, 0]
@@ -106,9 +107,10 @@ export const readExport = (path: string): ReadExport => {
   const order = newOrderCheck(fail)
 
   const checkTrailer = (found: Trailer) => {
-    if (found.events !== count) fail(`the trailer says ${found.events} events, but there are ${count}`)
-    if (found.sha256 !== hash.copy().digest('hex')) fail('the SHA-256 of the trailer is not that of the lines before')
-    if (!order.isWhole()) fail('the last append is not whole')
+    if (found.events !== count) fail(`the trailer says ${found.events} events, but the file has ${count}`)
+    if (found.sha256 !== hash.copy().digest('hex'))
+      fail('the SHA-256 in the trailer differs from that of the lines before')
+    if (!order.isWhole()) fail('the last append is incomplete')
     trailer = found
   }
 
@@ -137,7 +139,7 @@ export const readExport = (path: string): ReadExport => {
       }
       if (event) yield event
     }
-    if (!header) throw new BadExport('the file has no header')
+    if (!header) throw new BadExport('the file has no header: it is not an exported log')
   }
 
   return {
@@ -159,8 +161,8 @@ export type CheckedExport = {
 }
 
 /**
- * Reads a whole file, and checks it on its own. `onEvent` is called for each event, and refuses the file by throwing.
- * @throws BadExport when it was changed, or has no trailer because its export was broken off
+ * Reads and checks a whole file. `onEvent` is called for each event, and refuses the file by throwing.
+ * @throws BadExport if it was changed, or has no trailer because its export was interrupted
  */
 export const checkExport = async (
   path: string,
@@ -176,7 +178,7 @@ export const checkExport = async (
   }
   const [header, trailer] = [file.header(), file.trailer()]
   if (!header || !trailer)
-    throw new BadExport('the file has no trailer: its export was broken off, and goes on with --resume')
-  if (file.rest() > 0) throw new BadExport('something follows the trailer')
+    throw new BadExport('the file has no trailer: its export was interrupted. Continue it with --resume')
+  if (file.rest() > 0) throw new BadExport('there is text after the trailer')
   return { header, trailer, last: file.last() }
 }

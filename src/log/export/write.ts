@@ -2,10 +2,10 @@ import { createHash, type Hash } from 'node:crypto'
 import type { RecordedEvent } from '../log.ts'
 import { type Header, eventLine } from './format.ts'
 
-/** Where a file of an export is to be gone on with: what it has so far. */
+/** The part of an export that a file has already. */
 export type Begun = { readonly hash: Hash; readonly events: number }
 
-/** Writes text, and resolves when more may come. */
+/** Writes text, and resolves when more can be written. */
 export type WriteText = (text: string) => Promise<unknown>
 
 const BLOCK = 64 * 1024
@@ -34,7 +34,7 @@ export const newExportWriter = (write: WriteText, begun: Begun = { hash: createH
       events += 1
       return add(eventLine(event))
     },
-    /** Ends the file. `through`: the position of the log up to which it has everything. */
+    /** Ends the file. It has all events up to the position `through` of the log. */
     trailer: async (through: bigint) => {
       const sha256 = hash.digest('hex')
       block += `${JSON.stringify({ events, sha256, through: `${through}` })}\n`

@@ -1,14 +1,14 @@
 import type { PendingAppend } from './pending-append.ts'
 
 const BATCH_APPENDS = 512
-const BATCH_BYTES = 8 * 1024 * 1024 // of which a character counts as one
+const BATCH_BYTES = 8 * 1024 * 1024 // a character counts as one byte
 
-/** The appends that wait; one that has been answered meanwhile is removed by the next `take`. */
+/** The waiting appends. The next `take` removes those that have been answered meanwhile. */
 export type AppendQueue = {
   push(append: PendingAppend): void
-  /** Puts appends that are to be tried again before all others. */
+  /** Puts appends that have to be tried again before all others. */
   putBack(batch: readonly PendingAppend[]): void
-  /** The next batch: at most 512 appends and 8 MiB; of each stream the oldest one only. One that has a time of its own comes alone. */
+  /** The next batch: at most 512 appends and 8 MiB, and only the oldest one of each stream. An append with `until` is alone. */
   take(): PendingAppend[]
   hasWaiting(): boolean
 }
@@ -24,8 +24,8 @@ export const newAppendQueue = (): AppendQueue => {
     for (const append of pending) {
       if (append.isSettled()) continue
       const isAlone = (append.until ?? batch[0]?.until) !== undefined
-      const hasRoom = !isAlone && batch.length < BATCH_APPENDS && bytes + append.bytes <= BATCH_BYTES
-      const fits = batch.length === 0 || hasRoom
+      const isSmallEnough = !isAlone && batch.length < BATCH_APPENDS && bytes + append.bytes <= BATCH_BYTES
+      const fits = batch.length === 0 || isSmallEnough
       if (fits && !streams.has(append.stream)) {
         batch.push(append)
         bytes += append.bytes

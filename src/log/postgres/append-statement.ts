@@ -7,28 +7,28 @@ import { rowsOf } from './rows.ts'
 /** The answer to one append. */
 type Row = {
   stored: boolean
-  /** Stored by this statement, not by an earlier one whose answer was lost. */
+  /** Whether this statement stored it, not an earlier one whose answer was lost. */
   fresh: boolean
-  /** Of the last event when it was stored, otherwise the one that the stream has. */
+  /** Of the last event if it was stored, otherwise the stream's current one. */
   revision: bigint
-  /** Of the last event; null when it was not stored. */
+  /** Of the last event; null if it was not stored. */
   position: bigint | null
 }
 
 /** The result of a statement: an answer to each append, and the new events of the log, in order and without gaps. */
 export type BatchResult = { readonly answers: (Appended | WrongRevision)[]; readonly newEvents: StoredRecord[] }
 
-/** The server got to an append after its time: nothing of it is stored. */
+/** The server executed an append after its time: nothing of it is stored. */
 export class TooLate extends Error {
   override readonly name = 'TooLate'
 }
 
-// The data are the last parameter: the client's buffer is as large as it, and to add anything behind it would copy it all.
+// The data are the last parameter: the client's buffer is as large as them, and anything after them would copy it all.
 const statement = `
   select stored, fresh, revision, at as position from log.append_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
-// Looks at the clock when it has the lock that `log.append_rows` takes, and waits for, as well. Each step needs the one before,
-// or the planner could change their order.
+// Compares the clock once it has the lock that `log.append_rows` takes and waits for. Each step depends on the one before, because
+// the planner could change their order.
 const timedStatement = `
   select a.stored, a.fresh, a.revision, a.at as position
   from (select pg_advisory_xact_lock(hashtext('tracebook log append')) is not null as is_held offset 0) turn
@@ -37,7 +37,7 @@ const timedStatement = `
   ) in_time
   cross join lateral log.append_rows(in_time.streams, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) a`
 
-/** The server's time at which so many milliseconds will have passed, or a little earlier. */
+/** The server's time after so many milliseconds, or a little earlier. */
 const serverTime = async (client: pg.Client, ms: number): Promise<string> => {
   const text = `select (clock_timestamp() + $1::float8 * interval '1 ms')::text as time`
   return (await client.query<{ time: string }>({ name: 'append-time', text, values: [ms] })).rows[0]!.time
@@ -91,8 +91,8 @@ const toAnswer = ({ stream }: Append, { stored, revision, position }: Row) =>
 
 /**
  * Prepares the statement that appends a batch; the returned function sends it. An append that an earlier attempt has stored
- * is answered, but not among the new events: what was stored then may differ from what the batch holds.
- * @throws when the batch cannot be encoded; the function throws TooLate for an append whose time is over, which is a batch alone
+ * is answered, but is not among the new events: the stored data may differ from that of the batch.
+ * @throws if the batch cannot be encoded; the function throws TooLate for an append whose time has passed
  */
 export const prepareAppend = (batch: readonly Append[]) => {
   const values = parameters(batch)

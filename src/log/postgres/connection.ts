@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { destroyConnection, closeConnection, newClient } from '../../postgres/connect.ts'
 
-/** The database is configured to acknowledge commits before they are on its disk. */
+/** The database acknowledges commits before they are on its disk. */
 export class NotDurable extends Error {
   override readonly name = 'NotDurable'
 }
@@ -12,8 +12,9 @@ const assertDurable = async (client: pg.Client) => {
     `select current_setting('fsync') fsync, current_setting('synchronous_commit') sync`,
   )
   const { fsync, sync } = rows[0]!
-  if (fsync !== 'on') throw new NotDurable(`the log's database must run with fsync = on, not ${fsync}`)
-  if (sync === 'off') throw new NotDurable(`the log's database must run with synchronous_commit = on, not ${sync}`)
+  if (fsync !== 'on') throw new NotDurable(`the log's database must run with fsync = on, but has ${fsync}: change it`)
+  if (sync === 'off')
+    throw new NotDurable(`the log's database must run with synchronous_commit = on, but has ${sync}: change it`)
 }
 
 export type Connection = {
@@ -25,9 +26,8 @@ export type Connection = {
 }
 
 /**
- * The one connection that appends go through. `statementMs` limits statements on the server, too: otherwise a statement that
- * was given up here would go on waiting there for the lock of another writer. `verify` checks the log's identity before
- * anything is appended.
+ * The one connection for appends. `statementMs` limits statements on the server as well: otherwise a statement that was given up here
+ * would still wait there for the lock of another writer. `verify` checks the log's identity before anything is appended.
  */
 export const newConnection = (
   url: string,

@@ -5,7 +5,7 @@ import { continuesAppend } from '../append-collector.ts'
 import type { Position, StoredRecord } from '../log.ts'
 import { rowsOf } from './rows.ts'
 
-/** How far the conversion has come: events that have their new place, of how many, and milliseconds since it began. */
+/** How many events are converted, of how many, and milliseconds since the conversion began. */
 export type ConversionProgress = { readonly converted: number; readonly events: number; readonly ms: number }
 
 export type ConversionOptions = {
@@ -16,15 +16,15 @@ export type ConversionOptions = {
 
 const STEP_BYTES = 8 * 1024 * 1024
 const STEP_EVENTS = 20_000
-/** The old table gives its end back to the file system after so many steps, so that the disk never holds everything twice. */
+/** After so many steps the old table returns its free space to the file system, so that the disk never has everything twice. */
 const VACUUM_STEPS = 32
 
-/** The log is stored as an older version has written it, all of it or a part. */
+/** The log, or a part of it, is stored as an older version has written it. */
 export class NotConverted extends Error {
   override readonly name = 'NotConverted'
 
   constructor() {
-    super('The log was written by an older version and is not converted yet: start the service of this version once.')
+    super('The log is in the format of an older version: start the service of this version once, which converts it.')
   }
 }
 
@@ -33,7 +33,7 @@ const oldTables = `
     select from pg_class where oid in (to_regclass('log.unconverted_events'), to_regclass('log.events')) and relkind = 'r'
   ) as found`
 
-/** For readers of a log that nobody may have converted: a part of it would look like a log that lost the rest. @throws NotConverted */
+/** For readers of a log that may not be converted: a converted part would look like a log that has lost the rest. @throws NotConverted */
 export const assertConverted = async (client: pg.ClientBase): Promise<void> => {
   const { rows } = await client.query<{ found: boolean }>(oldTables)
   if (rows[0]!.found) throw new NotConverted()
@@ -58,7 +58,7 @@ const insert = `
 
 const remove = 'delete from log.unconverted_events where position >= $1'
 
-/** Cuts events in log order where another append begins, or some were erased. */
+/** Splits events in log order where another append begins, or events were erased. */
 const appendsOf = (records: readonly StoredRecord[]): StoredRecord[][] => {
   const appends: StoredRecord[][] = []
   for (const record of records) {
@@ -93,7 +93,7 @@ const store = async (client: pg.Client, records: readonly StoredRecord[]) => {
   await client.query({ name: 'convert-insert', text: insert, values })
 }
 
-/** Moves the last events that are stored as they were before; gives how many, 0 when there are none left. */
+/** Converts the last events that are in the old format. Returns how many, 0 if there are none left. */
 const step = async (client: pg.Client, stepBytes: number): Promise<number> => {
   await client.query('begin')
   const { rows } = await client.query<StoredRecord>({ name: 'convert-read', text: lastEvents, values: [stepBytes] })
@@ -109,9 +109,9 @@ const step = async (client: pg.Client, stepBytes: number): Promise<number> => {
 }
 
 /**
- * Gives the events of a log that an older version has written a row for each append (`migrations/0010_appends.ts`): from the end, in
- * steps that each are all or nothing, so that it goes on after a kill where it was. Nothing is appended meanwhile: the log is
- * opened behind this. Several processes may call it at once; one does it, the others wait.
+ * Converts a log of an older version to one row for each append (`migrations/0010_appends.ts`): from the end, in steps that are each
+ * all or nothing, so that it continues after a kill. Nothing is appended meanwhile, because the log is opened afterwards. Several
+ * processes may call it at once; one does it, the others wait.
  */
 export const convertEvents = async (
   url: string,

@@ -2,34 +2,34 @@ import { LogUnavailable, type NewEvent } from '../log.ts'
 import { type PendingAnswer, newPendingAnswer } from '../pending-answer.ts'
 import { NotDurable } from './connection.ts'
 
-/** What is to be appended, all or nothing. */
+/** The events to append, all or none. */
 export type Append = {
   readonly stream: string
   /** The revision that the stream must have, -1n for none. */
   readonly expected: bigint
   readonly events: readonly NewEvent[]
-  /** By `performance.now()`: it must not be stored later, also not by a statement that has been sent before. */
+  /** By `performance.now()`: it must not be stored later, not even by a statement that was sent before. */
   readonly until?: number | undefined
 }
 
-/** An append that waits for its one answer, at most until its deadline. */
+/** An append that waits for its one answer until its deadline. */
 export type PendingAppend = Append &
   PendingAnswer & {
     /** The length of all data and metadata, a character counted as one byte. */
     readonly bytes: number
     /** Whether it is in a statement that has not been answered. */
     inFlight: boolean
-    /** Whether an earlier statement with it was lost without an answer, so that it may have been stored. */
+    /** Whether an earlier statement with it got no answer, so that it may be stored. */
     maybeStored: boolean
   }
 
-/** Answers an append that was not written, or may not have been. */
+/** Answers an append that is not stored, or perhaps not. */
 export const giveUp = (append: PendingAppend, cause: unknown): void => {
   const stored = append.maybeStored || append.inFlight ? 'unknown' : false
   append.settle(new LogUnavailable(stored, cause, cause instanceof NotDurable ? cause.message : undefined))
 }
 
-/** At the deadline it is refused because of `lastError`. `onSettled` is called with its answer, whichever that is. */
+/** At the deadline it is refused because of `lastError`. `onSettled` is called with any answer. */
 export const newPendingAppend = (
   what: Append,
   deadlineMs: number,

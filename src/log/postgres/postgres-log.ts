@@ -14,7 +14,7 @@ import {
 } from '../log.ts'
 import { newProbe } from './probe.ts'
 import { queryWithRetry, newReader } from './reader.ts'
-import { newTail } from './tail.ts'
+import { newRecentEvents } from './recent-events.ts'
 import { truncateStream } from './truncate.ts'
 import { newWakeUps } from './wake-ups.ts'
 import { newWriter } from './writer.ts'
@@ -23,7 +23,7 @@ const POLL_MS = 400
 const RETRY_MS = 200
 const CLOSE_TIMEOUT_MS = 1_000
 const STATEMENT_MS = 10_000
-const TAIL_BYTES = 16 * 1024 * 1024
+const RECENT_BYTES = 16 * 1024 * 1024
 
 const lastStatement = `
   select revision, last as position, ids[size] as id from log.appends where stream = $1 order by revision desc limit 1`
@@ -40,30 +40,30 @@ export type PostgresLogOptions = {
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
 
-/** The log in PostgreSQL. Needs a direct connection: LISTEN does not work through a connection pooler. */
+/** The log in PostgreSQL. Needs a direct connection, because LISTEN does not work through a connection pooler. */
 export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRecord> => {
   const { url, deadlineMs = REQUEST_WAIT_MS, connections = 6, maxAppendBytes = 32 * 1024 * 1024, observe } = options
   const listeners: ((identity: LogIdentity) => void)[] = []
   const identityCheck = newIdentityCheck(0, (identity) => {
     writer.abandon(new LogChanged())
-    tail.restart()
+    recent.restart()
     for (const listener of listeners) listener(identity)
   })
   const verify = (client: pg.ClientBase) => identityCheck.verify(newProbe(client))
   const pool = newPool(url, 'log', connections, STATEMENT_MS, undefined, verify)
   const { page, read, readAll, readRevisions } = newReader(pool)
-  const tail = newTail(TAIL_BYTES)
+  const recent = newRecentEvents(RECENT_BYTES)
   const closing = new AbortController()
   const wakeUps = newWakeUps(url, pool, {
-    grown: tail.wake,
-    truncated: tail.clear,
-    // Where this fails, a connection is lost, and the next one verifies.
+    grown: recent.wake,
+    truncated: recent.clear,
+    // If this fails, a connection was lost, and the next one verifies.
     renewed: () => void identityCheck.verify(probe).catch(() => {}),
   })
   const committed = (events: readonly StoredRecord[]) => {
     identityCheck.noteRead(events.at(-1))
-    if (events.length > 0) tail.publish(events)
-    else tail.wake()
+    if (events.length > 0) recent.publish(events)
+    else recent.wake()
     wakeUps.notify()
   }
   const writer = newWriter({ url, deadlineMs, verify, committed, ...(observe ? { observe } : {}) })
@@ -76,26 +76,26 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
     signal: AbortSignal
   }): AsyncIterable<Batch<StoredRecord>> {
     const stopped = AbortSignal.any([signal, closing.signal])
-    const reader = tail.read()
+    const reader = recent.read()
     const generation = identityCheck.generation()
     let position = after
-    // At the start, and when nothing woke the follower for a while, the log itself is read: a notification may have been lost.
-    let mayUseTail = false
+    // The log itself is read at the start, and after a while without a wake-up, because a notification may have been lost.
+    let mayUseRecent = false
     try {
       while (!stopped.aborted) {
-        const seen = tail.count()
+        const seen = recent.count()
         const events =
-          (mayUseTail ? reader.eventsAfter(position) : undefined) ?? (await page(position).catch(() => undefined))
+          (mayUseRecent ? reader.eventsAfter(position) : undefined) ?? (await page(position).catch(() => undefined))
         if (stopped.aborted) return
         if (identityCheck.generation() !== generation) throw new LogChanged()
         identityCheck.noteRead(events?.at(-1))
         if (events === undefined) await pause(RETRY_MS, stopped)
         else if (events.length === 0) {
           reader.reachedEnd(seen)
-          yield { events, through: position } // an empty batch tells the follower that the log answers
-          mayUseTail = await tail.changed(seen, POLL_MS, stopped)
+          yield { events, through: position } // an empty batch shows the follower that the log answers
+          mayUseRecent = await recent.changed(seen, POLL_MS, stopped)
         } else {
-          mayUseTail = true
+          mayUseRecent = true
           position = events.at(-1)!.position
           yield { events, through: position }
         }
@@ -106,7 +106,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
   }
 
   const truncate = async (stream: string, before: Revision) => {
-    await truncateStream(pool, stream, before).finally(() => tail.drop(stream, before))
+    await truncateStream(pool, stream, before).finally(() => recent.drop(stream, before))
     await wakeUps.notifyTruncated()
   }
 
@@ -120,7 +120,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
     return (await queryWithRetry<{ position: bigint }>(pool, query)).rows[0]!.position
   }
 
-  // The pool, with the retries of all reads. The probe calls `query` in this way only.
+  // The pool, with the retries of all reads. The probe calls only this form of `query`.
   const probe = newProbe({
     query: (text: string, values: unknown[]) => queryWithRetry(pool, { text, values }),
   } as never)

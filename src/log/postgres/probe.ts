@@ -5,13 +5,13 @@ import type { LogIdentity, Position } from '../log.ts'
 /** A connection or a pool. */
 type Queryable = Pick<pg.ClientBase, 'query'>
 
-type Row = LogIdentity & { readonly server: string | null; readonly present: string }
+type Row = LogIdentity & { readonly server: string | null; readonly current: string }
 
-/** The server's system identifier and timeline: they change with a failover, and with the restore of a backup. */
-const present = `
-  select system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) as present from pg_control_system()`
+/** The server's system identifier and timeline. They change with a failover, and when a backup is restored. */
+const currentServer = `
+  select system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) as current from pg_control_system()`
 
-const select = `select i.id, i.epoch, i.server, p.present from log.identity i, (${present}) p`
+const select = `select i.id, i.epoch, i.server, p.current from log.identity i, (${currentServer}) p`
 
 const updateServer = `
   update log.identity set server = $1, epoch = case when server is null then epoch else gen_random_uuid() end
@@ -23,14 +23,14 @@ const selectHolds = `
   select ids[$1 - last + size] as id
   from (select last, size, ids from log.appends where last >= $1 order by last limit 1) a`
 
-/** Reads the log's identity over a connection. On another server or timeline than before it begins a new epoch. */
+/** Reads the log's identity over a connection. On another server or timeline than before, begins a new epoch. */
 export const newProbe = (queryable: Queryable): LogProbe & { readonly identity: () => Promise<LogIdentity> } => {
   const read = async (): Promise<Row> => (await queryable.query<Row>(select)).rows[0]!
 
   const identity = async (): Promise<LogIdentity> => {
     let row = await read()
-    while (row.server !== row.present) {
-      await queryable.query(updateServer, [row.present, row.server])
+    while (row.server !== row.current) {
+      await queryable.query(updateServer, [row.current, row.server])
       row = await read()
     }
     return { id: row.id, epoch: row.epoch }

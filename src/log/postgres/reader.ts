@@ -5,7 +5,7 @@ import { isTransient } from '../../postgres/errors.ts'
 import { LogUnavailable, type Position, type ReadOptions, type StoredRecord, type Revision } from '../log.ts'
 import { type StoredRow, headAt, recordsOf } from './rows.ts'
 
-/** A page ends before the row that would make it larger than this, in events and bytes. */
+/** A page ends before the row that would exceed these numbers of events or bytes. */
 export const PAGE_EVENTS = 1_000
 export const PAGE_BYTES = 2 * 1024 * 1024
 const MAX_REVISION = 2n ** 62n
@@ -13,7 +13,7 @@ const MAX_REVISION = 2n ** 62n
 const columns = `
   a.last, a.stream, a.revision, a.ids::text, a.heads, a.lengths::text, convert_from(a.data, 'UTF8') as data`
 
-// The inner query decides from the sizes of the rows how far a page goes, before any data is fetched. One row always fits.
+// The inner query finds the end of the page from the sizes of the rows, before any data is fetched. One row always fits.
 const pageOfAll = `
   select ${columns} from log.appends a where a.last > $1 and a.last <= (
     select max(w.last) from (
@@ -23,8 +23,8 @@ const pageOfAll = `
     ) w where w.events < $2 and w.before < ${PAGE_BYTES}
   ) order by a.last`
 
-// By a range, as above: a join of the two could compare every row of the stream with every one of the page. Backwards, the
-// first row is the one that has the revision.
+// By a range, as above: a join could compare every row of the stream with every row of the page. Backwards, the first row is
+// the one with the revision.
 export const pageOfStream = (direction: 'asc' | 'desc') => {
   const [from, to, last] = direction === 'asc' ? ['>=', '<=', 'max'] : ['<=', '>=', 'min']
   const start =
@@ -42,8 +42,8 @@ export const pageOfStream = (direction: 'asc' | 'desc') => {
   ) order by a.revision ${direction}`
 }
 
-// Some revisions of a stream: each is looked up by itself, because they may lie anywhere in it, and of its row only the part
-// that is the event is fetched. Gives their places in their rows, from 1, and how many bytes of data the events have.
+// Each revision is looked up by itself, because they may be anywhere in the stream, and of its row only the part of the event is
+// fetched. Returns the places of events in their rows, from 1, and the bytes of their data.
 const places = `
   select a.last, p.place, a.lengths[p.place] as bytes, k.revision
   from unnest($2::int8[]) k (revision) cross join lateral (
@@ -65,7 +65,7 @@ type EventRow = Omit<StoredRecord, 'position' | 'type' | 'metadata'> &
   Pick<StoredRow, 'last' | 'heads'> & { readonly place: number }
 
 export type Reader = {
-  /** A page of events behind a position; empty at the end of the log. */
+  /** A page of events after a position; empty at the end of the log. */
   page(after: Position, limit?: number): Promise<StoredRecord[]>
   readAll(options: { after: Position; limit?: number }): AsyncIterable<StoredRecord>
   read(stream: string, options?: ReadOptions): AsyncIterable<StoredRecord>
@@ -92,7 +92,7 @@ export const queryWithRetry = async <Row extends pg.QueryResultRow>(pool: pg.Poo
   }
 }
 
-/** Reads the log in pages of about 1,000 events and 2 MiB; a row that is larger is a page of its own. */
+/** Reads the log in pages of about 1,000 events and 2 MiB. A larger row is a page of its own. */
 export const newReader = (pool: pg.Pool): Reader => {
   const records = async (name: string, text: string, values: unknown[]): Promise<StoredRecord[]> =>
     (await queryWithRetry<StoredRow>(pool, { name, text, values })).rows.flatMap(recordsOf)

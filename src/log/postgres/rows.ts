@@ -1,31 +1,31 @@
 import type { NewEvent, Position, Revision, StoredRecord } from '../log.ts'
 
 /**
- * How many bytes of data, and how many events, one row has at most; an event that is larger is a row of its own. Each follower
- * holds a page of rows, and what it makes of it: with larger ones a few that are behind take 100 MB together.
+ * The maximum bytes of data, and events, in a row; a larger event has its own row. Each follower has a page of rows and their events in
+ * memory: with larger rows a few followers that are behind would take 100 MB.
  */
 export const ROW_BYTES = 2 * 1024 * 1024
 export const ROW_EVENTS = 1_000
 
 /**
- * Events one behind the other whose metadata differ in one number, which counts up: how many there are, their type, the text before
- * the number, the number of the first event, the text behind it. Without a number the first text is the whole one.
+ * Consecutive events whose metadata differ only in a number that counts up: how many events, their type, the metadata before the
+ * number, the number of the first event, and the metadata after it. Without a number the text before it is the whole metadata.
  */
 export type Run = [count: number, type: string, before: string, first: number | null, after: string]
 
-/** A row that is to be stored; its data follow from its events. */
+/** A row to be stored. Its data are those of its events. */
 export type NewRow = {
   readonly events: readonly NewEvent[]
   readonly heads: string
   readonly lengths: readonly number[]
-  /** Of all data. */
+  /** The size of all data. */
   readonly bytes: number
 }
 
 const NUMBER = /^(?:0|[1-9]\d{0,8})(?!\d)/
 const INDEX = '"index":'
 
-/** The run of one event. Metadata end with the place of the event in its append, or the place of a chunk in its event. */
+/** The run of one event. At the end of metadata is the index of the event in its append, or of a chunk in its event. */
 const runOf = ({ type, metadata }: NewEvent): Run => {
   const start = metadata.lastIndexOf(INDEX) + INDEX.length
   const number = start < INDEX.length ? undefined : NUMBER.exec(metadata.slice(start, start + 10))?.[0]
@@ -33,9 +33,9 @@ const runOf = ({ type, metadata }: NewEvent): Run => {
   return [1, type, metadata.slice(0, start), Number(number), metadata.slice(start + number.length)]
 }
 
-/** The metadata of the event at a place of a run, from 0. */
-export const metadataAt = ([, , before, first, after]: Run, place: number): string =>
-  first === null ? before : `${before}${first + place}${after}`
+/** The metadata of an event by its index in the run. */
+export const metadataAt = ([, , before, first, after]: Run, index: number): string =>
+  first === null ? before : `${before}${first + index}${after}`
 
 const runsOf = (events: readonly NewEvent[]): Run[] => {
   const runs: Run[] = []
@@ -56,7 +56,7 @@ const newRow = (events: readonly NewEvent[], lengths: readonly number[]): NewRow
   bytes: sum(lengths),
 })
 
-/** Cuts an append into rows. */
+/** Splits an append into rows. */
 export const rowsOf = (events: readonly NewEvent[]): NewRow[] => {
   const rows: NewRow[] = []
   const lengths = events.map(({ data }) => Buffer.byteLength(data))
@@ -72,7 +72,7 @@ export const rowsOf = (events: readonly NewEvent[]): NewRow[] => {
   return rows
 }
 
-/** A row as it is read: its arrays as PostgreSQL writes them, its data decoded. */
+/** A row as it is read: arrays as text from PostgreSQL, data decoded. */
 export type StoredRow = {
   readonly last: Position
   readonly stream: string
@@ -83,10 +83,10 @@ export type StoredRow = {
   readonly data: string
 }
 
-/** The elements of an array that have no need of quotes. */
+/** The elements of an array whose elements need no quotes. */
 const elementsOf = (array: string): string[] => array.slice(1, -1).split(',')
 
-/** Cuts the text of a row where its events end, which is told in bytes. */
+/** Splits the data of a row into those of its events, whose lengths are in bytes. */
 const dataOf = (data: string, lengths: readonly number[]): string[] => {
   const source = data.length === sum(lengths) ? data : Buffer.from(data)
   let end = 0
@@ -96,7 +96,7 @@ const dataOf = (data: string, lengths: readonly number[]): string[] => {
   })
 }
 
-/** The heads of a row without its first events. */
+/** The heads of a row after its first `count` events were removed. */
 export const headsWithoutFirst = (heads: string, count: number): string => {
   let left = count
   const runs = (JSON.parse(heads) as Run[]).flatMap(([size, type, before, first, after]): Run[] => {
@@ -107,20 +107,20 @@ export const headsWithoutFirst = (heads: string, count: number): string => {
   return JSON.stringify(runs)
 }
 
-/** The type and the metadata of the event at a place of a row, from 0. */
-export const headAt = (heads: string, place: number): Pick<NewEvent, 'type' | 'metadata'> => {
-  let left = place
+/** The type and the metadata of an event by its index in the row. */
+export const headAt = (heads: string, index: number): Pick<NewEvent, 'type' | 'metadata'> => {
+  let left = index
   for (const run of JSON.parse(heads) as Run[]) {
     if (left < run[0]) return { type: run[1], metadata: metadataAt(run, left) }
     left -= run[0]
   }
-  throw new RangeError(`a row has ${place - left} heads, and an event at ${place}`)
+  throw new RangeError(`the row has heads of ${index - left} events, but an event with index ${index} was asked for`)
 }
 
 /** The type and the metadata of each event of a row. */
 export const headsOf = (heads: string): Pick<NewEvent, 'type' | 'metadata'>[] =>
   (JSON.parse(heads) as Run[]).flatMap((run) =>
-    Array.from({ length: run[0] }, (_, place) => ({ type: run[1], metadata: metadataAt(run, place) })),
+    Array.from({ length: run[0] }, (_, index) => ({ type: run[1], metadata: metadataAt(run, index) })),
   )
 
 /** The events of a row. */

@@ -4,11 +4,11 @@ import type { Revision } from '../log.ts'
 import { queryWithRetry } from './reader.ts'
 import { headAt, headsWithoutFirst } from './rows.ts'
 
-/** One statement deletes so many events, unless an append alone has more. */
+/** How many events one statement deletes, unless a single append has more. */
 const STEP = 2_000
 const PAGE_ROWS = 200
 
-/** The row of an event, and those before it, the last ones first. */
+/** The row of an event, and those before it, in descending order. */
 const page = `
   select revision, size, heads from log.appends
   where stream = $1 and revision <= (select min(revision) from log.appends where stream = $1 and revision >= $2)
@@ -16,7 +16,7 @@ const page = `
 
 const lastRevision = 'select max(revision) as revision from log.appends where stream = $1'
 
-// A row whose end stays is cut: the text of its heads is $4.
+// A row of which the end stays is cut; $4 is the text of its new heads.
 const remove = `
   with cut as (
     update log.appends a set size = k.size, ids = a.ids[a.size - k.size + 1 :], heads = $4::json,
@@ -33,10 +33,10 @@ const firstOf = ({ revision, size }: Row): Revision => revision - BigInt(size) +
 
 const opens = ({ heads }: Row): boolean => opensAppend({ ...headAt(heads, 0), id: '', data: '' })
 
-/** What one statement deletes: events from a revision on, and the heads that the row has then whose end stays, if it has one. */
+/** What one statement deletes: the events from a revision on. `heads` is for the row of which the end stays, if there is one. */
 type Step = { readonly from: Revision; readonly heads: string | null }
 
-/** The last appends below `end` that are deleted at once; undefined where the stream has no event there. */
+/** The last appends below `end` that are deleted at once; undefined if the stream has no event there. */
 const nextStep = async (pool: pg.Pool, stream: string, end: Revision): Promise<Step | undefined> => {
   let from: Revision | undefined
   let lowest: Revision | undefined
@@ -52,14 +52,14 @@ const nextStep = async (pool: pg.Pool, stream: string, end: Revision): Promise<S
       lowest = first
       if (opens(row)) from = first
     }
-    // Without a beginning the stream begins in the middle of an append, whose beginning was erased.
+    // If no append is opened, the stream begins in the middle of one, whose beginning was erased.
     if (rows.length < PAGE_ROWS) return lowest === undefined ? undefined : { from: lowest, heads }
   }
 }
 
 /**
- * Deletes the events of a stream below a revision, but not its last one. From the end, and whole appends: what a kill leaves is the
- * beginning of the stream, as it once was, and what follows the truncated events.
+ * Deletes the events of a stream below a revision, but never its last one. Deletes whole appends from the end, so that a kill leaves the
+ * beginning of the stream and the events after the truncated ones.
  */
 export const truncateStream = async (pool: pg.Pool, stream: string, before: Revision): Promise<void> => {
   const query = { name: 'log-truncate-last', text: lastRevision, values: [stream] }

@@ -6,7 +6,7 @@ const CHANNEL = 'tracebook_log'
 const RETRY_MS = 200
 const NOTIFY_GAP_MS = 20
 
-/** What to do when another process has appended, has truncated a stream, or may have begun another epoch of the log. */
+/** Called when another process has appended, has truncated a stream, or may have begun another epoch of the log. */
 export type WakeUpHandlers = {
   readonly grown: () => void
   readonly truncated: () => void
@@ -14,11 +14,11 @@ export type WakeUpHandlers = {
 }
 
 export type WakeUps = {
-  /** Notifies other processes of new events. A hint: sent soon, outside of the append's transaction, one at a time. */
+  /** Notifies other processes of new events: soon, outside of the append's transaction, and one notification at a time. */
   notify(): void
-  /** Notifies other processes that events which they hold in memory may have been erased. */
+  /** Notifies other processes that events which they have in memory may have been erased. */
   notifyTruncated(): Promise<void>
-  /** Notifies other processes that the log has begun another epoch. */
+  /** Notifies other processes that the log has another epoch. */
   notifyRenewed(): Promise<void>
   close(): Promise<void>
 }
@@ -42,7 +42,7 @@ const newListener = (url: string, onNotification: (payload: string) => void) => 
     try {
       await opened.connect()
       await opened.query(`listen ${CHANNEL}`)
-      onNotification('') // for what has happened during the time without a connection
+      onNotification('') // something may have happened while there was no connection
     } catch {
       reconnect()
       await closeConnection(opened)

@@ -10,9 +10,9 @@ const RECONNECT_MS = 100
 
 export type Writer = {
   append: EventLog['append']
-  /** Refuses all pending appends: the log has begun another epoch, and may have lost the events that they build on. */
+  /** Refuses all pending appends: the log has another epoch, and may have lost the events before them. */
   abandon(reason: Error): void
-  /** Takes no more appends, answers the pending ones, then closes the connection. */
+  /** Accepts no more appends, answers the pending ones, then closes the connection. */
   close(): Promise<void>
 }
 
@@ -23,8 +23,8 @@ export type WriterOptions = {
   /** Checks the log's identity over a new connection before it is used. */
   readonly verify: (client: pg.Client) => Promise<void>
   /**
-   * Called when the log has grown, before the appends are answered, with the new events: in order and without gaps. Empty
-   * when the events were stored by an earlier statement whose answer was lost.
+   * Called when the log has grown, before the appends are answered, with the new events: in order and without gaps. Without
+   * events if an earlier statement had stored them, whose answer was lost.
    */
   readonly committed: (events: readonly StoredRecord[]) => void
   /** Appends, events and milliseconds of each batch, for the metrics. */
@@ -35,7 +35,7 @@ export type WriterOptions = {
 class PermanentError extends Error {}
 
 /**
- * Group commit: appends wait in a queue; one connection writes up to 512 of them (8 MiB, one of each stream) in a single
+ * Group commit: appends wait in a queue. One connection writes up to 512 of them (8 MiB, one of each stream) in a single
  * statement, and each is answered separately. After a lost connection they are sent again with the same ids, which is safe.
  */
 export const newWriter = ({ url, deadlineMs, verify, committed, observe }: WriterOptions): Writer => {
@@ -46,7 +46,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
   let lastError: unknown
   let closed = false
 
-  /** @throws PermanentError when connecting again would fail, too */
+  /** @throws PermanentError if connecting again would fail as well */
   const connect = () =>
     connection.get().catch((error) => {
       throw error instanceof NotDurable || !isTransient(error) ? new PermanentError('', { cause: error }) : error
@@ -67,7 +67,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
 
   const write = async (appends: readonly PendingAppend[]) => {
     const client = await connect()
-    const batch = appends.filter((append) => !append.isSettled()) // those answered as not stored must not be stored any more
+    const batch = appends.filter((append) => !append.isSettled()) // one that was answered as not stored must not be stored
     if (batch.length === 0) return
     const started = performance.now()
     const { answers, newEvents } = await send(batch, client)
@@ -77,13 +77,13 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
     for (const [i, append] of batch.entries()) append.settle(answers[i]!)
   }
 
-  /** Connects and writes; drops the connection when that takes longer than the deadline. */
+  /** Connects and writes. Drops the connection if that takes longer than the deadline. */
   const writeInTime = async (batch: readonly PendingAppend[]) => {
     const timeout = setTimeout(connection.drop, deadlineMs)
     await write(batch).finally(() => clearTimeout(timeout))
   }
 
-  /** Refuses the batch, tries it again later, or finds the append at fault by bisection: as the error demands. */
+  /** Depending on the error, refuses the batch, tries it again later, or finds the append that causes it by bisection. */
   const handleFailure = async (batch: readonly PendingAppend[], error: unknown) => {
     if (error instanceof PermanentError) for (const append of batch) giveUp(append, error.cause)
     else if (isDiskFull(error) || error instanceof TooLate) for (const append of batch) giveUp(append, error)
@@ -113,7 +113,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
   }
 
   const append: Writer['append'] = async (stream, expected, events, until) => {
-    if (events.length === 0) throw new RangeError('an append needs an event')
+    if (events.length === 0) throw new RangeError('an append needs at least one event')
     if (closed || (until ?? Infinity) <= performance.now()) throw new LogUnavailable(false)
     const what = { stream, expected: revisionNumber(expected), events, until }
     const onSettled = (settled: PendingAppend) => void unanswered.delete(settled)

@@ -113,7 +113,7 @@ for (const [from, to, places] of [
     await put(other, ada, 'after')
     const refused = await audit(target, 'import', file)
     assert.is(refused.how, 1)
-    assert.match(refused.err, 'the target holds more than the source')
+    assert.match(refused.err, 'the target has more events than the source')
   })
 }
 
@@ -129,7 +129,7 @@ test('an import into a log that is not empty, and one of a part of a log, are re
   const head = await other.service.log.head()
   const refused = await audit(target, 'import', file)
   assert.is(refused.how, 1)
-  assert.match(refused.err, 'the target holds something else')
+  assert.match(refused.err, 'the target has an event that the source does not have there')
   assert.equal(await typesSince(other.service.log, head), [])
 
   const part = join(folder, 'part.ndjson')

@@ -24,7 +24,7 @@ test('`log copy` copies and verifies, again too, and says so; what cannot be cop
   await other.close()
   const refused = await tracebook('copy', '--from', `${double.url}&streamPrefix=other.`, '--to', database.url)
   assert.is(refused.how, 1)
-  assert.match(refused.err, 'the target holds something else')
+  assert.match(refused.err, 'the target has an event that the source does not have there')
   await Promise.all([double.stop(), database.drop()])
 })
 

@@ -104,7 +104,7 @@ export const appends = (test: Test<World>): void => {
     await Promise.all(Array.from({ length: 5 }, race))
   })
 
-  test('an event that cannot be written down fails alone, and whole', async ({ log }) => {
+  test('an event that cannot be stored fails alone, and whole', async ({ log }) => {
     const bad = { ...anAppend('{}')[0]!, data: undefined as unknown as string } satisfies NewEvent
     const [badStream, ...streams] = Array.from({ length: 20 }, () => aStream())
     const good = streams.map((stream) => log.append(stream, 'none', numbered(2)))

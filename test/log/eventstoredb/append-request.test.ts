@@ -54,7 +54,7 @@ test('a stream and the revision that it must have go before the events', () => {
   assert.equal(options('tracebook.trace-1', 'none'), ['tracebook.trace-1', 'no_stream'])
 })
 
-test('what cannot be written down is refused', () => {
+test('an event that cannot be stored is refused', () => {
   const given = { id: newId(), type: 'Noted', data: '{}', metadata: '{}' }
   for (const wrong of [{ id: 'a' }, { type: '' }, { type: 'a\0' }, { data: '"\ud800"' }, { metadata: '"\udc00"' }])
     assert.throws(

@@ -92,8 +92,8 @@ test('any changed byte, line, order or end is found', async () => {
   assert.match(await problemOfLines([...lines, rest[0]!]), 'the trailer is not the last line')
   assert.match(await problemOfLines([head, ...rest]), 'the file has no trailer')
   assert.match(await problemOf(''), 'the file has no header')
-  assert.match(await problemOf(`${lines.join('\n')}\nmore`), 'something follows the trailer')
-  assert.match(await problemOf('%PDF-1.7\n'), 'line 1: it is no JSON')
+  assert.match(await problemOf(`${lines.join('\n')}\nmore`), 'there is text after the trailer')
+  assert.match(await problemOf('%PDF-1.7\n'), 'line 1: this is not JSON')
 })
 
 test('appends that are not whole, and orders that no log has, are found also where the hash is right', async () => {
@@ -103,12 +103,12 @@ test('appends that are not whole, and orders that no log has, are found also whe
   }
   assert.is(await problem((events) => events), 'none')
   assert.is(await problem((events) => events.slice(2)), 'none', 'the beginning of an append may be erased')
-  assert.match(await problem((events) => events.toSpliced(2, 1)), 'an append before it is not whole')
-  assert.match(await problem((events) => events.slice(0, -1)), 'the last append is not whole')
-  assert.match(await problem((events) => events.toSpliced(6, 1)), 'the append that it belongs to lacks its beginning')
-  assert.match(await problem(([a, ...rest]) => [{ ...a!, position: 99n }, ...rest]), 'its position is not behind')
-  assert.match(await problem(([a, ...rest]) => [{ ...a!, revision: 99n }, ...rest]), 'its revision is not behind')
-  assert.match(await problem(([a, ...rest]) => [{ ...a!, data: '{' }, ...rest]), 'its metadata or data are no JSON')
+  assert.match(await problem((events) => events.toSpliced(2, 1)), 'the append before it is incomplete')
+  assert.match(await problem((events) => events.slice(0, -1)), 'the last append is incomplete')
+  assert.match(await problem((events) => events.toSpliced(6, 1)), 'the first events of its append are missing')
+  assert.match(await problem(([a, ...rest]) => [{ ...a!, position: 99n }, ...rest]), 'its position is not greater')
+  assert.match(await problem(([a, ...rest]) => [{ ...a!, revision: 99n }, ...rest]), 'its revision is not greater')
+  assert.match(await problem(([a, ...rest]) => [{ ...a!, data: '{' }, ...rest]), 'its metadata or data is not JSON')
 })
 
 test('a file that was cut off is read up to its last whole line', async () => {
@@ -128,7 +128,7 @@ test('the segments of an append may have been stored among other appends, which 
   assert.is(await problemOfLines(lines), 'none')
   const [late, ...before] = [{ ...one!, position: second!.position + 2n }, among, second!]
   const swapped = await write([late, ...before])
-  assert.match(await problemOfLines(swapped), /line 4: its position is not behind/)
+  assert.match(await problemOfLines(swapped), /line 4: its position is not greater/)
 })
 
 test.run()

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RecordedEvent } from '../../../src/log/log.ts'
-import { newTail } from '../../../src/log/postgres/tail.ts'
+import { newRecentEvents } from '../../../src/log/postgres/recent-events.ts'
 
 /** Events at these positions, of a thousand bytes each. */
 const events = (...positions: number[]): RecordedEvent[] =>
@@ -13,21 +13,21 @@ const events = (...positions: number[]): RecordedEvent[] =>
 
 const positions = (found: readonly RecordedEvent[] | undefined) => found?.map(({ position }) => Number(position))
 
-test('a reader gets the events behind its position, undefined when the tail does not reach back so far', () => {
-  const tail = newTail(1_000_000)
-  const reader = tail.read()
-  tail.publish(events(5, 6))
-  tail.publish(events(7))
+test('a reader gets the events after its position, and undefined if they are not kept any more', () => {
+  const recent = newRecentEvents(1_000_000)
+  const reader = recent.read()
+  recent.publish(events(5, 6))
+  recent.publish(events(7))
   assert.equal(positions(reader.eventsAfter(3n)), undefined)
   assert.equal(positions(reader.eventsAfter(4n)), [5, 6, 7])
   assert.equal(positions(reader.eventsAfter(5n)), [6, 7])
 })
 
 test('a batch is dropped once the slowest reader has passed it', () => {
-  const tail = newTail(1_000_000)
-  const [fast, slow] = [tail.read(), tail.read()]
-  tail.publish(events(1, 2))
-  tail.publish(events(3, 4))
+  const recent = newRecentEvents(1_000_000)
+  const [fast, slow] = [recent.read(), recent.read()]
+  recent.publish(events(1, 2))
+  recent.publish(events(3, 4))
   slow.eventsAfter(0n)
   fast.eventsAfter(4n)
   assert.equal(positions(slow.eventsAfter(1n)), [2, 3, 4])
@@ -37,48 +37,48 @@ test('a batch is dropped once the slowest reader has passed it', () => {
 })
 
 test('erased events are not given, all others are', () => {
-  const tail = newTail(1_000_000)
-  const reader = tail.read()
+  const recent = newRecentEvents(1_000_000)
+  const reader = recent.read()
   const others = events(8, 9).map((event) => ({ ...event, stream: 'trace-2' }))
-  tail.publish(events(5, 6, 7))
-  tail.publish(others)
-  tail.publish(events(10, 11))
-  tail.drop('trace-1', 11n)
+  recent.publish(events(5, 6, 7))
+  recent.publish(others)
+  recent.publish(events(10, 11))
+  recent.drop('trace-1', 11n)
   assert.equal(positions(reader.eventsAfter(7n)), [8, 9, 11])
   assert.equal(positions(reader.eventsAfter(4n)), undefined, 'only the log knows what there is')
-  tail.publish(events(12))
+  recent.publish(events(12))
   assert.equal(positions(reader.eventsAfter(8n)), [9, 11, 12])
 })
 
 test('the end of the log is known until another process may have written', () => {
-  const tail = newTail(1_000_000)
-  const reader = tail.read()
+  const recent = newRecentEvents(1_000_000)
+  const reader = recent.read()
   assert.equal(positions(reader.eventsAfter(0n)), undefined)
-  reader.reachedEnd(tail.count())
-  tail.publish(events(1, 2))
+  reader.reachedEnd(recent.count())
+  recent.publish(events(1, 2))
   assert.equal(positions(reader.eventsAfter(2n)), [])
-  tail.wake()
+  recent.wake()
   assert.equal(positions(reader.eventsAfter(2n)), undefined)
 })
 
 test('the end is not known when the notice of another process overtakes the answer to an append', () => {
-  const tail = newTail(1_000_000)
-  const reader = tail.read()
-  reader.reachedEnd(tail.count())
-  const before = tail.count()
-  tail.wake() // it has written 3
-  tail.publish(events(1, 2))
+  const recent = newRecentEvents(1_000_000)
+  const reader = recent.read()
+  reader.reachedEnd(recent.count())
+  const before = recent.count()
+  recent.wake() // it has written 3
+  recent.publish(events(1, 2))
   assert.equal(positions(reader.eventsAfter(2n)), undefined)
   reader.reachedEnd(before)
   assert.equal(positions(reader.eventsAfter(2n)), undefined, 'that look began too early')
-  reader.reachedEnd(tail.count())
+  reader.reachedEnd(recent.count())
   assert.equal(positions(reader.eventsAfter(2n)), [])
 })
 
 test('a reader that has left holds nothing', () => {
-  const tail = newTail(1_000_000)
-  const [one, gone] = [tail.read(), tail.read()]
-  tail.publish(events(1, 2))
+  const recent = newRecentEvents(1_000_000)
+  const [one, gone] = [recent.read(), recent.read()]
+  recent.publish(events(1, 2))
   gone.eventsAfter(0n)
   gone.leave()
   one.eventsAfter(2n)
@@ -86,28 +86,28 @@ test('a reader that has left holds nothing', () => {
 })
 
 test('the oldest batches are dropped when all together are too large, passed or not', () => {
-  const tail = newTail(2_500)
-  const reader = tail.read()
+  const recent = newRecentEvents(2_500)
+  const reader = recent.read()
   reader.eventsAfter(0n)
-  for (const position of [1, 2, 3]) tail.publish(events(position))
+  for (const position of [1, 2, 3]) recent.publish(events(position))
   assert.equal(positions(reader.eventsAfter(0n)), undefined)
   assert.equal(positions(reader.eventsAfter(1n)), [2, 3])
 })
 
 test('a reader gets no more at a time than it has to hold', () => {
-  const tail = newTail(100_000_000)
-  const reader = tail.read()
+  const recent = newRecentEvents(100_000_000)
+  const reader = recent.read()
   const data = 'x'.repeat(1_500_000)
-  for (const position of [1, 2, 3, 4, 5]) tail.publish(events(position).map((event) => ({ ...event, data })))
+  for (const position of [1, 2, 3, 4, 5]) recent.publish(events(position).map((event) => ({ ...event, data })))
   assert.equal(positions(reader.eventsAfter(0n)), [1, 2])
   assert.equal(positions(reader.eventsAfter(4n)), [5])
 })
 
 test('a gap by another writer drops the batches before it', () => {
-  const tail = newTail(1_000_000)
-  const reader = tail.read()
-  tail.publish(events(1))
-  tail.publish(events(3))
+  const recent = newRecentEvents(1_000_000)
+  const reader = recent.read()
+  recent.publish(events(1))
+  recent.publish(events(3))
   assert.equal(positions(reader.eventsAfter(0n)), undefined)
   assert.equal(positions(reader.eventsAfter(2n)), [3])
 })

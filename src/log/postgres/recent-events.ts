@@ -2,54 +2,54 @@ import { newChangeCounter } from '../change-counter.ts'
 import type { Position, StoredRecord, Revision } from '../log.ts'
 import { PAGE_BYTES, PAGE_EVENTS } from './reader.ts'
 
-/** One follower of the tail. */
-export type TailReader = {
+/** One follower of the recent events. */
+export type RecentEventsReader = {
   /**
-   * The events behind a position; none when the position is known to be the log's end; undefined when the log itself has
-   * to be read.
+   * The events after a position; none if the position is known to be the log's end; undefined if the log itself has to be
+   * read.
    */
   eventsAfter(position: Position): readonly StoredRecord[] | undefined
-  /** Notes that a read of the log that began at this count has found nothing more. */
+  /** Notes that a read of the log that began at this count has found no more events. */
   reachedEnd(count: number): void
   leave(): void
 }
 
-export type Tail = {
-  /** Adds a batch that has just been committed; to be called in the order of commits. */
+export type RecentEvents = {
+  /** Adds a batch that was just committed. Has to be called in the order of commits. */
   publish(events: readonly StoredRecord[]): void
-  /** Adds a follower: batches that all followers have passed are dropped. */
-  read(): TailReader
+  /** Adds a follower. Batches that all followers have read are dropped. */
+  read(): RecentEventsReader
   /** Drops all events, because another process has erased some of them. */
   clear(): void
-  /** Drops the events of a stream before a revision, which have just been erased. */
+  /** Drops the events of a stream before a revision, which were just erased. */
   drop(stream: string, before: Revision): void
-  /** Begins again, because the log is in another epoch. */
+  /** Starts again, because the log's epoch has changed. */
   restart(): void
   /** Notes that another process may have appended, and wakes the followers. */
   wake(): void
-  /** The count of changes. Taken before a read, it tells later whether there may be newer events. */
+  /** The count of changes. Taken before a read, it shows later whether there may be newer events. */
   count(): number
-  /** Waits until the count is not `since` any more, for `timeoutMs`, or until abort; gives whether it has changed. */
+  /** Waits until the count is not `since` any more, at most `timeoutMs` or until abort. Returns whether it has changed. */
   changed(since: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>
 }
 
-const EVENT_BYTES = 200 // about what an event takes in memory besides its texts
+const EVENT_BYTES = 200 // about how many bytes an event takes in memory besides its texts
 
 /** About how many bytes of memory events take. */
 const sizeOf = (events: readonly StoredRecord[]) =>
   events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length + EVENT_BYTES, 0)
 
 /**
- * The newest batches that this process has committed, without gaps and up to `maxBytes`, as far as a follower has not
- * passed them: followers get them from memory instead of reading them from the database.
+ * The newest batches that this process has committed, without gaps, up to `maxBytes`, and only those that a follower has not read:
+ * followers get them from memory instead of the database.
  */
-export const newTail = (maxBytes: number): Tail => {
+export const newRecentEvents = (maxBytes: number): RecentEvents => {
   let batches: { events: readonly StoredRecord[]; bytes: number }[] = []
   let bytes = 0
   let end: Position | undefined // the last position of this process's appends
-  let foreignCount = 0 // the count at the last notice that another process may have appended
+  let foreignCount = 0 // the count when another process last may have appended
   const { count, increment, changed } = newChangeCounter()
-  const readers = new Map<TailReader, Position>()
+  const readers = new Map<RecentEventsReader, Position>()
 
   const wake = () => {
     foreignCount = count() + 1
@@ -78,7 +78,7 @@ export const newTail = (maxBytes: number): Tail => {
 
   const publish = (events: readonly StoredRecord[]) => {
     const last = batches.at(-1)?.events.at(-1)
-    // Another process has appended in between: the batches up to there would leave a gap.
+    // Another process has appended in between: with the earlier batches there would be a gap.
     if (last && events[0]!.position !== last.position + 1n) clear()
     const size = sizeOf(events)
     batches.push({ events, bytes: size })
@@ -107,14 +107,14 @@ export const newTail = (maxBytes: number): Tail => {
     return found
   }
 
-  const read = (): TailReader => {
-    let lastRead = -1 // the count when a read of the log began that has found its end
-    const reader: TailReader = {
+  const read = (): RecentEventsReader => {
+    let lastRead = -1 // the count when the last read of the log began that has found its end
+    const reader: RecentEventsReader = {
       eventsAfter: (position) => {
         readers.set(reader, position)
         while (batches.length > 0 && isPassed(batches[0]!)) bytes -= batches.shift()!.bytes
-        // Another process's notice may come before the answer to an older append of ours: only a read that began after the
-        // notice proves that `end` is the end.
+        // The notification of another process may come before the answer to an older append of this one: only a read that
+        // began after the notification proves that `end` is the end.
         return position === end && lastRead >= foreignCount ? [] : eventsAfter(position)
       },
       reachedEnd: (count) => void (lastRead = count),

@@ -14,8 +14,8 @@ export type Skipped = ReadonlySet<string>
 const NONE: Skipped = new Set()
 
 /**
- * Applies events behind a savepoint of an open transaction; gives the error when one of them cannot be applied, and has
- * rolled back to the savepoint then. @throws errors that may be gone at the next try
+ * Applies events behind a savepoint of an open transaction. If one of them cannot be applied, rolls back to the savepoint and
+ * returns the error. @throws errors that may pass (`isRetryable`)
  */
 const tryApply = async (
   { client, group }: Target,
@@ -39,7 +39,7 @@ const tryApply = async (
   return failed
 }
 
-/** The first event of an append that cannot be applied, found by bisection; nothing of the append stays applied. */
+/** Finds the first event of an append that cannot be applied, by bisection. Leaves nothing of the append applied. */
 const findCulprit = async (
   target: Target,
   codec: Codec,
@@ -47,7 +47,7 @@ const findCulprit = async (
   skipped: Skipped,
   first: { error: unknown },
 ) => {
-  let [good, bad, failed] = [0, append.length, first] // the first `good` events can be applied, the first `bad` cannot
+  let [good, bad, failed] = [0, append.length, first] // `good`: so many events can be applied; `bad`: so many cannot
   while (bad - good > 1) {
     const middle = (good + bad) >> 1
     const result = await tryApply(target, codec, append.slice(0, middle), skipped)
@@ -61,8 +61,8 @@ const findCulprit = async (
 }
 
 /**
- * Applies one append within an open transaction. Gives the event that cannot be applied, if there is one; nothing of the
- * append is applied then. @throws errors that may be gone at the next try
+ * Applies one append within an open transaction. If an event cannot be applied, applies nothing of the append and returns that
+ * event. @throws errors that may pass (`isRetryable`)
  */
 export const applyAppend = async (
   target: Target,
@@ -89,9 +89,9 @@ export const appendsOf = (events: readonly RecordedEvent[]): RecordedEvent[][] =
 }
 
 /**
- * Applies a batch append by append, after it has failed as a whole: in one transaction with the checkpoint, streams whose
- * events cannot be applied go into quarantine, and everything else is applied. Gives those streams.
- * @throws what `accept` throws for one of them; nothing is applied then
+ * Applies a batch append by append, after it has failed as a whole, in one transaction with the checkpoint. Streams with an event
+ * that cannot be applied go into quarantine and are returned; everything else is applied.
+ * @throws an error of `accept`, which is called for each of these streams; then nothing is applied
  */
 export const applyByAppend = async (
   target: Target,

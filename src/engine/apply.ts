@@ -7,10 +7,10 @@ import type { Group } from './group.ts'
 import { type DecodedEvent, type WriteStatement, project } from './projection.ts'
 import { locks } from './schema.ts'
 
-/** Where events are applied: `schema` is on the search path of the client. */
+/** Where events are applied. `schema` is on the search path of the client. */
 export type Target = { readonly client: pg.Client; readonly group: Group; readonly schema: string }
 
-/** A connection whose last commits a crash of PostgreSQL may undo: the runner applies them again from the checkpoint. */
+/** A connection with asynchronous commits: a crash of PostgreSQL may undo the last ones, and the runner applies them again. */
 export const connectForApplying = async (url: string, schema: string): Promise<pg.Client> => {
   const client = newApplyingClient(url, schema)
   client.on('error', () => {})
@@ -18,14 +18,14 @@ export const connectForApplying = async (url: string, schema: string): Promise<p
   return client
 }
 
-/** Buffers what is written to the connection until the returned function is called: one system call for many statements. */
+/** Buffers writes to the connection until the returned function is called: one system call for many statements. */
 const cork = (client: pg.Client): (() => void) => {
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
   stream.cork()
   return () => stream.uncork()
 }
 
-/** Sends statements without waiting for their answers; `settled` waits for all and gives the first error. */
+/** Sends statements without waiting for their answers. `settled` waits for all of them, and returns the first error. */
 export const newSender = (client: pg.Client) => {
   const sent: Promise<unknown>[] = []
   const send = (query: string | pg.QueryConfig) => void sent.push(client.query(query))
@@ -48,7 +48,7 @@ export const beginStatements = ({ group, schema }: Target, events: readonly { re
   return ['begin', lock, ...(mayBeUndone ? [] : ['set local synchronous_commit = on'])]
 }
 
-/** About how many bytes of events are written out before the event loop gets to run other work. */
+/** About how many bytes of events are written to the connection before the event loop runs other work. */
 const PIECE_BYTES = 512 * 1024
 const MANY_PIECES = 8
 
@@ -70,9 +70,9 @@ const piecesOf = (events: readonly DecodedEvent[]): DecodedEvent[][] => {
 const nextTurn = () => new Promise<undefined>((resolve) => setImmediate(resolve, undefined))
 
 /**
- * Applies whole appends to a schema of the group, in one transaction with the checkpoint. Statements are sent without
- * waiting. Between two pieces the event loop runs other work; of many pieces each waits for the answers to the one
- * before, so that what is on its way to the server takes no more memory than one piece.
+ * Applies whole appends to a schema of the group, in one transaction with the checkpoint. Statements are sent without waiting.
+ * Between two pieces the event loop runs other work. If there are many pieces, each waits for the answers to the one before, so that
+ * the statements on their way take the memory of one piece at most.
  * @throws the first error of PostgreSQL or of a projection; the transaction is rolled back
  */
 export const applyBatch = async (target: Target, events: readonly DecodedEvent[], step: Step): Promise<void> => {
@@ -87,7 +87,7 @@ export const applyBatch = async (target: Target, events: readonly DecodedEvent[]
     }
     const uncork = cork(client)
     try {
-      if (!group.isLazy) for (const event of piece) assert(event.data) // decodes it, so that bad data is noticed even where it is ignored
+      if (!group.isLazy) for (const event of piece) assert(event.data) // decodes the data, also of events that are ignored, to find bad data
       if (i === 0) for (const statement of [...beginStatements(target, events), advance(step)]) send(statement)
       for (const projection of group.projections) project(projection, piece, write)
       if (i === pieces.length - 1) send('commit')

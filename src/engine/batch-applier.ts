@@ -14,17 +14,17 @@ import { isSkipDecision } from './skip-events.ts'
 const MAX_QUARANTINED = 10
 const PERIOD_MS = 60_000
 
-/** So many streams cannot be applied that the code is more likely wrong than their events: nothing more is applied. */
+/** So many streams cannot be applied that this is probably a bug and not bad data: stop projecting. */
 export class TooManyQuarantined extends Error {
   override readonly name = 'TooManyQuarantined'
 }
 
-/** Applies the log to one schema, batch by batch, and leaves out the streams that are in quarantine. */
+/** Applies the log to one schema, batch by batch, without the streams in quarantine. */
 export type BatchApplier = {
   /**
    * Applies the events between two positions.
    * @throws TooManyQuarantined
-   * @throws errors that may be gone at the next try (`isRetryable`)
+   * @throws errors that may pass (`isRetryable`)
    */
   apply(events: readonly RecordedEvent[], from: bigint, through: bigint): Promise<void>
   quarantine(): readonly QuarantinedStream[]
@@ -39,12 +39,12 @@ export type BatchApplierOptions = {
   readonly report: (culprit: QuarantinedStream) => void
 }
 
-/** Streams in quarantine in other schemas of the group: they do not count again towards `TooManyQuarantined`. */
+/** Streams in quarantine in other schemas of the group: here they do not count towards `TooManyQuarantined` again. */
 const quarantinedInOtherSchemas = async ({ client, group, schema }: Target): Promise<Set<string>> => {
   const streams = new Set<string>()
   for (const other of await schemasOf(client, group)) {
-    const { rows } = await client.query(`select to_regclass('${other}.quarantine') is not null as there`)
-    if (other === schema || !rows[0].there) continue
+    const { rows } = await client.query(`select to_regclass('${other}.quarantine') is not null as exists`)
+    if (other === schema || !rows[0].exists) continue
     for (const { stream } of await readQuarantine(client, other).catch(emptyIfDropped)) streams.add(stream)
   }
   return streams
@@ -56,7 +56,7 @@ const emptyIfDropped = (error: unknown): QuarantinedStream[] => {
   throw error
 }
 
-/** The stored list. Waits for a replay under way, which changes the list after it has ended the runner's session. */
+/** The stored list. Waits for a running replay, which changes the list after it has ended the runner's session. */
 const readStored = async ({ client, schema }: Target): Promise<QuarantinedStream[]> => {
   await client.query('begin')
   await client.query('select pg_advisory_xact_lock_shared(hashtext($1))', [locks.swap(schema)])
@@ -89,7 +89,7 @@ export const newBatchApplier = async (options: BatchApplierOptions): Promise<Bat
     recent = [...recent.filter((time) => now - time < PERIOD_MS), now]
     if (recent.length > MAX_QUARANTINED)
       throw new TooManyQuarantined(
-        `events of more than ${MAX_QUARANTINED} streams cannot be applied, the last one because ${reason}`,
+        `events of more than ${MAX_QUARANTINED} streams cannot be applied, the last one because of: ${reason}`,
       )
   }
 
@@ -107,7 +107,7 @@ export const newBatchApplier = async (options: BatchApplierOptions): Promise<Bat
     }
   }
 
-  /** Makes the rows of a stream anew after the decision to skip one of its events. */
+  /** Replays a stream after the decision to skip one of its events. */
   const replay = async (decision: RecordedEvent, step: Step) => {
     const { stream } = codec.decode(decision).data as { stream: string }
     try {

@@ -7,13 +7,13 @@ import type { OutageLog } from './outage.ts'
 import type { DecodedEvent } from './projection.ts'
 import type { Watermark } from './watermark.ts'
 
-/** Feeds this node's caches from the log. A write is answered only after the caches have observed its events. */
+/** Updates this node's caches from the log. A write is answered only after the caches have observed its events. */
 export type CacheSubscription = {
-  /** Whether the caches have observed all that was in the log within the last second, and so may be trusted. */
+  /** Whether the caches have observed everything that was in the log within the last second, so that they may be used. */
   isCurrent(): boolean
-  /** Whether the log's head is known. Before that nothing is written, and no cache may be trusted. */
+  /** Whether the log's head is known. Before that nothing is written, and no cache may be used. */
   hasStarted(): boolean
-  /** Resolves when it has started for the first time. */
+  /** Resolves when the log's head is known for the first time. */
   readonly started: Promise<void>
   close(): Promise<void>
 }
@@ -21,17 +21,17 @@ export type CacheSubscription = {
 export type CacheSubscriptionOptions = {
   readonly log: EventLog
   readonly codec: Codec
-  /** Moved here: the last position that the caches have observed. */
+  /** The last position that the caches have observed; moved here. */
   readonly watermark: Watermark
-  /** That of the read models. */
+  /** The position of the read models. */
   readonly readModelsWatermark: Pick<Watermark, 'position'>
-  /** The lags of all groups, which are measured with every batch. */
+  /** The lags of all groups, measured with every batch. */
   readonly lags: readonly Lag[]
   readonly outage: OutageLog
   readonly observe: (event: DecodedEvent) => void
   /**
-   * Empties the caches: called with the log's head at every start, and with the position of an event that cannot be read,
-   * which a newer version may have written.
+   * Empties the caches: called with the log's head at every start, and with the position of an event that cannot be read, for
+   * example one that a newer version has written.
    */
   readonly clear: (position: bigint) => void
 }
@@ -41,13 +41,13 @@ const SILENCE_MS = 1_000
 const HEARTBEAT_MS = 200
 const RETRY_MS = 200
 
-/** Subscribes from the log's head on, as soon as the log can be reached: a service starts without its log, too. */
+/** Subscribes to the log from its head on, as soon as it can be reached: the service starts without it. */
 export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscription => {
   const { log, codec, watermark, readModelsWatermark, lags, outage, observe, clear } = options
   const stop = new AbortController()
-  let start: bigint | undefined // the head at the start in the present epoch of the log
+  let start: bigint | undefined // the log's head at the start of the subscription, in the current epoch
   let confirmed = Number.NEGATIVE_INFINITY // the last time at which the caches were known to be at the head
-  let changes = 0 // of the log's epoch
+  let changes = 0 // how often the log's epoch has changed
 
   const pass = (event: RecordedEvent) => {
     try {
@@ -62,7 +62,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
     const before = changes
     const head = await log.head()
     if (before !== changes) throw new LogChanged()
-    clear(head) // what was cached meanwhile may have missed events
+    clear(head) // values that were cached meanwhile may have missed events
     confirmed = performance.now()
     watermark.advance(head)
     for (const lag of lags) lag.reset()
@@ -79,12 +79,12 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
     }
   }
 
-  /** Putting the parts of a large append together may fail: following then resumes from the watermark. */
+  /** `follow` fails if the parts of a large append cannot be put together: then it resumes from the watermark. */
   const run = async () => {
     while (!stop.signal.aborted) await follow().catch(() => pause(RETRY_MS, stop.signal))
   }
 
-  /** Asks for the log's head, because a log from which nothing comes may be idle or away. */
+  /** Asks for the log's head, because a log that sends nothing may be idle or unreachable. */
   const checkHead = async () => {
     while (!stop.signal.aborted) {
       const asked = performance.now()
@@ -101,7 +101,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
     }
   }
 
-  // In another epoch positions belong to other events, and events that were observed may have been lost.
+  // In another epoch the positions belong to other events, and events that were observed may be lost.
   log.onChange(() => {
     changes += 1
     start = undefined
@@ -116,7 +116,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
     await running
   }
 
-  // Read models below `start` may give rows that events before the start have changed since: no cache saw those events.
+  // Read models behind `start` may show rows that events before `start` have changed: the caches never saw these events.
   const isCurrent = () =>
     start !== undefined && readModelsWatermark.position() >= start && performance.now() - confirmed < SILENCE_MS
 

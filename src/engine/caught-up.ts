@@ -9,7 +9,7 @@ const insertIncarnation = 'insert into tracebook.incarnation (id) values (gen_ra
 
 /**
  * A UUID that changes when the PostgreSQL server recovers from a crash or fails over, which may undo the last transactions
- * of the read models; a clean restart keeps it. It is stored in an unlogged table, which crash recovery empties.
+ * of the read models. A clean restart keeps it. It is stored in an unlogged table, which crash recovery empties.
  */
 export const readServerIncarnation = async (client: Pick<pg.ClientBase, 'query'>): Promise<string> => {
   for (;;) {
@@ -19,17 +19,17 @@ export const readServerIncarnation = async (client: Pick<pg.ClientBase, 'query'>
   }
 }
 
-/** Keeps reads from read models that a crash of the server has set back. */
+/** Delays reads while the read models may be older than they were, after a crash of the server. */
 export type CaughtUp = {
-  /** To be called with each new connection: the server may be in another incarnation, after a crash. */
+  /** To be called with each new connection: it may be the first after a crash, to another incarnation of the server. */
   noteIncarnation(client: pg.ClientBase): Promise<void>
   /**
-   * Runs `work` once the read models have caught up, and again when the server's incarnation has changed meanwhile: the result
-   * may be from before.
+   * Runs `work` once the read models have caught up, and again if the server's incarnation has changed meanwhile, because the
+   * result may be outdated.
    * @throws Unavailable while the read models have never caught up
    */
   read<T>(work: () => Promise<T>): Promise<T>
-  /** Notes that there are no read models: the next read waits again until they have caught up. */
+  /** Notes that there are no read models: the next read waits until they have caught up. */
   forget(): void
 }
 
@@ -39,7 +39,7 @@ export type CaughtUpOptions = {
   readonly pool: () => pg.Pool
   /** The log's head, which reads wait for after a crash of the server. */
   readonly head: () => Promise<bigint>
-  /** The last position that this node's caches have observed, which takes the head's place while the log is away. */
+  /** The last position that this node's caches have observed; used instead of the head while the log cannot be reached. */
   readonly lastSeen: () => bigint
 }
 
@@ -58,7 +58,7 @@ const ifMissing = (error: unknown): Checkpoint => {
   throw error
 }
 
-/** The log's head, or what stands in for it where the log does not answer; then it is asked for less long the next time. */
+/** The log's head, or `lastSeen` if the log does not answer; after that the next call waits less. */
 const newGoal = ({ head, lastSeen }: CaughtUpOptions) => {
   let timeoutMs = HEAD_TIMEOUT_MS
   return async () => {
@@ -74,9 +74,9 @@ const newGoal = ({ head, lastSeen }: CaughtUpOptions) => {
 }
 
 /**
- * A crash of PostgreSQL may undo the last transactions of the read models until they are applied again, so after each crash
- * reads wait until the checkpoint has reached the log's head of that time, as long as requests do. Then they go on as long as
- * PostgreSQL answers, also when projections have stopped or the log is away.
+ * A crash of PostgreSQL may undo the last transactions of the read models until they are applied again. So after each crash
+ * reads wait, as long as a request waits, until the checkpoint has reached the log's head at that time. Then they go on as long as
+ * PostgreSQL answers, even if projections have stopped or the log cannot be reached.
  */
 export const newCaughtUp = (options: CaughtUpOptions): CaughtUp => {
   const { schema, pool } = options
@@ -87,16 +87,16 @@ export const newCaughtUp = (options: CaughtUpOptions): CaughtUp => {
   let incarnations = 0
 
   const noteIncarnation = async (client: pg.ClientBase) => {
-    const present = await readServerIncarnation(client)
-    if (present === incarnation) return
-    incarnation = present
+    const current = await readServerIncarnation(client)
+    if (current === incarnation) return
+    incarnation = current
     isCaughtUp = false
     incarnations += 1
   }
 
   const catchUp = async () => {
     const until = performance.now() + REQUEST_WAIT_MS
-    isCaughtUp = true // set first: a connection to another incarnation, made meanwhile, unsets it
+    isCaughtUp = true // set before waiting, so that a new connection to another incarnation can reset it
     try {
       const goal = await goalNow()
       for (;;) {

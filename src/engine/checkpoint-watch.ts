@@ -13,8 +13,8 @@ const IDLE_MS = 250
 const TIMEOUT_MS = 3_000
 
 /**
- * Verifies that a checkpoint belongs to the log as it is now. Read models that have applied events which the log has lost
- * are rebuilt; until then their position belongs to other events.
+ * Verifies that a checkpoint belongs to the log in its current epoch. Read models with events that the log has lost are rebuilt;
+ * until then their position belongs to other events.
  */
 const newCheckpointVerifier = (log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>) => {
   let epoch: string | undefined
@@ -25,23 +25,23 @@ const newCheckpointVerifier = (log: Pick<EventLog, 'identity' | 'onChange' | 'he
     changes += 1
   })
   const verify = async (checkpoint: Checkpoint): Promise<boolean> => {
-    const { epoch: present } = await log.identity()
-    epoch ??= present // `onChange` may have set it meanwhile
+    const { epoch: current } = await log.identity()
+    epoch ??= current // `onChange` may have set it meanwhile
     if (checkpoint.epoch === epoch) return true
     const key = `${epoch} ${checkpoint.position}`
     if (key !== verified && (await isAheadOfLog(log, checkpoint))) return false
     verified = key
     return true
   }
-  /** False also while the log is away: no write needs the position then. */
+  /** Also false while the log cannot be reached: no write needs the position then. */
   const isValid = (checkpoint: Checkpoint) => verify(checkpoint).catch(() => false)
   return { changes: () => changes, isValid }
 }
 
 /**
  * Polls the checkpoint and the quarantine of read models that another process builds: every 10 ms while a request waits
- * for a position, else every 250 ms. The connection also holds the lock that says that this process uses the schema,
- * so that no process of a newer version drops it.
+ * for a position, else every 250 ms. The connection also holds the use lock of the schema, so that no process of a newer version
+ * drops it.
  */
 export const watchCheckpoint = (options: {
   readonly url: string
@@ -65,7 +65,7 @@ export const watchCheckpoint = (options: {
       if (client === connection) client = undefined
     })
     await connection.connect()
-    client = connection // from now on the timeout of `poll` can cut it
+    client = connection // `destroy` can end it from now on
     await holdUseLock(connection, schema)
     return connection
   }
@@ -77,14 +77,14 @@ export const watchCheckpoint = (options: {
       const changes = verifier.changes()
       const checkpoint = await readCheckpoint(connection, schema)
       if (!checkpoint.ready) return
-      const list = await readQuarantine(connection, schema) // read second, so that it is not older than the position
+      const list = await readQuarantine(connection, schema) // read after the checkpoint, so that it is not older
       if (!isNeeded()) return
       quarantine.set(list)
       const isValid = await verifier.isValid(checkpoint)
       if (isValid && isNeeded() && verifier.changes() === changes) watermark.advance(checkpoint.position)
     } catch {
       if (client) destroyConnection(client)
-      client = undefined // the database is away, or no process has made this version's schema yet
+      client = undefined // the database cannot be reached, or no process has created this version's schema yet
     }
   }
 

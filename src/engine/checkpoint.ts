@@ -9,12 +9,12 @@ export const anchorOf = (events: readonly Anchor[]): Anchor | undefined => {
   return last && { position: last.position, id: last.id }
 }
 
-/** Up to which event a schema of read models is built. */
+/** How far a schema of read models has applied the log. */
 export type Checkpoint = {
   readonly position: bigint
   /** Whether the read models have caught up once and have their indexes, so that queries may use them. */
   readonly ready: boolean
-  /** Whether the runner has stopped, because too many events could not be applied. */
+  /** Whether the runner has stopped, after too many events that cannot be applied. */
   readonly stopped: boolean
   /** The log's epoch when the checkpoint last moved; undefined at the beginning. */
   readonly epoch: string | undefined
@@ -27,8 +27,8 @@ const CHECKPOINT_MOVED = 'TB001'
 
 /**
  * Each step of the checkpoint inserts a row instead of updating one: while a backup holds a snapshot, dead versions of one
- * row could not be removed and would slow each step down. `seen` is the position that the step came from, and -1 of the first
- * row; as the primary key it lets only one process step on from a position. The view `reached` gives the position of a query's
+ * row could not be removed and would slow each step down. `seen` is the position before the step, -1 in the first row; as
+ * the primary key it lets only one process move on from a position. The view `reached` returns the position of a query's
  * snapshot.
  */
 export const checkpointTables = `
@@ -51,7 +51,7 @@ export const checkpointTables = `
       (came_from, next, last.ready, in_epoch, coalesce(event_at, last.event_position), coalesce(event, last.event_id));
   end $$;`
 
-/** A step of the checkpoint: from its present position to the end of a batch. */
+/** A step of the checkpoint: from its current position to the end of a batch. */
 export type Step = {
   readonly from: bigint
   readonly through: bigint
@@ -67,7 +67,7 @@ export const advance = ({ from, through, epoch, anchor }: Step) => ({
   values: [from, through, epoch, anchor?.position, anchor?.id],
 })
 
-/** The statement that removes the steps between two positions, both exclusive; the newest step has to stay. */
+/** The statement that removes the steps between two positions, both exclusive. The newest step must stay. */
 export const prune = (after: bigint, before: bigint) => ({
   text: 'delete from checkpoint where seen > $1 and seen < $2',
   values: [after, before],
@@ -81,8 +81,8 @@ export const isCheckpointMoved = (error: unknown): boolean => {
 }
 
 /**
- * A runner is no process of `tracebook.processes`. Its stop stands there as a row of its own name, because no rebuild drops that table,
- * and every node reads it.
+ * The name of a runner's stop in `tracebook.processes`. A stop is not a process, but stored there because no rebuild drops that
+ * table and every node reads it.
  */
 const stopName = (schema: string) => `stopped ${schema}`
 
@@ -107,7 +107,7 @@ export const readCheckpoint = async (client: Client, schema: string): Promise<Ch
   return { position, ready, stopped, epoch: epoch ?? undefined, anchor }
 }
 
-/** Records for all nodes that the runner has stopped at this checkpoint, so that reads do not wait for it to move. */
+/** Records for all nodes that the runner has stopped at this checkpoint, so that reads do not wait for it. */
 export const recordStop = (client: Client, schema: string): Promise<unknown> =>
   client.query(
     `insert into tracebook.processes select $1, max(position) from ${schema}.checkpoint

@@ -4,12 +4,12 @@ import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
 import type { DomainEvent } from './stream.ts'
 
-/** Turns the data of an older schema version into that of the next one. */
+/** Turns the data of one schema version into that of the next one. */
 export type Upcaster = (data: object) => object
 
 /** How the data of one event type is written to the log and read back. */
 export type EventFormat = {
-  /** Checks the data, in its present version. */
+  /** Checks the data in its current version. */
   readonly schema: z.ZodType
   /** The version in which events are written now, from 1. */
   readonly version: number
@@ -17,7 +17,7 @@ export type EventFormat = {
   readonly upcasters?: { readonly [version: number]: Upcaster }
   /** Writes the data as JSON text; default `JSON.stringify`. */
   readonly write?: (data: never) => string
-  /** Converts data that was read and checked to the form that the service works with. Default: it stays as it is. */
+  /** Converts checked data into the form that the service works with. Default: none. */
   readonly read?: (data: never) => object
 }
 
@@ -32,15 +32,15 @@ export type Codec = {
   /** The JSON text of an event's data and the schema version it has. */
   encode(event: DomainEvent): { data: string; schemaVersion: number }
   /**
-   * The data of a recorded event, upcast to the present version. The schema only checks it: unknown members stay.
+   * The data of a recorded event, upcast to the current version. The schema only checks it: unknown members stay.
    * @throws UnknownEvent for a type or version that this code does not know
    */
   decode(event: RecordedEvent): DomainEvent
-  /** Checks type and version without parsing the data. @throws UnknownEvent when this code does not know them */
+  /** Checks type and version without parsing the data. @throws UnknownEvent if this code does not know them */
   assertKnown(event: RecordedEvent): void
 }
 
-/** An event that this version of the code cannot read. No reader leaves it out silently. */
+/** An event that this version of the code cannot read. Every reader reports it; none ignores it. */
 export class UnknownEvent extends Error {
   override readonly name = 'UnknownEvent'
 }
@@ -73,7 +73,9 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
     const format = formatOf(event.type)
     const { schema: schemaVersion } = metadataOf(event)
     if (schemaVersion > format.version)
-      throw new UnknownEvent(`${event.type} has schema version ${schemaVersion}, newer than this code`)
+      throw new UnknownEvent(
+        `${event.type} has schema version ${schemaVersion}, but this code knows versions up to ${format.version}: run a newer one`,
+      )
     return { format, schemaVersion }
   }
 

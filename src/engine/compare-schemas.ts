@@ -4,8 +4,8 @@ import { type QuarantinedStream, readQuarantine } from './quarantine.ts'
 import { streamIdOf } from './stream.ts'
 
 /**
- * A difference between read models that serve and a replica of them, built from the log. `key` holds the columns of the primary
- * key. A row that is `missing` or `extra` is so in the read models that serve; `different` columns are named.
+ * A difference between the read models in use and a replica of them that was built from the log. `key` holds the columns of the
+ * primary key. `missing` and `extra` mean: in the read models in use. `columns` names those that differ.
  */
 export type Difference = {
   readonly table: string
@@ -16,7 +16,7 @@ export type Difference = {
 
 export type ComparedSchemas = { readonly group: Group; readonly live: string; readonly replica: string }
 
-/** How the checkpoint was reached may differ; streams left aside are found by `quarantinedInEither`. */
+/** Checkpoints may differ in their steps; streams in quarantine are found by `quarantinedInEither`. */
 const NOT_COMPARED = new Set(['checkpoint', 'quarantine'])
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
@@ -42,7 +42,7 @@ const tablesOf = async (client: Client, schema: string): Promise<Map<string, Tab
   return tables
 }
 
-/** Streams in quarantine in either schema: their rows stand at some event of the past. */
+/** Streams in quarantine in either schema: their rows are those of an earlier event. */
 export const quarantinedInEither = async (
   client: Client,
   { live, replica }: Omit<ComparedSchemas, 'group'>,
@@ -51,8 +51,8 @@ export const quarantinedInEither = async (
   return [...new Map(found.map((one) => [one.stream, one])).values()]
 }
 
-/** The SQL condition that a row, of which one side may be null, belongs to no stream in quarantine. */
-const isServed = (owners: Readonly<Record<string, string>>, streams: readonly QuarantinedStream[]): string => {
+/** The SQL condition that a joined row, of which one side may be null, belongs to no stream in quarantine. */
+const isNotQuarantined = (owners: Readonly<Record<string, string>>, streams: readonly QuarantinedStream[]): string => {
   const conditions = Object.entries(owners).flatMap(([category, column]) => {
     const ids = streams.filter(({ stream }) => stream.startsWith(`${category}-`)).map((one) => streamIdOf(one))
     if (ids.length === 0) return []
@@ -63,14 +63,14 @@ const isServed = (owners: Readonly<Record<string, string>>, streams: readonly Qu
 }
 
 /**
- * Rows that differ. Both sides are read in the order of the primary key and merged by the server, so it takes the memory of a
- * few rows; whole rows are compared by a hash of their text.
+ * Rows that differ. The server reads both sides in the order of the primary key and merges them, which takes the memory of a
+ * few rows. Whole rows are compared by a hash of their text.
  */
 const differencesStatement = (
   { live, replica }: ComparedSchemas,
   name: string,
   { columns, key }: Table,
-  served: string,
+  condition: string,
 ): string => {
   const row = `md5(row(${columns.map((column) => `t.${quoted(column)}`).join(', ')})::text)`
   const side = (schema: string) => `(select t.*, ${row} as "row hash" from ${schema}.${quoted(name)} t)`
@@ -86,24 +86,24 @@ const differencesStatement = (
       case when l."row hash" is null then 'missing' when r."row hash" is null then 'extra' else 'different' end as kind,
       array_remove(array[${named.join(', ')}], null) as columns
     from ${side(live)} l full join ${side(replica)} r using (${key.map(quoted).join(', ')})
-    where l."row hash" is distinct from r."row hash" and ${served}`
+    where l."row hash" is distinct from r."row hash" and ${condition}`
 }
 
-const PAGE = 100
+const FETCHED_ROWS = 100
 
 type DifferenceRow = { key: string; kind: 'missing' | 'extra' | 'different'; columns: string[] }
 
 async function* rowsThatDiffer(client: Client, statement: string): AsyncGenerator<DifferenceRow> {
   await client.query(`declare differences no scroll cursor for ${statement}`)
   for (;;) {
-    const { rows } = await client.query<DifferenceRow>(`fetch ${PAGE} from differences`)
+    const { rows } = await client.query<DifferenceRow>(`fetch ${FETCHED_ROWS} from differences`)
     yield* rows
-    if (rows.length < PAGE) break
+    if (rows.length < FETCHED_ROWS) break
   }
   await client.query('close differences')
 }
 
-/** A table that only one side has, and columns that only one side has. */
+/** Tables and columns that only one side has. */
 const differencesOfShape = (name: string, live: Table | undefined, replica: Table | undefined): Difference[] => {
   if (!live) return [{ table: name, kind: 'table missing' }]
   if (!replica) return [{ table: name, kind: 'table extra' }]
@@ -111,7 +111,7 @@ const differencesOfShape = (name: string, live: Table | undefined, replica: Tabl
   return columns.length === 0 ? [] : [{ table: name, kind: 'columns differ', columns }]
 }
 
-/** Tables whose rows are sums over several streams: where one of these is in quarantine, the sums may differ rightly. */
+/** Tables with sums over several streams. If one of these streams is in quarantine, the sums may differ without an error. */
 const sumTables = ({ projections }: Group): Set<string> =>
   new Set(projections.filter(({ beforeRemoval }) => beforeRemoval).flatMap(({ rows }) => Object.keys(rows)))
 
@@ -139,7 +139,7 @@ export async function* compareSchemas(options: CompareOptions): AsyncGenerator<D
     if (!replicated.key.every((column) => table.columns.includes(column))) continue
     const columns = replicated.columns.filter((column) => table.columns.includes(column))
     const common = { columns, key: replicated.key }
-    const statement = differencesStatement(options, name, common, isServed(owners[name] ?? {}, quarantined))
+    const statement = differencesStatement(options, name, common, isNotQuarantined(owners[name] ?? {}, quarantined))
     for await (const { key, kind, columns: differing } of rowsThatDiffer(client, statement)) {
       const named = kind === 'different' ? { columns: differing } : {}
       yield { table: name, kind, key: JSON.parse(key) as Record<string, unknown>, ...named }

@@ -4,37 +4,37 @@ import type { Codec } from './codec.ts'
 import type { Concluded, Decision, DecisionWithResult, DomainEvent, Loaded, StreamKind } from './stream.ts'
 import { newUuid } from '../base/uuid.ts'
 
-/** Who asks, and in which request: recorded with each event. */
+/** The caller and the request of a command; recorded with each event. */
 export type Context = {
   readonly actor?: Actor | undefined
   readonly requestId?: string | undefined
-  /** Is told the stream's last event once a command is answered: of its append, or of the state that it was decided on. */
+  /** Called with the stream's last event once a command is answered: of its append, or of the state that it was decided on. */
   readonly noteAnchor?: (anchor: Anchor) => void
 }
 
 export type Command<State, Event, Need, Answer, Result = void> = {
   readonly decide: Decision<State, Event> | DecisionWithResult<State, Event, Result>
   /**
-   * Computed from the state right after the decision, before a later command of the same batch changes it, from the
-   * decision's events, and from its result if it has one.
+   * Computes the answer, right after the decision and before a later command of the same batch changes the state: from the
+   * state, the decision's events, and its result if it has one.
    */
   readonly answer: (state: State, events: readonly Event[], result: NoInfer<Result>) => Answer
-  /** What has to be loaded into the state for this command, besides what is always loaded. */
+  /** The parts of the state that this command needs, besides those that are always loaded. */
   readonly need?: Need
-  /** By `performance.now()`: its events are stored by then or never. For a decision that rests on another stream. */
+  /** By `performance.now()`: the events are stored by then or never. For a decision that depends on another stream. */
   readonly until?: number
 }
 
-/** A command that waits for its decision. */
+/** A command that has not been decided. */
 export type PendingCommand<State, Event, Need> = {
   readonly command: Command<State, Event, Need, unknown, unknown>
   readonly context: Context
 }
 
-/** What a command answers, or the error that refuses it. */
+/** The answer of a command, or the error that refuses it. */
 export type CommandResult = { readonly answer: unknown } | { readonly error: unknown }
 
-/** An event that a decision gave, with its data encoded for the log. */
+/** An event of a decision, with its data encoded for the log. */
 export type EventToAppend<Event> = {
   readonly event: Event
   readonly context: Context
@@ -49,9 +49,9 @@ export type EventToAppend<Event> = {
 export type DecidedBatch<State, Event> = {
   readonly after: Loaded<State>
   readonly toAppend: readonly EventToAppend<Event>[]
-  /** In the order of the commands; shorter than the batch where not all of them were decided. */
+  /** In the order of the commands; fewer than these if the append was full. */
   readonly results: readonly CommandResult[]
-  /** `evolve` failed half-way for the last command, so `after.state` must not be used. `toAppend` is whole. */
+  /** `evolve` failed half-way for the last command, so `after.state` must not be used. `toAppend` has no events of that command. */
   readonly isStateUnusable: boolean
 }
 
@@ -69,10 +69,10 @@ const attempt = <T>(work: () => T): { readonly value: T } | { readonly error: un
 const withResult = <Event>(decided: readonly Event[] | Concluded<Event, unknown>): Concluded<Event, unknown> =>
   'events' in decided ? decided : { events: decided, result: undefined }
 
-/** The events that a command led to, encoded, and the result of its decision. */
+/** The encoded events of a command, and the result of its decision. */
 type DecidedOne<Event> = { readonly toAppend: readonly EventToAppend<Event>[]; readonly result: unknown }
 
-/** Decides a command and encodes its events, which are dated `at`. */
+/** Decides a command, and encodes its events with the time `at`. */
 const decideOne = <State, Event extends DomainEvent, Need>(
   codec: Codec,
   { command, context }: PendingCommand<State, Event, Need>,
@@ -83,7 +83,7 @@ const decideOne = <State, Event extends DomainEvent, Need>(
   return { toAppend: events.map((event) => ({ event, context, at, ...codec.encode(event) })), result }
 }
 
-/** Applies a command's events to the state, and computes the command's answer. */
+/** Applies the events of a command to the state, and computes the command's answer. */
 const evolveAndAnswer = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
   { command, context: { actor } }: PendingCommand<State, Event, Need>,
@@ -96,8 +96,8 @@ const evolveAndAnswer = <State, Event extends DomainEvent, Need>(
 }
 
 /**
- * Decides commands one after the other, each on the state that the one before has left, until they fill one append.
- * Of each command all events are taken or none. `now` is the clock, in milliseconds.
+ * Decides commands one after the other, each on the state after the one before, until they fill one append. Takes all events of a
+ * command or none. `now` is the clock, in milliseconds.
  */
 export const decideAll = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
@@ -131,7 +131,7 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
   return { after: { ...loaded, state, at }, toAppend, results, isStateUnusable }
 }
 
-/** Gives the events of one append their ids and metadata; leaves out those that `kind.condense` finds superfluous. */
+/** Gives the events of one append their ids and metadata, without those that `kind.condense` finds superfluous. */
 export const toNewEvents = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
   decided: readonly EventToAppend<Event>[],

@@ -18,7 +18,7 @@ export const decodeEvent = (codec: Codec, event: RecordedEvent): DecodedEvent =>
 })
 
 /**
- * The same, but the data is parsed when it is first read: caches need the data of few events.
+ * The same, but parses the data when it is first read: caches need the data of few events.
  * @throws UnknownEvent at once for an unknown type or version, at the first read for data that does not fit its schema
  */
 export const decodeLazily = (codec: Codec, event: RecordedEvent): DecodedEvent => {
@@ -28,7 +28,7 @@ export const decodeLazily = (codec: Codec, event: RecordedEvent): DecodedEvent =
   return Object.defineProperty(envelopeOf(event) as DecodedEvent, 'data', { get, enumerable: true })
 }
 
-/** What projections get in place of an event that an operator has skipped: its revision, but not its data. */
+/** The event that projections get for one that an operator has skipped: with its revision, but without its data. */
 export const skippedEvent = (event: RecordedEvent): DecodedEvent => ({
   ...envelopeOf(event),
   type: SKIPPED,

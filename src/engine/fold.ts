@@ -12,7 +12,7 @@ export const foldStream = async <State, Event extends DomainEvent>(
   codec: Codec,
   id: string,
 ): Promise<Loaded<State>> => {
-  // Also a skipped event that `evolve` could read is left out: read models do not show it either.
+  // A skipped event is left out even if `evolve` could read it, because read models do not show it.
   const skipped = await skippedOf(log, codec, streamName(kind, id))
 
   const evolve = (state: State, recorded: RecordedEvent): State => {
@@ -30,7 +30,7 @@ export const foldStream = async <State, Event extends DomainEvent>(
   return loaded
 }
 
-/** A source that folds the whole stream: for kinds of streams that stay short. */
+/** A source that folds the whole stream, for kinds of streams that stay short. */
 export const foldSource = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
   log: EventLog,

@@ -2,36 +2,36 @@ import type { Client } from './checkpoint.ts'
 import type { Projection } from './projection.ts'
 
 /**
- * Read models that are built together: one version, one schema, one checkpoint, and one transaction for a batch, in which a
- * decision to skip an event has one of its own. What else a new group needs is in `../../projections/README.md`.
+ * Read models that are built together: one version, one schema, one checkpoint, and one transaction for each batch (and for each
+ * decision to skip an event). `../../projections/README.md` says what a new group needs.
  */
 export type Group = {
   readonly name: string
-  /** To be raised whenever a table or a handler changes: each version has a schema of its own, built from the log. */
+  /** To be raised whenever a table or a handler changes: each version has its own schema, built from the log. */
   readonly version: number
   readonly projections: readonly Projection[]
   /**
-   * Names of groups that are not kept any more: their schemas are dropped, as those of older versions of this group. A name
-   * stays here as long as a database may hold such a schema.
+   * Names of former groups: their schemas are dropped like those of older versions of this group. A name stays here as long as a
+   * database may hold such a schema.
    */
   readonly replaces?: readonly string[]
   /**
-   * Event types that a crash of PostgreSQL may undo, because they take away no rights that are read from this group: batches of these only are committed
-   * asynchronously (`apply.ts`), and applied again after the crash.
+   * Event types that a crash of PostgreSQL may undo, because they take away no rights that are read from this group. Batches of
+   * only these are committed asynchronously (`apply.ts`), and applied again after the crash.
    */
   readonly mayBeUndone?: ReadonlySet<string>
   /**
-   * For read models that no write waits for, and that read the data of few events: data is decoded only where a handler
-   * reads it, a batch is projected in one piece, and the runner rests between small batches while no read waits.
+   * For read models that no write waits for, and that need the data of few events: data is decoded only if a handler reads it, a
+   * batch is projected in one piece, and the runner pauses between small batches while no read waits.
    */
   readonly isLazy?: true
-  /** For rows too many to be deleted within a batch: projections only record them, and the sweep deletes them in chunks. */
+  /** For rows that are too many to be deleted within a batch: projections only record them, and the sweep deletes them in chunks. */
   readonly sweep?: Sweep
 }
 
 /**
- * Deletes one chunk of the rows that deletions have left behind in a schema, of one stream or of any; gives true while
- * there may be more. Every statement is a short transaction of its own, so that a process that freezes holds no locks.
+ * Deletes one chunk of orphaned rows from a schema: rows of deleted traces, of one stream or of any. Returns true while there may be
+ * more. Each statement is a short transaction of its own, so that a process that freezes holds no locks.
  */
 export type Sweep = (client: Client, schema: string, stream?: string) => Promise<boolean>
 
@@ -42,13 +42,13 @@ const prefixOf = (name: string): string => (name === MAIN ? 'rm_' : `rm_${name}_
 
 export const schemaOf = ({ name, version }: Pick<Group, 'name' | 'version'>): string => `${prefixOf(name)}${version}`
 
-/** The schema in which a rebuild makes new read models of the same version, beside the one that serves. */
+/** The schema in which a rebuild builds new read models of the same version. */
 export const nextSchemaOf = (group: Group): string => `${schemaOf(group)}_next`
 
-/** A schema that a rebuild has replaced, until it is dropped; `number` tells several apart. */
+/** A schema that a rebuild has replaced, until it is dropped. `number` keeps the names of several different. */
 export const oldSchemaOf = (group: Group, number: number): string => `${schemaOf(group)}_old_${number}`
 
-/** What a schema's name says: its version, and whether it serves, or is made or was replaced by a rebuild. */
+/** The version in a schema's name, and whether the schema is in use: not a new or an old one of a rebuild. */
 export type SchemaName = { readonly version: number; readonly serves: boolean }
 
 /** Undefined for a schema of another group or of another kind. */

@@ -19,7 +19,7 @@ const REST_MS = 50
 const REST_STEP_MS = 5
 const MANY_EVENTS = 500
 
-/** What a process does with the read models that it keeps. The positions of a build are where it began, is and has to get. */
+/** What a process does with its read models. The positions of a build: where it began, where it is, and its goal. */
 export type KeepingState =
   | { readonly is: 'running' }
   | { readonly is: 'rebuilding'; readonly from: bigint; readonly position: bigint; readonly head: bigint }
@@ -30,49 +30,49 @@ export type KeepOptions = {
   readonly schema: string
   readonly log: EventLog
   readonly codec: Codec
-  /** Moved here: the position of this group's read models. */
+  /** The position of this group's read models; moved here. */
   readonly watermark: Watermark
   readonly quarantine: Quarantine
   readonly logger: Pick<MinimalLogger, 'error'>
   /** Called after each batch; `ms` is how long it took. */
   readonly observe?: ((events: number, ms: number) => void) | undefined
-  /** How often the log's epoch has changed: positions of an earlier epoch may belong to other events. */
+  /** How often the log's epoch has changed. Positions of an earlier epoch may belong to other events. */
   readonly epochChanges: () => number
   /** Drops schemas that no process uses any more. */
   readonly cleanup: Pick<SchemaCleanup, 'run'>
-  /** Called when it is known that the read models belong to the log, before the first batch. */
+  /** Called before the first batch, once it is verified that the read models belong to the log. */
   readonly begun: () => void
   readonly publish: (state: KeepingState) => void
   readonly signal: AbortSignal
 }
 
-/** How far a process has come since it began to lead. */
+/** The progress of a process since it began to lead. */
 type Progress = {
   /** The checkpoint when it began to lead. */
   readonly from: bigint
   /** The checkpoint now. */
   position: bigint
-  /** Whether the schema serves. */
+  /** Whether the schema may be queried. */
   finished: boolean
-  /** The log's head when it began to lead: there a new schema gets its indexes. */
+  /** The log's head when it began to lead. There a new schema gets its indexes. */
   readonly goal: bigint
   /** How often the log's epoch had changed when it began to lead. */
   readonly changes: number
   batches: number
-  /** Steps of the checkpoint behind this position have not been pruned. */
+  /** Steps of the checkpoint after this position have not been pruned. */
   pruned: bigint
 }
 
-/** Rebuilds read models that hold events which the log has lost; the present ones serve meanwhile. */
+/** Rebuilds read models with events that the log has lost. Queries use the old ones meanwhile. */
 const startOver = async (options: KeepOptions) => {
   const { url, group, schema, log, codec, logger, publish, signal } = options
-  logger.error({ schema }, 'the log has lost its end: read models that have seen more are built anew')
+  logger.error({ schema }, 'the log has lost its end: read models with lost events are rebuilt')
   const progress = (position: bigint, head: bigint) => publish({ is: 'rebuilding', from: 0n, position, head })
   progress(0n, await log.head())
   await rebuild({ url, group, log, codec, progress, upTo: 'head', signal })
 }
 
-/** A process that leads: its session, the progress that it makes, and what applies the batches. */
+/** A process that leads: its session, its progress, and its applier of batches. */
 type Lead = KeepOptions & {
   readonly client: pg.Client
   readonly progress: Progress
@@ -89,7 +89,7 @@ const newProgress = async (
   return { from: position, position, finished: ready, goal: await log.head(), changes, batches: 0, pruned: -1n }
 }
 
-/** A new schema that has reached its goal gets its indexes, and may serve. */
+/** Creates the indexes of a new schema that has reached its goal; then it may be queried. */
 const finish = async ({ group, schema, watermark, epochChanges, publish, client, progress }: Lead) => {
   if (!progress.finished && progress.position >= progress.goal) {
     await finishSchema(client, group, schema)
@@ -114,7 +114,7 @@ const applyBatch = async (lead: Lead, { events, through }: Batch) => {
   progress.pruned = from - 1n
 }
 
-/** Lets what comes meanwhile be one batch, unless a read waits for this one's successor or the log is far ahead. */
+/** Waits a little, so that the next events become one batch, unless a read waits for them or the log is far ahead. */
 const rest = async ({ watermark, signal }: KeepOptions, batch: Batch) => {
   if (batch.events.length >= MANY_EVENTS) return
   for (let ms = 0; ms < REST_MS && !watermark.hasWaiters() && !signal.aborted; ms += REST_STEP_MS)
@@ -122,9 +122,9 @@ const rest = async ({ watermark, signal }: KeepOptions, batch: Batch) => {
 }
 
 /**
- * Applies the log to the read models of one group, from their checkpoint on, until the session is lost or `signal` aborts. Where
- * they hold events that the log has lost, they are rebuilt instead.
- * @throws SessionLost, LogChanged, TooManyQuarantined, and what the log and the database throw
+ * Applies the log to the read models of one group, from their checkpoint on, until the session is lost or `signal` aborts. If they
+ * hold events that the log has lost, rebuilds them instead.
+ * @throws SessionLost, LogChanged, TooManyQuarantined, and errors of the log and the database
  */
 export const keepReadModels = async (options: KeepOptions, { client, lost }: LeaderSession): Promise<void> => {
   const { group, schema, log, codec, quarantine, logger, epochChanges, cleanup, begun } = options
@@ -142,9 +142,9 @@ export const keepReadModels = async (options: KeepOptions, { client, lost }: Lea
   await finish(lead)
   const signal = AbortSignal.any([options.signal, lost])
   for await (const batch of log.follow({ after: progress.position, signal })) {
-    if (changes !== epochChanges()) throw new LogChanged() // `follow` may have begun in the new epoch, and so not have thrown
+    if (changes !== epochChanges()) throw new LogChanged() // `follow` does not throw if it began in the new epoch
     if (batch.through !== progress.position) await applyBatch(lead, batch)
-    if (progress.finished) cleanup.run() // not only at the log's end, where a busy service may never be
+    if (progress.finished) cleanup.run() // after each batch: on a busy service the log's end may never be reached
     if (group.isLazy && batch.events.length > 0) await rest(options, batch)
   }
   lost.throwIfAborted()

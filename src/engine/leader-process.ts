@@ -13,17 +13,17 @@ export type LeaderLoopOptions = {
   /** Works until `stop` aborts or the session has ended. */
   readonly work: (session: LeaderSession, stop: AbortSignal) => Promise<void>
   /**
-   * Called whenever the work has ended, with the error if there is one. Gives how many milliseconds to wait before the next
+   * Called whenever the work has ended, with the error if there is one. Returns how many milliseconds to wait before the next
    * session, or `end`.
    */
   readonly onEnd: (error: Error | undefined) => Promise<number | 'end'> | number | 'end'
-  /** How long to wait for the work when the loop is closed, before its connection is destroyed; without it, for ever. */
+  /** How long `close` waits for the work before it destroys the connection. Default: without end. */
   readonly closeMs?: number | undefined
 }
 
 export type LeaderProcess = { close(): Promise<void> }
 
-/** Works on a session with a lease (`../postgres/leader.ts`), and again on a new one whenever the work ends, until it is closed. */
+/** Runs `work` on a session with a lease (`../postgres/leader.ts`), and again on a new session whenever it ends, until it is closed. */
 export const startLeaderLoop = ({ url, connect, work, onEnd, closeMs }: LeaderLoopOptions): LeaderProcess => {
   const stop = new AbortController()
   let current: LeaderSession | undefined
@@ -64,16 +64,16 @@ export const startLeaderLoop = ({ url, connect, work, onEnd, closeMs }: LeaderLo
 
 export type LeaderProcessOptions = {
   readonly url: string
-  /** Names its connection, and the part that an outage stops. */
+  /** The name of its connection, and of the part in the log lines about outages. */
   readonly name: string
   /**
-   * The lock that makes it the leader: `work` begins once it is held. Without one `work` begins at once, and says itself that the
-   * outage is over, and how long it takes to close is left to it.
+   * The lock that makes it the leader: `work` begins once it is held. Without a lock `work` begins at once, and has to report
+   * `outage.recovered` and to end itself when it is closed.
    */
   readonly lock?: string
   /** Works until `signal` aborts: the session has ended, or the process is closed. */
   readonly work: (session: LeaderSession, signal: AbortSignal) => Promise<void>
-  /** Called with what has ended the work, but for outages; gives how many milliseconds to wait before the next try, if more than usual. */
+  /** Called with an error that has ended the work, except for outages. Returns milliseconds to wait beyond the usual, if any. */
   readonly onFailure: (error: Error) => number | void
   readonly outage: OutageLog
 }
@@ -82,7 +82,7 @@ const STATEMENT_MS = 30_000
 const RETRY_MS = 500
 const CLOSE_TIMEOUT_MS = 2_000
 
-/** A process of which one in all nodes works at a time: the one whose session holds the lock. Outages are logged, and waited for. */
+/** A process that works on one node at a time, the one whose session holds the lock. Outages are logged and waited for. */
 export const startLeaderProcess = (options: LeaderProcessOptions): LeaderProcess => {
   const { url, name, lock, work, onFailure, outage } = options
 
@@ -95,7 +95,7 @@ export const startLeaderProcess = (options: LeaderProcessOptions): LeaderProcess
   }
 
   const onEnd = (error: Error | undefined) => {
-    if (!error || error instanceof LogUnavailable) return RETRY_MS // the latter is logged by the watch on the log
+    if (!error || error instanceof LogUnavailable) return RETRY_MS // an unreachable log is logged by the cache subscription
     if (!isOutage(error)) return RETRY_MS + (onFailure(error) ?? 0)
     outage.failed(name, error)
     return RETRY_MS

@@ -2,36 +2,36 @@ import { type Anchor, type EventLog, type ExpectedRevision, WrongRevision, revis
 import type { StateCache } from './state-cache.ts'
 import { type Loaded, streamName } from './stream.ts'
 
-/** Where states are loaded from when the cache has none: the log, or read models with the revision of their rows. */
+/** Where states are loaded from if the cache has none: the log, or read models, whose rows have the stream's revision. */
 export type StateSource<State, Need> = {
-  /** The state with at least what `needs` name, all of one revision, which read models show at the position `shown`. */
+  /** A state with at least the parts in `needs`, all of one revision. Read models have to show at least the position `shown`. */
   load(id: string, needs: readonly Need[], shown: bigint): Promise<Loaded<State>>
-  /** For sources that load a state in parts, as they are needed. Default: a command that needs a part has it loaded anew. */
+  /** For sources that load a state in parts. Default: if a part is missing, the whole state is loaded again. */
   readonly parts?: {
-    /** Whether a state has what a command needs. */
+    /** Whether a state has the part that a command needs. */
     covers(state: State, need: Need): boolean
-    /** Adds to a state what was loaded of the same revision. */
+    /** Adds loaded parts to a state of the same revision. */
     add(state: State, loaded: State): void
   }
-  /** Whether states come from the log itself, so that each is its stream's newest at the time when it is loaded. */
+  /** Whether states come from the log itself, so that each is the newest one of its stream when it is loaded. */
   readonly readsLog?: boolean
 }
 
 export type LoadedState<State> = {
   readonly loaded: Loaded<State>
-  /** Whether it was read from the log, and so was the stream's newest state, not a hint from memory or read models. */
+  /** Whether it was read from the log, and so was the newest state: one from memory or read models may be outdated. */
   readonly isNewest: boolean
 }
 
 export type StateLoader<State, Need> = {
   /**
-   * The state with what `needs` name, at the revision `reached` that the stream is known to have, or a later one.
+   * A state with the parts in `needs`, at the revision `reached`, which the stream is known to have, or a later one.
    * @throws WrongRevision while it cannot be loaded
    */
   loadAt(id: string, needs: readonly Need[], reached: ExpectedRevision): Promise<LoadedState<State>>
   /**
-   * For decisions that append nothing: no append checks their revision. Gives the stream's last event.
-   * @throws WrongRevision when the stream has moved
+   * Checks the revision of a decision that appends nothing, as no append checks it. Returns the stream's last event.
+   * @throws WrongRevision if the stream has moved on
    */
   assertNewest(id: string, loaded: Loaded<State>): Promise<Anchor | undefined>
 }
@@ -43,13 +43,13 @@ export type StateLoaderOptions<State, Need> = {
   readonly cache: Pick<StateCache<State>, 'get'>
 }
 
-/** Loads the states that commands are decided on, from memory where it has what they need. */
+/** Loads the states that commands are decided on, from memory if it has what they need. */
 export const newStateLoader = <State, Need>(options: StateLoaderOptions<State, Need>): StateLoader<State, Need> => {
   const { kind, source, log, cache } = options
 
   /**
-   * Adds to the state in memory what it lacks. Where another node has moved the stream since, the parts that it has are those
-   * of another revision: then all that is needed is loaded.
+   * Adds missing parts to the state in memory. If another node has appended to the stream since, the parts in memory belong to
+   * another revision: then everything that is needed is loaded.
    */
   const complete = async (id: string, needs: readonly Need[], cached: Loaded<State>): Promise<Loaded<State>> => {
     const missing = needs.filter((need) => !source.parts?.covers(cached.state, need))
@@ -80,7 +80,7 @@ export const newStateLoader = <State, Need>(options: StateLoaderOptions<State, N
     const stream = streamName(kind, id)
     const last = (await log.last(stream))?.revision ?? 'none'
     const isReadable = revisionNumber(last) >= revisionNumber(reached)
-    // A crash may have left records of an unfinished append there, which no read gives: then the state is the newest.
+    // A crash may have left records of an unfinished append, which no read returns: then this state is the newest.
     if (isReadable && !(await hasEventsAfter(stream, loaded.revision)))
       return { ...found, loaded: { ...loaded, revision: last } }
     throw new WrongRevision(stream, reached)

@@ -7,14 +7,14 @@ import { type Quarantine, newQuarantine } from './quarantine.ts'
 import { type RunnerOptions, type RunnerState, startRunner } from './runner.ts'
 import { type Watermark, newWatermark } from './watermark.ts'
 
-/** A group of read models as this node sees it: its watermark, its quarantine, its lag, and its runner if there is one. */
+/** A group of read models on this node: its watermark, its quarantine, its lag, and its runner if there is one. */
 export type OpenGroup = {
   readonly group: Group
   readonly schema: string
   readonly watermark: Watermark
   readonly quarantine: Quarantine
   readonly lag: Lag
-  /** The state of this node's runner; undefined when this node runs none. */
+  /** The state of this node's runner; undefined if this node runs none. */
   state(): RunnerState | undefined
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export type OpenGroupOptions = {
   readonly observe?: RunnerOptions['observe']
 }
 
-/** Starts the group's runner, if this process runs one, and follows the group's checkpoint in any case. */
+/** Starts the group's runner if this process has the role, and follows the group's checkpoint in any case. */
 export const openGroup = (options: OpenGroupOptions): OpenGroup => {
   const { url, group, log, codec, runs, lastSeen, logger, outage, observe } = options
   const schema = schemaOf(group)
@@ -44,14 +44,14 @@ export const openGroup = (options: OpenGroupOptions): OpenGroup => {
     : undefined
   const state = () => runner?.state()
   const checkpoints = watchCheckpoint({ ...common, log, schema, isNeeded: () => state()?.is !== 'running' })
-  log.onChange(watermark.restart) // positions belong to other events from now on
+  log.onChange(watermark.restart) // from now on positions belong to other events
   const close = async () => {
     await Promise.all([runner?.close(), checkpoints.close()])
   }
   return { group, schema, watermark, quarantine, lag: newLag(lastSeen, watermark), state, close }
 }
 
-/** All groups of read models, as this node sees them. */
+/** All groups of read models on this node. */
 export type OpenGroups = {
   /** The group that commands and queries read from. */
   readonly main: OpenGroup
@@ -65,12 +65,14 @@ export type OpenGroupsOptions = Omit<OpenGroupOptions, 'group' | 'observe'> & {
   readonly observe: (group: string, events: number, ms: number) => void
 }
 
-/** Names of groups are parts of schemas' names: letters only, so that no schema belongs to two groups. */
+/** The name of a group is part of its schemas' names: only letters, so that no schema belongs to two groups. */
 const assertNames = (groups: readonly Group[]) => {
   const names = groups.map(({ name }) => name)
-  if (new Set(names).size < names.length) throw new Error(`two groups of read models have one name: ${names.join()}`)
-  for (const name of names) if (!/^[a-z]+$/.test(name)) throw new Error(`${name} is no name for a group of read models`)
-  if (!names.includes(MAIN)) throw new Error(`no group of read models is called ${MAIN}`)
+  if (new Set(names).size < names.length)
+    throw new Error(`two groups of read models have the same name: ${names.join()}`)
+  for (const name of names)
+    if (!/^[a-z]+$/.test(name)) throw new Error(`${name} is not a valid name for a group: use lowercase letters only`)
+  if (!names.includes(MAIN)) throw new Error(`there is no group of read models with the name ${MAIN}`)
 }
 
 /** Opens all groups; each has its own runner, checkpoint, quarantine and lag. */
@@ -79,7 +81,7 @@ export const openGroups = ({ groups, log, logger, observe, ...common }: OpenGrou
   log.onChange(({ epoch }) =>
     logger.error(
       { epoch },
-      'the log has lost its end, another copy of it serves, or an operator has restored it: memory is emptied, its new epoch begins',
+      'the log has another epoch: it has lost its end, or another copy of it is in use, or an operator has restored it; caches are emptied',
     ),
   )
   const all = groups.map((group) =>

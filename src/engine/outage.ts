@@ -2,13 +2,13 @@ import { LogUnavailable } from '../log/log.ts'
 import type { MinimalLogger } from '../base/logger.ts'
 
 /**
- * Logs outages of PostgreSQL and of the log: one line when an outage begins and one when it is over, however many parts of
- * the process fail because of it, and however often they try again.
+ * Logs outages of PostgreSQL and of the log: one line when an outage begins and one when it ends, however many parts of the
+ * process fail because of it, and however often they try again.
  */
 export type OutageLog = {
-  /** A part of the process cannot go on because of this error. */
+  /** This error stops a part of the process. */
   failed(part: string, error: unknown): void
-  /** A part works. The outage is over when all parts that have failed work again. */
+  /** A part works again. The outage ends when all failed parts do. */
   recovered(part: string): void
 }
 
@@ -30,7 +30,7 @@ export const newOutageLog = (logger: Logger, clock: () => number = () => perform
     if (what !== '') return
     what = error instanceof LogUnavailable ? 'the log' : 'PostgreSQL'
     since = clock()
-    logger.warn({ reason: reasonOf(error) }, `${what} cannot be reached; the service goes on as soon as it can be`)
+    logger.warn({ reason: reasonOf(error) }, `${what} cannot be reached; the service continues as soon as it can be`)
   }
 
   const recovered = (part: string) => {

@@ -4,14 +4,14 @@ import type { Checkpoint, Client, Step } from './checkpoint.ts'
 import { isAheadOfLog } from './same-log.ts'
 
 /**
- * Checkpoint of a process manager, such as erasure or summaries: one row in `tracebook.processes`. What these processes
- * store is not in a schema of read models, so it is not rebuilt.
+ * Checkpoint of a process manager, such as erasure or summaries: one row in `tracebook.processes`. Data of these processes is
+ * not in a schema of read models, so it is not rebuilt.
  */
 export type ProcessCheckpoint = Pick<Checkpoint, 'position' | 'epoch' | 'anchor'>
 
 type Row = { position: bigint; epoch: string | null; event_position: bigint | null; event_id: string | null }
 
-/** The checkpoint of the process with this name; position 0 without an anchor when it has none. */
+/** The checkpoint of the process with this name; without a row position 0 and no anchor. */
 export const readProcessCheckpoint = async (client: Client, name: string): Promise<ProcessCheckpoint> => {
   const { rows } = await client.query<Row>(
     'select position, epoch, event_position, event_id from tracebook.processes where name = $1',
@@ -25,7 +25,7 @@ export const readProcessCheckpoint = async (client: Client, name: string): Promi
 
 /**
  * SQL that moves this checkpoint by compare-and-set, with the parameters of `advanceParameters`. Returns a row if the
- * checkpoint was at `$1`, none when another process has moved it.
+ * checkpoint was at `$1`, and none if another process has moved it.
  */
 export const advanceStatement = (name: string): string => `
   update tracebook.processes set position = $2, epoch = $3, event_position = coalesce($4, event_position),
@@ -40,15 +40,15 @@ export const advanceParameters = ({ from, through, epoch, anchor }: Step): unkno
   anchor?.id,
 ]
 
-/** Whether the log has begun another epoch without holding the anchor: the anchor may have been lost, or erased. */
+/** Whether the log has another epoch and does not hold the anchor, which may be lost or erased. */
 const isUncertain = async (log: Pick<EventLog, 'holds'>, { epoch, anchor }: ProcessCheckpoint, current: string) => {
   if (epoch === undefined || epoch === current) return false
   return anchor === undefined || (await log.holds(anchor.position, anchor.id)) !== true
 }
 
 /**
- * Whether the log, in its epoch `current`, may have lost events that this process has seen. The process must then begin
- * again at position 0.
+ * Whether the log, in its epoch `current`, may have lost events that this process has read. Then the process must start again at
+ * position 0.
  */
 export const hasLogLostEvents = async (
   log: Pick<EventLog, 'head' | 'holds'>,

@@ -6,16 +6,16 @@ export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & {
   /** The part of the stream's name behind its category. */
   readonly streamId: string
   readonly stream: string
-  /** Lower than `revision` where the event was stored in chunks. */
+  /** Lower than `revision` if the event was stored in chunks. */
   readonly firstRevision: bigint
   readonly revision: bigint
   readonly position: bigint
   /** When it was recorded, in milliseconds. */
   readonly at: number
   readonly actor: Actor | undefined
-  /** The request that caused it; undefined where the service itself did. */
+  /** The request that caused it; undefined if the service itself did. */
   readonly requestId: string | undefined
-  /** The append that it was stored with: requests may share one. */
+  /** The append that it was stored with; several requests may share one. */
   readonly appendId: string
   /** Length of the data's JSON text, in characters. */
   readonly bytes: number
@@ -23,7 +23,7 @@ export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & {
 
 /**
  * Sends one statement of the batch's transaction; statements run in the order in which they are sent. A statement with a
- * name is prepared once for each connection, so a name must always come with the same text; `''` prepares nothing.
+ * name is prepared once for each connection, so a name must always have the same text. Without a name (`''`) it is not prepared.
  */
 export type WriteStatement = (name: string, text: string, values: readonly unknown[]) => void
 
@@ -33,40 +33,40 @@ type Handlers<Event extends DomainEvent, Changes> = {
 }
 
 /**
- * One read model: its tables, handlers for the events of the kinds of streams that it is about, and the set-based statements that
- * write a batch's changes. Handlers collect into `changes`, in the order of the log; each event type of these kinds has a handler or
- * is named as ignored. Events of other kinds of streams have no handler.
+ * One read model: its tables, handlers for the events of its kinds of streams, and set-based statements that write the changes of a
+ * batch. Handlers collect into `changes`, in the order of the log. Each event type of these kinds has a handler or is `ignored`;
+ * events of other kinds of streams have none.
  */
 export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknown> = {
   readonly name: string
   /** Tables with their primary keys, as SQL without a schema name. */
   readonly tables: string
-  /** For each table and each category of streams that its rows are made from: the column with the stream's id. */
+  /** For each table, and each category of streams that its rows are made from, the column with the stream's id. */
   readonly rows: { readonly [table: string]: { readonly [category: string]: string } }
   /** For tables with sums over several streams: subtracts one stream's share before its rows are deleted for a replay. */
   readonly beforeRemoval?: { readonly [category: string]: (id: string, write: WriteStatement) => void }
-  /** Secondary indexes, made when all events up to the head have been applied. */
+  /** Secondary indexes, created when all events up to the log's head have been applied. */
   readonly indexes: string
   readonly start: () => Changes
   readonly on: Handlers<Event, Changes>
   readonly write: (changes: Changes, write: WriteStatement) => void
-  /** For tables that hold a stream's revision: an event was skipped, but the revision has moved on. */
+  /** For tables with a stream's revision: the event was skipped, but the revision has moved on. */
   readonly onSkipped?: (changes: Changes, event: DecodedEvent) => void
 }
 
-/** The type of the events that projections get in place of skipped ones. */
+/** The type of the event that projections get for a skipped one. */
 export const SKIPPED = 'skipped'
 
 /**
- * Checks a projection against the union of the events that streams of its kinds may hold, and against its own changes; the result
- * has neither in its type.
+ * Checks a projection against the union of the events of its kinds of streams, and against its own changes. The type of the result
+ * has neither.
  */
 export const projectionOf =
   <Event extends DomainEvent>() =>
   <Changes>(projection: Projection<Event, Changes>): Projection =>
     projection as unknown as Projection
 
-/** Runs a batch through a projection's handlers and sends the statements that result. */
+/** Runs a batch through a projection's handlers, and sends the statements that write the changes. */
 export const project = (projection: Projection, events: readonly DecodedEvent[], write: WriteStatement): void => {
   const changes = projection.start()
   const handlers = projection.on as Readonly<

@@ -6,9 +6,9 @@ import { UnknownEvent } from './codec.ts'
 import { InQuarantine } from './rejected.ts'
 
 /**
- * A stream with an event that a projection cannot apply. The transaction of the batch lists it here; its later events are
- * not applied, its rows stay as they were before, and all other streams go on. All fields but `stream` are about the first
- * event that could not be applied.
+ * A stream with an event that a projection cannot apply, listed in the transaction of the batch. Its later events are not applied,
+ * its rows stay as they were before the event, and all other streams go on. All fields but `stream` are about the first event that
+ * could not be applied.
  */
 export type QuarantinedStream = {
   readonly stream: string
@@ -28,12 +28,12 @@ export const quarantineTables = `
     type text collate "C" not null, reason text not null, at int8 not null
   );`
 
-/** The constraint or the SQLSTATE only: the server's details would quote values of the event. */
+/** Why an event cannot be applied: only the constraint or the SQLSTATE, because the server's details quote values of the event. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof UnknownEvent) return error.message
   if (error instanceof pg.DatabaseError)
-    return error.constraint ? `it violates ${error.constraint}` : `PostgreSQL refuses it (${error.code})`
-  return `a projection failed (${error instanceof Error ? error.name : 'unknown'})`
+    return error.constraint ? `it violates ${error.constraint}` : `PostgreSQL refused it with error ${error.code}`
+  return `a projection failed with ${error instanceof Error ? error.name : 'an unknown error'}`
 }
 
 export const quarantinedBy = (event: RecordedEvent, error: unknown): QuarantinedStream => {
@@ -62,20 +62,20 @@ export const readQuarantine = async (client: Client, schema: string): Promise<Qu
   return rows.map(({ event_id: eventId, at, ...row }) => ({ ...row, eventId, at: Number(at) }))
 }
 
-/** A node's copy of the list of streams in quarantine: their rows may be wrong, so no query answers from them. */
+/** This node's copy of the list of streams in quarantine. Their rows may be wrong, so no query uses them. */
 export type Quarantine = {
   list(): readonly QuarantinedStream[]
   /** Whether none of these streams is in quarantine. */
   isNotQuarantined(...streams: string[]): boolean
-  /** @throws InQuarantine when one of these streams is */
+  /** @throws InQuarantine if one of these streams is */
   assertNotQuarantined(...streams: string[]): void
-  /** Replaces the list by what the read models hold. */
+  /** Replaces the list by the one of the read models. */
   set(list: readonly QuarantinedStream[]): void
   /** Calls back synchronously when the list has changed. */
   onChange(listener: () => void): void
 }
 
-/** A text that differs between lists that differ in a stream, or in the position of its first bad event. */
+/** A text that changes with each stream of the list, and with the position of its first bad event. */
 export const quarantineKey = (list: readonly QuarantinedStream[]) =>
   list.map(({ stream, position }) => `${stream}@${position}`).join()
 

@@ -4,12 +4,12 @@ import type { CommandResult, PendingCommand } from './decide.ts'
 import { InQuarantine, Rejected, Unavailable } from './rejected.ts'
 import type { Loaded } from './stream.ts'
 
-/** What a command answers, and the position that read models must have reached to show its effect. */
+/** The answer of a command, and the position that read models must have reached to show its effect. */
 export type TransactResult<Answer> = { readonly answer: Answer; readonly position: bigint }
 
 /** A command in the queue of its stream. */
 export type QueuedCommand<State, Event, Need> = PendingCommand<State, Event, Need> & {
-  /** By `performance.now()`. */
+  /** When it is refused as late, by `performance.now()`. */
   readonly deadline: number
   readonly resolve: (result: TransactResult<unknown>) => void
   readonly reject: (error: unknown) => void
@@ -17,7 +17,7 @@ export type QueuedCommand<State, Event, Need> = PendingCommand<State, Event, Nee
 
 type Waiting = Pick<QueuedCommand<never, never, never>, 'context' | 'deadline' | 'resolve' | 'reject'>
 
-/** Answers a command after its decision, on the state after it. A refusal notes the position that it rests on. */
+/** Answers a command with its result. `position` and `anchor` are of the state after it; a refusal gets the position. */
 export const conclude = (
   { context, resolve, reject }: Waiting,
   result: CommandResult,
@@ -36,15 +36,16 @@ const reasonOf = (error: unknown, category: string): unknown => {
   return error instanceof UnknownEvent ? new InQuarantine(category) : error
 }
 
-/** Answers commands that could not be decided or appended, in the words of a refusal; `category` is their streams'. */
+/** Refuses commands that could not be decided or appended. `category` is that of their streams. */
 export const refuse = (commands: readonly Waiting[], error: unknown, category: string): void => {
   const reason = reasonOf(error, category)
   for (const { reject } of commands) reject(reason)
 }
 
-/** Refuses the commands whose deadline is over; gives the others. */
+/** Refuses the commands whose deadline has passed, and returns the others. */
 export const refuseLate = <Queued extends Waiting>(commands: readonly Queued[]): Queued[] => {
   const isLate = ({ deadline }: Waiting) => deadline <= performance.now()
-  for (const { reject } of commands.filter(isLate)) reject(new Unavailable('too many writers at once'))
+  for (const { reject } of commands.filter(isLate))
+    reject(new Unavailable('too many concurrent writes to the same thing: try again later'))
   return commands.filter((queued) => !isLate(queued))
 }

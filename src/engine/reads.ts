@@ -11,15 +11,15 @@ export type Row = Record<string, unknown>
 
 /** Queries over the read models. Every call may throw `Unavailable`. */
 export type Reads<Tables> = {
-  /** Runs a prepared statement; a name must always come with the same text. */
+  /** Runs a prepared statement. A name must always have the same text. */
   rows<T extends Row>(name: string, text: string, values?: readonly unknown[]): Promise<T[]>
-  /** Runs a query made with Kysely, which is slower to prepare: not for hot paths. */
+  /** Runs a query built with Kysely, which is slower to prepare: not for hot paths. */
   query<T>(build: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   /** Whether none of these streams is in quarantine, so that their rows may be shown. */
   isNotQuarantined: Quarantine['isNotQuarantined']
-  /** @throws InQuarantine when one of these streams is in quarantine, so that its rows may be wrong */
+  /** @throws InQuarantine if one of these streams is in quarantine, so that its rows may be wrong */
   assertNotQuarantined: Quarantine['assertNotQuarantined']
-  /** Undefined when queries can be answered now, otherwise the reason why not. */
+  /** Why queries cannot be answered now; undefined if they can. */
   check(): Promise<string | undefined>
   readonly pool: pg.Pool
   close(): Promise<void>
@@ -34,24 +34,24 @@ export type ReadsOptions = {
   readonly quarantine: Pick<Quarantine, 'isNotQuarantined' | 'assertNotQuarantined'>
   /** The log's head, which reads wait for after a crash of the server. */
   readonly head: () => Promise<bigint>
-  /** The last position that this node's caches have observed, which takes the head's place while the log is away. */
+  /** The last position that this node's caches have observed; used instead of the head while the log cannot be reached. */
   readonly lastSeen: () => bigint
 }
 
 const STATEMENT_MS = 4_000
-/** A check does not wait as long as a read does for read models that are being built: its answer is that they are. */
+/** A check waits less than a read for read models that are being built: it only reports that they are. */
 const CHECK_MS = 1_000
 
 /**
- * Opens a pool for queries, which are run once the read models have caught up after a crash of PostgreSQL, and again after the
- * loss of a connection.
+ * Opens a pool for queries. After a crash of PostgreSQL they run once the read models have caught up; after a lost connection
+ * they run again.
  */
 export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
   const { url, schema, name: connections = 'reads', size = 12, quarantine, head, lastSeen } = options
   const caughtUp = newCaughtUp({ schema, pool: () => pool, head, lastSeen })
   const pool = newPool(url, connections, size, STATEMENT_MS, schema, caughtUp.noteIncarnation)
 
-  /** Tries again after a lost connection, as often as the pool has connections: each may have been lost unnoticed. */
+  /** Tries again after a lost connection, as often as the pool has connections: each of them may be lost. */
   const guarded = async <T>(
     work: () => Promise<T>,
     tries = size + 2,
@@ -102,7 +102,7 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
 }
 
 /**
- * Waits for a query on operational tables, which are not derived from the log and are queried without `Reads`.
+ * Waits for a query on operational tables, which do not come from the log and are queried without `Reads`.
  * @throws Unavailable while the database cannot be reached, or its disk is full
  */
 export const operationalQuery = async <T>(query: Promise<T>): Promise<T> => {

@@ -24,14 +24,14 @@ export type RebuildOptions = {
   readonly group: Group
   readonly log: EventLog
   readonly codec: Codec
-  /** Called after each batch with the new schema's position, the position it has to reach, and how many events it had. */
+  /** Called after each batch with the new schema's position, its goal, and the number of events in the batch. */
   readonly progress?: (position: bigint, goal: bigint, events: number) => void
-  /** What the new read models have to reach: the checkpoint of those that serve (default), or the log's head. */
+  /** The goal of the new read models: the checkpoint of those in use (default), or the log's head. */
   readonly upTo?: 'served' | 'head'
   readonly signal?: AbortSignal
 }
 
-const weight = (events: readonly RecordedEvent[]) => events.reduce((sum, event) => sum + event.data.length, 0)
+const lengthOf = (events: readonly RecordedEvent[]) => events.reduce((sum, event) => sum + event.data.length, 0)
 
 const closesAppend = (event: RecordedEvent) => {
   const { index, size } = metadataOf(event).append
@@ -45,7 +45,7 @@ type Build = RebuildOptions & {
   readonly epoch: string
 }
 
-/** In another epoch the goal's position may belong to other events than those that were read. @throws LogChanged */
+/** In another epoch the position of the goal may belong to another event. @throws LogChanged */
 const assertEpoch = async (log: EventLog, epoch: string) => {
   if ((await log.identity()).epoch !== epoch) throw new LogChanged()
 }
@@ -67,7 +67,7 @@ const catchUp = async (build: Build): Promise<void> => {
   for await (const event of log.readAll({ after: position })) {
     if (event.position > goal) break
     batch.push(event)
-    const isFull = batch.length >= BATCH_EVENTS || weight(batch) >= BATCH_LENGTH
+    const isFull = batch.length >= BATCH_EVENTS || lengthOf(batch) >= BATCH_LENGTH
     if (isFull && closesAppend(event)) await flush(event.position)
   }
   await assertEpoch(log, epoch)
@@ -78,8 +78,8 @@ const goalOf = async ({ client, group, log, upTo = 'served' }: Build): Promise<b
   upTo === 'head' ? log.head() : (await readCheckpoint(client, schemaOf(group))).position
 
 /**
- * Ends the runner's session if the new read models have other streams in quarantine: the runner holds the list in memory,
- * and starts again from the stored list. Until the swap is over it waits for the lock that is held here.
+ * Ends the runner's session if the new read models have other streams in quarantine: the runner has the list in memory, and reads
+ * the stored list when it starts again. Until the swap is over it waits for the lock that is held here.
  */
 const restartRunnerIfQuarantineDiffers = async ({ client, group, nextSchema }: Build) => {
   const schema = schemaOf(group)
@@ -87,7 +87,7 @@ const restartRunnerIfQuarantineDiffers = async ({ client, group, nextSchema }: B
   if (quarantineKey(serving) !== quarantineKey(next)) await endLeaderSession(client, locks.runner(schema))
 }
 
-/** Renames the new schema to the serving one. The old one is not dropped here: that would wait for its slowest reader. */
+/** Renames the new schema to the name in use. Does not drop the old one, which would wait for its slowest query. */
 const renameSchemas = async (build: Build): Promise<void> => {
   const { client, group, nextSchema } = build
   const schema = schemaOf(group)
@@ -108,14 +108,14 @@ const renameSchemas = async (build: Build): Promise<void> => {
 }
 
 /**
- * Deletes the rows that deletions have left behind, before the schema serves. What the last events before the swap leave
- * behind is swept later, by the process of erasure.
+ * Deletes orphaned rows before the schema comes into use. Those of the last events before the swap are deleted later, by the process
+ * of erasure.
  */
 const sweep = async ({ client, group, nextSchema, signal }: Build): Promise<void> => {
   while (await group.sweep?.(client, nextSchema)) signal?.throwIfAborted()
 }
 
-/** Runs `work` while the runner of the read models that serve applies nothing. */
+/** Runs `work` while the runner of the read models in use applies nothing. */
 const whileRunnerWaits = async <T>({ client, group }: Build, work: () => Promise<T>): Promise<T> => {
   const lock = locks.swap(schemaOf(group))
   await client.query('select pg_advisory_lock(hashtext($1))', [lock])
@@ -126,7 +126,7 @@ const whileRunnerWaits = async <T>({ client, group }: Build, work: () => Promise
   }
 }
 
-/** Stops the runner for the last events and the renaming only; tries again when a reader holds a lock on the schema. */
+/** Stops the runner only for the last events and the renaming. Tries again while a query holds a lock on the schema. */
 const swap = async (build: Build): Promise<void> => {
   for (;;) {
     try {
@@ -141,10 +141,10 @@ const swap = async (build: Build): Promise<void> => {
   }
 }
 
-/** So many chunks are swept while the runner waits, before it has its turn again. */
+/** How many chunks are deleted while the runner waits, before it may go on. */
 const SWEEPS_WHILE_WAITING = 10
 
-/** Sweeps both schemas, at most so many chunks; gives whether nothing is left. */
+/** Deletes orphaned rows from both schemas, at most so many chunks. Returns whether none are left. */
 const sweepBoth = async ({ client, group, nextSchema, signal }: Build, chunks = Infinity): Promise<boolean> => {
   for (const schema of [schemaOf(group), nextSchema])
     while (await group.sweep?.(client, schema)) {
@@ -155,7 +155,7 @@ const sweepBoth = async ({ client, group, nextSchema, signal }: Build, chunks = 
   return true
 }
 
-/** Runs `work` when both schemas have applied the same events, and deletions have left no rows behind in either. */
+/** Runs `work` when both schemas have applied the same events and have no orphaned rows. */
 const atSamePosition = async <T>(build: Build, work: () => Promise<T>): Promise<T> => {
   for (;;) {
     await catchUp(build)
@@ -168,9 +168,9 @@ const atSamePosition = async <T>(build: Build, work: () => Promise<T>): Promise<
   }
 }
 
-/** Drops the schemas that earlier rebuilds have left or replaced. One that is still being read stays until the next time. */
-const dropLeftOvers = async ({ client }: LeaderSession, group: Group) => {
-  const lock = locks.rebuild(schemaOf(group)) // held by this very session, so it keeps nothing from being dropped
+/** Drops the schemas that earlier rebuilds have left or replaced. If a query still reads one, it stays until the next time. */
+const dropOldSchemas = async ({ client }: LeaderSession, group: Group) => {
+  const lock = locks.rebuild(schemaOf(group)) // this session holds it, so it can take it again
   for (const schema of await schemasOf(client, group)) {
     const { version, serves } = parseSchema(group, schema)!
     if (version !== group.version || serves) continue
@@ -180,15 +180,15 @@ const dropLeftOvers = async ({ client }: LeaderSession, group: Group) => {
   }
 }
 
-/** Read models that were built from the log beside those that serve, to a position that these had reached. */
+/** Read models that were built from the log beside those in use, up to a position that these had reached. */
 export type Replica = {
   readonly schema: string
   /**
-   * Runs `work`, which has to be short, when both have applied the same events and hold no rows of deleted traces; the read
-   * models that serve stand still meanwhile.
+   * Runs `work`, which has to be short, when both have applied the same events and hold no rows of deleted traces. The read models
+   * in use apply nothing meanwhile.
    */
   atSamePosition<T>(work: () => Promise<T>): Promise<T>
-  /** Puts the replica in the place of those that serve. */
+  /** Replaces the read models in use by the replica. */
   swap(): Promise<void>
 }
 
@@ -205,9 +205,9 @@ const replicaOf = (build: Build): Replica => ({
 })
 
 /**
- * Builds read models of the same version beside those that serve, and gives them to `work`. Unless it swaps them they are
- * dropped afterwards.
- * @throws RebuildBlocked when another rebuild is running, or a query still reads a schema that an earlier one has left
+ * Builds read models of the same version beside those in use, and passes them to `work`. They are dropped afterwards, unless `work`
+ * swaps them.
+ * @throws RebuildBlocked if another rebuild is running, or a query still reads a schema of an earlier one
  */
 export const withReplica = async <T>(options: RebuildOptions, work: (replica: Replica) => Promise<T>): Promise<T> => {
   const { url, group, log, codec, signal = new AbortController().signal } = options
@@ -221,11 +221,11 @@ export const withReplica = async <T>(options: RebuildOptions, work: (replica: Re
     const isOurs = await leader.acquire(locks.rebuild(schema), AbortSignal.any([busy.signal, signal]), () =>
       busy.abort(),
     )
-    if (!isOurs) throw new RebuildBlocked('another rebuild is running')
+    if (!isOurs) throw new RebuildBlocked('another rebuild is running: wait until it has ended')
     await holdUseLock(client, schema)
-    await dropLeftOvers(leader, group)
+    await dropOldSchemas(leader, group)
     if ((await schemasOf(client, group)).includes(nextSchema))
-      throw new RebuildBlocked('what an earlier rebuild has left behind is still being read; try again later')
+      throw new RebuildBlocked('the schema of an earlier rebuild is still being read: try again later')
     await ensureSchema(client, group, nextSchema)
     const { epoch } = await log.identity()
     const target = { client, group, schema: nextSchema }
@@ -234,7 +234,7 @@ export const withReplica = async <T>(options: RebuildOptions, work: (replica: Re
     await catchUp(build)
     await sweep(build)
     const result = await work(replicaOf(build))
-    await dropLeftOvers(leader, group)
+    await dropOldSchemas(leader, group)
     return result
   } finally {
     await leader.close()
@@ -242,8 +242,8 @@ export const withReplica = async <T>(options: RebuildOptions, work: (replica: Re
 }
 
 /**
- * Builds read models of the same version beside those that serve, and puts them in their place by renaming schemas: open
- * queries finish on the old schema, prepared statements are planned again. Only the last batch holds up the runner.
- * @throws RebuildBlocked when another rebuild is running, or a query still reads a schema that an earlier one has left
+ * Builds read models of the same version beside those in use, and replaces these by renaming schemas: open queries finish on the old
+ * schema, prepared statements are planned again. Only the last batch delays the runner.
+ * @throws RebuildBlocked if another rebuild is running, or a query still reads a schema of an earlier one
  */
 export const rebuild = (options: RebuildOptions): Promise<void> => withReplica(options, ({ swap }) => swap())

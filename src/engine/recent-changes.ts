@@ -1,16 +1,16 @@
 /**
  * The newest changes that this node has observed in the log. The read models may not show them yet: an answer that was read
- * at a position before a change that concerns it must not be cached, or not be sent.
+ * before a change that concerns it must not be cached or sent.
  */
 export type RecentChanges<Change> = {
   note(position: bigint, change: Change): void
-  /** Whether a change after `position` concerns the asker; `unknown` when some of the changes after it are forgotten. */
+  /** Whether a change after `position` matches; `unknown` if not all changes after it are remembered. */
   since(position: bigint, concerns: (change: Change) => boolean): 'changed' | 'unchanged' | 'unknown'
-  /** Forgets everything: the log is in another epoch, and positions begin anew. */
+  /** Forgets everything, because in another epoch of the log positions start again. */
   restart(): void
 }
 
-/** Remembers at least the newest `keep` changes, and at most twice as many. They are noted in the order of the log. */
+/** Remembers at least the newest `keep` changes, and at most twice as many. They have to be noted in the order of the log. */
 export const newRecentChanges = <Change>(keep: number): RecentChanges<Change> => {
   let recent: { readonly position: bigint; readonly change: Change }[] = []
   let forgotten = -1n

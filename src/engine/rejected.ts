@@ -20,15 +20,15 @@ export type Rejection =
   | 'code_used'
   | 'code_expired'
 
-/** The domain refuses a command. Any other error that a decision throws is a fault of the code. */
+/** The domain refuses a command. Any other error that a decision throws is a bug. */
 export class Rejected extends Error {
   override readonly name = 'Rejected'
   readonly code: Rejection
-  /** Whether the answer hides that the thing exists: its `not_found` means "not for you". */
+  /** Whether the answer hides that the thing exists: then `not_found` means that this caller may not see it. */
   readonly hidesExistence: boolean
-  /** What a client is told besides, for programs. */
+  /** More for programs, sent with the message. */
   readonly details: object | undefined
-  /** The position of the newest event that the decision rests on, as far as it is known. */
+  /** The position of the newest event that the decision was made on, if it is known. */
   position: bigint | undefined
 
   constructor(code: Rejection, message: string = code, more: { hidesExistence?: boolean; details?: object } = {}) {
@@ -39,7 +39,7 @@ export class Rejected extends Error {
   }
 }
 
-/** The database or the log cannot be reached, or does not keep up. `stored` says whether the events of a write are in the log. */
+/** The database or the log cannot be reached, or is too slow. `stored` says whether the events of a write are in the log. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
   readonly stored: boolean | 'unknown'
@@ -50,35 +50,35 @@ export class Unavailable extends Error {
   }
 }
 
-/** There is hardly any room left for what is written: nothing was stored, and reads go on. */
+/** The disk is nearly full: nothing was stored, and reads continue. */
 export class DiskFull extends Unavailable {
   constructor() {
-    super('The disk of the service is nearly full. Nothing was stored; reads go on. Try again when there is room')
+    super('The disk of the service is nearly full. Nothing was stored. Reads still work; try again when there is space')
   }
 }
 
-/** For work that an answer needs after its write: what cannot be done now says `stored: true`. */
+/** For work that the answer to a write needs after it was stored: an `Unavailable` of it says `stored: true`. */
 export const afterStored = async <T>(work: T | Promise<T>): Promise<T> => {
   try {
     return await work
   } catch (error) {
-    const isForNow = error instanceof Unavailable || error instanceof Busy
-    throw isForNow ? new Unavailable(error.message, true, error) : error
+    const isTemporary = error instanceof Unavailable || error instanceof Busy
+    throw isTemporary ? new Unavailable(error.message, true, error) : error
   }
 }
 
-/** A stream is in quarantine: one of its events could not be applied, so read models may be wrong about it. */
+/** A stream is in quarantine: one of its events could not be applied, so its rows in the read models may be wrong. */
 export class InQuarantine extends Unavailable {
   /** `what` is the stream's category, for the message. */
   constructor(what: string) {
-    super(`This ${what} is in quarantine: an event of it could not be applied, an operator has to look at it`)
+    super(`This ${what} is in quarantine: one of its events could not be applied. Ask the operator of the service`)
   }
 }
 
-/** For callers who may not know that the thing exists: the same answer as if it did not. */
+/** For callers who must not learn that the thing exists: the same answer as if it did not. */
 export const hiddenNotFound = (): Rejected => new Rejected('not_found', 'Not found', { hidesExistence: true })
 
-/** Rejects with `Unavailable` and this message if `work` takes longer than `ms`; the work itself goes on. */
+/** Rejects with `Unavailable` and this message if `work` takes longer than `ms`. The work itself goes on. */
 export const withTimeout = <T>(ms: number, message: string, work: Promise<T>): Promise<T> => {
   const { promise: late, reject } = Promise.withResolvers<never>()
   return ifLate(ms, () => reject(new Unavailable(message)), Promise.race([work, late]))

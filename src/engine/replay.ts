@@ -30,12 +30,12 @@ const clear = async ({ client, group }: Target, stream: string) => {
   await client.query('delete from quarantine where stream = $1', [stream])
 }
 
-/** The stream's appends up to a position, a chunk at a time. */
+/** The stream's appends up to a position, in chunks of whole appends. */
 async function* chunksOf(log: EventLog, stream: string, through: bigint) {
   let chunk: RecordedEvent[] = []
   for await (const event of log.read(stream)) {
     if (event.position > through) break
-    // A chunk ends with a whole append.
+    // A new append begins: the chunk can end here.
     if (chunk.length >= CHUNK_EVENTS && appendsOf([chunk.at(-1)!, event]).length > 1) {
       yield chunk
       chunk = []
@@ -46,8 +46,8 @@ async function* chunksOf(log: EventLog, stream: string, through: bigint) {
 }
 
 /**
- * Replaces the rows of one stream by what its events up to a position give, within an open transaction; skipped events
- * are left out. Gives the first event that cannot be applied, if there is one: the stream is in quarantine from there on.
+ * Replaces the rows of one stream by those that its events up to a position give, within an open transaction, without skipped
+ * events. If an event cannot be applied, the stream goes into quarantine there, and the event is returned.
  */
 export const replayStream = async (
   target: Target,
@@ -69,10 +69,9 @@ export const replayStream = async (
 }
 
 /**
- * Replays a stream in the schema that serves, in one transaction, while its runner waits. The runner's session is ended,
- * because it holds the list of quarantined streams in memory: it starts again from the stored list. `client` has the
- * schema on its search path. Gives the first event that cannot be applied, if there is one: the stream is in quarantine
- * from there on.
+ * Replays a stream in the schema in use, in one transaction, while its runner waits. Ends the runner's session, because it has the
+ * list of quarantined streams in memory: it starts again with the stored list. `client` has the schema on its search path. If an
+ * event cannot be applied, the stream goes into quarantine there, and the event is returned.
  */
 export const replayServed = async (
   { client, group }: { readonly client: pg.Client; readonly group: Group },
@@ -82,7 +81,7 @@ export const replayServed = async (
   const schema = schemaOf(group)
   try {
     await client.query('begin')
-    // The operator is told that it was done, so a crash of PostgreSQL must not undo it.
+    // The command reports success, so a crash of PostgreSQL must not undo this.
     await client.query('set local synchronous_commit = on')
     await client.query('select pg_advisory_xact_lock(hashtext($1))', [locks.swap(schema)])
     const { position } = await readCheckpoint(client, schema)

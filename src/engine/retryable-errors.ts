@@ -6,12 +6,12 @@ import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { isCheckpointMoved } from './checkpoint.ts'
 import { UnknownEvent } from './codec.ts'
 
-/** A rebuild cannot start: another one is running, or a query still reads a schema that an earlier one has left. */
+/** A rebuild cannot start: another one is running, or a query still reads a schema of an earlier one. */
 export class RebuildBlocked extends Error {
   override readonly name = 'RebuildBlocked'
 }
 
-/** Whether the same batch may succeed at the next try: not the event is at fault, but the connection or another runner. */
+/** Whether the same batch may succeed at the next try: the connection or another runner is the cause, not the event. */
 export const isRetryable = (error: unknown): boolean => {
   if (error instanceof UnknownEvent) return false
   if (error instanceof RebuildBlocked) return true
@@ -19,10 +19,10 @@ export const isRetryable = (error: unknown): boolean => {
   return error instanceof pg.DatabaseError ? isTransient(error) : isConnectionError(error)
 }
 
-/** Of the connection, of a server that shuts down or starts, and of its system. */
+/** SQLSTATEs of the connection, of a server that shuts down or starts, and of its operating system. */
 const AWAY = /^(08|57P|58)/
 
-/** Whether the database or the log is away, or has ended the connection: an outage, not a fault of this process. */
+/** Whether the database or the log cannot be reached, or has ended the connection: an outage, not a bug of this process. */
 export const isOutage = (error: unknown): boolean => {
   if (error instanceof LogUnavailable || error instanceof SessionLost) return true
   if (!(error instanceof pg.DatabaseError)) return isConnectionError(error)

@@ -16,32 +16,32 @@ import { holdUseLock, locks } from './schema.ts'
 const RECONNECT_MS = 150
 const CLOSE_MS = 2_000
 
-/** What the runner is doing. A `stopped` runner stays stopped until an operator has mended the cause and restarts it. */
+/** What the runner is doing. A `stopped` runner stays so until an operator has removed the cause and restarts it. */
 export type RunnerState =
   | { readonly is: 'starting' | 'standby' | 'disconnected' }
   | KeepingState
   | { readonly is: 'stopped'; readonly reason: string }
 
 /**
- * The state after the log has begun another epoch, until the checkpoint is compared with it: the read models may hold events that
- * the log has lost. Positions of the old epoch say nothing now, so 0 of 1 means not caught up.
+ * The state in another epoch of the log, until the checkpoint is compared with it: the read models may hold events that the log has
+ * lost. Positions of the old epoch mean nothing now: 0 of 1 stands for not caught up.
  */
 const unverified: RunnerState = { is: 'rebuilding', from: 0n, position: 0n, head: 1n }
 
-type OfReadModels = 'url' | 'group' | 'log' | 'codec' | 'watermark' | 'quarantine' | 'observe'
+type SharedOptions = 'url' | 'group' | 'log' | 'codec' | 'watermark' | 'quarantine' | 'observe'
 
-export type RunnerOptions = Pick<KeepOptions, OfReadModels> & {
+export type RunnerOptions = Pick<KeepOptions, SharedOptions> & {
   readonly logger: Pick<MinimalLogger, 'info' | 'error'>
   readonly outage: OutageLog
 }
 
 export type Runner = { state(): RunnerState; close(): Promise<void> }
 
-/** Why a runner has stopped, for people. */
+/** Why a runner has stopped; shown to the operator. */
 const explain = (error: unknown): string =>
   error instanceof UnknownEvent || error instanceof TooManyQuarantined ? error.message : 'an event cannot be applied'
 
-/** Lets the reads of all nodes know that the checkpoint will not move: they would wait for it after a crash. */
+/** Records for all nodes that the checkpoint will not move: after a crash of PostgreSQL reads would wait for it. */
 const publishStop = async (url: string, schema: string) => {
   const client = newClient(url, 'projections stopped', ANSWER_MS)
   client.on('error', () => {})
@@ -54,8 +54,8 @@ const publishStop = async (url: string, schema: string) => {
 
 /**
  * Runs the projections of one group while this process leads, and stands by otherwise. The session that holds the lease
- * also runs the transactions, so that another process takes over when this one dies or freezes. A stream with an event
- * that cannot be applied goes into quarantine; too many of them stop the runner, with an error in the log.
+ * also runs the transactions, so that another process takes over if this one dies or freezes. A stream with an event
+ * that cannot be applied goes into quarantine; too many of them stop the runner, with an error in the service's log.
  */
 export const startRunner = (options: RunnerOptions): Runner => {
   const { url, group, log, logger, outage } = options
@@ -79,7 +79,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     cleanup,
     begun: () => {
       outage.recovered(part)
-      logOnce('this process keeps the read models')
+      logOnce('this process updates the read models')
     },
     publish: (next) => {
       state = next
@@ -89,11 +89,11 @@ export const startRunner = (options: RunnerOptions): Runner => {
   const work = async (session: LeaderSession, signal: AbortSignal) => {
     await holdUseLock(session.client, schema)
     const waits = () => {
-      logOnce('another process keeps the read models: this one stands by')
+      logOnce('another process updates the read models: this one stands by')
       state = { is: 'standby' }
       outage.recovered(part)
     }
-    // After a crash of PostgreSQL a leader applies the transactions that were undone, even if no new events come.
+    // A new leader also applies transactions again that a crash of PostgreSQL has undone, even if no new events come.
     if (await session.acquire(locks.runner(schema), signal, waits)) await keepReadModels({ ...keep, signal }, session)
   }
 
@@ -109,7 +109,7 @@ export const startRunner = (options: RunnerOptions): Runner => {
     state = error instanceof LogChanged ? unverified : { is: 'disconnected' }
     cleanup.postpone()
     if (isOutage(error)) outage.failed(part, error)
-    else logOnce(`projections begin again: ${error.message}`)
+    else logOnce(`projections start again: ${error.message}`)
     return RECONNECT_MS
   }
 

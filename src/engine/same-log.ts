@@ -4,22 +4,22 @@ import type { EventLog } from '../log/log.ts'
 import { ANSWER_MS, closeConnection, newClient } from '../postgres/connect.ts'
 import type { Checkpoint } from './checkpoint.ts'
 
-const TIMEOUT_MS = 2_000 // how long a node of a cluster may lag behind the node that was followed before
+const TIMEOUT_MS = 2_000 // how long a cluster's node may lag behind the node that was read before
 const RETRY_MS = 100
 
-/** The read models in this database were built from another log than the one that was opened. */
+/** The read models in this database were built from another log. */
 export class WrongLog extends Error {
   override readonly name = 'WrongLog'
 
   constructor(detail: string) {
     super(
-      `the read models in DATABASE_URL belong to another log (${detail}). Look at EVENTSTORE_URL; for a log that was ` +
+      `the read models in DATABASE_URL belong to another log (${detail}). Check EVENTSTORE_URL; for a log that was ` +
         'moved or copied, use an empty database',
     )
   }
 }
 
-/** The id of the log that this database follows. Where none is stored yet, `id` is stored and given. */
+/** The id of the log that this database follows. If none is stored yet, stores and returns `id`. */
 const followedLog = async (client: pg.Client, id: string): Promise<string> => {
   await client.query('insert into tracebook.followed_log (id) values ($1) on conflict do nothing', [id])
   return (await client.query<{ id: string }>('select id from tracebook.followed_log')).rows[0]!.id
@@ -27,18 +27,18 @@ const followedLog = async (client: pg.Client, id: string): Promise<string> => {
 
 const furthest = `
   select coalesce((select max(position) from tracebook.processes), 0) as position,
-    exists (select from tracebook.followed_log) as noted`
+    exists (select from tracebook.followed_log) as "isStored"`
 
-/** Where no id is stored yet, positions must do: this database cannot have seen more than its log holds. */
+/** If no id is stored yet, compares positions: processes in this database cannot have read more events than the log holds. */
 const assertHoldsEnough = async (client: pg.Client, log: Pick<EventLog, 'head'>) => {
-  const { position, noted } = (await client.query<{ position: bigint; noted: boolean }>(furthest)).rows[0]!
-  if (noted) return
+  const { position, isStored } = (await client.query<{ position: bigint; isStored: boolean }>(furthest)).rows[0]!
+  if (isStored) return
   const head = await log.head()
-  if (head < position) throw new WrongLog(`position ${position} has been seen, but the log ends at ${head}`)
+  if (head < position) throw new WrongLog(`processes have read up to position ${position}, but the log ends at ${head}`)
 }
 
 /**
- * Checks that the read models and processes in this database follow this log: its checkpoints are positions of one log.
+ * Checks that the read models and processes in this database follow this log, because their checkpoints are positions of one log.
  * @throws WrongLog with a message that says which setting to check
  */
 export const assertSameLog = async (url: string, log: Pick<EventLog, 'head' | 'identity'>): Promise<void> => {
@@ -49,15 +49,15 @@ export const assertSameLog = async (url: string, log: Pick<EventLog, 'head' | 'i
     await client.connect()
     await assertHoldsEnough(client, log)
     const followed = await followedLog(client, id)
-    if (followed !== id) throw new WrongLog(`they follow ${followed}, this one is ${id}`)
+    if (followed !== id) throw new WrongLog(`they belong to the log ${followed}, but this is the log ${id}`)
   } finally {
     await closeConnection(client)
   }
 }
 
 /**
- * Whether a checkpoint covers events that the log no longer holds. The log loses its end in a failover to a standby that
- * lagged, or with a restored backup, and may have given out the same positions again since.
+ * Whether a checkpoint is ahead of the log, or its last event is not in it. The log loses its end in a failover to a standby that
+ * lagged, or when a backup is restored, and may have used the same positions for other events since.
  */
 export const isAheadOfLog = async (
   log: Pick<EventLog, 'head' | 'holds'>,

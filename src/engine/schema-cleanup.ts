@@ -10,12 +10,12 @@ const STATEMENT_MS = 30_000
 export type SchemaCleanup = {
   /** Starts to drop the group's unused schemas, unless that was done within the last minute. Returns at once. */
   run(): void
-  /** For a minute nothing is dropped: after an outage other processes need time to lock the schemas that they use. */
+  /** Drops nothing for a minute: after an outage other processes need time to lock the schemas that they use. */
   postpone(): void
   close(): Promise<void>
 }
 
-/** Drops on a connection of its own, so that a drop that waits for a reader does not hold up the projections. */
+/** Uses a connection of its own, so that a drop that waits for a query does not delay the projections. */
 export const newSchemaCleanup = (options: {
   readonly url: string
   readonly group: Group
@@ -34,9 +34,9 @@ export const newSchemaCleanup = (options: {
     try {
       await connection.connect()
       const dropped = await dropUnused(connection, group)
-      if (dropped.length > 0) logger.info({ dropped }, 'dropped read models that no process uses any more')
+      if (dropped.length > 0) logger.info({ dropped }, 'dropped unused read models')
     } catch (error) {
-      if (!closed) logger.error({ err: error }, 'read models that no process uses any more cannot be dropped')
+      if (!closed) logger.error({ err: error }, 'unused read models cannot be dropped; trying again later')
     } finally {
       await closeConnection(connection)
       running = undefined

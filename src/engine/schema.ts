@@ -2,10 +2,10 @@ import { type Checkpoint, type Client, checkpointTables, readCheckpoint } from '
 import { type Group, nextSchemaOf, parseSchema, schemaOf } from './group.ts'
 import { quarantineTables } from './quarantine.ts'
 
-/** Creates a schema with empty tables unless it exists; gives its checkpoint. */
+/** Creates a schema with empty tables unless it exists, and returns its checkpoint. */
 export const ensureSchema = async (client: Client, group: Group, schema = schemaOf(group)): Promise<Checkpoint> => {
-  const { rows } = await client.query(`select to_regclass('${schema}.checkpoint') is not null as there`)
-  if (!rows[0].there) await createSchema(client, group, schema)
+  const { rows } = await client.query(`select to_regclass('${schema}.checkpoint') is not null as exists`)
+  if (!rows[0].exists) await createSchema(client, group, schema)
   return readCheckpoint(client, schema)
 }
 
@@ -21,7 +21,7 @@ const createSchema = async (client: Client, group: Group, schema: string) => {
     commit;`)
 }
 
-/** Creates the secondary indexes, and marks the schema as ready to serve. */
+/** Creates the secondary indexes, and marks the schema as ready for queries. */
 export const finishSchema = async (client: Client, group: Group, schema = schemaOf(group)): Promise<void> => {
   const indexes = group.projections.map(({ indexes }) => indexes).join('\n')
   await client.query(`
@@ -37,8 +37,8 @@ export const finishSchema = async (client: Client, group: Group, schema = schema
 const DROP_LOCK_MS = 500
 
 /**
- * The names of the advisory locks of a schema: of its runner, of a rebuild, of changes to its rows or its name, and of
- * the processes that use it.
+ * The names of a schema's advisory locks: for its runner, for a rebuild, for changes to its rows or its name, and for the
+ * processes that use it.
  */
 export const locks = {
   runner: (schema: string) => `tracebook runner ${schema}`,
@@ -47,11 +47,11 @@ export const locks = {
   use: (schema: string) => `tracebook uses ${schema}`,
 }
 
-/** Holds the lock that keeps this schema from being dropped, for as long as the connection lives. */
+/** Takes the lock that keeps this schema from being dropped, for as long as the connection lives. */
 export const holdUseLock = (client: Client, schema: string): Promise<unknown> =>
   client.query('select pg_advisory_lock_shared(hashtext($1))', [locks.use(schema)])
 
-/** All schemas of a group, of all versions, also unfinished ones. */
+/** All schemas of a group, of all versions, including unfinished ones. */
 export const schemasOf = async (client: Client, group: Pick<Group, 'name'>): Promise<string[]> => {
   const { rows } = await client.query<{ name: string }>(
     `select nspname as name from pg_namespace where starts_with(nspname, 'rm_') order by nspname`,
@@ -68,7 +68,7 @@ const lockOf = (group: Version, schema: string): string | undefined => {
   return version === group.version && !serves ? locks.rebuild(schemaOf(group)) : undefined
 }
 
-/** Drops a schema unless another session holds `lock`; gives whether it is gone. @throws after waiting for a reader for 500 ms */
+/** Drops a schema unless another session holds `lock`, and returns whether it is gone. @throws if a query holds it for 500 ms */
 export const dropUnlessLocked = async (client: Client, schema: string, lock: string): Promise<boolean> => {
   await client.query(`
     do $$ begin
@@ -79,11 +79,11 @@ export const dropUnlessLocked = async (client: Client, schema: string, lock: str
   return rows[0].gone as boolean
 }
 
-/** Of a group that is not kept any more each version is an older one. */
+/** The groups that this one replaces. All their versions count as older ones. */
 const replacedBy = ({ replaces = [] }: Group): Version[] =>
   replaces.map((name) => ({ name, version: Number.POSITIVE_INFINITY }))
 
-/** The schemas of a group besides the one that serves: of rebuilds, of other versions, and of groups that this one replaces. */
+/** The schemas of a group besides the one in use: of rebuilds, of other versions, and of groups that this one replaces. */
 export const schemasBeside = async (client: Client, group: Group): Promise<string[]> => {
   const found: string[] = []
   for (const each of [group, ...replacedBy(group)]) found.push(...(await schemasOf(client, each)))
@@ -91,9 +91,9 @@ export const schemasBeside = async (client: Client, group: Group): Promise<strin
 }
 
 /**
- * Drops the schemas that no process needs any more, and gives their names: those of older versions and of groups that this one
- * replaces, those that rebuilds have replaced, and those that killed rebuilds have left behind.
- * @throws when a reader, such as a backup, holds up a drop; the caller tries again later
+ * Drops the schemas that no process needs any more, and returns their names: those of older versions and of replaced groups, those
+ * that rebuilds have replaced, and those of killed rebuilds.
+ * @throws if a query, such as a backup, delays a drop; the caller tries again later
  */
 export const dropUnused = async (client: Client, group: Group): Promise<string[]> => {
   const dropped: string[] = []
@@ -105,13 +105,13 @@ export const dropUnused = async (client: Client, group: Group): Promise<string[]
   return dropped
 }
 
-/** What any process, which may be another one, does about the read models of a group; positions are those reached. */
+/** What all processes together do about the read models of a group; `position` is the one reached. */
 export type BuildState =
-  /** A projector builds them, and none can serve yet. */
+  /** A projector builds the first read models, which cannot be queried yet. */
   | { readonly is: 'building'; readonly position: bigint }
-  /** None can serve, and no process builds any. */
+  /** There are none that can be queried, and no process builds any. */
   | { readonly is: 'missing' }
-  /** They serve, and a process builds new ones beside them. */
+  /** There are read models in use, and a process builds new ones beside them. */
   | { readonly is: 'rebuilding'; readonly position: bigint }
   | { readonly is: 'serving' }
 
@@ -126,7 +126,7 @@ const selectBuildState = `
 
 type BuildRow = { serves: boolean; next: boolean; runs: boolean; rebuilds: boolean }
 
-/** Asks the database. A schema is being built only if a process holds its lock; a killed process leaves one without. */
+/** Asks the database. A schema counts as being built only if a process holds its lock, because a killed process may leave one. */
 export const readBuildState = async (client: Client, group: Group): Promise<BuildState> => {
   const [schema, side] = [schemaOf(group), nextSchemaOf(group)]
   const names = [`${schema}.checkpoint`, `${side}.checkpoint`, locks.runner(schema), locks.rebuild(schema)]

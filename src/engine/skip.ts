@@ -16,16 +16,16 @@ const skipDecisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
 
 type SkipReason = { readonly stream: string; readonly eventId: string; readonly by: string; readonly why: string }
 
-/** Skips an event; one that is skipped already gives no event. */
+/** Skips an event, unless it is skipped already. */
 export const skip =
   (reason: SkipReason) =>
   (skipped: ReadonlySet<string>): QuarantineEvent[] =>
     skipped.has(reason.eventId) ? [] : [{ type: 'EventSkipped', data: reason }]
 
-/** Reads the stream, because not every log can be read from a position at which nothing is known to stand. */
+/** Searches the stream, because not every log can be read from any position. */
 const eventAt = async (log: EventLog, stream: string, position: bigint): Promise<RecordedEvent> => {
   for await (const event of log.read(stream)) if (event.position === position) return event
-  throw new Error(`no event of ${stream} stands at position ${position}`)
+  throw new Error(`no event of ${stream} is at position ${position}: check both with \`tracebook log quarantine\``)
 }
 
 export type Skip = {
@@ -34,14 +34,14 @@ export type Skip = {
   readonly by: string
   readonly why: string
   readonly now: () => number
-  /** Types of events that must never be skipped, and what would become of it. */
+  /** Types of events that must never be skipped, each with the harm that it would do. */
   readonly unskippable: ReadonlyMap<string, string>
 }
 
 /**
- * Records in the log that the event of a stream at a position is skipped, by whom and why; gives the event. Runners then replay its
- * stream without it.
- * @throws Error when the stream has no event at the position, or it must not be skipped
+ * Records in the log that the event of a stream at a position is skipped, by whom and why, and returns the event. Runners then
+ * replay the stream without it.
+ * @throws Error if the stream has no event at this position, or it must not be skipped
  */
 export const skipEvent = async (
   log: EventLog,
@@ -51,7 +51,7 @@ export const skipEvent = async (
   const event = await eventAt(log, stream, position)
   const { id: eventId } = event
   const harm = unskippable.get(event.type)
-  if (harm !== undefined) throw new Error(`${harm}. Mend the cause, then replay the stream`)
+  if (harm !== undefined) throw new Error(`${harm}. Remove the cause of the failure, then replay the stream`)
   const transactor = newTransactor({
     kind: skipDecisions,
     source: foldSource(skipDecisions, log, codec),

@@ -2,18 +2,18 @@ import { revisionNumber } from '../log/log.ts'
 import { newWeightedCache } from './weighted-cache.ts'
 import type { Loaded } from './stream.ts'
 
-/** States of one kind of stream in memory. Each is a hint only: its stream may have moved on. */
+/** States of one kind of stream in memory. Each may be outdated: its stream may have moved on. */
 export type StateCache<State> = {
   get(id: string): Loaded<State> | undefined
-  /** Keeps a state, unless a newer revision of its stream was observed since the call of `track`. */
+  /** Caches a state, unless a newer revision of its stream was observed since the call of `track`. */
   set(id: string, loaded: Loaded<State>): void
   delete(id: string): void
-  /** From now on the newest observed revision of this stream is remembered, until `untrack`. */
+  /** Remembers the newest observed revision of this stream, until `untrack`. */
   track(id: string): void
   untrack(id: string): void
-  /** Drops the state of a stream that has reached a newer revision. */
+  /** Drops the state of a stream if it is of an older revision. */
   observe(id: string, revision: bigint): void
-  /** Drops all states, also those that are being computed now. */
+  /** Drops all states, including those that are being loaded. */
   clear(): void
   /** How often it was cleared. */
   generation(): number
@@ -22,11 +22,11 @@ export type StateCache<State> = {
 export type StateCacheOptions<State> = {
   /** About how many bytes a state takes in memory. */
   readonly weigh: (state: State) => number
-  /** How many bytes the states may weigh in all. */
+  /** How many bytes all states together may take. */
   readonly budget: number
-  /** Makes a state small enough to be kept. */
+  /** Makes a state small enough to be cached. */
   readonly trim: ((state: State) => State) | undefined
-  /** False while this node does not follow the log: then states may be outdated, and none is given. */
+  /** False while this node does not follow the log: then states may be outdated, and none is returned. */
   readonly isCurrent: () => boolean
 }
 

@@ -2,52 +2,52 @@ import { z } from 'zod'
 import type { Anchor, ExpectedRevision, RecordedEvent } from '../log/log.ts'
 import type { Actor } from '../log/metadata.ts'
 
-/** An event of the domain: its type is in the past tense, its data is as its schema says. */
+/** An event of the domain. Its type is in the past tense. */
 export type DomainEvent = { readonly type: string; readonly data: object }
 
 /** When an event was recorded (milliseconds), and who caused it. */
 export type EventContext = { readonly at: number; readonly actor?: Actor | undefined }
 
 /**
- * A state of a stream: the stream's revision, the time of its last event (milliseconds, 0 for none), and the position
- * that read models must have reached to show this state (0n when they already do).
+ * A state of a stream: the stream's revision, the time of its last event (milliseconds, 0 for none), and the position that read models
+ * must have reached to show this state (0n if they already do).
  */
 export type Loaded<State> = {
   readonly state: State
   readonly revision: ExpectedRevision
   readonly at: number
   readonly position: bigint
-  /** The stream's last event, as far as it is known. */
+  /** The stream's last event, if it is known. */
   readonly anchor?: Anchor | undefined
 }
 
 /**
- * One kind of stream: which events it holds and how they are folded into a state. A stream's name is `<category>-<id>`,
- * the id a UUID. `evolve` may change the state that it is given, and returns the new one.
+ * One kind of stream: its events, and how they are folded into a state. A stream's name is `<category>-<id>`, where the id is a UUID.
+ * `evolve` may change the state that it gets, and returns the new one.
  */
 export type StreamKind<State, Event extends DomainEvent> = {
   readonly category: string
   readonly events: z.ZodType<Event>
   readonly initial: () => State
   readonly evolve: (state: State, event: Event, context: EventContext) => State
-  /** About how many bytes a state takes in memory; rather too many than too few. */
+  /** About how many bytes a state takes in memory. Rather too many than too few. */
   readonly weigh: (state: State) => number
   /** Leaves out events that a later event of the same append makes superfluous. */
   readonly condense?: (events: readonly Event[]) => readonly Event[]
 }
 
 /**
- * Returns the events that a command leads to; none when the state is already as the command wants it. `now` is the clock,
- * to be compared with expiry times; `at` is the time that the events get. Both are milliseconds, and differ only where
- * the stream's last event has a later time than the clock: times never decrease within a stream.
- * @throws Rejected when the command is refused
+ * Returns the events of a command; none if the state is already as the command wants it. `now` is the clock, to be compared with
+ * expiry times; `at` is the time that the events get. Both are milliseconds, and differ only if the clock is behind the stream's last
+ * event: times never decrease within a stream.
+ * @throws Rejected if the command is refused
  */
 export type Decision<State, Event> = (state: State, now: number, at: number) => readonly Event[]
 
-/** Events, and what a decision found besides them that the answer needs. */
+/** Events, and a result that the answer is computed from. */
 export type Concluded<Event, Result> = { readonly events: readonly Event[]; readonly result: Result }
 
-/** A decision with a result: the answer is made of it, so that nothing has to leave a decision in any other way. */
+/** A decision with a result, so that a decision returns all that it has found. */
 export type DecisionWithResult<State, Event, Result> = (
   state: State,
   now: number,

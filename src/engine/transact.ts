@@ -18,25 +18,25 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   readonly now: () => number
   /** False while this node does not follow the log: then no state in memory is used. Default: always true. */
   readonly isCurrent?: () => boolean
-  /** That of the read models. Default: a log that gives out positions again is not noticed. */
+  /** The position of the read models. Default: positions that the log uses a second time are not noticed. */
   readonly watermark?: Pick<Watermark, 'position' | 'restart'>
   /** How long a command may be tried again after conflicts, in milliseconds. Default: as long as a request waits. */
   readonly deadlineMs?: number
-  /** How many bytes the states in memory may weigh in all. Default 2 MiB. */
+  /** How many bytes all states in memory may take. Default: 2 MiB. */
   readonly budget?: number
-  /** @throws InQuarantine when the stream is in quarantine. Default: none is. */
+  /** @throws InQuarantine if the stream is in quarantine. Default: none is. */
   readonly assertNotQuarantined?: (stream: string) => void
-  /** Makes a state small enough to be kept in memory. Default: states are kept whole. */
+  /** Makes a state small enough to be cached. Default: states are cached whole. */
   readonly trim?: (state: State) => State
 }
 
 export type Transactor<State, Event extends DomainEvent, Need = void> = {
   /**
-   * Loads the state, decides, and appends the events at the state's revision; decides again after a conflict, until the
-   * deadline. Also a command that is refused or appends nothing was decided on a state that was the stream's newest at
-   * some time after the command came.
-   * @throws Rejected when the decision refuses, with the position that read models must have reached to show why
-   * @throws Unavailable when the log is away or the deadline is over; `stored` says what is known of the events
+   * Loads the state, decides, and appends the events at the state's revision. After a conflict it decides again, until the
+   * deadline. A command that is refused or has no events was also decided on a state that was the stream's newest at some
+   * time after the call.
+   * @throws Rejected if the decision refuses, with the position that read models must have reached to show why
+   * @throws Unavailable if the log cannot be reached or the deadline has passed; `stored` says whether the events are in the log
    */
   transact<Answer, Result = void>(
     id: string,
@@ -44,14 +44,14 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
     context: Context,
   ): Promise<TransactResult<Answer>>
   /**
-   * What `look` gives of the stream's state, which was the newest at some time after the call. It has its turn among the
-   * commands of the stream, and must not keep the state: later events may change it. `now` is the clock, in milliseconds.
-   * @throws what `look` throws, and Unavailable when the log is away or the deadline is over
+   * Returns what `look` computes from the stream's state, which was the newest at some time after the call. It waits in the queue of
+   * the stream's commands, and must not keep the state, because later events may change it. `now` is the clock, in milliseconds.
+   * @throws errors of `look`, and Unavailable if the log cannot be reached or the deadline has passed
    */
   read<Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer>
-  /** The state in memory, if there is one. A hint: the append that led to it may still fail. */
+  /** The state in memory, if there is one. It is not certain: the append that led to it may still fail. */
   peek(id: string): State | undefined
-  /** Takes note of an appended event, from whichever process, so that no decision uses an older state. */
+  /** Notes an event that any process has appended, so that no decision uses an older state. */
   observe(stream: string, revision: bigint): void
   /** Drops all states in memory. */
   clear(): void
@@ -64,14 +64,14 @@ type Timed = { readonly command: { readonly until?: number } }
 
 const isTimed = ({ command }: Timed) => command.until !== undefined
 
-/** How many commands of a queue are decided and appended together: one that has a time of its own is alone. */
+/** How many commands of a queue are decided and appended together. A command with `until` is alone. */
 const togetherCount = (queue: readonly Timed[]): number => {
   const timed = queue.slice(0, MAX_COMMANDS).findIndex(isTimed)
   return timed < 0 ? MAX_COMMANDS : Math.max(timed, 1)
 }
 
 /**
- * Runs commands on one kind of stream. Commands for one stream queue up and are decided together: 50 writers to one trace
+ * Runs commands on one kind of stream. Commands for one stream queue up and are decided together: 50 concurrent writers to one trace
  * then cost a few appends, not 50 rounds of conflicts.
  */
 export const newTransactor = <State, Event extends DomainEvent, Need = void>(
@@ -83,11 +83,11 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const queues = new Map<string, Queued[]>()
   const cache = newStateCache<State>({ weigh: kind.weigh, budget, trim, isCurrent })
   const { loadAt, assertNewest } = newStateLoader({ kind, source, log, cache })
-  const appending = new Map<string, State>() // states after an append that has not been answered
+  const appending = new Map<string, State>() // states after an append that is under way
 
   /**
-   * A log that gives out a position again has lost its end: the read models that have reached this position have seen
-   * another event there, and do not show the new one.
+   * A log that uses a position a second time has lost its end: read models that have reached the position have applied another
+   * event there, and do not show the new one.
    */
   const assertPositionIsNew = (position: bigint, reached: bigint) => {
     if (position > reached) return
@@ -95,7 +95,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     throw new Unavailable('the log has lost its end', true)
   }
 
-  /** Appends what was decided; where that is nothing, the state has to be the newest. */
+  /** Appends the decided events. If there are none, checks that the state is the newest. */
   const settle = async (
     id: string,
     { loaded, isNewest }: LoadedState<State>,
@@ -104,7 +104,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   ) => {
     if (decided.toAppend.length === 0)
       return isNewest ? decided.after : { ...decided.after, anchor: await assertNewest(id, loaded) }
-    cache.delete(id) // `evolve` has changed the cached object, which is not valid before the append has succeeded
+    cache.delete(id) // `evolve` has changed the cached object, which is only right once the append has succeeded
     if (!decided.isStateUnusable) appending.set(id, decided.after.state)
     try {
       const events = toNewEvents(kind, decided.toAppend)
@@ -117,7 +117,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     }
   }
 
-  /** Decides and appends once; gives how many of the commands were answered, and the stream's revision after them. */
+  /** Decides and appends once. Returns how many of the commands were answered, and the stream's revision after them. */
   const attempt = async (id: string, batch: readonly Queued[], reached: ExpectedRevision) => {
     const generation = cache.generation()
     assertNotQuarantined(streamName(kind, id))
@@ -132,7 +132,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     return { answered: decided.results.length, revision: after.revision }
   }
 
-  /** Answers all commands of a batch; gives the error when the log is away. */
+  /** Answers all commands of a batch. Returns the error if the log cannot be reached. */
   const answerAll = async (id: string, batch: Queued[]): Promise<LogUnavailable | undefined> => {
     let reached: ExpectedRevision = 'none'
     let unanswered = batch
@@ -147,7 +147,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
           refuse(unanswered, error, kind.category)
           return error instanceof LogUnavailable ? error : undefined
         }
-        // The same conflict as before: the source does not show the other writer's events yet.
+        // The same conflict again: the source does not show the other writer's events yet.
         if (error.actual === reached) await pause(PAUSE_MS)
         reached = error.actual
         unanswered = refuseLate(unanswered)
@@ -159,10 +159,10 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const drain = async (id: string, queue: Queued[]) => {
     while (queue.length > 0) {
       const batch = queue.splice(0, togetherCount(queue))
-      const away = await answerAll(id, batch)
-      // The commands behind this batch have already waited as long as it took to notice that the log is away.
-      if (away && !isTimed(batch[0]!))
-        refuse(queue.splice(0), new Unavailable(away.message, false, away), kind.category)
+      const unreachable = await answerAll(id, batch)
+      // The commands behind this batch have waited as long as it took to notice that the log cannot be reached.
+      if (unreachable && !isTimed(batch[0]!))
+        refuse(queue.splice(0), new Unavailable(unreachable.message, false, unreachable), kind.category)
     }
     queues.delete(id)
     cache.untrack(id)
@@ -176,7 +176,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     new Promise<TransactResult<Answer>>((resolve, reject) => {
       const deadline = Math.min(performance.now() + deadlineMs, command.until ?? Infinity)
       const queued: Queued = {
-        command: command as Queued['command'], // it makes the result that it answers with
+        command: command as Queued['command'], // `answer` gets the result of its own `decide`
         context,
         deadline,
         resolve: resolve as Queued['resolve'],

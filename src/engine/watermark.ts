@@ -1,22 +1,22 @@
 import { Unavailable } from './rejected.ts'
 
-/** A position of the log that something has reached, the read models or the caches of this node, and that one can wait for. */
+/** A position of the log that read models or caches of this node have reached, and that others can wait for. */
 export type Watermark = {
   position(): bigint
   /** Moves the watermark forward; a smaller position changes nothing. */
   advance(position: bigint): void
-  /** Sets the watermark, also backwards: a crash of PostgreSQL may undo the last transactions of the read models. */
+  /** Sets the watermark, also to a smaller position: a crash of PostgreSQL may undo the last transactions of the read models. */
   reset(position: bigint): void
-  /** Begins again at 0 in another epoch of the log, and rejects all waiters: their events may be lost. */
+  /** Starts again at 0 in another epoch of the log, and rejects all waiters, because their events may be lost. */
   restart(): void
   /**
    * Resolves once the watermark has reached a position.
    * @throws Unavailable after `timeoutMs`, with this `stored` (default true), or at a restart with `stored: 'unknown'`
    */
   waitFor(position: bigint, timeoutMs: number, stored?: boolean): Promise<void>
-  /** Whether `waitFor` is pending, so that a poller knows when to poll often. */
+  /** Whether a `waitFor` is pending, so that a poller polls more often. */
   hasWaiters(): boolean
-  /** Sets the one function that is called whenever `waitFor` begins to wait. */
+  /** Sets the one function that is called whenever a `waitFor` begins to wait. */
   onWait(callback: () => void): void
 }
 
@@ -50,7 +50,7 @@ export const newWatermark = (): Watermark => {
     return new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         waiters = waiters.filter((other) => other !== waiter)
-        reject(new Unavailable('the read models are behind', stored))
+        reject(new Unavailable('the read models did not catch up with the log in time', stored))
       }, timeoutMs)
       const waiter: Waiter = {
         position,

@@ -1,4 +1,4 @@
-/** Values by key up to a total weight, such as their bytes in memory. (`../base/bounded-map.ts` bounds a number of entries.) */
+/** Values by key up to a total size, such as their bytes in memory. (`../base/bounded-map.ts` bounds the number of entries.) */
 export type WeightedCache<Value> = {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
@@ -12,25 +12,23 @@ export type WeightedCache<Value> = {
 export const textBytes = (texts: readonly (string | undefined)[]): number =>
   texts.reduce((sum, text) => sum + 2 * (text?.length ?? 0), 0)
 
-/**
- * Evicts the values that were set longest ago: a key that is set again is the newest. A value heavier than `maxWeight` is not held.
- */
-export const newWeightedCache = <Value>(maxWeight: number, weigh: (value: Value) => number): WeightedCache<Value> => {
-  const entries = new Map<string, { readonly value: Value; readonly weight: number }>()
+/** Evicts the values that were set longest ago; setting a key again makes it the newest. Does not cache values over `maxSize`. */
+export const newWeightedCache = <Value>(maxSize: number, sizeOf: (value: Value) => number): WeightedCache<Value> => {
+  const entries = new Map<string, { readonly value: Value; readonly size: number }>()
   let total = 0
 
   const remove = (key: string) => {
-    total -= entries.get(key)?.weight ?? 0
+    total -= entries.get(key)?.size ?? 0
     entries.delete(key)
   }
 
   const set = (key: string, value: Value) => {
     remove(key)
-    const weight = weigh(value)
-    if (weight > maxWeight) return
-    entries.set(key, { value, weight })
-    total += weight
-    while (total > maxWeight) remove(entries.keys().next().value!)
+    const size = sizeOf(value)
+    if (size > maxSize) return
+    entries.set(key, { value, size })
+    total += size
+    while (total > maxSize) remove(entries.keys().next().value!)
   }
 
   const deleteAll = (matches: (key: string) => boolean) => {

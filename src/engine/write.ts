@@ -11,10 +11,10 @@ export type WriteCommand<State, Event, Need, Answer, Result> = Omit<
   Partial<Pick<Command<State, Event, Need, Answer, Result>, 'answer'>>
 
 /**
- * Runs a command for a client. Every write that a client waits for ends this way: it is refused while the service takes no
- * writes, else decided and appended, and answered once the read models and caches of this node show it, or why it was refused.
- * Steps of a sign-up before the last one, and processes, call `transact` themselves.
- * @throws Rejected when the decision refuses
+ * Runs a command for a client. Every write that a client waits for ends here: it is refused while the service accepts no writes,
+ * otherwise decided and appended, and answered once the read models and caches of this node show its effect, or the reason of its
+ * refusal. Processes, and the steps of a sign-up before the last one, call `transact` themselves.
+ * @throws Rejected if the decision refuses
  * @throws Unavailable; `stored` says whether the events are in the log
  */
 export type Write = <State, Event extends DomainEvent, Need = void, Answer = void, Result = void>(
@@ -25,14 +25,14 @@ export type Write = <State, Event extends DomainEvent, Need = void, Answer = voi
 ) => Promise<Answer>
 
 export type WriteOptions = {
-  /** @throws Unavailable while the service takes no writes */
+  /** @throws Unavailable while the service accepts no writes */
   readonly assertWritable: () => void
   /** Resolves when the read models and caches of this node have reached a position. */
   readonly visible: (position: bigint) => Promise<void>
 }
 
 export const newWrite = ({ assertWritable, visible }: WriteOptions): Write => {
-  /** Else the client could still read what the refusal says is no more. @throws Unavailable with `stored: false` */
+  /** Waits until the client can also read the reason of its refusal. @throws Unavailable with `stored: false` */
   const refusedVisibly = async (error: unknown): Promise<never> => {
     if (error instanceof Rejected && error.position !== undefined)
       await visible(error.position).catch((cause: unknown) => {

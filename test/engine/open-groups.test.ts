@@ -206,7 +206,7 @@ test('names of groups are distinct, and the main one is among them', async ({ ap
     observe: () => {},
   }
   const open = (...names: string[]) => openGroups({ ...common, groups: names.map((name) => ({ ...shelf, name })) })
-  assert.throws(() => open('main', 'shelf', 'shelf'), 'have one name')
+  assert.throws(() => open('main', 'shelf', 'shelf'), 'have the same name')
   assert.throws(() => open('main', '2_old'), 'is no name')
   assert.throws(() => open('shelf'), 'is called main')
 })

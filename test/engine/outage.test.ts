@@ -25,9 +25,9 @@ test('one line when an outage begins, one when it is over', () => {
   for (const part of ['a', 'c', 'b', 'b']) outage.recovered(part)
   outage.failed('a', new LogUnavailable(false, refused))
   assert.equal(said, [
-    'PostgreSQL cannot be reached; the service goes on as soon as it can be {"reason":"connect ECONNREFUSED 10.0.0.1:5432"}',
+    'PostgreSQL cannot be reached; the service continues as soon as it can be {"reason":"connect ECONNREFUSED 10.0.0.1:5432"}',
     'PostgreSQL can be reached again {"seconds":12}',
-    'the log cannot be reached; the service goes on as soon as it can be {"reason":"the log cannot be reached: connect ECONNREFUSED 10.0.0.1:5432"}',
+    'the log cannot be reached; the service continues as soon as it can be {"reason":"the log cannot be reached: connect ECONNREFUSED 10.0.0.1:5432"}',
   ])
 })
 
@@ -42,7 +42,7 @@ test('a whole service says it in two lines, and shows no stack', async () => {
   const proxy = await newProxy(database.url)
   const lines: { level: number; msg: string }[] = []
   // Who leads is said besides, whenever that changes, and so is what cannot be cleared away meanwhile.
-  const besides = ['keeps the read models', 'cannot be dropped']
+  const besides = ['updates the read models', 'cannot be dropped']
   const note = (line: (typeof lines)[number]) => besides.some((text) => line.msg.includes(text)) || lines.push(line)
   const logger = pino({ level: 'info' }, { write: (line: string) => void note(JSON.parse(line)) })
   const { app, call, service, close } = await openApp(proxy.url, { logger, env: { SUMMARY_DEBOUNCE_MS: '1' } })

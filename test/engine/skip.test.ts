@@ -36,7 +36,7 @@ test('an event that was passed over counts in no decision, though it could be re
   assert.is(state.is === 'present' && state.displayName, 'Ada')
 })
 
-test('what stands at no event of the stream cannot be passed over', async () => {
+test('a position without an event of the stream is refused', async () => {
   const { stream, position } = await lastOf(`user-${userId}`)
   assert.match(((await errorOf(skip({ stream, position: position + 1n }))) as Error).message, `no event of ${stream}`)
 })

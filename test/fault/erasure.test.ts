@@ -80,7 +80,7 @@ const dropReadModels = async (dataDir: string) => {
 const isDue = async ({ databaseUrl }: Service) =>
   (await onServer(databaseUrl, 'select from tracebook.erasures')).rows.length > 0
 
-test('wherever the service is killed, what was deleted is soon nowhere, also where read models are built anew then', () =>
+test('wherever the service is killed, deleted content is soon nowhere, even in read models that are rebuilt then', () =>
   inFolder(async (dataDir) => {
     const random = newRandom(Number(process.env.FAULT_SEED ?? '2'))
     let service = await serveOn(dataDir)

@@ -108,7 +108,7 @@ test('goes on serving reads, and nothing else, when the log that comes is anothe
   await assertReadable(service)
   await other.start()
   await until(async () => (await service.ask('GET', '/health/ready')).text.includes('belong to another log'))
-  await assertRefused(service, /belong to another log .*Look at EVENTSTORE_URL/)
+  await assertRefused(service, /belong to another log .*Check EVENTSTORE_URL/)
   await assertReadable(service)
   assert.is(service.output().split('this is another log than before').length, 2, 'it is said once')
   assert.equal(
@@ -124,7 +124,7 @@ test('goes on serving reads, and nothing else, when the log that comes is anothe
 test('does not start with another log that is there', async ({ database, token }) => {
   const other = await startDouble()
   const error = await started(database.url, other.url, token).catch((error: Error) => error)
-  assert.match(String(error), /belong to another log .*Look at EVENTSTORE_URL/)
+  assert.match(String(error), /belong to another log .*Check EVENTSTORE_URL/)
   assert.equal(
     [...children].map(({ exitCode }) => exitCode),
     [1],

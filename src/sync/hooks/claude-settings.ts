@@ -19,7 +19,7 @@ const parse = (text: string, allowTrailingComma: boolean): Node | undefined => {
 /** The settings as a tree; that of `{}` for an empty file. Throws UsageError for what is no settings file. */
 const treeOf = (text: string): Node => {
   const root = parse(text, true)
-  if (root?.type !== 'object') throw new UsageError('it is no JSON object: mend it first')
+  if (root?.type !== 'object') throw new UsageError('this is not JSON object: mend it first')
   return root
 }
 

@@ -33,7 +33,7 @@ import { installClosing } from './http/closing.ts'
 import { installErrors, sendError } from './http/errors.ts'
 import { invalid } from './http/http-error.ts'
 import { installCrossOriginCheck } from './http/origin.ts'
-import { installHealth } from './http/health.ts'
+import { healthRoutes } from './health/routes.ts'
 import { homeRoute } from './http/home.ts'
 import { type HostCheck, installHost, newHostCheck } from './http/host.ts'
 import { installLargeAnswers } from './http/large-answers.ts'
@@ -109,7 +109,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installLogPosition(app)
   const hasApi = service.config.ROLES.includes('api')
   if (hasApi) await installOpenApi(app, apiOf(service.config), service.config)
-  installHealth(app, service)
+  healthRoutes(app, service)
   metricsRoute(app, service)
   if (hasApi) await installApi(app, service)
   return app

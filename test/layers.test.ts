@@ -22,7 +22,7 @@ const floors: readonly (readonly string[])[] = [
   ['user', 'session', 'namespace', 'models', 'trace', 'events.ts', 'effects.ts', 'projections'],
   ['feed', 'history', 'signin', 'summary', 'erasure', 'retention'],
   ['export', 'proof'],
-  ['realtime'],
+  ['realtime', 'health'],
   ['config.ts'],
   ['app.ts', 'service', 'sync', 'tail'],
   ['commands'],

@@ -1,10 +1,11 @@
 import pg from 'pg'
 import type { Client } from '../engine/checkpoint.ts'
 import type { Codec } from '../engine/codec.ts'
+import type { Group } from '../engine/group.ts'
 import type { OpenGroup } from '../engine/open-groups.ts'
+import { dropUnused, schemasBeside } from '../engine/schema.ts'
 import type { EventLog } from '../log/log.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
-import { dropOtherSchemas } from './other-schemas.ts'
 import { beginsInItsMiddle, eraseRemnant } from './remnant.ts'
 import type { PendingErasure } from './pending-erasures.ts'
 
@@ -53,6 +54,27 @@ const sweep = async ({ client, groups, signal }: ErasureContext, stream: string)
   for (const { group, schema } of groups) {
     while (await group.sweep?.(client, schema, stream)) signal.throwIfAborted()
   }
+}
+
+const dropThoseUnused = (client: Client, group: Group): Promise<unknown> =>
+  dropUnused(client, group).catch((error: unknown) => {
+    if (!hasSqlState(error, SqlState.lockNotAvailable)) throw error // a query is reading it
+  })
+
+/** Drops unused read models other than those in use. Returns the names of the schemas that are left, which may have any content. */
+const dropOtherSchemas = async (
+  client: Client,
+  groups: readonly Group[],
+  mayDrop: boolean,
+): Promise<readonly string[]> => {
+  const left: string[] = []
+  for (const group of groups) {
+    const others = await schemasBeside(client, group)
+    if (others.length === 0) continue
+    if (mayDrop) await dropThoseUnused(client, group)
+    left.push(...(await schemasBeside(client, group)))
+  }
+  return left
 }
 
 /** @throws NotErasableYet while there are other read models than those in use, which may have the content */

@@ -1,19 +1,18 @@
 import type { Logger } from 'pino'
 import { WrongLog, assertSameLog } from '../engine/same-log.ts'
 import { withTimeout } from '../engine/rejected.ts'
+import { LOG_UNREACHABLE } from '../health/readiness.ts'
 import { openLog } from '../log/open-log.ts'
 import { convertEvents } from '../log/postgres/convert.ts'
 import { type VerifiedLog, verifiedLog } from '../log/verified-log.ts'
 import type { Metrics } from '../http/metrics.ts'
-
-export const UNREACHABLE = 'the log cannot be reached'
 
 /** How long the start of the service waits for a slow log. Then it starts without it. */
 const START_TIMEOUT_MS = 5_000
 
 /** Waits up to 5 s for a part that needs the log: the service can start and serve reads without it. */
 export const waitDuringStart = (work: Promise<void>): Promise<void> =>
-  withTimeout(START_TIMEOUT_MS, UNREACHABLE, work).catch(() => {})
+  withTimeout(START_TIMEOUT_MS, LOG_UNREACHABLE, work).catch(() => {})
 
 const REPORT_MS = 5_000
 

@@ -1,5 +1,6 @@
 import { withTimeout } from '../engine/rejected.ts'
 import { newWrite } from '../engine/write.ts'
+import { LOG_UNREACHABLE, newServiceHealth } from '../health/readiness.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
 import type { HistoryServices } from '../history/services.ts'
 import { newBodyThreads } from '../http/body-thread.ts'
@@ -9,8 +10,6 @@ import { isHeld } from '../proof/held.ts'
 import { readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { installDiskGauge, installPermitGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
-import { newServiceHealth } from './health.ts'
-import { UNREACHABLE } from './log.ts'
 import { openMemory } from './memory.ts'
 import { openOperationalData } from './operational-data.ts'
 import { startProcesses } from './processes.ts'
@@ -57,7 +56,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const { assertWritable, readiness } = newServiceHealth({
     groups,
     log,
-    logProblem: () => log.problem()?.message ?? (memory.hasStarted() ? undefined : UNREACHABLE),
+    logProblem: () => log.problem()?.message ?? (memory.hasStarted() ? undefined : LOG_UNREACHABLE),
     reads,
     pool: operations,
     lastSeen: lastSeen.position,

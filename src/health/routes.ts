@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type Alive, type NotReady, type Ready, operations } from '../contract/operations.ts'
-import { route } from './route.ts'
-
-/** Problems in words: those in `missing` make the service not ready, those in `degraded` do not. */
-export type Readiness = { readonly missing: readonly string[]; readonly degraded: readonly string[] }
+import { route } from '../http/route.ts'
+import type { Readiness } from './readiness.ts'
 
 export type HealthOptions = {
   /** The clock, in milliseconds since 1970. */
@@ -12,7 +10,7 @@ export type HealthOptions = {
 }
 
 /** The routes `/health`, whether the process is alive, and `/health/ready`, whether it can serve reads and writes. */
-export const installHealth = (app: FastifyInstance, { now, readiness }: HealthOptions): void => {
+export const healthRoutes = (app: FastifyInstance, { now, readiness }: HealthOptions): void => {
   /** The running check, which concurrent requests share. */
   let checking: Promise<Readiness> | undefined
 

@@ -6,7 +6,7 @@ import { locks } from '../engine/schema.ts'
 import { hasLeader } from '../postgres/leader.ts'
 import { percentDone } from '../base/for-people.ts'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
-import type { Readiness } from '../http/health.ts'
+import type { Readiness } from './readiness.ts'
 
 /** If the read models are further behind the log, the service is not ready: a write that waits for them would time out. */
 export const MAX_LAG_MS = REQUEST_WAIT_MS

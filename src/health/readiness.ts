@@ -3,12 +3,15 @@ import type { OpenGroups } from '../engine/open-groups.ts'
 import type { Reads } from '../engine/reads.ts'
 import { DiskFull, Unavailable } from '../engine/rejected.ts'
 import { withTimeout } from '../engine/rejected.ts'
-import type { Readiness } from '../http/health.ts'
 import type { EventLog } from '../log/log.ts'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
 import { newClockCheck } from '../postgres/clock-check.ts'
-import { MAX_LAG_MS, newProjectorWatch, readModelsHealth } from './read-models-health.ts'
-import { UNREACHABLE } from './log.ts'
+import { MAX_LAG_MS, newProjectorWatch, readModelsHealth } from './read-models.ts'
+
+/** Problems in words: those in `missing` make the service not ready, those in `degraded` do not. */
+export type Readiness = { readonly missing: readonly string[]; readonly degraded: readonly string[] }
+
+export const LOG_UNREACHABLE = 'the log cannot be reached'
 
 export type HealthOptions = {
   readonly groups: OpenGroups
@@ -47,9 +50,9 @@ export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
 
   /** A log that takes longer to return its head would not append in time, either. */
   const headProblem = () =>
-    withTimeout(REQUEST_WAIT_MS, UNREACHABLE, log.head()).then(
+    withTimeout(REQUEST_WAIT_MS, LOG_UNREACHABLE, log.head()).then(
       () => undefined,
-      () => UNREACHABLE,
+      () => LOG_UNREACHABLE,
     )
 
   const readiness = async (): Promise<Readiness> => {

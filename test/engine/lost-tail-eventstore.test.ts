@@ -93,7 +93,7 @@ test('makes a service rebuild its read models, and empty its caches', async (sce
   const { epoch } = await app.service.log.identity()
   const said = await lose(scene)
   assert.match(said.join('\n'), /being built/)
-  assert.is(lines.filter((line) => line.includes('its new epoch begins')).length, 1, 'once, and not for each group')
+  assert.is(lines.filter((line) => line.includes('caches are emptied')).length, 1, 'once, and not for each group')
   assert.match(lines.join('\n'), /"level":50[^\n]*the log has lost its end[^\n]*are rebuilt/)
   assert.not.equal((await app.service.log.identity()).epoch, epoch)
   assert.equal(await feedOf(app), ['gone', 'hidden', 'kept'])

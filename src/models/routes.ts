@@ -1,19 +1,25 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { ReadTables } from '../../projections/tables.ts'
-import { type OneModel, models } from '../contract/models.ts'
+import { type OneModel, type ProviderView, models } from '../contract/models.ts'
 import { DEFAULT_LIMIT, Key } from '../contract/parameters.ts'
 import type { Reads } from '../engine/reads.ts'
 import { notFound } from '../http/http-error.ts'
-import { jsonText } from '../http/json-text.ts'
+import { type JsonText, jsonText } from '../http/json-text.ts'
 import { fittingTexts } from '../http/list-page.ts'
 import { jsonArray, okText } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { findModel, listModels, modelCursor, parseModelCursor } from './queries.ts'
-import { providerText } from './views.ts'
+import { type ModelWithProviderRow, findModel, listModels, modelCursor, parseModelCursor } from './queries.ts'
 
 /** The id of a model with the slashes that it has. */
 const WildParams = z.object({ providerId: Key, '*': Key })
+
+/** The JSON of a provider, from its row. */
+export const providerText = (
+  providerId: string,
+  { name, env, npm, api, doc }: ModelWithProviderRow,
+): JsonText<z.output<typeof ProviderView>> =>
+  jsonText({ providerId: JSON.stringify(providerId), name, env, npm, api, doc })
 
 /** Routes to read the model registry, without authentication. */
 export const modelRoutes = (app: FastifyInstance, { reads }: { readonly reads: Reads<ReadTables> }): void => {

@@ -2,7 +2,7 @@ import type { NewSession } from '../contract/sessions.ts'
 import type { UserAndNamespace } from './queries.ts'
 import { start } from './decide.ts'
 import type { SignInServices } from './services.ts'
-import { newToken, tokenHash } from './token.ts'
+import { newToken, tokenHash } from './tokens.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 

@@ -1,9 +1,21 @@
+import { randomBytes } from 'node:crypto'
 import type { ReadTables } from '../../projections/tables.ts'
+import { sha256 } from '../base/ids.ts'
 import type { Reads } from '../engine/reads.ts'
 import { newTopicCache } from '../engine/topic-cache.ts'
 import type { Caller } from '../http/caller.ts'
 import { readCaller } from './queries.ts'
-import { isToken, tokenHash } from './token.ts'
+
+const FORMAT = /^tb_[\w-]{43}$/
+
+/** A new session token: 256 random bits. */
+export const newToken = (): string => `tb_${randomBytes(32).toString('base64url')}`
+
+/** Whether a text has the form of a token. Others are refused without a query. */
+export const isToken = (text: string): boolean => FORMAT.test(text)
+
+/** The hash of a token, which is stored in its place. */
+export const tokenHash = (token: string): string => sha256(token)
 
 /** Finds the caller of a token, with a cache whose entries live for one second. */
 export type Tokens = {

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config.ts'
 import { assertStatesAuth, cookieNameOf, csrfTokenOf, installAuth, presentedToken } from '../../src/http/auth.ts'
 import type { Caller } from '../../src/http/caller.ts'
 import { installErrors } from '../../src/http/errors.ts'
-import { newToken } from '../../src/session/token.ts'
+import { newToken } from '../../src/session/tokens.ts'
 
 const test = suite('authentication')
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newToken } from '../../src/session/token.ts'
+import { newToken } from '../../src/session/tokens.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { type App, openApp } from '../support/open-app.ts'
 

@@ -4,7 +4,7 @@ import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
 import { effectOf } from '../../src/effects.ts'
 import { csrfTokenOf, isCsrfToken } from '../../src/http/auth.ts'
-import { isToken, newToken } from '../../src/session/token.ts'
+import { isToken, newToken } from '../../src/session/tokens.ts'
 import { newTokens } from '../../src/session/tokens.ts'
 
 const test = suite('tokens')

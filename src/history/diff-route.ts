@@ -9,11 +9,11 @@ import { listOfHistory } from './open-past.ts'
 import { pastTrace, revisionAt } from './past.ts'
 import type { HistoryServices } from './services.ts'
 
-/** What changed of a trace and its messages between two revisions. */
+/** The route for the difference of a trace and its messages between two revisions. */
 export const diffRoute = (app: FastifyInstance, services: HistoryServices): void => {
   route(app, history, 'GET /v1/traces/{externalId}/diff', async ({ params, query, caller }, reply) => {
     const { from } = query
-    if (query.to !== undefined && from > query.to) throw invalid('from', 'must not be behind `to`')
+    if (query.to !== undefined && from > query.to) throw invalid('from', 'must not be greater than `to`')
     const { externalId } = params
     const present = await traceWithTimeline(services, { externalId, namespace: query.namespace }, caller)
     const to = query.to ?? present.revision

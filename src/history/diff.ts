@@ -11,14 +11,14 @@ import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
 import { updatesBetween } from './updates.ts'
 
-/** The document of a trace: its fields, and what the service made of it. */
+/** The document of a trace: its fields, and its title and summary that the service has made. */
 const documentOf = ({ fields, summary }: PresentTrace) => ({
   ...fields,
   ...(summary?.title === undefined ? {} : { ai_title: summary.title }),
   ...(summary === undefined ? {} : { ai_summary: summary.summary }),
 })
 
-/** What changes the document of a trace at one moment into that of another, as RFC 6902. */
+/** The patch from the document of a trace at one moment to that at another, by RFC 6902. */
 export const traceDifference = (from: PastTrace, to: PastTrace): object[] =>
   jsonpatch.compare(documentOf(from.trace), documentOf(to.trace))
 
@@ -31,7 +31,7 @@ const namesStatement = `
 
 type NameRow = { ordinal: number; external_id: string }
 
-/** The externalIds of the messages that a trace has got between two moments, as JSON texts, in the order of their arrival. */
+/** The externalIds of the messages that a trace has got between two moments, as JSON texts, by order of arrival. */
 async function* addedBetween(
   { reads }: HistoryServices,
   from: PastTrace,
@@ -53,7 +53,7 @@ const changeText = ({ externalId, document }: PastDocument, before: PastDocument
     : [jsonText<ChangedMessage>({ externalId: JSON.stringify(externalId), patch: patchText(patch) })]
 }
 
-/** The messages that differ between two moments, as JSON texts of `{externalId, patch}`, in the order of their arrival. */
+/** The messages that differ between two moments, as JSON texts of `{externalId, patch}`, by order of arrival. */
 async function* updatedBetween(
   services: HistoryServices,
   from: PastTrace,
@@ -73,7 +73,7 @@ async function* updatedBetween(
   }
 }
 
-/** Rows that, joined by commas, are a member of an object with a list. */
+/** Rows that, joined by commas, form a member of an object with a list. */
 async function* asMember(
   name: keyof Difference['messages'],
   chunks: AsyncIterable<Chunk<string>>,
@@ -95,7 +95,7 @@ async function* asMember(
   yield { rows: [`${held}]`], weight: held.length }
 }
 
-/** The members of `messages` of a difference, as chunks of rows to be joined by commas. @throws BrokenOff */
+/** The members of `messages` of a difference, as chunks of rows that have to be joined by commas. @throws BrokenOff */
 export async function* messagesDifference(
   services: HistoryServices,
   from: PastTrace,

@@ -5,16 +5,16 @@ import { texts } from '../postgres/arrays.ts'
 import type { EventType } from './entry-types.ts'
 import type { TimelineReads } from './timeline-reads.ts'
 
-/** What a timeline shows: of one incarnation of a trace, or of a namespace. */
+/** The entries of a timeline: of one incarnation of a trace, or of a namespace. */
 export type Scope =
   | { readonly of: 'trace'; readonly id: string; readonly incarnation: bigint; readonly revision: bigint }
   | { readonly of: 'namespace'; readonly id: string; readonly traceId: string | undefined }
 
 /**
- * The keys of the last entry of the page before: its position and place, of a trace's timeline its revision and 0; and where the
- * entries of a span of time end.
+ * The keys of the last entry of the previous page: its position and place (for a trace's timeline its revision and 0), and the position
+ * where the entries of a span of time end.
  */
-export type Behind = readonly [position: bigint, place: number, end: bigint | undefined]
+export type LastKeys = readonly [position: bigint, place: number, end: bigint | undefined]
 
 export type Filter = {
   readonly order: 'asc' | 'desc'
@@ -23,7 +23,7 @@ export type Filter = {
   /** Milliseconds; `from` ≤ at < `to`. */
   readonly from: number | undefined
   readonly to: number | undefined
-  readonly behind: Behind | undefined
+  readonly after: LastKeys | undefined
   readonly limit: number
 }
 
@@ -31,7 +31,7 @@ type Entries = TimelineTables['entries']
 export type EntryRow = Omit<Entries, 'type'> & {
   readonly type: EventType
   readonly external_id: string | null
-  /** Where the entries of a span of time end, in the order of the list; null where they do not. */
+  /** The position where the entries of a span of time end, in the order of the list; null without such an end. */
   readonly span_end: bigint | null
 }
 
@@ -56,7 +56,7 @@ const addFilter = ({ param, add }: Conditions, { types, actor, from, to }: Filte
   if (types && !types.includes(MESSAGES_UPSERTED)) add('own', `e.type <> '${MESSAGES_UPSERTED}'`)
   if (types) add('types', `e.type = any(${param(texts(types))}::text[])`)
   if (actor !== undefined) add('actor', `e.actor = ${param(actor)}::text`)
-  // A sum has no index: those of a span of time are found by their positions.
+  // The sum keeps the planner from using an index: entries of a span of time are found by their positions.
   if (from !== undefined) add('from', `e.at + 0 >= ${param(from)}::int8`)
   if (to !== undefined) add('to', `e.at + 0 < ${param(to)}::int8`)
 }
@@ -67,41 +67,41 @@ const ofTrace = (scope: Extract<Scope, { of: 'trace' }>, filter: Filter): [Condi
   const { id, incarnation, revision } = scope
   add('trace', `e.stream_id = ${param(id)}::uuid`)
   add('life', `e.revision between ${param(incarnation)}::int8 and ${param(revision)}::int8`)
-  // The deletion before an incarnation has a lower revision; with the one that ends it the trace is gone.
+  // The deletion of an earlier incarnation has a lower revision; this incarnation's own deletion makes the trace unreachable.
   addFilter(conditions, filter)
   const [compare, order] = filter.order === 'asc' ? ['>', 'revision'] : ['<', 'revision desc']
-  if (filter.behind) add(`after-${filter.order}`, `e.revision ${compare} ${param(filter.behind[0])}::int8`)
+  if (filter.after) add(`after-${filter.order}`, `e.revision ${compare} ${param(filter.after[0])}::int8`)
   return [conditions, order, NO_END]
 }
 
-/** SQL for where the entries of a span of time end, and for what it refers to. */
+/** SQL for the position where the entries of a span of time end, and for its `with` clause. */
 type SpanEnd = { readonly with: string; readonly end: string }
 
 const NO_END: SpanEnd = { with: '', end: 'null::int8' }
 
 /**
- * Between which positions the entries of a span of time lie: times go up with positions nearly always, but not always. The
- * list stays in the order of positions; its first page looks up where the span begins and ends, the others go on from there.
+ * The condition for the positions of entries in a span of time. Times nearly always grow with positions, but not always. The
+ * list stays in the order of positions: its first page looks up where the span begins and ends, later pages use that end.
  */
 const addSpan = ({ param, add }: Conditions, namespaceId: string, filter: Filter): SpanEnd => {
-  const { from, to, actor, behind } = filter
+  const { from, to, actor, after } = filter
   const isAscending = filter.order === 'asc'
   const [begins, ends] = isAscending ? (['min', 'max'] as const) : (['max', 'min'] as const)
   const [near, far] = isAscending ? [from, to] : [to, from]
-  // Only one index can answer this: a sum has none, and so it is the span that is read, not the positions from one end on. Entries
-  // of a namespace with the same hash widen the bounds at most.
+  // Only one index can answer this, because a sum has none: so the span is read, and not the positions from one end. Entries of
+  // a namespace with the same hash can only widen the bounds.
   const bound = (which: 'min' | 'max') => `(
     select ${which}(s.position + 0) as position from entries s where uuid_hash(s.namespace_id) = uuid_hash(${param(namespaceId)}::uuid)
       ${from === undefined ? '' : `and s.at >= ${param(from)}::int8`} ${to === undefined ? '' : `and s.at < ${param(to)}::int8`}
   )`
-  // Without the namespace in it, the planner may read the positions of all namespaces.
+  // Without the namespace in the condition, the planner may read the positions of all namespaces.
   const isBeyond = (compare: '<=' | '>=', position: string) =>
     actor === undefined
       ? `(e.namespace_id, e.position) ${compare} (${param(namespaceId)}::uuid, ${position})`
       : `e.position ${compare} ${position}`
-  if (near !== undefined && !behind) add('begin', isBeyond(isAscending ? '>=' : '<=', bound(begins)))
+  if (near !== undefined && !after) add('begin', isBeyond(isAscending ? '>=' : '<=', bound(begins)))
   if (far === undefined) return NO_END
-  const known = behind?.[2]
+  const known = after?.[2]
   const end = known === undefined ? '(select position from span_end)' : `${param(known)}::int8`
   add(known === undefined ? 'end' : 'known-end', isBeyond(isAscending ? '<=' : '>=', end))
   return { with: known === undefined ? `with span_end as materialized ${bound(ends)}` : '', end }
@@ -116,27 +116,27 @@ const ofNamespace = (
   const { param, add } = conditions
   add('namespace', `e.namespace_id = ${param(scope.id)}::uuid`)
   if (scope.traceId !== undefined) add('one', `e.stream_id = ${param(scope.traceId)}::uuid`)
-  // What the main read models do not show yet, or not any more, is not shown here either: of a deleted trace its deletions only.
+  // Entries are shown only as far as the main read models show them: of a deleted trace only its deletions.
   add('shown', `e.position <= (select position from ${mainSchema}.reached)`)
   add('there', `(e.stream_id = e.namespace_id or e.type = 'TraceDeleted' or e.revision >= t.incarnation)`)
   addFilter(conditions, filter)
   const isAscending = filter.order === 'asc'
-  if (filter.behind) {
-    const [position, place] = filter.behind
-    const behind = `(${param(position)}::int8, ${param(place)}::int4)`
-    add(`after-${filter.order}`, `(e.position, e.place) ${isAscending ? '>' : '<'} ${behind}`)
+  if (filter.after) {
+    const [position, place] = filter.after
+    const keys = `(${param(position)}::int8, ${param(place)}::int4)`
+    add(`after-${filter.order}`, `(e.position, e.place) ${isAscending ? '>' : '<'} ${keys}`)
   }
   const end = addSpan(conditions, scope.id, filter)
   return [conditions, isAscending ? 'position, place' : 'position desc, place desc', end]
 }
 
-/** A page of entries, and one more where there are others, as far as they fit into one answer. */
+/** A page of entries that fit into one answer, and one more if there are others. */
 export const listEntries = (timeline: TimelineReads, scope: Scope, filter: Filter): Promise<EntryRow[]> => {
   const isTrace = scope.of === 'trace'
   const [conditions, order, span] = isTrace ? ofTrace(scope, filter) : ofNamespace(scope, filter, timeline.mainSchema)
   const limit = conditions.param(filter.limit + 1)
   const ordered = order.replaceAll(/(position|place|revision)/g, 'e.$1')
-  // Each trace is looked up by its key: in a plain join the planner may go through all of them.
+  // Each trace is looked up by its key: in a plain join the planner may read all of them.
   const traces = isTrace
     ? 'cross join (select null::text as external_id) t'
     : `left join lateral (

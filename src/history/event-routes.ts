@@ -24,7 +24,7 @@ const eventText = (event: RecordedEvent): JsonText<OneEvent> => {
   return jsonText({ event: text })
 }
 
-/** Single events, whole, as the log holds them. */
+/** The routes of single events, exactly as the log has them. */
 export const eventRoutes = (app: FastifyInstance, services: HistoryServices): void => {
   route(app, history, 'GET /v1/traces/{externalId}/events/{revision}', async ({ params, query, caller }) => {
     const { externalId, revision } = params

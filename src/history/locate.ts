@@ -7,13 +7,13 @@ import type { TraceName } from '../trace/locate.ts'
 import { type Resolved, type StoredDetail, detailStatement, resolveTrace } from '../trace/queries.ts'
 import type { HistoryServices } from './services.ts'
 
-/** A trace as it is now, whose past the caller may see. */
+/** A current trace whose history the caller may see. */
 export type PresentTraceRow = StoredDetail & {
-  /** The checkpoint of the snapshot that the row is of. */
+  /** The checkpoint of the snapshot that the row was read from. */
   readonly position: bigint
 }
 
-/** Who may see the past: members, also of a public trace. @throws 401, Rejected forbidden, 404 */
+/** Checks that the caller is a member, also of a public trace. @throws 401, Rejected forbidden, 404 */
 export const assertMaySeeHistory = (
   trace: Pick<Resolved, 'visibility' | 'role'>,
   caller: Pick<Caller, 'userId'> | undefined,
@@ -21,7 +21,10 @@ export const assertMaySeeHistory = (
   if (!caller) throw unauthorized()
   if (trace.role !== undefined) return
   if (trace.visibility !== 'public') throw hiddenNotFound()
-  throw new Rejected('forbidden', 'Only members of its namespace may see the history of a trace')
+  throw new Rejected(
+    'forbidden',
+    'Only members of its namespace may see the history of a trace: ask one of its admins for an invite',
+  )
 }
 
 const statement = `select d.*, c.position from (${detailStatement}) d cross join reached c`
@@ -33,8 +36,8 @@ const presentTrace = async (reads: Reads<ReadTables>, id: string): Promise<Prese
 }
 
 /**
- * The trace that a request names, for who may see its past.
- * @throws 404 when there is none, or none that the caller may know of; 401 without a caller; Rejected forbidden
+ * The trace that a request names, if the caller may see its history.
+ * @throws 404 if there is none, or the caller must not know of it; 401 without a caller; Rejected forbidden
  */
 export const traceForHistory = async (
   { reads }: Pick<HistoryServices, 'reads'>,
@@ -47,7 +50,7 @@ export const traceForHistory = async (
   return presentTrace(reads, hit.id)
 }
 
-/** The same, once the timeline shows all that the trace's row stands for. @throws Unavailable besides */
+/** The same, once the timeline shows everything up to the snapshot of the trace's row. @throws Unavailable as well */
 export const traceWithTimeline = async (
   services: Pick<HistoryServices, 'reads' | 'timeline'>,
   name: TraceName,

@@ -4,17 +4,17 @@ import { isId } from '../base/ids.ts'
 import { uuids } from '../postgres/arrays.ts'
 import { quoted, SERVICE_NAME } from './sentences.ts'
 
-/** The names that users have now. */
+/** The current names of users. */
 export type Names = {
   /** Undefined for a user without one. */
   displayName(userId: string): string | undefined
-  /** For sentences: on one line; of a user without a name the beginning of the id. */
+  /** For sentences: on one line. For a user without a name, the beginning of the id. */
   nameOf(userId: string): string
 }
 
 const statement = 'select id, display_name from users where id = any($1::uuid[])'
 
-/** The actor of what the service does by itself. */
+/** The actor in events of the service itself. */
 const SYSTEM = 'system'
 
 export const namesOf = async (reads: Pick<Reads<ReadTables>, 'rows'>, userIds: Iterable<string>): Promise<Names> => {

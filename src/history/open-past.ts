@@ -11,18 +11,18 @@ import { pastTimes } from './past-times.ts'
 import { type PastTrace, pastTrace, revisionAt } from './past.ts'
 import type { HistoryServices } from './services.ts'
 
-/** A trace with its messages as they were, for routes that show them in whichever form. */
+/** A trace with its messages as they were, for routes that show them in any form. */
 export type Past = PastTrace & {
-  /** About how many characters a chunk holds, with what is kept for the order of the list. */
+  /** About how many characters a chunk has, together with the memory for the order of the list. */
   readonly chunkWeight: number
-  /** A TraceDetail as JSON text. @throws 404 when the trace is deleted meanwhile */
+  /** A TraceDetail as JSON text. @throws 404 if the trace is deleted meanwhile */
   detail(): Promise<string>
-  /** The messages in the order of then, chunk by chunk. Its chunks throw BrokenOff when the trace is deleted meanwhile. */
+  /** The messages in their order at that time, chunk by chunk. The chunks throw BrokenOff if the trace is deleted meanwhile. */
   messages(options: PastMessagesOptions): AsyncGenerator<Chunk<MessageListRow>, void>
 }
 
 /**
- * What there was at a moment of a trace that `traceWithTimeline` has found for its caller.
+ * A trace that `traceWithTimeline` has found, as it was at a moment.
  * @throws 404 before the creation and beyond the last revision
  */
 export const openPast = async (services: HistoryServices, present: PresentTraceRow, moment: Moment): Promise<Past> => {
@@ -36,7 +36,7 @@ export const openPast = async (services: HistoryServices, present: PresentTraceR
   }
 }
 
-/** What sends a list of the past (`http/long-lists.ts`): it ends when its reader is no member any more, or the trace is gone. */
+/** Options of a list of the past (`http/long-lists.ts`), which ends if its reader is no member any more, or the trace is gone. */
 export const listOfHistory = (
   { reads }: Pick<HistoryServices, 'reads'>,
   trace: PresentTraceRow,

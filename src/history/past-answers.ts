@@ -10,7 +10,7 @@ import { traceWithTimeline } from './locate.ts'
 import { listOfHistory, openPast } from './open-past.ts'
 import type { HistoryServices } from './services.ts'
 
-/** What the routes of a trace and its messages answer about the past. */
+/** The answers about the past for the routes of a trace and its messages. */
 export const newPastAnswers = (services: HistoryServices): PastAnswers => {
   const { longLists } = services
 
@@ -23,18 +23,19 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
     const present = await found(request)
     const past = await openPast(services, present, moment)
     const detail = await past.detail()
-    await listOfHistory(services, present, request.caller).check() // what was read may have been half swept
+    await listOfHistory(services, present, request.caller).check() // the rows of a trace that is deleted meanwhile are incomplete
     return jsonText<ShownTrace>({ trace: detail, revision: String(past.revision) })
   }
 
   const messages = async (request: AskedPast, reply: FastifyReply, moment: Moment, asked: AskedMessages) => {
     const { includeParts, limit, cursor } = asked
     const present = await found(request)
-    // Time may have gone on since the first page.
+    // At the same time there may be a newer revision than on the first page: the cursor has the right one.
     const from = readCursor(present, 'past', cursor)
     const past = await openPast(services, present, from && 'at' in moment ? from : moment)
     const { revision } = past
-    if (from && from.revision !== revision) throw invalid('cursor', 'is a cursor of another revision')
+    if (from && from.revision !== revision)
+      throw invalid('cursor', 'is of another revision: use it with the query of the page before')
     if (limit === 0) return listText([], undefined, revision)
     const page = newMessagePage(limit)
     const options = { includeParts, behind: from?.behind, limit: limit === undefined ? undefined : limit + 1 }

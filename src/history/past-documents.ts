@@ -14,7 +14,7 @@ import { type Updates, updatesBetween } from './updates.ts'
 /** A message as it was. */
 export type PastDocument = TimedDocument & { readonly document: MessageDocument }
 
-/** How many messages are made together: at first, at most, and about how many characters their events may hold. */
+/** How many messages are read together: at first, at most, and about how many characters their events may have. */
 const FIRST = 32
 const MOST = 1_000
 const WANTED_WEIGHT = 1024 * 1024
@@ -22,7 +22,7 @@ const WANTED_WEIGHT = 1024 * 1024
 /** `adds` is JSON of runs: `[ordinal of the first message, its revision, how many messages]`. */
 type RunsRow = { wanted: number; adds: string }
 
-// Found by the ordinal: a sum has no index, else the planner may go through all entries of the trace for each message.
+// The sum keeps the planner from using another index than that of the ordinal, and from reading all entries of the trace.
 const addsStatement = `
   select k.ordinal as wanted, e.adds from unnest($2::int4[]) k (ordinal) cross join lateral (
     select adds from entries
@@ -30,7 +30,7 @@ const addsStatement = `
     order by ordinal desc limit 1
   ) e`
 
-/** Where the events are that added these messages. */
+/** The revisions of the events that added these messages. */
 const additions = async (
   { timeline }: Pick<HistoryServices, 'timeline'>,
   { id, incarnation, revision }: PastTrace,
@@ -56,7 +56,7 @@ const allUpdates = async (services: HistoryServices, past: PastTrace): Promise<U
   return found
 }
 
-/** Applies an event of a message to messages by ordinal. @throws BrokenOff where the message is missing */
+/** Applies an event of a message to the messages by ordinal. @throws BrokenOff if the message is missing */
 const apply = (messages: Map<number, PastDocument>, { type, data }: TraceEvent, at: number) => {
   if (type === 'MessageAdded') {
     const { externalId, ordinal, role, textContent, model, order, timestamp, parts } = data
@@ -69,7 +69,7 @@ const apply = (messages: Map<number, PastDocument>, { type, data }: TraceEvent, 
   }
 }
 
-/** Messages of one trace as they were, made from their events as decisions would make them. */
+/** The messages of one trace as they were, folded from their events as decisions fold them. */
 export const newPastDocuments = (services: HistoryServices, past: PastTrace) => {
   const { log, codec } = services
   const stream = `trace-${past.id}`
@@ -77,8 +77,8 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
   let many = FIRST
 
   /**
-   * Reads messages, those first in the list; `steps` are revisions in ascending order, of each of which the messages are given.
-   * @throws BrokenOff where an event is missing, because the trace is being erased
+   * Reads messages at revisions `steps`, in ascending order. Returns the messages at each of them.
+   * @throws BrokenOff if an event is missing, because the trace is being erased
    */
   const read = async (ordinals: readonly number[], steps: readonly bigint[] = [past.revision]) => {
     updates ??= allUpdates(services, past)
@@ -103,7 +103,7 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
     return { found, weight }
   }
 
-  /** As many of these messages as may be read at once, by ordinal, at each of some revisions; `read` says how many. */
+  /** The first of these messages, as many as may be read together (`read` says how many), by ordinal, at each of `steps`. */
   const documents = async (ordinals: readonly number[], steps?: readonly bigint[]) => {
     const some = ordinals.slice(0, many)
     const { found, weight } = await read(some, steps)
@@ -112,7 +112,7 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
     return { found, weight, read: some.length }
   }
 
-  /** The same as rows of a list of messages. */
+  /** The same messages, as rows of a list of messages. */
   const rows = async (ordinals: readonly number[], includeParts: boolean) => {
     const { found, weight, read } = await documents(ordinals)
     const rows = new Map<number, MessageListRow>(

@@ -5,38 +5,38 @@ import type { PresentTrace } from '../trace/decide.ts'
 import { type TraceTimes, stateText } from '../trace/views.ts'
 import type { Updates } from './updates.ts'
 
-/** A trace as it was. */
+/** A trace at a moment. */
 type Moment = { readonly id: string; readonly incarnation: bigint; readonly revision: bigint }
 
 type Remembered<Value> = { get(): Value | undefined; set(value: Value): void }
 
-/** What has been made of a trace as it was. */
+/** Results about a trace at a moment. */
 export type MomentMemo = {
-  /** The ordinals of its messages in the order that they had. */
+  /** The ordinals of its messages, in their order at that time. */
   readonly sortedOrdinals: Remembered<Int32Array>
   readonly updates: Remembered<Updates>
-  /** When it began and ended, where messages have moved since. */
+  /** When it had begun and ended, if messages have moved since. */
   readonly times: Remembered<TraceTimes>
-  /** The trace, where it was folded from very many events. */
+  /** The trace, if it was folded from very many events. */
   readonly trace: Remembered<PresentTrace>
 }
 
 /**
- * What has been made of the past with much work. It never changes, so the next page of a list, or another answer about the same
- * revision, takes it from here. Only who may see that past now asks for it. Of a deleted trace nothing is kept.
+ * Expensive results about the past. The past never changes, so the next page of a list, or another answer about the same revision, gets
+ * them from here. Access is checked before. Nothing of a deleted trace is kept.
  */
 export type PastMemo = {
-  /** Called before the work begins: what was begun before a deletion or a `clear`, and is set after it, is not kept. */
+  /** Called before the work begins: a result that is set after a deletion or a `clear` is not kept. */
   of(moment: Moment): MomentMemo
   observe(event: Pick<DecodedEvent, 'type' | 'streamId' | 'revision'>): void
-  /** Called when deletions may have been missed, or the log is another one: the same revisions may be other events then. */
+  /** Called if deletions may have been missed, or the log's epoch has changed: the same revisions may be other events then. */
   clear(): void
 }
 
 const MOST_BYTES = 8 * 1024 * 1024
-/** Of each value, besides what it holds. */
+/** The size of each value besides its content. */
 const ENTRY_BYTES = 500
-/** More than there are while one answer is made. */
+/** More deletions than there are while one answer is made. */
 const REMEMBERED_DELETIONS = 1_000
 
 const newMomentCache = <Value>(weigh: (value: Value) => number) =>

@@ -9,15 +9,15 @@ import { pastOrder } from './past-order.ts'
 import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
 
-/** How many messages are looked at together. */
+/** How many messages are checked for changes together. */
 const WINDOW = 1_000
-/** How many unchanged messages are read by one statement: at first, and at least once it is known how large they are. */
+/** How many unchanged messages one statement reads: the first time, and at least, once their size is known. */
 const FIRST = 64
 const FEWEST = 8
 
 export type PastMessagesOptions = {
   readonly includeParts: boolean
-  /** At most so many, from behind these keys on. Default: all. */
+  /** At most so many messages, after the one with these keys. Default: all. */
   readonly limit?: number | undefined
   readonly behind?: Keys | undefined
 }
@@ -25,7 +25,7 @@ export type PastMessagesOptions = {
 type PastReads = Pick<Reads<ReadTables>, 'rows'>
 type PresentRow = MessageListRow & { readonly revision: bigint; readonly size: bigint }
 
-/** Messages by ordinal, and about how many characters they hold. */
+/** Messages by ordinal, and about how many characters they have. */
 type Found = { readonly rows: ReadonlyMap<number, MessageListRow>; readonly weight: number }
 
 const NOTHING: Found = { rows: new Map(), weight: 0 }
@@ -38,7 +38,7 @@ const changedStatement = `
     select ordinal, revision from messages r where r.trace_id = $1 and r.incarnation = $2 and r.ordinal = k.ordinal limit 1
   ) m`
 
-/** Which of some messages have changed since. @throws BrokenOff when their trace is gone */
+/** Which of these messages have changed since. @throws BrokenOff if the trace is gone */
 const changedSince = async (reads: PastReads, past: PastTrace, ordinals: Int32Array): Promise<Set<number>> => {
   const values = [past.id, past.incarnation, int4s([...ordinals]), past.revision]
   const [row] = await reads.rows<ChangedRow & Row>('past-changed', changedStatement, values)
@@ -46,7 +46,7 @@ const changedSince = async (reads: PastReads, past: PastTrace, ordinals: Int32Ar
   return new Set(row!.changed?.split(',').map(Number))
 }
 
-/** Some messages as they are now, the first of these, as many as weigh little enough. @throws BrokenOff when their trace is gone */
+/** The first of these messages as they are now, as many as fit into a chunk. @throws BrokenOff if the trace is gone */
 const presentRows = async (
   reads: PastReads,
   { id, incarnation }: PastTrace,
@@ -60,7 +60,7 @@ const presentRows = async (
   return rows
 }
 
-/** Reads messages as they were, a piece at a time: those that have not changed as they are, the others from their events. */
+/** Reads messages as they were, some at a time: unchanged ones from their rows, the others from their events. */
 const newReader = (reads: PastReads, documents: PastDocuments, past: PastTrace, includeParts: boolean) => {
   let count = FIRST
 
@@ -80,7 +80,7 @@ const newReader = (reads: PastReads, documents: PastDocuments, past: PastTrace, 
   return { unchanged, changed: (asked: readonly number[]): Promise<Found> => documents.rows(asked, includeParts) }
 }
 
-/** Some messages in the order given, as chunks: one ends where more have to be read. */
+/** Messages in the given order, as chunks. A chunk ends where more messages have to be read. */
 async function* windowChunks(
   reader: ReturnType<typeof newReader>,
   ordinals: Int32Array,
@@ -112,12 +112,12 @@ async function* windowChunks(
   if (rows.length > 0) yield { rows, weight: found.changed.weight + found.unchanged.weight }
 }
 
-/** About how many characters the order of a trace's messages takes in memory while it is made. */
+/** About how many characters of memory the order of a trace's messages takes while it is computed. */
 export const orderWeight = ({ messageCount }: Pick<PastTrace, 'messageCount'>): number => 40 * messageCount
 
 /**
- * The messages of a trace as they were, in the order that they had then, chunk by chunk. Keeps some bytes for each message in
- * memory, besides a chunk. @throws BrokenOff when the trace is deleted meanwhile, Unavailable
+ * The messages of a trace as they were, in their order at that time, chunk by chunk. Takes some bytes of memory for each message,
+ * besides a chunk. @throws BrokenOff if the trace is deleted meanwhile, Unavailable
  */
 export async function* pastMessages(
   services: HistoryServices,

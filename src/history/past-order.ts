@@ -12,13 +12,13 @@ type SnapshotRow = { revision: bigint; position: bigint }
 type OrderRow = SnapshotRow & { ordinals: string | null }
 type KeysRow = OrderRow & { orders: string | null; timestamps: string | null }
 
-// Rows are joined in the order in which the subquery gives them, as in the list of the present.
+// Rows are joined in the order of the subquery, as in the current list.
 export const snapshot = (joined: string, listed: string) => `
   select t.revision, c.position, l.* from traces t cross join reached c cross join lateral (
     select ${joined} from (${listed}) l
   ) l where t.id = $1 and t.incarnation = $2`
 
-/** Messages `m` of then: parameters $1 to $3. */
+/** SQL for messages `m` that existed at that time; parameters $1 to $3. */
 export const ofThen = 'm.trace_id = t.id and m.incarnation = t.incarnation and m.ordinal < $3'
 
 const orderStatement = snapshot(
@@ -37,20 +37,20 @@ const keysStatement = snapshot(
 
 const numbers = (joined: string | null) => joined?.split(',').map(Number) ?? []
 
-/** A list of which so many messages have changed since is made whole at its first page, and kept for the others. */
+/** After so many changes since, the first page computes the whole order, and keeps it for the other pages. */
 const MANY_CHANGES = 1_000
 
-/** Part of a whole list of ordinals: behind the message with these keys, at most so many. */
+/** A part of a whole list of ordinals: at most so many after the message with these keys. */
 const pageOf = (sortedOrdinals: Int32Array, { limit = ALL_MESSAGES, behind }: PastOrderOptions): Int32Array => {
   const from = behind ? sortedOrdinals.indexOf(behind[2]) + 1 : 0
   return behind && from === 0 ? new Int32Array() : sortedOrdinals.subarray(from, from + limit)
 }
 
 /**
- * The messages that a trace had, by their ordinals, in the order of then: behind some keys, at most so many. That is the order
- * of now, unless something has moved messages since: the keys that these had are read from their events. Where much is done
- * for it, the whole order is kept in memory for other pages.
- * @throws BrokenOff when the trace is gone
+ * The ordinals of the messages that a trace had, in their order at that time: at most so many after some keys. It is the current order,
+ * unless messages have moved since: then their earlier keys are read from their events. If that is much work, the whole order is
+ * kept in memory for other pages.
+ * @throws BrokenOff if the trace is gone
  */
 export const pastOrder = async (
   services: HistoryServices,
@@ -73,7 +73,7 @@ export const pastOrder = async (
 
 type Statement = { readonly name: string; readonly text: string; readonly values: readonly unknown[] }
 
-/** What a statement of `snapshot` shows of now, and which messages of then have been moved since. @throws BrokenOff */
+/** The result of a statement of `snapshot`, and which of the messages at that time have moved since. @throws BrokenOff */
 export const snapshotOf = async <Found extends SnapshotRow>(
   services: HistoryServices,
   past: PastTrace,
@@ -82,13 +82,13 @@ export const snapshotOf = async <Found extends SnapshotRow>(
   const { reads, timeline } = services
   const [row] = await reads.rows<Found & Row>(name, text, [past.id, past.incarnation, past.messageCount, ...values])
   if (!row) throw new BrokenOff('its trace is gone')
-  // What has moved up to this snapshot has to be known.
+  // All moves up to this snapshot have to be known.
   await timeline.caughtUp(row.position)
   const since = await updatesBetween(services, past, past.revision, row.revision)
   return { row, since, moved: since.moved().filter((ordinal) => ordinal < past.messageCount) }
 }
 
-/** What the messages were sorted by then: the keys of now, and of those that have moved since the ones that they had. @throws BrokenOff */
+/** The sort keys of messages at that time: the current ones, and for moved messages the earlier ones. @throws BrokenOff */
 export const pastKeys = async (
   services: HistoryServices,
   past: PastTrace,
@@ -100,7 +100,7 @@ export const pastKeys = async (
   return keys
 }
 
-/** The keys of all messages of a trace, by index: some 20 bytes for each. Ordinals ascend. */
+/** The keys of all messages of a trace, about 20 bytes for each. Ordinals ascend. */
 type AllKeys = { readonly ordinals: Int32Array; readonly orders: Float64Array; readonly timestamps: Float64Array }
 
 const keysOf = ({ ordinals, orders, timestamps }: KeysRow): AllKeys => ({
@@ -117,7 +117,7 @@ const sorted = ({ ordinals, orders, timestamps }: AllKeys): Int32Array => {
     .map((index) => ordinals[index]!)
 }
 
-/** Infinity minus itself is no number. */
+/** A subtraction would not do, because Infinity minus Infinity is NaN. */
 const compareNumbers = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1)
 
 const indexOf = (ordinals: Int32Array, ordinal: number): number => {
@@ -130,7 +130,7 @@ const indexOf = (ordinals: Int32Array, ordinal: number): number => {
   return low
 }
 
-/** Gives messages the keys that they had. */
+/** Sets the earlier keys of moved messages. */
 const setKeys = async (
   documents: PastDocuments,
   { ordinals, orders, timestamps }: AllKeys,

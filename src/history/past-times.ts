@@ -19,7 +19,7 @@ export const timesStatement = snapshot(
 const timesIn = (timestamps: Float64Array): TraceTimes => {
   let [startedAt, endedAt] = [Infinity, -Infinity]
   for (const timestamp of timestamps) {
-    if (timestamp === Infinity) continue // it has none
+    if (timestamp === Infinity) continue // a message without a timestamp
     startedAt = Math.min(startedAt, timestamp)
     endedAt = Math.max(endedAt, timestamp)
   }
@@ -44,7 +44,7 @@ const find = async (services: HistoryServices, past: PastTrace): Promise<TraceTi
   return times
 }
 
-/** When a trace had begun and ended, as the messages said that it had then. @throws 404 when it is deleted meanwhile */
+/** When a trace had begun and ended, by the messages that it had then. @throws 404 if it is deleted meanwhile */
 export const pastTimes = async (services: HistoryServices, past: PastTrace): Promise<TraceTimes> => {
   try {
     return await find(services, past)

@@ -13,20 +13,20 @@ import type { HistoryServices } from './services.ts'
 /** A trace as it was right after an append. */
 export type PastTrace = {
   readonly id: string
-  /** The incarnation of the trace that it is of: the revision of its first event. */
+  /** The trace's incarnation: the revision of its first event. */
   readonly incarnation: bigint
   /** The last revision of the append. */
   readonly revision: bigint
   readonly trace: PresentTrace
-  /** How many messages it had: those whose ordinals are below. */
+  /** How many messages it had. Their ordinals are lower than this. */
   readonly messageCount: number
-  /** The slug of its namespace; empty where that is not known. */
+  /** The slug of its namespace; empty if it is unknown. */
   readonly slug: string
 }
 
 type ThroughRow = { through: bigint }
 
-// The revision is that of an entry, or one of a chunk of its first event, or lies between two: of records that a crash has left unfinished nothing is shown.
+// The revision is that of an entry, of a chunk of its first event, or of a record that a crash has left, which is not shown.
 const atRevision = `
   select coalesce(
     (select e.through from (
@@ -42,7 +42,7 @@ const atTime = `
   select through from entries where stream_id = $1 and revision between $2 and $3 and at <= $4
   order by revision desc limit 1`
 
-/** The last revision of the append that a moment shows. @throws 404 before the creation and beyond the last revision */
+/** The last revision of the append at a moment. @throws 404 before the creation and beyond the last revision */
 export const revisionAt = async (
   { timeline }: Pick<HistoryServices, 'timeline'>,
   { id, incarnation, revision }: PresentTraceRow,
@@ -61,7 +61,7 @@ export const revisionAt = async (
 
 type EventRow = { type: string; revision: bigint; at: bigint; actor: string | null; data: string | null }
 
-/** The last entry of messages, the last with counts, or the last with new ones. */
+/** The last entry of messages, the last one with counts, or the last one with new messages. */
 type PartRow = EventRow & { part: 'last' | 'counts' | 'new'; adds: string | null }
 
 const part = (name: PartRow['part'], condition: string) => `
@@ -75,10 +75,10 @@ const partsStatement = [
   part('new', 'ordinal is not null'),
 ].join(' union all ')
 
-/** How many events of a trace itself are read together. */
+/** How many of a trace's own events are read together. */
 const OWN_EVENTS = 1_000
 
-// Behind the revision $2, as many as fit into the memory of one answer.
+// After the revision $2, as many as fit into the memory of one answer.
 const ownStatement = weighedRows(
   `select type, revision, at, actor, data, 100 + coalesce(octet_length(data::text), 0) as weight from entries
    where stream_id = $1 and revision > $2 and revision <= $3 and type <> '${MESSAGES_UPSERTED}'
@@ -92,10 +92,10 @@ const evolved = (state: TraceState, { type, at, actor, data }: EventRow): TraceS
     ...(actor ? { actor: { userId: actor } } : {}),
   })
 
-/** Up to so many chunks are read before they count as much work. */
+/** Reading more chunks than this counts as much work. */
 const FEW_CHUNKS = 1
 
-/** A trace after its own events, and the newest counts of its messages in their place; a chunk at a time, however many they are. */
+/** A trace folded from its own events and the newest counts of its messages, chunk by chunk. */
 const folded = async (
   { timeline, longLists }: Pick<HistoryServices, 'timeline' | 'longLists'>,
   { id, incarnation, revision }: Pick<PastTrace, 'id' | 'incarnation' | 'revision'>,
@@ -113,7 +113,7 @@ const folded = async (
     state = evolved(state, row)
   }
   let rows = await read(incarnation - 1n)
-  if (rows[0]?.type !== 'TraceCreated') throw notFound() // its rows are being swept
+  if (rows[0]?.type !== 'TraceCreated') throw notFound() // its rows are being deleted
   let chunks = 0
   for (; rows.length > 0; chunks += 1) {
     for (const row of rows) take(row)
@@ -127,7 +127,7 @@ const folded = async (
   return { trace: state.trace, wasMuch: chunks > FEW_CHUNKS }
 }
 
-/** Only members see the past: those of one namespace take turns with those of others. */
+/** The past is only for members: those of one namespace take turns with those of others. */
 export const clientsOf = (namespaceId: string): Client => ({
   id: `namespace:${namespaceId}`,
   net: `namespace:${namespaceId}`,
@@ -136,15 +136,15 @@ export const clientsOf = (namespaceId: string): Client => ({
 /** The entry with the newest counts, as the event that recorded them. */
 const countsOf = (row: PartRow | undefined): EventRow | undefined => row && { ...row, type: 'MessagesCounted' }
 
-/** How many messages there were after an entry with new ones. */
+/** How many messages there were after an entry with new messages. */
 const messagesAfter = (adds: string | null): number => {
   const [ordinal, , length] = (JSON.parse(adds ?? '[[0,0,0]]') as [number, number, number][]).at(-1)!
   return ordinal + length
 }
 
 /**
- * A trace after the append that ends at this revision. The model has the name that was recorded with it, else the one that the
- * registry has now: so the last revision shows what the present shows.
+ * A trace after the append that ends at this revision. The model's name is the recorded one, or the current one of the registry if none
+ * was recorded, so that the last revision shows the same as the trace now.
  */
 export const pastTrace = async (
   services: Pick<HistoryServices, 'timeline' | 'models' | 'memo' | 'longLists'>,

@@ -3,8 +3,8 @@ import type { PatchOperation } from '../base/json/patch-operation.ts'
 import type { TraceFields } from '../trace/decide.ts'
 import type { EventType } from './entry-types.ts'
 
-/** What a sentence is made of. `data` is that of the event, without secrets; names are those of now. */
-export type Told = {
+/** What a sentence is made from: the data of the event, without secrets, and current names. */
+export type SentenceInput = {
   readonly type: EventType
   readonly actor: string | undefined
   readonly data: unknown
@@ -28,7 +28,7 @@ export const quoted = (text: string): string => {
   return `“${shown}”`
 }
 
-/** Who did what has no actor. */
+/** The name of the actor in sentences about events without an actor. */
 export const SERVICE_NAME = 'Tracebook'
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
@@ -36,7 +36,7 @@ const counted = (count: number, what: string) => `${count} ${what}${count === 1 
 const listed = (parts: readonly string[]) =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 
-/** What a trace says of itself; for `visibility` there is a sentence of its own. */
+/** Fields of a trace; `visibility` has a sentence of its own. */
 type Field = Exclude<keyof TraceFields, 'visibility'>
 
 const fieldNames: { readonly [Name in Field]-?: string } = {
@@ -65,7 +65,7 @@ const changeOf = (operation: PatchOperation): string => {
 const changes = (patch: readonly PatchOperation[]) =>
   patch.length === 0 ? 'uploaded the trace again without a change' : listed(patch.map(changeOf))
 
-const messages = ({ added, updated }: Told) => {
+const messages = ({ added, updated }: SentenceInput) => {
   if (updated === 0) return `${counted(added, 'message')} added`
   return added === 0
     ? `${counted(updated, 'message')} changed`
@@ -83,7 +83,7 @@ const kept = ({ retentionDays }: Data<'RetentionChanged'>) =>
     ? 'decided that the namespace keeps its traces for ever'
     : `decided that the namespace keeps traces for ${counted(retentionDays, 'day')} after their last change`
 
-const joined = ({ data, actor, nameOf }: Told): string => {
+const joined = ({ data, actor, nameOf }: SentenceInput): string => {
   const { userId, role, invitedBy, code } = data as Data<'MemberJoined'>
   const who = nameOf(userId)
   const as = role === 'admin' ? 'an admin' : 'a member'
@@ -92,7 +92,7 @@ const joined = ({ data, actor, nameOf }: Told): string => {
   return actor === undefined || actor === userId ? `${who} became ${as}` : `${nameOf(actor)} made ${who} ${as}`
 }
 
-const roleChanged = ({ data, actor, nameOf }: Told): string => {
+const roleChanged = ({ data, actor, nameOf }: SentenceInput): string => {
   const { userId, role } = data as Data<'MemberRoleChanged'>
   const as = role === 'admin' ? 'an admin' : 'a member without the rights of an admin'
   return actor === undefined || actor === userId
@@ -110,9 +110,9 @@ const invited = ({ code, role, maxUses = 1 }: Data<'InviteCreated'>) => {
   return `made the invite ${code} for ${uses} ${role}${maxUses === 1 ? '' : 's'}`
 }
 
-/** One English sentence in the past tense, on one line. */
-export const sentenceOf = (told: Told): string => {
-  const { type, data, actor, nameOf } = told
+/** An English sentence in the past tense, on one line. */
+export const sentenceOf = (input: SentenceInput): string => {
+  const { type, data, actor, nameOf } = input
   const who = actor === undefined ? SERVICE_NAME : nameOf(actor)
   switch (type) {
     case 'TraceCreated': {
@@ -126,7 +126,7 @@ export const sentenceOf = (told: Told): string => {
     case 'TraceDeleted':
       return deleted(who, data as Data<'TraceDeleted'>)
     case 'MessagesUpserted':
-      return `${messages(told)} by ${who}`
+      return `${messages(input)} by ${who}`
     case 'NamespaceCreated':
       return `${who} created the namespace ${quoted((data as Data<'NamespaceCreated'>).displayName)}`
     case 'NamespaceUpdated':
@@ -136,9 +136,9 @@ export const sentenceOf = (told: Told): string => {
     case 'RetentionChanged':
       return `${who} ${kept(data as Data<'RetentionChanged'>)}`
     case 'MemberJoined':
-      return joined(told)
+      return joined(input)
     case 'MemberRoleChanged':
-      return roleChanged(told)
+      return roleChanged(input)
     case 'MemberRemoved': {
       const { userId } = data as Data<'MemberRemoved'>
       return userId === actor ? `${who} left the namespace` : `${who} removed ${nameOf(userId)} from the namespace`
@@ -150,8 +150,8 @@ export const sentenceOf = (told: Told): string => {
   }
 }
 
-/** The ids of all users that the sentence of an event names. */
-export const usersIn = ({ actor, data }: Pick<Told, 'actor' | 'data'>): string[] => {
+/** The ids of all users in the sentence of an event. */
+export const usersIn = ({ actor, data }: Pick<SentenceInput, 'actor' | 'data'>): string[] => {
   const { userId, invitedBy } = (data ?? {}) as { userId?: string; invitedBy?: string }
   return [actor, userId, invitedBy].filter((id) => id !== undefined)
 }

@@ -7,7 +7,7 @@ import type { ModelRegistry } from '../models/registry.ts'
 import type { PastMemo } from './past-memo.ts'
 import type { TimelineReads } from './timeline-reads.ts'
 
-/** What answers about the past need. */
+/** The parts of the service that answers about the past need. */
 export type HistoryServices = {
   readonly reads: Reads<ReadTables>
   readonly timeline: TimelineReads

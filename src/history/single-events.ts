@@ -8,7 +8,7 @@ import type { TraceName } from '../trace/locate.ts'
 import { traceForHistory } from './locate.ts'
 import type { HistoryServices } from './services.ts'
 
-/** What finds single events for those who may see them. */
+/** The parts of the service that find single events. */
 export type EventServices = Pick<HistoryServices, 'reads' | 'codec'> & {
   readonly log: Pick<HistoryServices['log'], 'read'>
 }
@@ -20,8 +20,8 @@ const eventAt = async ({ log }: EventServices, stream: string, revision: bigint)
 }
 
 /**
- * An event of a trace, for members of its namespace. Those of an earlier trace with the same externalId are none of this one's.
- * @throws 404 where there is none, or it was erased; 401 without a caller; Rejected forbidden
+ * An event of a trace, for members of its namespace. Events of an earlier trace with the same externalId count as missing.
+ * @throws 404 if there is none, or it was erased; 401 without a caller; Rejected forbidden
  */
 export const eventOfTrace = async (
   services: EventServices,
@@ -34,7 +34,7 @@ export const eventOfTrace = async (
   return eventAt(services, `trace-${trace.id}`, revision)
 }
 
-/** One of a namespace's own events, for its admins. @throws 404, Rejected forbidden */
+/** An event of a namespace itself, for its admins. @throws 404, Rejected forbidden */
 export const eventOfNamespace = async (
   services: EventServices,
   slug: string,
@@ -48,7 +48,7 @@ export const eventOfNamespace = async (
 type TombstoneRow = { revision: bigint }
 const deletionStatement = 'select revision from trace_tombstones where id = $1'
 
-/** The newest deletion of a trace of a namespace, for its admins. @throws 404 where none is known, Rejected forbidden */
+/** The newest deletion of a trace of a namespace, for its admins. @throws 404 if there is none, Rejected forbidden */
 export const deletionOfTrace = async (
   services: EventServices,
   slug: string,

@@ -4,25 +4,25 @@ import { type Row, openReads } from '../engine/reads.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
 
-/** Queries over the timeline. Every call may throw `Unavailable`, also while the timeline is being built. */
+/** Queries over the timeline. Every call may throw `Unavailable`, for example while the timeline is being built. */
 export type TimelineReads = {
-  /** Runs a prepared statement over the timeline's tables; a name must always come with the same text. */
+  /** Runs a prepared statement over the timeline's tables. A name must always have the same text. */
   rows<T extends Row>(name: string, text: string, values: readonly unknown[]): Promise<T[]>
-  /** The schema of the main read models, which statements may join: both are in one database. */
+  /** The schema of the main read models in the same database, which statements may join. */
   readonly mainSchema: string
   /**
-   * Resolves when the timeline shows all that this node has seen so far, and the position.
-   * @throws Unavailable when it takes too long
+   * Resolves when the timeline shows everything that this node has seen, and everything up to the position.
+   * @throws Unavailable if that takes too long
    */
   caughtUp(position: bigint): Promise<void>
-  /** @throws InQuarantine when one of these streams is in quarantine, so that its rows may be wrong */
+  /** @throws InQuarantine if one of these streams is in quarantine, so that its rows may be wrong */
   assertNotQuarantined(...streams: string[]): void
   close(): Promise<void>
 }
 
 export type TimelineReadsOptions = {
   readonly url: string
-  /** The timeline's group; undefined where this service has none. */
+  /** The timeline's group; undefined if this service has none. */
   readonly group: OpenGroup | undefined
   readonly mainSchema: string
   readonly size: number
@@ -33,7 +33,7 @@ export type TimelineReadsOptions = {
 
 const none = (mainSchema: string): TimelineReads => {
   const refuse = () => {
-    throw new Unavailable('this service keeps no timeline')
+    throw new Unavailable('this service has no timeline')
   }
   return {
     mainSchema,
@@ -44,7 +44,7 @@ const none = (mainSchema: string): TimelineReads => {
   }
 }
 
-/** Opens a small pool of its own, so that long questions about the past hold up nothing else. */
+/** Opens a small pool of its own, so that long queries about the past delay nothing else. */
 export const openTimelineReads = (options: TimelineReadsOptions): TimelineReads => {
   const { url, group, mainSchema, size, head, lastSeen } = options
   if (!group) return none(mainSchema)

@@ -10,7 +10,7 @@ import { arrayTexts } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { traceId } from '../base/ids.ts'
 import { idOfSlug, namespaceOfAdmin } from '../namespace/queries.ts'
-import { type Behind, type EntryRow, type Filter, type Scope, listEntries } from './entry-queries.ts'
+import { type EntryRow, type Filter, type LastKeys, type Scope, listEntries } from './entry-queries.ts'
 import { traceWithTimeline } from './locate.ts'
 import { namesOf } from './names.ts'
 import { listOfHistory } from './open-past.ts'
@@ -20,7 +20,7 @@ import { entryText } from './views.ts'
 
 const DEFAULT_LIMIT = 100
 
-/** What the queries of both timelines have. */
+/** The queries of both timelines. */
 type Query = {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
@@ -35,17 +35,17 @@ const MAX_KEY = 2n ** 63n
 const Position = z.string().regex(/^\d{1,19}$/)
 const Cursor = z.tuple([z.enum(['trace', 'namespace']), Position, z.int32(), Position.nullable()])
 
-/** @throws 400 for a cursor that is none of such a list */
-const behindOf = (cursor: string | undefined, of: Scope['of']): Behind | undefined => {
+/** @throws 400 for an invalid cursor */
+const keysOf = (cursor: string | undefined, of: Scope['of']): LastKeys | undefined => {
   if (cursor === undefined) return undefined
-  const keys = decodeCursor(cursor, Cursor)
-  const end = typeof keys?.[3] === 'string' ? BigInt(keys[3]) : undefined
-  if (keys?.[0] !== of || BigInt(keys[1]) >= MAX_KEY || (end ?? 0n) >= MAX_KEY)
-    throw invalid('cursor', 'is not a cursor of this list')
-  return [BigInt(keys[1]), keys[2], end]
+  const decoded = decodeCursor(cursor, Cursor)
+  const end = typeof decoded?.[3] === 'string' ? BigInt(decoded[3]) : undefined
+  if (decoded?.[0] !== of || BigInt(decoded[1]) >= MAX_KEY || (end ?? 0n) >= MAX_KEY)
+    throw invalid('cursor', 'is not a cursor of this list: use the one of the page before')
+  return [BigInt(decoded[1]), decoded[2], end]
 }
 
-const cursorBehind = (of: Scope['of'], { revision, position, place, span_end: end }: EntryRow) =>
+const cursorAfter = (of: Scope['of'], { revision, position, place, span_end: end }: EntryRow) =>
   of === 'trace'
     ? encodeCursor(of, String(revision), 0, null)
     : encodeCursor(of, String(position), place, end === null ? null : String(end))
@@ -53,10 +53,10 @@ const cursorBehind = (of: Scope['of'], { revision, position, place, span_end: en
 const filterOf = (query: Query, first: 'asc' | 'desc', of: Scope['of']): Filter => ({
   order: query.order ?? first,
   types: query.type,
-  actor: query.actor?.toWellFormed().replaceAll('\0', '\ufffd'), // no user has such an id, and no column can hold it
+  actor: query.actor?.toWellFormed().replaceAll('\0', '\ufffd'), // no user has such an id, and PostgreSQL refuses it
   from: query.from,
   to: query.to,
-  behind: behindOf(query.cursor, of),
+  after: keysOf(query.cursor, of),
   limit: query.limit ?? DEFAULT_LIMIT,
 })
 
@@ -64,7 +64,7 @@ const filterOf = (query: Query, first: 'asc' | 'desc', of: Scope['of']): Filter 
 export const timelineRoutes = (app: FastifyInstance, services: HistoryServices): void => {
   const { reads, timeline } = services
 
-  /** `check` is called once the entries are read: those of a trace that is deleted meanwhile may have been half swept. */
+  /** `check` is called after reading, because the rows of a trace that is deleted meanwhile may be incomplete. */
   const list = async (scope: Scope, filter: Filter, check: () => Promise<void>): Promise<JsonTexts<EntryList>> => {
     if (filter.limit === 0) return jsonTexts({ events: '[]', nextCursor: undefined })
     const rows = await listEntries(timeline, scope, filter)
@@ -77,7 +77,7 @@ export const timelineRoutes = (app: FastifyInstance, services: HistoryServices):
     const count = fittingTexts(texts, filter.limit)
     return jsonTexts({
       events: arrayTexts(texts.slice(0, count)),
-      nextCursor: rows.length > count ? `"${cursorBehind(scope.of, rows[count - 1]!)}"` : undefined,
+      nextCursor: rows.length > count ? `"${cursorAfter(scope.of, rows[count - 1]!)}"` : undefined,
     })
   }
 
@@ -98,7 +98,7 @@ export const timelineRoutes = (app: FastifyInstance, services: HistoryServices):
     timeline.assertNotQuarantined(`namespace-${id}`)
     await timeline.caughtUp(0n)
     const traceIdOf = query.trace === undefined ? undefined : traceId(id, query.trace)
-    // Who has ceased to be an admin meanwhile must not see what came after.
+    // A caller who is no admin any more must not see newer entries.
     return list({ of: 'namespace', id, traceId: traceIdOf }, filter, async () => void (await assertAdmin()))
   })
 }

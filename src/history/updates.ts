@@ -2,17 +2,17 @@ import type { Row } from '../engine/reads.ts'
 import type { Revision } from '../log/log.ts'
 import type { TimelineReads } from './timeline-reads.ts'
 
-/** Where the events are that changed messages of a trace, twelve bytes for each. */
+/** The changes of a trace's messages, by their revisions: twelve bytes for each. */
 export type Updates = {
   /** How many changes there are. */
   readonly count: number
-  /** About how much memory they take. */
+  /** About how many bytes of memory they take. */
   readonly bytes: number
-  /** The revisions of a message's changes, in order. */
+  /** The revisions of a message's changes, ascending. */
   of(ordinal: number): Revision[]
-  /** The ordinals of the messages that were changed, in order. */
+  /** The ordinals of the changed messages, ascending. */
   ordinals(): number[]
-  /** Those of which a change moved them in the list, in order. */
+  /** The ordinals of messages that a change has moved in the list, ascending. */
   moved(): number[]
 }
 
@@ -20,13 +20,13 @@ type UpdatesRow = { revision: bigint; updates: string }
 
 const CHUNK = 5_000
 
-// Behind the revision $2, up to the revision $3.
+// After the revision $2, up to the revision $3.
 const statement = `
   select revision, updates from entries
   where stream_id = $1 and updates is not null and revision > $2 and revision <= $3
   order by revision limit ${CHUNK}`
 
-/** Three columns: of a change the ordinal of its message, its revision, and 1 where it moved the message in the list. */
+/** Three columns: for each change the ordinal of its message, its revision, and 1 if it has moved the message in the list. */
 type Changes = { readonly ordinals: number[]; readonly revisions: number[]; readonly moves: (0 | 1)[] }
 
 const newUpdates = ({ ordinals: all, revisions: unsorted, moves }: Changes): Updates => {
@@ -56,7 +56,7 @@ const newUpdates = ({ ordinals: all, revisions: unsorted, moves }: Changes): Upd
   }
 }
 
-/** The changes of messages behind a revision of their trace, up to another one. */
+/** The changes of messages after one revision of their trace, up to another. */
 export const updatesBetween = async (
   { timeline }: { readonly timeline: Pick<TimelineReads, 'rows'> },
   { id }: { readonly id: string },
@@ -64,8 +64,8 @@ export const updatesBetween = async (
   upTo: bigint,
 ): Promise<Updates> => {
   const changes: Changes = { ordinals: [], revisions: [], moves: [] }
-  for (let behind = after; ;) {
-    const rows = await timeline.rows<UpdatesRow & Row>('past-updates', statement, [id, behind, upTo])
+  for (let reached = after; ;) {
+    const rows = await timeline.rows<UpdatesRow & Row>('past-updates', statement, [id, reached, upTo])
     for (const { updates } of rows) {
       for (const [ordinal, revision, moved] of JSON.parse(updates) as [number, number, 0 | 1][]) {
         changes.ordinals.push(ordinal)
@@ -74,6 +74,6 @@ export const updatesBetween = async (
       }
     }
     if (rows.length < CHUNK) return newUpdates(changes)
-    behind = rows.at(-1)!.revision
+    reached = rows.at(-1)!.revision
   }
 }

@@ -21,18 +21,21 @@ const traceOf = ({ stream_id, external_id, type }: EntryRow, data: Data) => {
 
 const asText = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
 
-/** An Entry as JSON text; with its trace in the timeline of a namespace. */
+/** An Entry as JSON text; in the timeline of a namespace with its trace. */
 export const entryText = (row: EntryRow, names: Names, namesTrace: boolean): JsonText<Entry> => {
   const data = JSON.parse(row.data ?? '{}') as Data
   const { type, actor, added, updated } = row
   const isDeletion = type === OF_DELETION
-  const told = { type, actor: actor ?? undefined, data, added: added ?? 0, updated: updated ?? 0, nameOf: names.nameOf }
+  const input = {
+    ...{ type, actor: actor ?? undefined, data, nameOf: names.nameOf },
+    ...{ added: added ?? 0, updated: updated ?? 0 },
+  }
   return jsonText({
     revision: String(row.revision),
     type: `"${type satisfies EntryType}"`,
     at: String(row.at),
     actor: actor === null ? undefined : JSON.stringify({ userId: actor, displayName: names.displayName(actor) }),
-    text: JSON.stringify(sentenceOf(told)),
+    text: JSON.stringify(sentenceOf(input)),
     trace: namesTrace && row.stream_id !== row.namespace_id ? traceOf(row, data) : undefined,
     messages: added === null ? undefined : JSON.stringify({ added, updated }),
     patch: asText(data.patch),

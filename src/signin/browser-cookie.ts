@@ -15,7 +15,7 @@ export const readBrowserCookie = ({ headers }: FastifyRequest, config: HttpConfi
 
 /**
  * Sets a random cookie in the browser where a sign-in was started or is to be confirmed, and returns its value: the sign-in
- * can only go on in that browser. Several sign-ins at once share one cookie.
+ * can only continue in that browser. Several sign-ins share one cookie.
  */
 export const ensureBrowserCookie = (request: FastifyRequest, reply: FastifyReply, config: HttpConfig): string => {
   const value = readBrowserCookie(request, config) ?? randomBytes(32).toString('base64url')

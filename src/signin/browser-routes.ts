@@ -23,10 +23,10 @@ import { BROWSER, ownPageUrl, withParameters } from './redirect.ts'
 
 const LIFETIME_MS = 60 * 1_000
 
-/** Pages, and what their forms post to. */
+/** Pages, and the targets of their forms. */
 const pages = { limit: 'sign-in', htmlPage: true } as const
 
-/** Routes by which a client that is signed in signs in a browser as the same user, with a one-time code. */
+/** Routes by which a client with a session signs in a browser as the same user, with a one-time code. */
 export const browserRoutes = (app: FastifyInstance, service: SessionServices): void => {
   startRoute(app, service)
   pageRoute(app, service)
@@ -34,14 +34,14 @@ export const browserRoutes = (app: FastifyInstance, service: SessionServices): v
 }
 
 /**
- * The origin where the page is opened: that of `PUBLIC_URL`, else the one that the client has reached.
- * @throws HttpError forbidden for one where browsers do not keep the cookie
+ * The origin of the page: that of `PUBLIC_URL`, otherwise the one that the client has reached.
+ * @throws HttpError forbidden for an origin where browsers do not keep the cookie
  */
 const pageOrigin = (app: FastifyInstance, { config }: SessionServices, request: FastifyRequest): string => {
   const origin = (config.PUBLIC_URL === undefined ? targetOrigin(request) : undefined) ?? originOf(app, config)
   const { protocol, hostname } = new URL(origin)
   if (protocol === 'https:' || isLoopback(hostname) || !cookieNameOf(config).startsWith('__Host-')) return origin
-  throw new HttpError('forbidden', 'Browsers stay signed in over https:// only: set PUBLIC_URL to such an address')
+  throw new HttpError('forbidden', 'Browsers keep the sign-in over https:// only: set PUBLIC_URL to such an address')
 }
 
 const startRoute = (app: FastifyInstance, service: SessionServices) => {
@@ -55,7 +55,7 @@ const startRoute = (app: FastifyInstance, service: SessionServices) => {
       const { redirectTo } = request.query
       const target = redirectTo === undefined ? undefined : ownPageUrl(redirectTo, origin)
       if (redirectTo !== undefined && target === undefined)
-        throw invalid('redirectTo', 'must be a page of this service')
+        throw invalid('redirectTo', 'must be a page of this service: its path, or its address')
       const terms = { ...codeTermsOf(caller), ...(target === undefined ? {} : { redirectTo: target }) }
       const { code, expiresAt } = await service.codes.make('browser', terms, LIFETIME_MS)
       reply.header('cache-control', 'no-store')
@@ -65,7 +65,7 @@ const startRoute = (app: FastifyInstance, service: SessionServices) => {
   )
 }
 
-/** A user for the page: with the slug of the namespace that is their own. */
+/** A user for the page, with the slug of their own namespace. */
 const namedUser = async ({ reads }: SessionServices, userId: string): Promise<NamedUser> => {
   const [user, { active }] = await Promise.all([userById(reads, userId), userAndNamespace(reads, userId)])
   return { user, namespaceSlug: active?.slug }
@@ -112,7 +112,7 @@ const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
     reply: FastifyReply,
   ) => {
     if (!isFromOwnPage(app, config, request))
-      throw new HttpError('forbidden', 'This does not come from the page that asks: open it again')
+      throw new HttpError('forbidden', 'This request does not come from the page with the button: open the page again')
     assertWritable()
     const { code } = request.body
     const stored = await findCode(service, 'browser', givenCode(service, request, code))

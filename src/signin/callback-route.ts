@@ -14,8 +14,7 @@ import type { Codehost } from './codehost.ts'
 import type { Secrets, SignInRequest } from './handshakes.ts'
 import { sendFailure, sendUnknownSignIn } from './problems.ts'
 import { CALLBACK, CONFIRM, withParameters } from './redirect.ts'
-import { reviewSignIn } from './review.ts'
-import { completeSignIn } from './complete-sign-in.ts'
+import { completeSignIn, reviewSignIn } from './complete-sign-in.ts'
 import type { CodehostServices } from './services.ts'
 
 type CallbackRequest = RouteRequest<(typeof signIns)[`GET ${typeof CALLBACK}`]>
@@ -35,7 +34,7 @@ const assertSameBrowser = (
   if (browserKey === undefined) return
   const cookie = readBrowserCookie(request, config)
   if (cookie !== undefined && isEqual(sha256(cookie), browserKey)) return
-  throw new HttpError('forbidden', 'This sign-in began in another browser: sign in again')
+  throw new HttpError('forbidden', 'This sign-in was started in another browser: sign in again')
 }
 
 /** The route that the code host redirects browsers to. */
@@ -45,13 +44,15 @@ export const callbackRoute = (app: FastifyInstance, service: CodehostServices, c
   const identify = async (request: CallbackRequest, { signIn, secrets }: ClaimedSignIn) => {
     assertSameBrowser(request, signIn, config)
     const { code, error, state, iss } = request.query
-    if (error !== undefined) throw new HttpError('forbidden', 'The code host was not allowed to say who you are')
-    if (code === undefined) throw new HttpError('invalid_request', 'The code host gave no code')
+    if (error !== undefined)
+      throw new HttpError('forbidden', 'You did not allow the code host to identify you: sign in again, and allow it')
+    if (code === undefined)
+      throw new HttpError('invalid_request', 'The redirect of the code host has no code: sign in again')
     const parameters = { code, state: state!, ...(iss === undefined ? {} : { iss }) }
     return codehost.identify(withParameters(`${originOf(app, config)}${CALLBACK}`, parameters), secrets)
   }
 
-  /** Asks the user before anything is joined: the sign-in may have been started by another person. */
+  /** Asks the user before the account is linked, because another person may have started the sign-in. */
   const askToConfirm = async (
     request: CallbackRequest,
     reply: FastifyReply,

@@ -13,7 +13,7 @@ export type Codehost = {
   authorizeUrl(secrets: Secrets, redirectUri: string): Promise<string>
   /**
    * The account of the user, from the URL of the code host's redirect, which contains the authorization code.
-   * @throws HttpError invalid_request when the code host refuses the code, or its response does not check
+   * @throws HttpError invalid_request if the code host refuses the code, or its response is invalid
    */
   identify(callback: string, secrets: Secrets): Promise<Credential>
 }
@@ -26,7 +26,7 @@ const isRefusal = (error: unknown): boolean => {
   return error instanceof client.ClientError && refusals.includes(error.code ?? '')
 }
 
-/** The error without its properties: those hold whole responses with tokens, which must not be logged. */
+/** The error without its properties, which contain whole responses with tokens that must not be logged. */
 const withoutResponse = (error: unknown): Error => {
   const { name, message, code, cause } = error as Error & { code?: string; cause?: { code?: string } }
   return new Error([name, message, code, cause?.code].filter((word) => word !== undefined).join(': '))
@@ -37,7 +37,8 @@ const translateErrors = async <T>(work: () => Promise<T>): Promise<T> => {
     return await work()
   } catch (error) {
     if (error instanceof HttpError) throw error
-    if (isRefusal(error)) throw new HttpError('invalid_request', 'The code host does not confirm this sign-in')
+    if (isRefusal(error))
+      throw new HttpError('invalid_request', 'The code host has refused this sign-in: sign in again')
     throw new Unavailable('the code host cannot be reached', false, withoutResponse(error))
   }
 }

@@ -1,24 +1,50 @@
 import { afterStored } from '../engine/rejected.ts'
-import type { Joining } from '../session/joining.ts'
+import { type Joining, resolveJoining } from '../session/joining.ts'
+import { findIdentity } from '../session/queries.ts'
 import { signIn } from '../session/sign-in.ts'
 import type { NewSession } from '../contract/sessions.ts'
+import type { SignInReview } from '../contract/signin.ts'
 import type { Credential } from '../user/decide.ts'
 import { refresh } from '../user/decide.ts'
+import { userById } from '../user/queries.ts'
 import type { SignInRequest } from './handshakes.ts'
 import type { CodehostServices } from './services.ts'
 
 /** The credential of the device that a sign-in was started on. */
-export const deviceCredential = ({ deviceKey: key }: SignInRequest): Credential => ({
+const deviceCredential = ({ deviceKey: key }: SignInRequest): Credential => ({
   type: 'device',
   key,
   profile: {},
 })
 
+/** What completing a sign-in would do now: to which user it links the account, and the view of that for the user. */
+export const reviewSignIn = async (
+  { reads }: Pick<CodehostServices, 'reads'>,
+  signIn: SignInRequest,
+  credential: Credential,
+): Promise<{ readonly joining: Joining; readonly review: SignInReview }> => {
+  const [found, device] = await Promise.all([
+    findIdentity(reads, credential),
+    findIdentity(reads, deviceCredential(signIn)),
+  ])
+  const joining = resolveJoining(found.user, device.user)
+  const { providerData } = credential.profile
+  const common = {
+    account: providerData ?? { login: '' },
+    ...(signIn.deviceName === undefined ? {} : { deviceName: signIn.deviceName }),
+    joining: joining.is,
+  }
+  if (joining.is === 'new') return { joining, review: common }
+  const slug = (found.user ?? device.user)?.active?.slug
+  const user = await userById(reads, joining.userId)
+  return { joining, review: { ...common, user, ...(slug === undefined ? {} : { namespaceSlug: slug }) } }
+}
+
 /**
  * Starts the session of a completed sign-in. A new identity is linked to the device's user; the profile of a known one is
  * updated to what the code host returned.
- * @throws 404 for an unknown namespace, 403 for one that the user is no member of, 400 when the sign-in would do something
- * else than was confirmed, 403 and 410 for a new user who may not sign up
+ * @throws 404 for an unknown namespace, 403 if the user is not a member of it, 400 if the sign-in would do something else than was
+ * confirmed, 403 and 410 for a new user who may not sign up
  */
 export const completeSignIn = async (
   service: CodehostServices,

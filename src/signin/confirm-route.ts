@@ -45,7 +45,7 @@ export const confirmRoute = (app: FastifyInstance, service: CodehostServices): v
         reply.header('cache-control', 'no-store')
         try {
           if (!isFromOwnPage(app, config, request))
-            throw new HttpError('forbidden', 'This answer comes from another site: sign in again')
+            throw new HttpError('forbidden', 'This answer does not come from the confirmation page: sign in again')
           const { answer, ...secrets } = request.body
           const browser = readBrowserCookie(request, config) ?? ''
           return await (answer === 'yes' ? confirm : deny)(request, reply, { ...secrets, browser })

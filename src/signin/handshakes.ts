@@ -13,7 +13,7 @@ export type SignInRequest = {
   readonly namespaceId?: string
   readonly inviteCode?: string
   readonly redirectTo?: string
-  /** The SHA-256 of the cookie of the browser that started the sign-in; only when it was started on a page of the service. */
+  /** The SHA-256 of the cookie of the browser that started the sign-in; only if it was started on a page of the service. */
   readonly browserKey?: string
 }
 
@@ -35,9 +35,9 @@ export type CompletionCodes = { readonly state: string; readonly exchangeCode: s
 type ConfirmedSignIn = IdentifiedAccount & { readonly signIn: SignInRequest }
 
 /**
- * Sign-ins under way with the code host, in `tracebook.handshakes`, which holds one-time codes too (`session/one-time-codes.ts`).
- * Each expires after ten minutes, and each step can be done once: the methods return undefined when a sign-in is unknown, expired,
- * or past that step. They throw Unavailable while the database is away.
+ * Pending sign-ins with the code host, in `tracebook.handshakes`, which also has one-time codes (`session/one-time-codes.ts`).
+ * Each expires after ten minutes, and each step can be done once: the methods return undefined if a sign-in is unknown, expired,
+ * or past that step. They throw Unavailable while the database cannot be reached.
  */
 export type Handshakes = {
   /** Starts a sign-in. `expiresAt` is in milliseconds. */
@@ -80,7 +80,7 @@ const denyStatement = `delete ${whereCompletable} returning wish`
 const peekStatement = `select wish, identity ${whereCompletable}`
 const completeStatement = `delete ${whereCompletable} returning wish, identity`
 
-/** Stored in place of the exchange code's hash until the user confirms. The prefix keeps it different from any such hash. */
+/** Stored in place of the exchange code's hash until the user confirms. The prefix makes it different from any such hash. */
 const confirmationHash = (confirmation: string, browser: string) =>
   `unconfirmed ${sha256(`${confirmation}\0${browser}`)}`
 
@@ -138,7 +138,7 @@ export const newHandshakes = ({ pool, now }: { readonly pool: pg.Pool; readonly 
     const row = await queryOne<{ wish: string; identity: string }>(statement, values)
     if (!row) return undefined
     const { agreed, ...credential } = JSON.parse(row.identity) as Credential & { agreed?: Joining }
-    // An older version gave out codes without a confirmation; these are refused.
+    // An older version made codes without a confirmation; these are refused.
     return agreed && { signIn: JSON.parse(row.wish) as SignInRequest, credential, agreed }
   }
 

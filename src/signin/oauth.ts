@@ -1,8 +1,7 @@
 import * as client from 'openid-client'
 import { z } from 'zod'
 import { HttpError } from '../http/http-error.ts'
-import { toCredential } from './codehost-account.ts'
-import { type CodehostProtocol, TIMEOUT_SECONDS, allowLoopback } from './protocol.ts'
+import { type CodehostProtocol, TIMEOUT_SECONDS, allowLoopback, toCredential } from './protocol.ts'
 import type { CodehostSettings, OAuthEndpoints } from './settings.ts'
 
 const User = z.object({
@@ -18,7 +17,7 @@ const Emails = z.array(
   z.object({ email: z.string(), verified: z.boolean().default(false), primary: z.boolean().default(false) }),
 )
 
-/** The primary address among the verified ones, else the first of those, else an address that is not verified. */
+/** The primary address among the verified ones, otherwise the first verified one, otherwise one that is not verified. */
 const bestEmail = (emails: z.infer<typeof Emails>) => {
   const verified = emails.filter((email) => email.verified)
   return verified.find(({ primary }) => primary) ?? verified[0] ?? emails.find(({ primary }) => primary) ?? emails[0]
@@ -33,7 +32,7 @@ const newConfiguration = ({ clientId, clientSecret }: CodehostSettings, { author
   return configuration
 }
 
-/** Plain OAuth 2, with an endpoint that returns the user's account, as GitHub has. */
+/** Plain OAuth 2, with an endpoint that returns the user's account, as GitHub has it. */
 export const oauthProtocol = (settings: CodehostSettings, endpoints: OAuthEndpoints): CodehostProtocol => {
   const configuration = newConfiguration(settings, endpoints)
 
@@ -41,8 +40,8 @@ export const oauthProtocol = (settings: CodehostSettings, endpoints: OAuthEndpoi
     const headers = new Headers({ accept: 'application/json' })
     const response = await client.fetchProtectedResource(configuration, token, new URL(url), 'GET', null, headers)
     if (response.ok) return response.json()
-    if (response.status >= 500) throw new Error(`${url} answers ${response.status}`)
-    throw new HttpError('invalid_request', 'The code host does not say who you are')
+    if (response.status >= 500) throw new Error(`${url} answered with status ${response.status}`)
+    throw new HttpError('invalid_request', 'The code host has refused to identify you: sign in again')
   }
 
   const emailOf = async ({ email }: User, token: string) => {

@@ -1,7 +1,6 @@
 import * as client from 'openid-client'
 import { z } from 'zod'
-import { toCredential } from './codehost-account.ts'
-import { type CodehostProtocol, TIMEOUT_SECONDS, allowLoopback } from './protocol.ts'
+import { type CodehostProtocol, TIMEOUT_SECONDS, allowLoopback, toCredential } from './protocol.ts'
 import type { CodehostSettings } from './settings.ts'
 
 const Claims = z.object({

@@ -15,20 +15,16 @@ export const sendProblem = (error: unknown, request: FastifyRequest, reply: Fast
   return sendPage(setStatus(reply, problem), problemPage(problem.message))
 }
 
-/** Refuses a sign-in that does not exist, or not for this browser. */
+/** Refuses a sign-in that does not exist, or not in this browser. */
 export const sendUnknownSignIn = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   noteRefusal(request, 'sign-in not known')
-  const message =
-    'This sign-in is not known, has expired or was used before, or began in another browser: sign in again'
+  const message = 'This sign-in is unknown, has expired, was used before, or began in another browser: sign in again'
   return sendProblem(new HttpError('invalid_request', message), request, reply)
 }
 
 type FailedSignIn = { readonly error: unknown; readonly signIn: SignInRequest; readonly state: string }
 
-/**
- * Sends an error of a sign-in. A client that waits for the redirect gets the error's code as parameter `error`, so that it
- * does not wait in vain.
- */
+/** Sends an error of a sign-in. A client that waits for the redirect gets the error's code as the parameter `error`. */
 export const sendFailure = (failed: FailedSignIn, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { error, signIn, state } = failed
   const { code } = toHttpError(error)

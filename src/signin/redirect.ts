@@ -17,8 +17,8 @@ export type RedirectTarget = { readonly is: 'page' | 'loopback'; readonly url: s
 const isHttp = ({ protocol }: URL) => /^https?:$/.test(protocol)
 
 /**
- * The target of the redirect after a sign-in: a page of the service, or a port on loopback. Undefined for all others, which
- * would give the exchange code to another site.
+ * The target of the redirect after a sign-in: a page of the service, or a port on loopback. Undefined for any other, because it
+ * would send the exchange code to another site.
  */
 export const parseRedirectTarget = (text: string, origin: string): RedirectTarget | undefined => {
   const url = text.length <= MAX_LENGTH ? URL.parse(text) : null
@@ -27,13 +27,13 @@ export const parseRedirectTarget = (text: string, origin: string): RedirectTarge
   return url.protocol === 'http:' && isLoopback(url.hostname) ? { is: 'loopback', url: url.href } : undefined
 }
 
-/** The URL of a page of the service, given as a path or as a whole; undefined for one of another site. */
+/** The URL of a page of the service, given as a path or as a URL; undefined for another site. */
 export const ownPageUrl = (text: string, origin: string): string | undefined => {
   const url = text.length <= MAX_LENGTH ? URL.parse(text, origin) : null
   return url && url.origin === origin && isHttp(url) && !url.username && !url.password ? url.href : undefined
 }
 
-/** The URL with these query parameters added; parameters of the same name are replaced. */
+/** The URL with these query parameters, which replace parameters of the same name. */
 export const withParameters = (url: string, parameters: Readonly<Record<string, string>>): string => {
   const target = new URL(url)
   for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value)

@@ -10,16 +10,15 @@ import { callbackRoute } from './callback-route.ts'
 import { type Codehost, newCodehost } from './codehost.ts'
 import { confirmRoute } from './confirm-route.ts'
 import { ensureBrowserCookie } from './browser-cookie.ts'
-import { completeSignIn } from './complete-sign-in.ts'
+import { completeSignIn, reviewSignIn } from './complete-sign-in.ts'
 import { originOf } from '../http/origin.ts'
 import { CALLBACK, parseRedirectTarget } from './redirect.ts'
 import { codehostOf } from './settings.ts'
-import { reviewSignIn } from './review.ts'
 import type { CodehostServices } from './services.ts'
 
 const config = { limit: 'sign-in' } as const
 
-/** The routes to sign in with the code host. They answer 404 when none is configured. */
+/** The routes to sign in with the code host. They answer 404 if none is configured. */
 export const signinRoutes = (app: FastifyInstance, service: CodehostServices): void => {
   const settings = codehostOf(service.config)
   const codehost = settings && newCodehost(settings)
@@ -48,7 +47,7 @@ const startRoute = (app: FastifyInstance, service: CodehostServices, codehost: C
       const options = pickDefined(body, ['deviceName', 'namespaceId', 'inviteCode', 'redirectTo'])
       const target = options.redirectTo === undefined ? undefined : parseRedirectTarget(options.redirectTo, origin)
       if (options.redirectTo !== undefined && !target)
-        throw invalid('redirectTo', 'must be loopback, or a page of ours')
+        throw invalid('redirectTo', 'must be an address on loopback, or a page of this service')
       const browser = target?.is === 'page' ? ensureBrowserCookie(request, reply, service.config) : undefined
       const { expiresAt, ...secrets } = await handshakes.start({
         ...options,
@@ -64,7 +63,7 @@ const startRoute = (app: FastifyInstance, service: CodehostServices, codehost: C
   )
 }
 
-/** The error for a code that no sign-in has. */
+/** The error for an unknown code. */
 const unknownCode = (request: FastifyRequest) => {
   noteRefusal(request, 'sign-in not known')
   return new HttpError('invalid_request', 'The code is wrong, has expired or was used before: sign in again')

@@ -2,7 +2,7 @@ import type { SignInServices } from '../session/services.ts'
 import type { Handshakes } from './handshakes.ts'
 import type { SigninSettings } from './settings.ts'
 
-/** What the routes of a sign-in with the code host need. */
+/** The parts of the service that the routes for sign-in with the code host need. */
 export type CodehostServices = SignInServices & {
   readonly config: SigninSettings
   readonly handshakes: Handshakes

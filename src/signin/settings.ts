@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isLoopback } from '../http/address.ts'
 import { type NetworkSettings, isReachedByOthers } from '../http/host.ts'
 
-/** A URL of the code host. Secrets are sent to it, so it has to be https; http is accepted for this machine only. */
+/** A URL of the code host. Secrets are sent to it, so it has to be https; http is only accepted for this machine. */
 const endpointUrl = z
   .string()
   .refine(
@@ -14,7 +14,7 @@ const endpointUrl = z
   )
   .optional()
 
-/** The environment variables of the code host that users sign in with. Without any of them there is none. */
+/** The environment variables of the code host that users sign in with. If none is set, there is no code host. */
 export const signinSettings = {
   CODEHOST_CLIENT_ID: z.string().optional(),
   CODEHOST_CLIENT_SECRET: z.string().optional(),
@@ -30,19 +30,21 @@ export type SigninSettings = { readonly [Name in keyof typeof signinSettings]?: 
 
 type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
-/** The problem with `PUBLIC_URL`, which the code host redirects browsers to; undefined when there is none. */
+/** The problem with `PUBLIC_URL`, which the code host redirects browsers to; undefined if there is none. */
 const publicUrlProblem = (network: NetworkSettings, given: readonly string[]): string | undefined => {
   if (network.PUBLIC_URL === undefined)
-    return isReachedByOthers(network) ? 'is missing: the code host must know where to send people back to' : undefined
+    return isReachedByOthers(network)
+      ? 'is missing: set it to the address at which people reach the service, for the redirect of the code host'
+      : undefined
   const { protocol, hostname } = new URL(network.PUBLIC_URL)
   if (protocol === 'https:' || isLoopback(hostname)) return undefined
   return (
-    `must start with https:// where people sign in with a code host (${given.join(', ')}): ` +
-    'browsers keep the cookies of a sign-in for https only'
+    `must start with https:// if people sign in with a code host (${given.join(', ')}), because ` +
+    'browsers keep the cookies of a sign-in only over https'
   )
 }
 
-/** Adds an issue for each variable that is missing, when some are set, and for a `PUBLIC_URL` that cannot be used. */
+/** Adds an issue for each missing variable if some are set, and for a `PUBLIC_URL` that cannot be used. */
 export const checkSignin = (settings: SigninSettings & NetworkSettings, { addIssue }: Issues): void => {
   const names = Object.keys(signinSettings) as (keyof SigninSettings)[]
   const given = names.filter((name) => settings[name] !== undefined)
@@ -50,7 +52,7 @@ export const checkSignin = (settings: SigninSettings & NetworkSettings, { addIss
   const isOpenId = settings.CODEHOST_ISSUER !== undefined
   const endpoints = isOpenId ? [] : (['CODEHOST_AUTHORIZE_URL', 'CODEHOST_TOKEN_URL', 'CODEHOST_USER_URL'] as const)
   for (const name of ['CODEHOST_CLIENT_ID', 'CODEHOST_CLIENT_SECRET', ...endpoints] as const) {
-    const message = isOpenId ? 'is missing' : 'is missing (CODEHOST_ISSUER alone is enough for an OpenID provider)'
+    const message = isOpenId ? 'is missing' : 'is missing (for an OpenID provider set CODEHOST_ISSUER instead)'
     if (settings[name] === undefined) addIssue({ code: 'custom', path: [name], message })
   }
   const problem = publicUrlProblem(settings, given)
@@ -65,7 +67,7 @@ export type OAuthEndpoints = {
   readonly emailsUrl: string | undefined
 }
 
-/** The registration at the code host, and the protocol that it speaks. */
+/** The registration at the code host, and its protocol. */
 export type CodehostSettings = {
   readonly clientId: string
   readonly clientSecret: string
@@ -74,7 +76,7 @@ export type CodehostSettings = {
     { readonly is: 'openid'; readonly issuer: string } | { readonly is: 'oauth'; readonly endpoints: OAuthEndpoints }
 }
 
-/** The code host of a configuration that `checkSignin` has passed; undefined when none is configured. */
+/** The code host of a configuration that `checkSignin` has accepted; undefined if none is configured. */
 export const codehostOf = (settings: SigninSettings): CodehostSettings | undefined => {
   const { CODEHOST_CLIENT_ID: clientId, CODEHOST_CLIENT_SECRET: clientSecret, CODEHOST_SCOPE: scope } = settings
   if (clientId === undefined || clientSecret === undefined) return undefined

@@ -63,7 +63,7 @@ const looked = async (filter: Partial<Filter>) => {
     actor: undefined,
     from: undefined,
     to: undefined,
-    behind: undefined,
+    after: undefined,
   } as const
   const found = await listEntries(
     reads,
@@ -91,13 +91,13 @@ for (const order of ['asc', 'desc'] as const)
         )
       ).rows.map(({ position }) => position)
       const listed: bigint[] = []
-      for (let behind: Filter['behind']; ;) {
-        const { found, most } = await looked({ ...span, order, behind })
+      for (let after: Filter['after']; ;) {
+        const { found, most } = await looked({ ...span, order, after })
         assert.ok(most < 1_200, `looks at ${most} rows`)
         listed.push(...found.slice(0, 100).map(({ position }) => position))
         if (found.length <= 100) break
         const last = found[99]!
-        behind = [last.position, last.place, last.span_end ?? undefined]
+        after = [last.position, last.place, last.span_end ?? undefined]
       }
       assert.equal(listed, all)
     })

@@ -5,7 +5,7 @@ import { type Entry, parseEntry } from './entry.ts'
 import { BadKey, BadNote, fromBase64, parseVerifier } from './note.ts'
 import { HASH_BYTES, leafHash, rootByInclusion } from './tree.ts'
 
-/** All that it takes to check without the service that an event is in a log: a proof of the event, and the log's key. */
+/** A proof that an event is in a log, with the log's key: it can be checked without the service. */
 export const Bundle = z.object({
   entry: z.string(),
   index: z.int().min(0),
@@ -16,12 +16,12 @@ export const Bundle = z.object({
 })
 export type Bundle = z.infer<typeof Bundle>
 
-/** A bundle that proves nothing; the message says why. */
+/** An invalid bundle. */
 export class BadBundle extends Error {
   override readonly name = 'BadBundle'
 }
 
-/** What a bundle proves. */
+/** The facts that a bundle proves. */
 export type Proven = {
   readonly origin: string
   readonly event: Entry
@@ -33,7 +33,7 @@ export type Proven = {
 
 const hashOf = (text: string): Buffer => {
   const hash = fromBase64(text)
-  if (hash?.length !== HASH_BYTES) throw new BadBundle('the proof holds something that is no hash')
+  if (hash?.length !== HASH_BYTES) throw new BadBundle('the proof has an invalid hash')
   return hash
 }
 
@@ -41,29 +41,29 @@ const openSigned = (checkpoint: string, key: string) => {
   try {
     return openCheckpoint(checkpoint, parseVerifier(key))
   } catch (error) {
-    if (error instanceof BadNote) throw new BadBundle(`the checkpoint is not believed: ${error.message}`)
-    if (error instanceof BadKey) throw new BadBundle(`the key is of no use: ${error.message}`)
+    if (error instanceof BadNote) throw new BadBundle(`the checkpoint is invalid: ${error.message}`)
+    if (error instanceof BadKey) throw new BadBundle(`the key is invalid: ${error.message}`)
     throw error
   }
 }
 
 /**
- * Checks a bundle with a key that is known from elsewhere, else with the one that the bundle brings along.
+ * Checks a bundle with a key that is known from elsewhere, otherwise with the key in the bundle.
  * @throws BadBundle
  */
 export const checkBundle = (bundle: Bundle, knownKey?: string): Proven => {
   const { entry, index, size, proof, checkpoint } = bundle
   const key = knownKey ?? bundle.key
   const head = openSigned(checkpoint, key)
-  if (head.size !== size) throw new BadBundle(`the checkpoint is of size ${head.size}, the proof of size ${size}`)
+  if (head.size !== size) throw new BadBundle(`the checkpoint has size ${head.size}, but the proof has size ${size}`)
   const root = rootByInclusion(leafHash(entry), { index, size }, proof.map(hashOf))
   if (!root?.equals(head.root)) throw new BadBundle('the event does not lead to the root of the checkpoint')
   const event = parseEntry(entry)
-  if (!event) throw new BadBundle('the entry is no event')
+  if (!event) throw new BadBundle('the entry is not an event')
   return { origin: head.origin, event, index, size, key }
 }
 
-/** Who caused an event, in which request, and when, as far as what was recorded can be read. */
+/** Who caused an event, in which request, and when, as far as its metadata can be read. */
 const circumstances = (event: Entry): { at: string; by: string; request: string } => {
   try {
     return recorded(event)
@@ -80,7 +80,7 @@ const recorded = (event: Entry) => {
   return { at: new Date(at).toISOString(), by, request: requestId }
 }
 
-/** What a bundle proves, in words; `isKnownKey` when the key did not come from the bundle itself. */
+/** The facts that a bundle proves, as text. `isKnownKey`: the key did not come from the bundle itself. */
 export const describeProven = ({ origin, event, index, size, key }: Proven, isKnownKey: boolean): string => {
   const { at, by, request } = circumstances(event)
   return `This event is in the log ${origin}, as leaf ${index} of ${size}:
@@ -96,6 +96,6 @@ The checkpoint was signed with the key
 ${
   isKnownKey
     ? 'which is the one that you gave.'
-    : 'which came with the bundle: whether it is that of the log, you have to know from elsewhere. Give the key that you know with --key.'
+    : 'which came with the bundle. Only you can know whether it is the key of the log: give the key that you know with --key.'
 }`
 }

@@ -5,7 +5,7 @@ import { closeConnection, newClient } from '../postgres/connect.ts'
 import { hasRoot, readRoots, readStoredTree, runOn } from './stored-tree.ts'
 import { TreeDiffers } from './tree-differs.ts'
 
-/** All that stands for the tree. No log is noted for the copied leaves: they are matched with theirs (`match-tree.ts`). */
+/** The tables of the tree. The copied leaves belong to no log yet: `match-tree.ts` verifies them with theirs. */
 const tables = ['leaves', 'subtrees', 'audit_keys'] as const
 
 type Client = ReturnType<typeof newClient>
@@ -39,9 +39,9 @@ const continues = async (from: Client, to: Client, size: number): Promise<boolea
 }
 
 /**
- * Copies the audit tree of one database into another one that has none: with the leaves of what was erased, which no copy of
- * the log holds, so that published checkpoints stay valid. Gives the number of leaves; 0 when the source has no tree.
- * @throws TreeDiffers when the target has another tree
+ * Copies the audit tree of one database into another one that has none. It includes leaves of erased events, which no copy of the log
+ * has, so that published checkpoints stay valid. Returns the number of leaves; 0 if the source has no tree.
+ * @throws TreeDiffers if the target has another tree
  */
 export const copyTree = async (source: string, target: string): Promise<number> => {
   await migrate(source)
@@ -52,7 +52,7 @@ export const copyTree = async (source: string, target: string): Promise<number> 
     if (size === 0) return 0
     if (present.size === 0) return await copyAll(from, to)
     if (await continues(from, to, size)) return size
-    throw new TreeDiffers('the target has another audit tree: its database must be empty')
+    throw new TreeDiffers('the target has another audit tree: use an empty database')
   } finally {
     await Promise.all([closeConnection(from), closeConnection(to)])
   }

@@ -13,7 +13,7 @@ import { type HashRange, type Span, inclusionSpans } from './tree.ts'
 
 const LOOK_MS = 100
 
-/** The checkpoint to prove with; that of a new service is waited for. @throws 404 when none is served */
+/** The newest checkpoint. Waits for the first one of a new service. @throws 404 if none is served */
 export const requireCheckpoint = async ({ reads, checkpoints }: ProofServices): Promise<SignedCheckpoint> => {
   if (!checkpoints.areServed) throw notFound()
   for (;;) {
@@ -24,13 +24,13 @@ export const requireCheckpoint = async ({ reads, checkpoints }: ProofServices): 
   }
 }
 
-/** The tree or the log was tampered with: what would be proved is not true. */
+/** The tree or the log was tampered with, so a proof would be wrong. */
 const damaged = ({ logger }: ProofServices, reason: string): Unavailable => {
   logger.error({ reason }, 'the audit tree is damaged: see `tracebook audit verify`')
-  return new Unavailable('the audit tree is damaged')
+  return new Unavailable('the audit tree is damaged: the operator has to look at it')
 }
 
-/** Reads something of the stored tree. @throws Unavailable when it is damaged */
+/** Reads from the stored tree. @throws Unavailable if it is damaged */
 const readTree = async <T>(services: ProofServices, read: (run: RunQuery) => Promise<T>): Promise<T> => {
   const run: RunQuery = (name, text, values) => services.reads.rows(name, text, values)
   try {
@@ -40,17 +40,17 @@ const readTree = async <T>(services: ProofServices, read: (run: RunQuery) => Pro
   }
 }
 
-/** The roots of some spans of the tree, as a proof holds them. @throws Unavailable */
+/** The roots of spans of the tree, as in a proof. @throws Unavailable */
 export const proofOf = (services: ProofServices, spans: readonly Span[]): Promise<string[]> =>
   readTree(services, async (run) => (await readRoots(run, spans)).map((hash) => hash.toString('base64')))
 
-/** The hashes of a range of one level, one behind the other. @throws Unavailable */
+/** The hashes of a range of one level, joined. @throws Unavailable */
 export const hashesOf = (services: ProofServices, range: HashRange): Promise<Buffer> =>
   readTree(services, async (run) => Buffer.concat((await readHashes(run, [range]))[0]!))
 
 /**
- * Proves that an event is in the tree of the newest checkpoint; undefined when no checkpoint covers it yet.
- * @throws 404 when no checkpoints are served, Unavailable when the event differs from its leaf
+ * Proves that an event is in the tree of the newest checkpoint; undefined if no checkpoint covers it yet.
+ * @throws 404 if no checkpoints are served, Unavailable if the event differs from its leaf
  */
 export const proveEvent = async (services: ProofServices, event: RecordedEvent): Promise<EventProof | undefined> => {
   const { size, note } = await requireCheckpoint(services)

@@ -8,10 +8,10 @@ import type { RecordedEvent } from '../log/log.ts'
 import { proveEvent } from './event-proof.ts'
 import type { ProofServices } from './services.ts'
 
-/** Seconds until an event that has just been appended is covered. */
+/** Seconds until an event that was just appended is covered. */
 const RETRY_AFTER = '2'
 
-/** Proofs of single events, for those who may see them. */
+/** Proofs of single events, for callers who may see them. */
 export const eventProofRoutes = (app: FastifyInstance, services: ProofServices): void => {
   const prove = async (reply: FastifyReply, event: RecordedEvent) => {
     const proof = await proveEvent(services, event)

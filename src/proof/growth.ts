@@ -3,14 +3,14 @@ import type { RecordedEvent } from '../log/log.ts'
 import { newYielding } from '../base/yielding.ts'
 import { leafHashOf } from './entry.ts'
 import type { Candidate, FoundLeaf, Growth, Leaf } from './leaves.ts'
-import type { Walk } from './stored-tree.ts'
+import type { Reverification } from './stored-tree.ts'
 import { TreeDiffers } from './tree-differs.ts'
 import type { GrowingTree, Subtree } from './tree.ts'
 
 /** An event with the hash of its leaf. */
 export type Hashed = { readonly event: RecordedEvent; readonly hash: Buffer }
 
-/** Hashes events, and lets other work go on meanwhile: each may have megabytes. */
+/** Hashes events. Lets other work run in between, because each may have megabytes. */
 export const hashEvents = async (events: readonly RecordedEvent[]): Promise<Hashed[]> => {
   const yieldWhenDue = newYielding()
   const hashed: Hashed[] = []
@@ -21,7 +21,7 @@ export const hashEvents = async (events: readonly RecordedEvent[]): Promise<Hash
   return hashed
 }
 
-/** Adds leaves to the tree in memory; gives what is to be stored of them. */
+/** Adds leaves to the tree in memory, and returns what has to be stored of them. */
 const addLeaves = (tree: GrowingTree, events: readonly Hashed[]): Pick<Growth, 'leaves' | 'subtrees' | 'size'> => {
   const leaves: Leaf[] = []
   const subtrees: Subtree[] = []
@@ -33,7 +33,7 @@ const addLeaves = (tree: GrowingTree, events: readonly Hashed[]): Pick<Growth, '
   return { leaves, subtrees, size: tree.size() }
 }
 
-/** A step over events that have no leaves yet. */
+/** A step over events without leaves. */
 export const growBy = (tree: GrowingTree, events: readonly Hashed[], step: Step): Growth => ({
   step,
   ...addLeaves(tree, events),
@@ -42,9 +42,9 @@ export const growBy = (tree: GrowingTree, events: readonly Hashed[], step: Step)
 type Matched = { readonly found: FoundLeaf[]; readonly fresh: Hashed[]; readonly last: number }
 
 /**
- * Finds the leaves of events in log order. From the first event without a leaf on none is looked for: what follows was appended
+ * Finds the leaves of events in log order. After the first event without a leaf it stops searching: the later events were appended
  * after the log had lost its end.
- * @throws TreeDiffers when an event is not what its leaf says
+ * @throws TreeDiffers if an event differs from its leaf
  */
 const match = (events: readonly Hashed[], candidates: readonly Candidate[], after: number): Matched => {
   const byId = Map.groupBy(candidates, ({ id }) => id)
@@ -62,16 +62,20 @@ const match = (events: readonly Hashed[], candidates: readonly Candidate[], afte
   return { found, fresh: [], last }
 }
 
-/** A step of a walk, which is over at its end or with the first event that has no leaf. @throws TreeDiffers */
-export const walkOver = (
+/** A step of a re-verification, which ends at its goal or with the first event without a leaf. @throws TreeDiffers */
+export const reverify = (
   tree: GrowingTree,
   events: readonly Hashed[],
-  { walk, candidates, step }: { readonly walk: Walk; readonly candidates: readonly Candidate[]; readonly step: Step },
+  {
+    reverification,
+    candidates,
+    step,
+  }: { readonly reverification: Reverification; readonly candidates: readonly Candidate[]; readonly step: Step },
 ): Growth => {
-  const { found, fresh, last } = match(events, candidates, walk.matched)
+  const { found, fresh, last } = match(events, candidates, reverification.matched)
   const added = addLeaves(tree, fresh)
-  const isOver = fresh.length > 0 || step.through >= walk.until
+  const isOver = fresh.length > 0 || step.through >= reverification.until
   return isOver
-    ? { step, ...added, found, lost: { from: last + 1, to: walk.size } }
-    : { step, ...added, found, walk: { ...walk, matched: last } }
+    ? { step, ...added, found, lost: { from: last + 1, to: reverification.size } }
+    : { step, ...added, found, reverification: { ...reverification, matched: last } }
 }

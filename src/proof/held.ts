@@ -5,8 +5,8 @@ import type { Anchor, EventLog } from '../log/log.ts'
 const statement = 'select from tracebook.leaves where event_id = $1 and position = $2 and lost is null'
 
 /**
- * Whether the log holds an event, or has held it until it was erased: what is erased leaves its leaf, because erasure waits
- * for that. @throws LogUnavailable, Unavailable
+ * Whether the log has an event, or had it until it was erased: an erased event leaves its leaf, because erasure waits for the
+ * leaf. @throws LogUnavailable, Unavailable
  */
 export const isHeld = async (
   log: Pick<EventLog, 'holds'>,

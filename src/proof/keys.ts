@@ -7,10 +7,10 @@ export type KeySettings = Pick<ProofSettings, 'AUDIT_ORIGIN' | 'AUDIT_KEY' | 'AU
   readonly PUBLIC_URL?: string | undefined
 }
 
-/** Of a service that has no address of its own. */
+/** The origin of a service without a public address. */
 const DEFAULT_ORIGIN = 'tracebook.invalid/log'
 
-/** The origin of a log whose key is made now. */
+/** The origin of a log for a new key. */
 const originOf = ({ AUDIT_ORIGIN, PUBLIC_URL }: KeySettings): string =>
   AUDIT_ORIGIN ?? (PUBLIC_URL ? new URL(PUBLIC_URL).host : DEFAULT_ORIGIN)
 
@@ -26,12 +26,12 @@ const readKeyFile = async (path: string): Promise<Signer | undefined> => {
 
 const KEY_FILE = 'audit.key'
 
-/** Writes the file whole or not at all, readable by its owner only. */
+/** Writes the file whole or not at all, readable only by its owner. */
 const writeKeyFile = async (path: string, { text }: Signer): Promise<void> => {
   const temporary = `${path}.new`
   const file = await open(temporary, 'w', 0o600)
   try {
-    await file.chmod(0o600) // what a crash has left may have another mode
+    await file.chmod(0o600) // a file that a crash has left may have another mode
     await file.writeFile(`${text}\n`)
     await file.sync()
   } finally {
@@ -41,8 +41,8 @@ const writeKeyFile = async (path: string, { text }: Signer): Promise<void> => {
 }
 
 /**
- * The key in `DATA_DIR`, made if there is none. It keeps the name with which it was made, whatever `PUBLIC_URL` is later: under
- * another name it is another key and another log to all who have kept a checkpoint. Only `AUDIT_ORIGIN` renames it.
+ * The key in `DATA_DIR`; creates it if there is none. It keeps its first name even if `PUBLIC_URL` changes: with another name it is
+ * another key and another log for all who have kept a checkpoint. Only `AUDIT_ORIGIN` renames it.
  */
 const ownKey = async (dataDir: string, settings: KeySettings): Promise<Signer> => {
   const path = join(dataDir, KEY_FILE)
@@ -55,12 +55,17 @@ const ownKey = async (dataDir: string, settings: KeySettings): Promise<Signer> =
 
 const configuredFile = async (path: string, { AUDIT_ORIGIN: origin }: KeySettings): Promise<Signer> => {
   const signer = await readKeyFile(path)
-  if (!signer) throw new Error(`AUDIT_KEY_FILE: ${path} does not exist`)
+  if (!signer)
+    throw new Error(
+      `AUDIT_KEY_FILE: ${path} does not exist: create it with \`tracebook audit new-key\`, or correct the path`,
+    )
   if (origin === undefined || signer.name === origin) return signer
-  throw new Error(`AUDIT_KEY_FILE: the key is named ${signer.name}, but AUDIT_ORIGIN is ${origin}`)
+  throw new Error(
+    `AUDIT_KEY_FILE: the key is named ${signer.name}, but AUDIT_ORIGIN is ${origin}: they must be the same`,
+  )
 }
 
-/** The configured key; undefined where none is. @throws Error that names the variable or file */
+/** The configured key; undefined without one. @throws Error that names the variable or file */
 const configuredSigner = async (settings: KeySettings): Promise<Signer | undefined> => {
   const { AUDIT_KEY: key, AUDIT_KEY_FILE: file } = settings
   if (key !== undefined) return parseSigner(key)
@@ -68,7 +73,7 @@ const configuredSigner = async (settings: KeySettings): Promise<Signer | undefin
 }
 
 /**
- * The key that signs checkpoints: the configured one, which names the origin, else that of an embedded database, in
+ * The key that signs checkpoints: the configured one, which names the origin, otherwise that of an embedded database, in
  * `dataDir`. Undefined without both.
  * @throws Error that names the variable or file
  */
@@ -77,7 +82,7 @@ export const readSigner = async (settings: KeySettings, dataDir: string | undefi
   return configured ?? (dataDir === undefined ? undefined : ownKey(dataDir, settings))
 }
 
-/** The same for who only reads: no key is made, and that of `dataDir` has the name with which it was made. */
+/** The same for readers: creates no key, and a key of `dataDir` keeps its name. */
 export const readPresentSigner = async (
   settings: KeySettings,
   dataDir: string | undefined,

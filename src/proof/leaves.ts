@@ -2,16 +2,16 @@ import type { Client, Step } from '../engine/checkpoint.ts'
 import { advanceParameters, advanceStatement } from '../engine/process-checkpoint.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { hashes, int4s, int8s, texts, uuids } from '../postgres/arrays.ts'
-import { PROCESS, type Walk } from './stored-tree.ts'
+import { PROCESS, type Reverification } from './stored-tree.ts'
 import type { Subtree } from './tree.ts'
 
-/** The hash of an event in the tree, and where the event lies in the log. A row of `tracebook.leaves`. */
+/** The hash of an event in the tree, and the event's position in the log. A row of `tracebook.leaves`. */
 export type Leaf = Pick<RecordedEvent, 'id' | 'position' | 'stream' | 'revision'> & {
   readonly index: number
   readonly hash: Buffer
 }
 
-/** A leaf whose event has been found in the log again, where it lies now. */
+/** A leaf whose event was found in the log again, with its current position. */
 export type FoundLeaf = Pick<Leaf, 'index' | 'position' | 'revision'>
 
 /** A step of the process: what it writes together with its checkpoint. */
@@ -22,9 +22,9 @@ export type Growth = {
   /** How many leaves the tree has afterwards. */
   readonly size: number
   readonly found?: readonly FoundLeaf[]
-  /** The walk afterwards; undefined when there is none, or it is over. */
-  readonly walk?: Walk | undefined
-  /** The walk is over: leaves from `from` to before `to` that were not found are of events that the log has lost. */
+  /** The re-verification after this step; undefined if there is none, or it has ended. */
+  readonly reverification?: Reverification | undefined
+  /** A re-verification has ended: leaves from `from` to before `to` that were not found are of events that the log has lost. */
   readonly lost?: { readonly from: number; readonly to: number }
 }
 
@@ -41,7 +41,7 @@ const growStatement = `
   )
   update tracebook.tree set size = $15 ${ifMoved} returning size`
 
-const walkStatement = `
+const reverifyStatement = `
   with ${moved}, grown as (
     insert into tracebook.leaves (index, event_id, position, stream, revision, hash)
     select l.* from unnest($6::int8[], $7::uuid[], $8::int8[], $9::text[], $10::int8[], $11::bytea[]) l ${ifMoved}
@@ -74,34 +74,34 @@ const subtreeColumns = (subtrees: readonly Subtree[]) => [
   hashes(subtrees.map(({ hash }) => hash)),
 ]
 
-const walkColumns = ({ found = [], lost = { from: 0, to: 0 }, walk }: Growth) => [
+const reverificationColumns = ({ found = [], lost = { from: 0, to: 0 }, reverification }: Growth) => [
   int8s(found.map(({ index }) => index)),
   int8s(found.map(({ position }) => position)),
   int8s(found.map(({ revision }) => revision)),
   lost.from,
   lost.to,
-  walk?.size ?? null,
-  walk?.until ?? null,
-  walk?.matched ?? null,
+  reverification?.size ?? null,
+  reverification?.until ?? null,
+  reverification?.matched ?? null,
 ]
 
 /**
- * Stores what a step has added to the tree, with the process's checkpoint, in one statement. Gives false when another
- * process has moved the checkpoint: then nothing is stored.
+ * Stores what a step has added to the tree, with the process's checkpoint, in one statement. If another process has moved the
+ * checkpoint, stores nothing and returns false.
  */
 export const storeGrowth = async (client: Client, growth: Growth): Promise<boolean> => {
   const { step, leaves, subtrees, size } = growth
   const values = [...advanceParameters(step), ...leafColumns(leaves), ...subtreeColumns(subtrees), size]
-  const isWalk = growth.walk !== undefined || growth.lost !== undefined
+  const isReverification = growth.reverification !== undefined || growth.lost !== undefined
   const { rowCount } = await client.query(
-    isWalk
-      ? { name: 'leaves-walk', text: walkStatement, values: [...values, ...walkColumns(growth)] }
+    isReverification
+      ? { name: 'leaves-reverify', text: reverifyStatement, values: [...values, ...reverificationColumns(growth)] }
       : { name: 'leaves-grow', text: growStatement, values },
   )
   return rowCount === 1
 }
 
-/** A leaf that the event with this id may be. */
+/** A leaf that may be of the event with this id. */
 export type Candidate = Pick<Leaf, 'id' | 'index' | 'hash'>
 
 type CandidateRow = { id: string; index: bigint; hash: Buffer }
@@ -110,9 +110,13 @@ const candidatesStatement = `
   select event_id as id, index, hash from tracebook.leaves
   where event_id = any($1::uuid[]) and index < $2 and index > $3 order by index`
 
-/** The leaves of events with these ids, before the end of the walk and behind its last match, in their order. */
-export const readCandidates = async (client: Client, ids: readonly string[], walk: Walk): Promise<Candidate[]> => {
-  const values = [uuids(ids), walk.size, walk.matched]
+/** The leaves of events with these ids, before the end of the re-verification and after its last match, in their order. */
+export const readCandidates = async (
+  client: Client,
+  ids: readonly string[],
+  reverification: Reverification,
+): Promise<Candidate[]> => {
+  const values = [uuids(ids), reverification.size, reverification.matched]
   const { rows } = await client.query<CandidateRow>({ name: 'leaves-candidates', text: candidatesStatement, values })
   return rows.map(({ id, index, hash }) => ({ id, index: Number(index), hash }))
 }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Client } from '../engine/checkpoint.ts'
 import { isId } from '../base/ids.ts'
 
-/** Leaves whose events the log has lost with its end, by the epoch in which they were missed. */
+/** Leaves whose events the log has lost with its end, by the epoch in which that was noticed. */
 export type Loss = {
   readonly epoch: string
-  /** The index of the first of these leaves, and that of the last. */
+  /** The indexes of the first and the last of these leaves. */
   readonly from: number
   readonly to: number
   readonly count: number
@@ -13,7 +13,7 @@ export type Loss = {
   readonly digest: string
 }
 
-/** One word, as the service says it when it misses the events, and as `audit verify --accept-lost` takes it. */
+/** A loss as one word: the service logs it when it misses the events, and `audit verify --accept-lost` accepts it. */
 export const lossText = ({ epoch, from, to, count, digest }: Loss): string =>
   `${epoch}:${from}-${to}:${count}:${digest}`
 
@@ -28,7 +28,7 @@ export const parseLoss = (text: string): Loss | undefined => {
 
 type LostLeaf = { readonly index: number; readonly hash: Buffer; readonly lost: string }
 
-/** Sums up lost leaves, which must come in their order. */
+/** Sums up lost leaves, which have to be added in their order. */
 export const newLossTally = () => {
   const epochs = new Map<string, { from: number; to: number; count: number; hash: ReturnType<typeof createHash> }>()
   return {
@@ -51,7 +51,7 @@ const statement = `
     encode(sha256(string_agg(hash, ''::bytea order by index)), 'hex') as digest
   from tracebook.leaves where lost is not null group by lost order by 2`
 
-/** All that the log has lost, as the leaves are marked now. Looks at every leaf. */
+/** All losses of the log, by the leaves that are marked now. Reads every leaf. */
 export const readLosses = async (client: Client): Promise<Loss[]> =>
   (await client.query<Row>(statement)).rows.map(({ from, to, count, ...row }) => ({
     ...row,

@@ -19,16 +19,16 @@ const holdsLastLeaf = async (client: Client, log: EventLog): Promise<boolean> =>
 const coverAll = async (work: Work, log: EventLog, signal: AbortSignal): Promise<void> => {
   const head = await log.head()
   for await (const batch of log.follow({ after: work.position, signal })) {
-    if (batch.through > work.position || work.walk) await cover(work, log, batch)
+    if (batch.through > work.position || work.reverification) await cover(work, log, batch)
     if (batch.through >= head) return
   }
   signal.throwIfAborted()
 }
 
 /**
- * Matches the leaves in a database with the log that was copied for them, as a worker would do first, so that both can be verified
- * at once. May be broken off and repeated, and a worker goes on where it was left.
- * @throws TreeDiffers for another log, or one that ends before the leaves do; the reason of `signal` when that ended it
+ * Verifies the leaves in a database with the log that was copied for them, as a worker would do first, so that both can be verified
+ * at once. May be interrupted and repeated; a worker continues it.
+ * @throws TreeDiffers for another log, or one that ends before the leaves; the reason of `signal` if it aborts
  */
 export const matchTree = async (url: string, log: EventLog, signal: AbortSignal): Promise<void> => {
   const client = newClient(url, 'audit')
@@ -37,7 +37,7 @@ export const matchTree = async (url: string, log: EventLog, signal: AbortSignal)
   try {
     if (!(await holdsLastLeaf(client, log)))
       throw new TreeDiffers(
-        'the audit tree has leaves of events that were not copied: the source was written to while it was copied. ' +
+        'the audit tree has leaves of events that were not copied, because the source was written to during the copy. ' +
           'Stop its service, and copy into an empty database and log again',
       )
     await coverAll(await beginWork(client, log, () => {}), log, signal)

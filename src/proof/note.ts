@@ -15,7 +15,7 @@ const KEY_BYTES = 32
 const ID_BYTES = 4
 const SIGNATURE_BYTES = 64
 const PRIVATE = 'PRIVATE+KEY+'
-/** Before the 32 bytes of a key in DER: PKCS #8 of a private one, SPKI of a public one. */
+/** Come before the 32 bytes of a key in DER: PKCS #8 for a private one, SPKI for a public one. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 const MAX_SIGNATURES = 100
@@ -41,7 +41,7 @@ export type Signer = {
   readonly text: string
 }
 
-/** Whether a text may name a key: not empty, without spaces, plus signs and control characters. */
+/** Whether a text is a valid name of a key: not empty, without spaces, plus signs and control characters. */
 export const isKeyName = (name: string): boolean => /^[^\s+\p{Cc}\p{Cs}]+$/u.test(name)
 
 /** The bytes of canonical base64; undefined for any other text. */
@@ -70,17 +70,17 @@ const newSigner = (name: string, seed: Buffer): Signer => {
 
 const KEY = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/u
 
-/** The name, hash and 32 bytes of a key's text. @throws BadKey, which never quotes the text */
+/** The name, hash and 32 bytes of a key's text. @throws BadKey, which never contains the text */
 const parseKey = (text: string, what: string): { name: string; hash: string; bytes: Buffer } => {
   const [, name, hash, encoded] = KEY.exec(text) ?? []
   const bytes = encoded === undefined ? undefined : fromBase64(encoded)
-  if (!bytes || !isKeyName(name!)) throw new BadKey(`it is no ${what}`)
-  if (bytes[0] !== ED25519 || bytes.length !== 1 + KEY_BYTES) throw new BadKey(`it is no ${what} of Ed25519`)
+  if (!bytes || !isKeyName(name!)) throw new BadKey(`it is not a ${what}`)
+  if (bytes[0] !== ED25519 || bytes.length !== 1 + KEY_BYTES) throw new BadKey(`it is not a ${what} of Ed25519`)
   return { name: name!, hash: hash!, bytes: bytes.subarray(1) }
 }
 
 const assertHash = (verifier: Verifier, hash: string) => {
-  if (verifier.id.toString('hex') !== hash) throw new BadKey('its hash does not fit its name and key')
+  if (verifier.id.toString('hex') !== hash) throw new BadKey('its hash does not match its name and key: copy it again')
 }
 
 /** @throws BadKey */
@@ -91,23 +91,23 @@ export const parseVerifier = (text: string): Verifier => {
   return verifier
 }
 
-/** @throws BadKey, whose message does not hold the key */
+/** @throws BadKey, whose message does not contain the key */
 export const parseSigner = (text: string): Signer => {
   const what = `signing key (${PRIVATE}<name>+<hash>+<base64>)`
-  if (!text.startsWith(PRIVATE)) throw new BadKey(`it is no ${what}`)
+  if (!text.startsWith(PRIVATE)) throw new BadKey(`it is not a ${what}`)
   const { name, hash, bytes } = parseKey(text.slice(PRIVATE.length), what)
   const signer = newSigner(name, bytes)
   assertHash(signer.verifier, hash)
   return signer
 }
 
-/** A new key of this name. @throws BadKey for a name that no key may have */
+/** A new key with this name. @throws BadKey for an invalid name */
 export const generateSigner = (name: string): Signer => {
-  if (!isKeyName(name)) throw new BadKey(`"${name}" cannot name a key: no spaces, no plus signs`)
+  if (!isKeyName(name)) throw new BadKey(`"${name}" is not a valid name of a key: use no spaces and no plus signs`)
   return newSigner(name, randomBytes(KEY_BYTES))
 }
 
-/** The same private key under another name: to verifiers it is another key. */
+/** The same private key with another name. For verifiers it is another key. */
 export const renameSigner = (signer: Signer, name: string): Signer =>
   newSigner(name, signer.key.export({ format: 'der', type: 'pkcs8' }).subarray(PKCS8.length))
 
@@ -128,16 +128,16 @@ const parseLine = (line: string): { name: string; id: Buffer; signature: Buffer 
 
 /** The text of a note and its signatures. @throws BadNote */
 const parseNote = (note: string) => {
-  if (/[\0-\t\v-\x1f]|\p{Cs}/u.test(note)) throw new BadNote('it holds control characters')
+  if (/[\0-\t\v-\x1f]|\p{Cs}/u.test(note)) throw new BadNote('it has control characters')
   const end = note.lastIndexOf('\n\n')
   const block = note.slice(end + 2)
-  if (end < 0 || !block.endsWith('\n')) throw new BadNote('it is no signed note')
+  if (end < 0 || !block.endsWith('\n')) throw new BadNote('it is not a signed note')
   const lines = block.slice(0, -1).split('\n')
-  if (lines.length > MAX_SIGNATURES) throw new BadNote('it has too many signatures')
+  if (lines.length > MAX_SIGNATURES) throw new BadNote(`it has more than ${MAX_SIGNATURES} signatures`)
   return { text: note.slice(0, end + 1), signatures: lines.map(parseLine) }
 }
 
-/** The text of a note that this key has signed; signatures of other keys do not count. @throws BadNote */
+/** The text of a note that this key has signed. Signatures of other keys do not count. @throws BadNote */
 export const openNote = (note: string, { name, id, key }: Verifier): string => {
   const { text, signatures } = parseNote(note)
   const ours = signatures.filter((one) => one.name === name && one.id.equals(id))

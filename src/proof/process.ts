@@ -17,7 +17,7 @@ import type { TreeHead } from './tree.ts'
 export type TreeProcessOptions = {
   readonly url: string
   readonly log: EventLog
-  /** Without one no checkpoint is signed; the tree grows all the same. */
+  /** Without a signer no checkpoint is signed, but the tree grows. */
   readonly signer: Signer | undefined
   /** The clock, in milliseconds. */
   readonly now: () => number
@@ -26,7 +26,7 @@ export type TreeProcessOptions = {
 }
 
 export type TreeProcess = {
-  /** How many leaves the tree has; 0 when another process writes them. */
+  /** How many leaves the tree has; 0 if another process writes them. */
   leaves(): number
   /** Whether the tree is not continued, because it contradicts the log, itself, or a checkpoint. */
   isRefused(): boolean
@@ -34,18 +34,18 @@ export type TreeProcess = {
 }
 
 const REFUSED_RETRY_MS = 15_000
-/** Checkpoints are not signed more often. */
+/** The least time between two signatures. */
 const SIGN_MS = 1_000
-/** After a batch that is smaller than this, events are given time to come together. */
+/** After a smaller batch the process waits, so that several events become one batch. */
 const FULL_BATCH = 500
 const BATCH_DELAY_MS = 150
-/** Without events of ours the checkpoint is stored after this many positions only. */
+/** Without events the checkpoint is stored only after so many positions. */
 const CHECKPOINT_POSITIONS = 5_000n
 
 /**
  * Follows the log and writes a leaf for each event, off the write path, and signs checkpoints. One worker leads; its lock and
- * its statements share one session, and each step moves the checkpoint by compare-and-set. Where the tree differs from what
- * it should be, nothing more is written or served until that was mended.
+ * its statements share one session, and each step moves the checkpoint by compare-and-set. If the tree contradicts the log, itself
+ * or a checkpoint, nothing more is written or served until that is repaired.
  */
 export const startTreeProcess = ({ url, log, signer, now, logger, outage }: TreeProcessOptions): TreeProcess => {
   let leaves = 0
@@ -54,27 +54,29 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
   let refusal: string | undefined
   let lastReason = ''
 
-  const onWalk = () =>
-    logger.error({}, 'the log is another one, or has lost its end: its events are matched with the leaves')
+  const onReverify = () =>
+    logger.error({}, 'this is another log, or it has lost its end: the leaves are verified again from its beginning')
 
-  /** What is lost is told before it is marked so: what the tables say later can be compared with that. */
+  /** Losses are logged before they are stored, so that the tables can be compared with the log lines later. */
   const storeWithLosses = async (client: Client, growth: Growth): Promise<boolean> => {
     await client.query('begin')
     const isStored = await storeGrowth(client, growth)
     for (const { epoch, count, ...loss } of isStored ? await readLosses(client) : [])
       logger.error(
         { epoch, events: count, accept: lossText({ epoch, count, ...loss }) },
-        'the log has lost events: `tracebook audit verify` names them until it is given `accept` with --accept-lost',
+        'the log has lost events: `tracebook audit verify` reports them until they are accepted with --accept-lost and the text of `accept`',
       )
     await client.query('commit')
     return isStored
   }
 
-  const isWorth = ({ position, walk }: Work, { events, through }: Batch) =>
-    events.length > 0 || through - position >= CHECKPOINT_POSITIONS || (walk !== undefined && through >= walk.until)
+  const isWorth = ({ position, reverification }: Work, { events, through }: Batch) =>
+    events.length > 0 ||
+    through - position >= CHECKPOINT_POSITIONS ||
+    (reverification !== undefined && through >= reverification.until)
 
   const follow = async (client: Client, signal: AbortSignal) => {
-    const work = await beginWork(client, log, onWalk)
+    const work = await beginWork(client, log, onReverify)
     const { tree } = work
     leaves = tree.size()
     const checkpoints = await openCheckpointWriter({ client, tree, signer, published, known, now })
@@ -98,8 +100,8 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
   }
 
   /**
-   * What the tables say is refused until it was mended. The process leads on meanwhile: another one does not know what this one
-   * has signed, and would accept what lies there.
+   * Refuses the tree until it is repaired. The process stays the leader meanwhile, because another one does not know what this one
+   * has signed, and would accept the tables.
    */
   const refuse = async (client: Client, { message: reason }: TreeDiffers, signal: AbortSignal) => {
     leaves = 0
@@ -126,12 +128,13 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
       await followUnlessRefused(client, signal)
     } finally {
       leaves = 0
-      if (refusal === undefined) known = undefined // another process may lead meanwhile
+      if (refusal === undefined) known = undefined // another process may lead now
     }
   }
 
   const onFailure = (error: Error) => {
-    if (error.message !== lastReason) logger.info({ reason: error.message }, 'the audit tree is taken up again')
+    if (error.message !== lastReason)
+      logger.info({ reason: error.message }, 'the process of the audit tree failed and starts again')
     lastReason = error.message
   }
 

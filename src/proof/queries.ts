@@ -10,7 +10,7 @@ const servedStatement = (limit: string) =>
   `select k.* from (${signedStatement} ${limit}) k where not exists (select from tracebook.tree where refused is not null)
    order by number desc`
 
-/** The checkpoint that is served now; undefined when there is none, or no key is in use. */
+/** The checkpoint that is served; undefined if there is none, or no key is in use. */
 export const servedCheckpoint = async (reads: ProofReads): Promise<SignedCheckpoint | undefined> => {
   const [row] = await reads.rows<SignedRow & Row>('audit-checkpoint', servedStatement('limit 1'))
   return row && !row.retired ? toSigned(row) : undefined
@@ -25,7 +25,7 @@ type LeafRow = { index: bigint; hash: Buffer }
 const leafStatement = `
   select index, hash from tracebook.leaves where event_id = $1 and lost is null order by index desc limit 1`
 
-/** The leaf of an event; undefined when it has none yet. */
+/** The leaf of an event; undefined if it has none yet. */
 export const leafOfEvent = async (
   reads: ProofReads,
   eventId: string,

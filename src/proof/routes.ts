@@ -12,7 +12,7 @@ import { consistencySpans } from './tree.ts'
 
 const TEXT = 'text/plain; charset=utf-8'
 
-/** Checkpoint, key, tiles and consistency of the audit tree: sizes and hashes, no content. */
+/** The routes for checkpoint, key, tiles and consistency of the audit tree: only sizes and hashes, no content. */
 export const treeRoutes = (app: FastifyInstance, services: ProofServices): void => {
   const { reads, config } = services
   const { auth, keepNothing, keep } = newTreeAccess(config)
@@ -54,7 +54,7 @@ export const treeRoutes = (app: FastifyInstance, services: ProofServices): void 
       keepNothing(reply)
       const { size } = await requireCheckpoint(services)
       if (from > size || to > size) throw notFound()
-      if (from > to) throw invalid('from', 'must not be beyond `to`')
+      if (from > to) throw invalid('from', 'must not be greater than `to`')
       const proof = await proofOf(services, consistencySpans(from, to))
       keep(reply, FOR_EVER)
       return { from, to, proof }

@@ -5,7 +5,7 @@ import type { Codec } from '../engine/codec.ts'
 import type { EventLog } from '../log/log.ts'
 import type { ProofSettings } from './settings.ts'
 
-/** What the routes of the tree and of proofs need. */
+/** The parts of the service that the routes of the tree and of proofs need. */
 export type ProofServices = {
   readonly reads: Reads<ReadTables>
   readonly log: Pick<EventLog, 'read' | 'identity'>
@@ -13,9 +13,9 @@ export type ProofServices = {
   readonly logger: Pick<Logger, 'error'>
   readonly config: Pick<ProofSettings, 'AUDIT_PUBLIC'>
   readonly checkpoints: {
-    /** False where this process would sign them, but has no key. */
+    /** False if this process should sign them, but has no key. */
     readonly areServed: boolean
-    /** Until when the first one of a new service may be waited for, by `performance.now()`. */
+    /** Until when to wait for the first checkpoint of a new service, by `performance.now()`. */
     readonly waitUntil: number
   }
 }

@@ -13,7 +13,7 @@ const isSigner = (text: string): boolean => {
 
 /** The environment variables of the tree and its key; the README lists them with their defaults. */
 export const proofSettings = {
-  AUDIT_ORIGIN: z.string().refine(isKeyName, { error: 'must not hold spaces or plus signs' }).optional(),
+  AUDIT_ORIGIN: z.string().refine(isKeyName, { error: 'must not contain spaces or plus signs' }).optional(),
   AUDIT_KEY: z
     .string()
     .refine(isSigner, { error: 'must be a signing key: PRIVATE+KEY+<name>+<hash>+<base64>' })
@@ -24,11 +24,11 @@ export const proofSettings = {
 
 export type ProofSettings = z.output<z.ZodObject<typeof proofSettings>>
 
-/** Refuses two keys, and a key that is not named as the origin: verifiers expect one name. */
+/** Refuses two keys, and a key whose name is not the origin: verifiers expect one name. */
 export const checkProof = (settings: Partial<ProofSettings>, context: z.RefinementCtx): void => {
   const { AUDIT_ORIGIN: origin, AUDIT_KEY: key, AUDIT_KEY_FILE: file } = settings
   const refuse = (message: string) => context.addIssue({ code: 'custom', path: ['AUDIT_KEY'], message })
-  if (key !== undefined && file !== undefined) refuse('is set, and AUDIT_KEY_FILE too: one of them is enough')
+  if (key !== undefined && file !== undefined) refuse('is set as well as AUDIT_KEY_FILE: remove one of them')
   if (key === undefined || origin === undefined || !isSigner(key)) return
   const { name } = parseSigner(key)
   if (name !== origin) refuse(`is named ${name}, but AUDIT_ORIGIN is ${origin}: they must be the same`)

@@ -13,7 +13,7 @@ export type SignedCheckpoint = TreeHead & {
   /** The size of the first checkpoint that the key has signed. */
   readonly from: number
   readonly note: string
-  /** The key is not in use any more, and no other one is. */
+  /** Neither this key nor any other is in use now. */
   readonly retired: boolean
 }
 
@@ -62,11 +62,11 @@ const insertStatement = `
   insert into tracebook.audit_keys (number, key, from_size, size, root, note, signed_at)
   values ($1, $6, $2, $2, $3, $4, $5) returning 1`
 
-/** Signs the tree as it grows. */
+/** Signs the growing tree. */
 export type CheckpointWriter = {
   /**
-   * Signs and stores a checkpoint of the tree, if it has grown since the last one. Gives all keys with their last checkpoints.
-   * @throws TreeDiffers when something else has been written to them
+   * Signs and stores a checkpoint of the tree, if it has grown since the last one. Returns all keys with their last checkpoints.
+   * @throws TreeDiffers if another process has written to the stored checkpoints
    */
   write(): Promise<readonly SignedCheckpoint[]>
 }
@@ -74,30 +74,30 @@ export type CheckpointWriter = {
 export type WriterOptions = {
   readonly client: Client
   readonly tree: GrowingTree
-  /** Without one the last checkpoint is retired, so that it is not served any more. */
+  /** Without a signer the last checkpoint is retired, so that it is not served any more. */
   readonly signer: Signer | undefined
-  /** The last checkpoint that this process has signed, whatever has become of the database since. */
+  /** The last checkpoint that this process has signed, even if the database has lost it since. */
   readonly published: TreeHead | undefined
-  /** All keys with their last checkpoints, as this process has left them, where no other process has led since. */
+  /** All keys with their last checkpoints, as this process has left them; undefined if another process may have led since. */
   readonly known: readonly SignedCheckpoint[] | undefined
   /** The clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** @throws TreeDiffers when the tree does not continue the last checkpoint */
+/** @throws TreeDiffers if the tree does not continue the last checkpoint */
 const assertContinues = async ({ client, tree, published }: WriterOptions, stored: SignedCheckpoint | undefined) => {
   for (const head of [stored, published])
     if (head && !(await hasRoot(client, { size: tree.size() }, head)))
-      throw new TreeDiffers(`the leaves do not lead to the checkpoint of size ${head.size} that was signed`)
+      throw new TreeDiffers(`the leaves do not lead to the signed checkpoint of size ${head.size}`)
 }
 
-/** @throws TreeDiffers when a checkpoint was inserted, changed or removed since this process has looked */
+/** @throws TreeDiffers if a checkpoint was inserted, changed or removed since this process has read them */
 const assertUnchanged = async (client: Client, known: readonly SignedCheckpoint[]): Promise<void> => {
   const stored = await readHistory(client)
   const other = stored.find((one, i) => !isSame(one, known[i])) ?? known[stored.length]
   if (other)
     throw new TreeDiffers(
-      `tracebook.audit_keys is not what the service has written: number ${other.number}, of ${other.key}`,
+      `tracebook.audit_keys is not as the service has written it: number ${other.number}, of ${other.key}`,
     )
 }
 
@@ -108,7 +108,7 @@ const retire = async (client: Client, history: readonly SignedCheckpoint[]): Pro
   return [...history.slice(0, -1), { ...last, retired: true }]
 }
 
-/** @throws TreeDiffers when the stored tree does not continue what was signed, or something else was written to what is known */
+/** @throws TreeDiffers if the stored tree does not continue the signed one, or checkpoints are not as they are known */
 export const openCheckpointWriter = async (options: WriterOptions): Promise<CheckpointWriter> => {
   const { client, tree, signer, known, now } = options
   if (known) await assertUnchanged(client, known)
@@ -116,7 +116,7 @@ export const openCheckpointWriter = async (options: WriterOptions): Promise<Chec
   await assertContinues(options, history.at(-1))
   if (!signer) history = await retire(client, history)
 
-  /** Signs the tree under the key's row, or a row of its own where another key has signed last. */
+  /** Signs the tree in the key's row, or in a new row if another key has signed last. */
   const sign = async (signer: Signer): Promise<SignedCheckpoint[]> => {
     const last = history.at(-1)
     const key = signer.verifier.text
@@ -127,8 +127,7 @@ export const openCheckpointWriter = async (options: WriterOptions): Promise<Chec
     const number = mine?.number ?? (last?.number ?? 0) + 1
     const text = mine ? updateStatement : insertStatement
     const { rowCount } = await client.query(text, [number, size, root, note, now(), key])
-    if (rowCount !== 1)
-      throw new TreeDiffers(`another checkpoint than that of the service lies in tracebook.audit_keys`)
+    if (rowCount !== 1) throw new TreeDiffers(`tracebook.audit_keys has a checkpoint that the service has not written`)
     const before = mine ? history.slice(0, -1) : history
     return [...before, { number, key, from: mine?.from ?? size, size, root, note, retired: false }]
   }

@@ -16,22 +16,22 @@ import {
 /** The name of the process that writes the leaves, and of its checkpoint. */
 export const PROCESS = 'proof'
 
-/** The leaves are matched with the log anew, from its beginning. */
-export type Walk = {
+/** A re-verification of the leaves, from the beginning of the log. */
+export type Reverification = {
   /** How many leaves there were when it began. */
   readonly size: number
-  /** Up to which position it goes. */
+  /** The position where it ends. */
   readonly until: bigint
-  /** The last leaf whose event has been found; -1 for none. */
+  /** The last leaf whose event was found; -1 for none. */
   readonly matched: number
 }
 
-/** What is stored of the tree besides its hashes. */
+/** The stored state of the tree without its hashes. */
 export type StoredTree = {
   readonly size: number
-  /** The id of the log that the positions of the leaves belong to. */
+  /** The id of the log in which the leaves have their positions. */
   readonly log: string | undefined
-  readonly walk: Walk | undefined
+  readonly reverification: Reverification | undefined
   readonly refused: string | undefined
 }
 
@@ -50,16 +50,16 @@ export const readStoredTree = async (client: Client): Promise<StoredTree> => {
   const [row] = (await client.query<Row>(`select ${columns} from tracebook.tree`)).rows
   if (!row) throw new TreeDiffers('the row of tracebook.tree is missing')
   const { size, log, walk_size, walk_until, walk_matched, refused } = row
-  const walk =
+  const reverification =
     walk_size === null ? undefined : { size: Number(walk_size), until: walk_until!, matched: Number(walk_matched) }
-  return { size: Number(size), log: log ?? undefined, walk, refused: refused ?? undefined }
+  return { size: Number(size), log: log ?? undefined, reverification, refused: refused ?? undefined }
 }
 
-/** Stores why the tree is not continued, for all nodes; undefined when it is. */
+/** Stores for all nodes why the tree is not continued; undefined if it is. */
 export const writeRefusal = (client: Client, reason: string | undefined): Promise<unknown> =>
   client.query('update tracebook.tree set refused = $1 where refused is distinct from $1', [reason ?? null])
 
-/** Runs a query with these values, and gives its rows. */
+/** Runs a query with these values, and returns its rows. */
 export type RunQuery = <Row extends Record<string, unknown>>(
   name: string,
   text: string,
@@ -81,7 +81,7 @@ const hashesStatement = `
      where r.level > 0 and level = r.level and index >= r.first and index < r.last order by index)
   ) h order by r.number, h.index`
 
-/** The stored hashes of some ranges, in one query. @throws TreeDiffers when one is missing */
+/** The stored hashes of these ranges, in one query. @throws TreeDiffers if one is missing */
 export const readHashes = async (run: RunQuery, ranges: readonly HashRange[]): Promise<Buffer[][]> => {
   const found: Buffer[][] = ranges.map(() => [])
   if (ranges.length === 0) return found
@@ -93,7 +93,7 @@ export const readHashes = async (run: RunQuery, ranges: readonly HashRange[]): P
   return found
 }
 
-/** The roots of some spans, from the stored hashes. @throws TreeDiffers when one is missing */
+/** The roots of these spans, from the stored hashes. @throws TreeDiffers if one is missing */
 export const readRoots = async (run: RunQuery, spans: readonly Span[]): Promise<Buffer[]> => {
   const ranges = spans.map(rangesOf)
   const hashes = await readHashes(run, ranges.flat())
@@ -101,7 +101,7 @@ export const readRoots = async (run: RunQuery, spans: readonly Span[]): Promise<
   return ranges.map(({ length }) => spanRoot(hashes.slice(start, (start += length))))
 }
 
-/** The tree of the stored hashes, ready to grow. @throws TreeDiffers */
+/** The tree of the stored hashes, which can grow. @throws TreeDiffers */
 export const readGrowingTree = async (client: Client, size: number): Promise<GrowingTree> => {
   const levels: HashRange[] = []
   for (let level = 0; TILE_WIDTH ** level <= size; level++) {
@@ -125,12 +125,12 @@ const endStatement = `
   select (select max(index) from tracebook.leaves) as leaves,
     (select event_id from tracebook.leaves where lost is null order by index desc limit 1) as event_id`
 
-/** Checks that the leaves end where the tree and the process's checkpoint do. @throws TreeDiffers */
-export const assertEndsWell = async (client: Client, { size, walk }: StoredTree): Promise<void> => {
+/** Checks that the leaves end at the size of the tree and at the process's checkpoint. @throws TreeDiffers */
+export const assertEndsWell = async (client: Client, { size, reverification }: StoredTree): Promise<void> => {
   const { leaves, event_id } = (await client.query<EndRow>(endStatement)).rows[0]!
   const count = Number(leaves ?? -1n) + 1
   if (count !== size) throw new TreeDiffers(`the tree has ${size} leaves, but ${count} are stored`)
   const { anchor } = await readProcessCheckpoint(client, PROCESS)
-  if (!walk && anchor && anchor.id !== event_id)
-    throw new TreeDiffers(`the last event that was covered is ${anchor.id}, but the last leaf is of ${event_id}`)
+  if (!reverification && anchor && anchor.id !== event_id)
+    throw new TreeDiffers(`the last covered event is ${anchor.id}, but the last leaf is of ${event_id}`)
 }

@@ -10,11 +10,11 @@ import { TILE_WIDTH } from './tree.ts'
 
 const BYTES = 'application/octet-stream'
 
-/** The hashes of the tree, tile by tile. */
+/** The routes for the hashes of the tree, tile by tile. */
 export const tileRoutes = (app: FastifyInstance, services: ProofServices): void => {
   const { auth, keepNothing, keep } = newTreeAccess(services.config)
 
-  /** `path` is what lies behind the level. */
+  /** `path` is the part after the level. */
   const sendTile = async (reply: FastifyReply, level: string, path: string) => {
     keepNothing(reply)
     const tile = parseTile(level, path)
@@ -43,7 +43,7 @@ export const tileRoutes = (app: FastifyInstance, services: ProofServices): void 
     { config: { auth } },
   )
 
-  // An index from 1000 on has slashes, which no template can say.
+  // An index of 1000 or more has slashes, which a route template cannot express.
   app.get<{ Params: { level: string; '*': string } }>(
     '/v1/audit/tile/:level/*',
     { config: { auth } },

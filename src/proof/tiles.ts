@@ -19,7 +19,7 @@ const pathOf = ({ index, width }: Tile): string => `${tileIndexPath(index)}${wid
 
 const PATH = /^((?:x\d{3}\/){0,5}\d{3})(?:\.p\/(\d{1,3}))?$/
 
-/** The tile that `…/tile/<level>/<path>` names; undefined for a path that is not exactly as a tile's is written. */
+/** The tile of `…/tile/<level>/<path>`; undefined for a path that is not in canonical form. */
 export const parseTile = (level: string, path: string): Tile | undefined => {
   const [, digits, partial] = PATH.exec(path) ?? []
   if (digits === undefined || !/^(0|[1-9]\d?)$/.test(level) || Number(level) > MAX_LEVEL) return undefined

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 
 export const HASH_BYTES = 32
 
-/** How many hashes a full tile has: those of one level stand for 256 of the level below. */
+/** How many hashes a full tile has. A hash of one level is the root of a full tile of the level below. */
 export const TILE_WIDTH = 256
 
 /** The root of a tree without leaves. */
@@ -22,14 +22,14 @@ export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => {
   return hash('sha256', pair, 'buffer')
 }
 
-/** The largest power of two below `n`, for n from 2 on: where the tree over n leaves divides into its two subtrees. */
+/** The largest power of two below `n`, which is at least 2: there the tree over n leaves divides into its two subtrees. */
 const splitOf = (n: number): number => {
   let k = 1
   while (k * 2 < n) k *= 2
   return k
 }
 
-/** The root of the tree over these hashes, one at least. */
+/** The root of the tree over these hashes, of which there is at least one. */
 export const rootOf = (hashes: readonly Buffer[]): Buffer => {
   let level = hashes
   while (level.length > 1) {
@@ -43,7 +43,7 @@ export const rootOf = (hashes: readonly Buffer[]): Buffer => {
   return level[0]!
 }
 
-/** The leaves from `from` to before `to`, which are all those below one node of a tree. */
+/** The leaves from `from` to before `to`, which are exactly those below one node of a tree. */
 export type Span = { readonly from: number; readonly to: number }
 
 /** The subtrees whose roots are the inclusion proof of a leaf, in the order of the proof. */
@@ -70,15 +70,15 @@ export const consistencySpans = (older: number, newer: number): Span[] => {
     if (older <= middle) to = middle
     else from = middle
   }
-  // The verifier knows the root of the older tree, but not of a part of it.
+  // The verifier knows the root of the older tree, but not that of a part of it.
   if (from > 0) spans.push({ from, to })
   return spans.reverse()
 }
 
-/** Hashes of one level, from `from` to before `to`: each is the root over 256^level leaves. */
+/** Hashes of one level, from `from` to before `to`. Each is the root over 256^level leaves. */
 export type HashRange = { readonly level: number; readonly from: number; readonly to: number }
 
-/** The ranges of stored hashes that the root of a span is made of, from left to right. */
+/** The ranges of stored hashes that the root of a span is computed from, from left to right. */
 export const rangesOf = ({ from, to }: Span): HashRange[] => {
   const ranges: HashRange[] = []
   for (let start = from; start < to;) {
@@ -100,20 +100,20 @@ export const rangesOf = ({ from, to }: Span): HashRange[] => {
 export const spanRoot = (hashesOfRanges: readonly (readonly Buffer[])[]): Buffer =>
   hashesOfRanges.map(rootOf).reduceRight((right, left) => nodeHash(left, right))
 
-/** A hash above the leaves that is complete, so that it never changes. */
+/** The hash of a complete subtree above the leaves, which never changes. */
 export type Subtree = { readonly level: number; readonly index: number; readonly hash: Buffer }
 
-/** A tree that grows. Holds at most 255 hashes of each level: those that no full tile covers yet. */
+/** A growing tree. Keeps at most 255 hashes of each level: those that no full tile covers yet. */
 export type GrowingTree = {
   size(): number
   root(): Buffer
-  /** Adds the hash of a leaf; gives the subtrees that it completes, from the lowest level upwards. */
+  /** Adds the hash of a leaf. Returns the subtrees that it completes, from the lowest level upwards. */
   add(leaf: Buffer): readonly Subtree[]
 }
 
 const NONE: readonly Subtree[] = []
 
-/** `tail` are the last, incomplete tiles of a tree of that size, from level 0 on. */
+/** `tail` are the last, incomplete tiles of a tree of that size, from level 0 upwards. */
 export const newGrowingTree = (size = 0, tail: readonly (readonly Buffer[])[] = []): GrowingTree => {
   const levels = tail.map((hashes) => [...hashes])
   let count = size

@@ -3,7 +3,7 @@ import { uuidText } from '../../base/uuid.ts'
 import { type BinaryRow, int4At, int8At, sliceAt, textAt } from './binary-rows.ts'
 import { type Slice, sliceOf } from './hashing.ts'
 
-/** A record of the log as it is stored, its texts as bytes where they are only hashed. Valid while its row is. */
+/** A stored record of the log. Texts that are only hashed are bytes, which are valid as long as the row. */
 export type RawRecord = {
   readonly id: string
   readonly stream: string
@@ -21,7 +21,7 @@ const ARRAY_HEADER_BYTES = 20
 const UUID_BYTES = 16
 const INT4_BYTES = 4
 
-/** Where the elements of an array begin that are of so many bytes each; none are null. */
+/** Where the elements of an array begin that have so many bytes each. None may be null. */
 const elementsAt = (row: BinaryRow, i: number, bytes: number): number[] => {
   const { from, to } = sliceAt(row, i)
   const places: number[] = []
@@ -29,10 +29,10 @@ const elementsAt = (row: BinaryRow, i: number, bytes: number): number[] => {
   return places
 }
 
-/** No event that was appended has such metadata: the hash says so. */
-const UNREADABLE = 'the row says different numbers of events'
+/** Stands for metadata that cannot be read. No appended event has such metadata, so the hash differs from the leaf. */
+const UNREADABLE = 'the row contradicts itself in its number of events'
 
-/** The heads of the events, as the log's own reader takes them; all are unreadable where the row contradicts itself. */
+/** The heads of the events, as the log's reader reads them. All are unreadable if the row contradicts itself. */
 const soundHeads = (row: BinaryRow, lengths: readonly number[], count: number): ReturnType<typeof headsOf> => {
   const { from, to } = sliceAt(row, 7)
   const bytes = lengths.reduce((sum, length) => sum + length, 0)
@@ -40,8 +40,8 @@ const soundHeads = (row: BinaryRow, lengths: readonly number[], count: number): 
   if (int4At(row, 3) !== count || lengths.length !== count || bytes !== to - from) return unreadable()
   try {
     const text = textAt(row, 5)
-    const told = (JSON.parse(text) as [number][]).reduce((sum, [count]) => sum + count, 0)
-    return told === count ? headsOf(text) : unreadable()
+    const counted = (JSON.parse(text) as [number][]).reduce((sum, [count]) => sum + count, 0)
+    return counted === count ? headsOf(text) : unreadable()
   } catch {
     return unreadable()
   }
@@ -70,7 +70,7 @@ export const recordsIn = (row: BinaryRow): RawRecord[] => {
   })
 }
 
-/** The texts that are hashed of a record, in their order. */
+/** The texts of a record that are hashed, in their order. */
 export const partsOf = ({ id, stream, type, metadata, data }: RawRecord): Slice[] => [
   sliceOf(id),
   sliceOf(stream),

@@ -3,9 +3,9 @@ import { to as copyTo } from 'pg-copy-streams'
 import { uuidText } from '../../base/uuid.ts'
 import type { Slice } from './hashing.ts'
 
-/** Rows of a binary COPY: far cheaper to read than those of a query. */
+/** Rows of a binary COPY, which are far cheaper to read than those of a query. */
 
-/** One row: `fields[i]` is where field i begins in `bytes`, `fields[i + 1] - 4` where it ends. */
+/** One row: field i begins in `bytes` at `fields[i]`, and ends at `fields[i + 1] - 4`. */
 export type BinaryRow = { readonly bytes: Buffer; readonly fields: readonly number[] }
 
 const SIGNATURE_BYTES = 11
@@ -19,7 +19,7 @@ export const newRowReader = (read: (row: BinaryRow) => void) => {
   let isBegun = false
   const fields: number[] = []
 
-  /** Where the row that begins at `start` ends; -1 when its end has not come yet, or there is no row. */
+  /** Where the row that begins at `start` ends; -1 if its end has not come yet, or there is no row. */
   const endOf = (bytes: Buffer, start: number): number => {
     if (start + FIELD_COUNT_BYTES > bytes.length) return -1
     const count = bytes.readInt16BE(start)
@@ -51,7 +51,7 @@ export const newRowReader = (read: (row: BinaryRow) => void) => {
   }
 }
 
-/** Gives what `convert` makes of the rows of a query, in pieces as they come. The row must not be kept. */
+/** Converts the rows of a query by `convert`, and yields the results in pieces as they come. A row must not be kept. */
 export async function* copyRows<T>(
   client: pg.Client,
   query: string,
@@ -72,7 +72,7 @@ export const int4At = ({ bytes, fields }: BinaryRow, i: number): number => bytes
 
 export const int8At = ({ bytes, fields }: BinaryRow, i: number): bigint => bytes.readBigInt64BE(fields[i]!)
 
-/** The bytes of a field, valid while the row is. */
+/** The bytes of a field, valid as long as the row. */
 export const sliceAt = ({ bytes, fields }: BinaryRow, i: number): Slice => ({
   bytes,
   from: fields[i]!,

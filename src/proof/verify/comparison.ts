@@ -7,30 +7,30 @@ import { newMissingCounts } from './missing-counts.ts'
 
 export type ComparisonOptions = {
   readonly leaves: LeafWindow
-  /** The position that the leaves cover: later appends need no leaf yet. */
+  /** Up to this position all events must have leaves. */
   readonly covered: bigint
-  /** All leaves of an event, also those not in memory. */
+  /** All leaves of an event, including those that are not in memory. */
   readonly findLeaves: (id: string) => Promise<StoredLeaf[]>
   readonly report: Report
 }
 
 /**
- * Compares the events of the log with the leaves, both in their order. Leaves whose events do not come are of erased streams, if
- * the stream's deletion comes later.
+ * Compares the events of the log with the leaves, both in their order. Leaves without an event are of erased streams, if the deletion of
+ * the stream comes later.
  *
- * As a rule the next leaf is that of the event (`compare`). Else its leaf is further on, and those before it are left out
- * (`jumpTo`); or it has been passed, and the event is out of order (`late`); or there is none (`inserted`).
+ * Usually the next leaf is that of the event (`compare`). Otherwise its leaf is further on, and the leaves before it are passed
+ * (`jumpTo`); or it was passed before, so that the event is out of order (`late`); or there is none (`inserted`).
  */
 export const newComparison = ({ leaves, covered, findLeaves, report }: ComparisonOptions) => {
   const missing = newMissingCounts()
   const checkRevision = newRevisionCheck(report)
-  /** Leaves ahead whose events came too early: they are passed over. */
+  /** Leaves ahead whose events came too early: they will be passed. */
   const early = new Set<number>()
-  /** The leaf whose event came last if leaves before it were left out then, with the index of the first of them. */
+  /** The leaf of the last event, if leaves before it were passed then, with the index of the first of these. */
   let jump: { readonly leaf: StoredLeaf; readonly from: number } | undefined
-  /** Streams in which counting may have gone wrong: they are looked at in the end. */
+  /** Streams in which the count of missing events may be wrong: they are checked at the end. */
   const doubtful = new Set<string>()
-  /** Appends that are not whole in the log: each is reported once. */
+  /** Appends that are incomplete in the log: each is reported once. */
   const torn = new Set<string>()
 
   const passOne = (leaf: StoredLeaf) => {
@@ -44,7 +44,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
     missing.explainBy(event, leaf)
   }
 
-  /** An event whose leaf is further on: the leaves before it are left out. */
+  /** An event whose leaf is further on. */
   const jumpTo = (event: HashedEvent, place: number) => {
     const from = leaves.peek()!.index
     while (leaves.place() < place) passOne(leaves.peek()!)
@@ -56,24 +56,24 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
 
   const reordered = (leaf: StoredLeaf, detail: string) => reportReordered(leaf, detail, report)
 
-  /** An event whose leaf has been passed. Where only the event before had jumped ahead, that one was out of order. */
+  /** An event whose leaf was passed. If only the event before had jumped ahead, that one was out of order. */
   const late = (event: HashedEvent, leaf: StoredLeaf, place: number | undefined) => {
     check(event, leaf)
     doubtful.add(leaf.stream)
     if (jump && place !== undefined && leaf.index >= jump.from) {
-      reordered(jump.leaf, `it lies in the log before ${event.id}, but behind it in the tree`)
+      reordered(jump.leaf, `it is before ${event.id} in the log, but after it in the tree`)
       for (let i = place; leaves.leafAt(i).index < jump.leaf.index; i++)
         if (leaves.leafAt(i).lost === undefined) missing.takeBack(leaves.leafAt(i))
       early.add(jump.leaf.index)
       leaves.goTo(place + 1)
     } else {
       if (missing.has(leaf.stream)) missing.takeBack(leaf)
-      reordered(leaf, 'it lies further back in the log than in the tree')
+      reordered(leaf, 'it is later in the log than in the tree')
     }
     jump = undefined
   }
 
-  /** Passes over leaves until that of this index comes. */
+  /** Passes leaves up to the one with this index. */
   const skipTo = async (event: HashedEvent, index: number) => {
     for (let leaf = await leaves.next(); leaf && leaf.index < index; leaf = await leaves.next()) passOne(leaf)
     jumpTo(event, leaves.place())
@@ -82,8 +82,8 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
   const inserted = (event: HashedEvent) => reportInserted(event, covered, report)
 
   /**
-   * An event without the end of its append. With a leaf the append was whole once; without one a crash may have broken it off,
-   * if its beginning is there.
+   * An event of an append that does not end. If it has a leaf, the append was complete once. If not, a crash may have interrupted the
+   * append, but only if its beginning is there.
    */
   const compareBroken = async (event: HashedEvent) => {
     const { stream, revision, id, append = '' } = event
@@ -96,7 +96,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
     else early.add(leaf.index)
     if (torn.has(append)) return
     torn.add(append)
-    report({ kind: 'reordered', stream, revision, id, leaf: leaf.index, detail: 'its append is not whole in the log' })
+    report({ kind: 'reordered', stream, revision, id, leaf: leaf.index, detail: 'its append is incomplete in the log' })
   }
 
   const search = async (event: HashedEvent) => {
@@ -112,7 +112,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
     late(event, leaf, undefined)
   }
 
-  /** Compares the next event. Gives a promise only where the next leaf is another one. */
+  /** Compares the next event. Returns a promise only if the next leaf is of another event. */
   const compare = (event: HashedEvent): Promise<void> | void => {
     if (event.completedAt === undefined) return compareBroken(event)
     checkRevision(event)
@@ -137,7 +137,7 @@ export const newComparison = ({ leaves, covered, findLeaves, report }: Compariso
     jump = undefined
   }
 
-  /** Passes over what is left of the leaves; gives the streams of which events may be missing. */
+  /** Passes the remaining leaves, and returns the streams of which events may be missing. */
   const finish = async (): Promise<string[]> => {
     for (let leaf = await leaves.next(); leaf; leaf = await leaves.next()) passOne(leaf)
     return [...new Set([...missing.streams(), ...doubtful])]

@@ -1,18 +1,18 @@
-/** What a check has found wrong. Each kind means that something was tampered with, except `lost`: a failover loses events, too. */
+/** The kinds of findings. Each means that something was tampered with, except `lost`: a failover loses events, too. */
 export type FindingKind =
-  /** The event is not what its leaf says. */
+  /** The event differs from its leaf. */
   | 'changed'
   /** The event of a leaf is not in the log, and was not erased. */
   | 'removed'
   /** An event of the log has no leaf. */
   | 'inserted'
-  /** An event lies elsewhere in the log or in its stream than its leaf says. */
+  /** The position, stream or revision of an event differs from its leaf. */
   | 'moved'
-  /** Events lie in another order in the log than in the tree. */
+  /** Events have another order in the log than in the tree. */
   | 'reordered'
-  /** The event was lost with the end of the log, in the epoch that is named. */
+  /** The event was lost with the end of the log, before the epoch that is named. */
   | 'lost'
-  /** What is stored of the tree contradicts itself. */
+  /** The stored tree contradicts itself. */
   | 'tree'
   /** A checkpoint is not signed by its key, or the leaves do not lead to it. */
   | 'checkpoint'
@@ -27,17 +27,17 @@ export type Finding = {
   readonly leaf?: number
   /** Of a lost event. */
   readonly epoch?: string
-  /** Of a lost event: it is among those that the operator has said to know of, so it counts for nothing. */
+  /** Of a lost event: the operator has accepted the loss, so it does not count as a finding. */
   readonly isAccepted?: true
   readonly detail: string
 }
 
 export type Report = (finding: Finding) => void
 
-/** A finding as a line for people. */
+/** A finding as a line of text. */
 export const describeFinding = ({ kind, stream, revision, id, isAccepted, detail }: Finding): string => {
   const event = stream === undefined ? '' : ` ${stream}${revision === undefined ? '' : ` revision ${revision}`}`
-  return `${kind}:${event}${id === undefined ? '' : ` (${id})`}${event || id ? ':' : ''} ${detail}${isAccepted ? ', which was accepted' : ''}`
+  return `${kind}:${event}${id === undefined ? '' : ` (${id})`}${event || id ? ':' : ''} ${detail}${isAccepted ? ' (accepted)' : ''}`
 }
 
 /** The same as one line of JSON. */

@@ -3,7 +3,7 @@ import { HASH_BYTES } from '../tree.ts'
 import { type HashAnswer, type HashJob, PARTS } from './hashing.ts'
 import { rawLeafHash } from './raw-hash.ts'
 
-/** A thread that hashes events: their texts come one behind the other, with the places where each of them ends. */
+/** A thread that hashes events. A job has their texts joined, with the places where each text ends. */
 parentPort!.on('message', ({ bytes, ends }: HashJob) => {
   const texts = Buffer.from(bytes)
   const hashes = new Uint8Array((ends.length / PARTS) * HASH_BYTES)

@@ -5,13 +5,13 @@ import { HASH_BYTES } from '../tree.ts'
 /** How many texts an entry has: id, stream, type, metadata and data. */
 export const PARTS = 5
 
-/** The texts of some events one behind the other, as UTF-8, and where each of them ends. */
+/** The joined texts of some events, as UTF-8, and where each text ends. */
 export type HashJob = { readonly bytes: ArrayBuffer; readonly ends: Int32Array<ArrayBuffer> }
 
-/** The hashes, and the job's bytes to be used again. */
+/** The hashes, and the job's bytes, which are used again. */
 export type HashAnswer = { readonly hashes: ArrayBuffer; readonly bytes: ArrayBuffer }
 
-/** Something whose hash is filled in later. */
+/** An object whose hash is filled in later. */
 export type Slot = { hash: Buffer }
 
 /** Part of a buffer, from `from` to before `to`. */
@@ -24,13 +24,13 @@ export const sliceOf = (text: string): Slice => {
 
 const JOB_BYTES = 2 * 1024 * 1024
 
-/** Hashes events on a thread of its own, while this one reads on. */
+/** Hashes events on a thread, while this one continues to read. */
 export type Hashing = {
-  /** Copies the texts of an event; its hash is there when the job is done that takes it. */
+  /** Copies the texts of an event. Its hash is filled in when the job with it is done. */
   add(parts: readonly Slice[], slot: Slot): void
   /** Whether there is enough for a job. */
   isFull(): boolean
-  /** Sends what was added to the thread; resolves when all hashes so far are filled in. */
+  /** Sends the added texts to the thread. Resolves when all hashes so far are filled in. */
   send(): Promise<void>
   close(): Promise<void>
 }

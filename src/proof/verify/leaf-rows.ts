@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Leaf } from '../leaves.ts'
 import { type BinaryRow, bytesAt, copyRows, int8At, textAt, uuidAt } from './binary-rows.ts'
 
-/** A leaf as it is stored; `lost` is the epoch in which its event was found to be lost. */
+/** A stored leaf; `lost` is the epoch in which its event was found to be lost. */
 export type StoredLeaf = Leaf & { readonly lost: string | undefined }
 
 const columns = `index, event_id, position, stream, revision, hash, coalesce(lost::text, '')`

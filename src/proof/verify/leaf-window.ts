@@ -2,19 +2,19 @@ import type { StoredLeaf } from './leaf-rows.ts'
 
 const ENOUGH = 20_000
 
-/** Leaves in their order, of which a part is in memory: those that come next, and those that have just been passed. */
+/** Leaves in their order, of which a part is in memory: the next ones, and those that were just passed. */
 export type LeafWindow = {
-  /** The next leaf; undefined at the end. Loads more as needed. */
+  /** The next leaf; undefined at the end. Loads more if needed. */
   next(): Promise<StoredLeaf | undefined>
   /** The next leaf if it is in memory. */
   peek(): StoredLeaf | undefined
-  /** Goes on behind the next leaf. */
+  /** Moves past the next leaf. */
   pass(): void
-  /** Goes to a leaf in memory, forwards or back. */
+  /** Moves to a leaf in memory, forwards or backwards. */
   goTo(place: number): void
-  /** Where in memory the next leaf is. */
+  /** The place in memory of the next leaf. */
   place(): number
-  /** Where in memory the leaf of an event is; undefined when it is not there. */
+  /** The place in memory of the leaf of an event; undefined if it is not in memory. */
   placeOf(id: string): number | undefined
   leafAt(place: number): StoredLeaf
 }
@@ -52,7 +52,7 @@ export const newLeafWindow = (
   }
 
   const placeOf = (id: string) => {
-    // Lost leaves are passed over: the same event may have another one.
+    // Lost leaves are left out, because the same event may have another leaf.
     places ??= new Map(leaves.flatMap(({ id, lost }, i) => (lost === undefined ? [[id, i] as const] : [])))
     return places.get(id)
   }

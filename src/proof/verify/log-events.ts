@@ -10,7 +10,7 @@ const toHashed = (event: RecordedEvent, completedAt: bigint): HashedEvent => {
   return { id, stream, revision, position, type, hash: leafHashOf(event), completedAt }
 }
 
-/** Gives events by whole appends, which come one after the other; erased ones are missing. */
+/** Yields events by whole appends. Erased events are missing. */
 async function* hashedAppends(
   events: AsyncIterable<RecordedEvent>,
   upTo?: bigint,
@@ -31,7 +31,7 @@ async function* hashedAppends(
   yield batch
 }
 
-/** The events of any log, through its port; the log must give whole appends. */
+/** The events of any log, through its port. The log must return whole appends. */
 export const logEvents = (log: EventLog): EventSource => ({
   logId: async () => (await log.identity()).id,
   head: log.head,

@@ -3,8 +3,8 @@ import type { Report } from './findings.ts'
 import type { StoredLeaf } from './leaf-rows.ts'
 
 /**
- * Names the events that the log has lost. Accepted is exactly what the service said that it has lost in an epoch: a leaf that is
- * marked besides, or no longer, is a finding. Leaves must come in their order, each once.
+ * Reports the events that the log has lost. Only exactly the loss that the service has logged for an epoch can be accepted: a leaf that
+ * is marked in addition, or not any more, is a finding. Leaves have to be added in their order, each once.
  */
 export const newLossCheck = (accepted: readonly Loss[], report: Report) => {
   const tally = newLossTally()
@@ -27,13 +27,13 @@ export const newLossCheck = (accepted: readonly Loss[], report: Report) => {
     })
   }
 
-  /** Gives the losses that nothing was said about. */
+  /** Returns the losses of epochs without an accepted loss. */
   const finish = (): Loss[] => {
     const found = tally.losses()
     for (const loss of found) {
       const known = rangesOf.get(loss.epoch)
       if (!known || known.some((one) => lossText(one) === lossText(loss))) continue
-      const detail = `what is marked as lost is not what was accepted, but ${lossText(loss)}`
+      const detail = `the leaves that are marked as lost are not those that were accepted, but ${lossText(loss)}`
       report({ kind: 'lost', epoch: loss.epoch, detail })
     }
     return found.filter(({ epoch }) => !rangesOf.has(epoch))

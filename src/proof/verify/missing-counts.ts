@@ -1,14 +1,14 @@
 import type { HashedEvent } from './hashed-event.ts'
 import type { StoredLeaf } from './leaf-rows.ts'
 
-/** Whether an event may explain that those before it in its stream are gone. Streams of other kinds are never erased. */
+/** Whether an event may explain that the events before it in its stream are gone. Only streams of traces are erased. */
 export const explainsErasure = ({ type, stream }: Pick<HashedEvent, 'type' | 'stream'>): boolean =>
   type === 'TraceDeleted' && stream.startsWith('trace-')
 
-/** Leaves of a stream whose events did not come: how many, and the index of the last one. */
+/** Leaves of a stream without their events: how many, and the index of the last one. */
 type Missing = { count: number; last: number }
 
-/** Counts, stream by stream, the leaves whose events did not come. */
+/** Counts the leaves without their events, by stream. */
 export const newMissingCounts = () => {
   const missing = new Map<string, Missing>()
 
@@ -21,12 +21,12 @@ export const newMissingCounts = () => {
   }
 
   return {
-    /** The event of a leaf did not come where it should have. */
+    /** The event of a leaf did not come in its order. */
     add: (leaf: StoredLeaf) => count(leaf, 1),
-    /** It has come after all. */
+    /** The event has come later. */
     takeBack: (leaf: StoredLeaf) => count(leaf, -1),
     has: (stream: string) => missing.has(stream),
-    /** Forgets what is missing of a stream, where an event explains that all of it was erased. */
+    /** Forgets the missing events of a stream, if an event explains that they were erased. */
     explainBy: (event: HashedEvent, { index }: StoredLeaf) => {
       const { stream } = event
       if (explainsErasure(event) && (missing.get(stream)?.last ?? Infinity) < index) missing.delete(stream)

@@ -6,14 +6,14 @@ import { type StoredLeaf, findLeaves, readLeavesOfStreams } from './leaf-rows.ts
 
 const STREAMS_AT_ONCE = 500
 
-/** What the log holds of a stream now. */
+/** The events of a stream that the log has now. */
 type Present = {
   readonly byId: ReadonlyMap<string, HashedEvent>
-  /** The leaf of its last deletion, before which everything may have been erased; -1 for none. */
+  /** The leaf of the stream's last deletion, before which everything may be erased; -1 for none. */
   readonly deletedAt: number
 }
 
-/** `leaves` are also those that were written since the check began. */
+/** Also uses leaves that were written since the verification began. */
 const presentOf = async (client: pg.Client, events: EventSource, stream: string): Promise<Present> => {
   const byId = new Map<string, HashedEvent>()
   let deletedAt = -1
@@ -37,8 +37,8 @@ export type MissingOptions = {
 }
 
 /**
- * Names the events of these streams that have leaves and are not in the log, though no deletion that came later explains
- * why, or that lie behind what has been read. The other leaves are of events that were erased meanwhile.
+ * Reports the events of these streams that have leaves and are not in the log, unless a later deletion explains it, and those that are
+ * at a position that was not read. The other leaves are of events that were erased meanwhile.
  */
 export const nameMissing = async (
   client: pg.Client,
@@ -50,12 +50,12 @@ export const nameMissing = async (
     const event = byId.get(id)
     const found = { stream, revision, id, leaf: index }
     if (event === undefined && index > deletedAt)
-      report({ kind: 'removed', ...found, detail: `leaf ${index} is all that is left of it` })
+      report({ kind: 'removed', ...found, detail: `it has leaf ${index}, but is not in the log, and was not erased` })
     if (event && event.position > covered)
       report({
         kind: 'moved',
         ...found,
-        detail: `at position ${event.position}; leaf ${index} says position ${position}`,
+        detail: `it is at position ${event.position}; leaf ${index} says position ${position}`,
       })
   }
   for (let i = 0; i < streams.length; i += STREAMS_AT_ONCE) {

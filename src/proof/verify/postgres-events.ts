@@ -6,12 +6,12 @@ import { type Hashing, openHashing } from './hashing.ts'
 import { appendColumns, recordsIn } from './append-rows.ts'
 import { newRecordCollector } from './whole-records.ts'
 
-/** One statement reads so many positions: a longer one would keep dead rows of the whole database from being cleared away. */
+/** How many positions one statement reads: a longer one would keep dead rows of the whole database from being removed. */
 const CHUNK_POSITIONS = 200_000n
-/** So many jobs are with the thread before their hashes are waited for. */
+/** How many jobs the thread has before their hashes are waited for. */
 const READ_AHEAD = 3
 
-/** Opens a connection that changes nothing. */
+/** Opens a read-only connection. */
 export const openReadOnly = async (url: string) => {
   const client = newClient(url, 'audit')
   client.on('error', () => {})
@@ -20,10 +20,10 @@ export const openReadOnly = async (url: string) => {
   return client
 }
 
-/** Events whose hashes come with `hashed`. */
+/** Events whose hashes are there when `hashed` resolves. */
 type Pending = { readonly events: readonly HashedEvent[]; readonly hashed: Promise<void> }
 
-/** The events of a log in PostgreSQL, read as bytes, and hashed on a thread of their own. */
+/** The events of a log in PostgreSQL, read as bytes, and hashed on threads. */
 export const openPostgresEvents = async (url: string): Promise<EventSource> => {
   const [client, other] = [await openReadOnly(url), await openReadOnly(url)]
   await assertConverted(client).catch(async (error: unknown) => {
@@ -32,7 +32,7 @@ export const openPostgresEvents = async (url: string): Promise<EventSource> => {
   })
   const hashing = [openHashing(), openHashing()] as const
 
-  /** Reads the records that some queries give, one after the other; hashes while it reads on. */
+  /** Reads the records of some queries, one after the other, and hashes meanwhile. */
   async function* read(
     from: typeof client,
     hashing: Hashing,

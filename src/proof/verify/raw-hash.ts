@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 
 let scratch = Buffer.alloc(64 * 1024)
 
-/** The bytes of a text as one character each: UTF-8 that is not decoded. */
+/** The bytes of a text as one character each, which is UTF-8 that is not decoded. */
 export const rawText = (text: string): string => Buffer.from(text).toString('latin1')
 
 /**
- * The leaf hash of an event whose texts are raw: UTF-8 that was not decoded, one character a byte. JSON escapes ASCII
- * characters only, so that the bytes come out as those of the decoded text would: the same as `leafHashOf` of `../entry.ts`.
+ * The leaf hash of an event from raw texts: UTF-8 that is not decoded, one character for each byte. JSON escapes only ASCII
+ * characters, so the bytes are those of the decoded text, and the hash is that of `leafHashOf` in `../entry.ts`.
  * The parts are id, stream, type, metadata and data.
  */
 export const rawLeafHash = (...parts: readonly [string, string, string, string, string]): Buffer => {

@@ -9,47 +9,48 @@ import { bytesAt, copyRows, int8At } from './binary-rows.ts'
 import type { Report } from './findings.ts'
 import type { StoredLeaf } from './leaf-rows.ts'
 
-/** The leaves cannot be compared with this log now; the message says why. */
+/** The leaves cannot be compared with this log now. */
 export class CannotVerify extends Error {
   override readonly name = 'CannotVerify'
 }
 
-/** What the tree is said to be, at one moment. */
+/** What the database says about the tree, at one moment. */
 export type Claims = {
   readonly size: number
   /** The position up to which all appends have leaves. */
   readonly covered: bigint
-  /** The event that was covered last. */
+  /** The last covered event. */
   readonly anchor: string | undefined
   /** The keys that have signed, the oldest first, each with its last checkpoint. */
   readonly signed: readonly SignedCheckpoint[]
 }
 
-/** @throws CannotVerify when there are no leaves of this log yet, or they are being matched with it */
+/** @throws CannotVerify if there are no leaves of this log yet, or they are being verified again */
 export const readClaims = async (client: pg.Client, logId: string): Promise<Claims> => {
-  const { rows: tables } = await client.query<{ isThere: boolean }>(
-    `select to_regclass('tracebook.tree') is not null as "isThere"`,
+  const { rows: tables } = await client.query<{ exists: boolean }>(
+    `select to_regclass('tracebook.tree') is not null as exists`,
   )
-  if (!tables[0]!.isThere)
+  if (!tables[0]!.exists)
     throw new CannotVerify('this database has no audit tree yet: start this version of the service')
   await client.query('begin isolation level repeatable read')
   try {
-    const { size, log, walk } = await readStoredTree(client)
+    const { size, log, reverification } = await readStoredTree(client)
     const { position, anchor } = await readProcessCheckpoint(client, PROCESS)
     const { rows } = await client.query<SignedRow>(signedStatement)
     if (log === undefined && size === 0) throw new CannotVerify('no leaves have been written yet: start the service')
-    if (log !== logId) throw new CannotVerify('the leaves belong to another log: start the service, which matches them')
-    if (walk) throw new CannotVerify('the leaves are being matched with the log: wait for the service')
+    if (log !== logId)
+      throw new CannotVerify('the leaves belong to another log: start the service, which verifies them with this one')
+    if (reverification) throw new CannotVerify('the service is verifying the leaves again: wait until that has ended')
     return { size, covered: position, anchor: anchor?.id, signed: rows.map(toSigned).reverse() }
   } finally {
     await client.query('rollback')
   }
 }
 
-/** A root that leaves must lead to. */
+/** A root that the leaves must lead to. */
 export type ExpectedRoot = TreeHead & { readonly report: (detail: string) => void }
 
-/** Builds the tree from the leaves, and compares it with what is stored and signed of it. */
+/** Builds the tree from the leaves, and compares it with the stored and the signed one. */
 export const newTreeCheck = (expected: readonly ExpectedRoot[], report: Report) => {
   const tree = newGrowingTree()
   const subtrees: Subtree[] = []
@@ -78,11 +79,11 @@ export const newTreeCheck = (expected: readonly ExpectedRoot[], report: Report) 
 
   const finish = ({ size, anchor }: Claims): readonly Subtree[] => {
     for (const root of roots)
-      root.report(gap === undefined ? `there are ${tree.size()} leaves only` : 'leaves are missing')
+      root.report(gap === undefined ? `there are only ${tree.size()} leaves` : 'leaves are missing')
     if (gap === undefined && tree.size() !== size)
       report({ kind: 'tree', detail: `the tree has ${size} leaves, but ${tree.size()} are stored` })
     if (anchor !== undefined && anchor !== last)
-      report({ kind: 'tree', detail: `the event that was covered last is ${anchor}, but the last leaf is of ${last}` })
+      report({ kind: 'tree', detail: `the last covered event is ${anchor}, but the last leaf is of ${last}` })
     return subtrees
   }
 
@@ -114,7 +115,7 @@ export const checkSubtrees = async (
     const root = expected.get(keyOf({ level, index }))
     expected.delete(keyOf({ level, index }))
     const isLater = (index + 1) * TILE_WIDTH ** level > size && (index + 1) * TILE_WIDTH ** level <= now
-    if (root === undefined ? !isLater : !root.equals(hash)) wrong(level, index, 'is not that of its leaves')
+    if (root === undefined ? !isLater : !root.equals(hash)) wrong(level, index, 'differs from that of its leaves')
   }
   for (const key of expected.keys()) {
     const [level, index] = key.split(' ').map(Number)
@@ -122,16 +123,17 @@ export const checkSubtrees = async (
   }
 }
 
-/** Checks what can be said of checkpoints without the leaves; gives the roots that the leaves must lead to. */
+/** Checks the checkpoints without the leaves, and returns the roots that the leaves must lead to. */
 export const checkSigned = (signed: readonly SignedCheckpoint[], report: Report): ExpectedRoot[] =>
   signed.flatMap(({ number, key, from, size, root, note }, i) => {
     const fail = (detail: string) => report({ kind: 'checkpoint', detail: `of size ${size} by ${key}: ${detail}` })
-    if (number !== i + 1) fail(`it is number ${number}, but ${i} come before it`)
-    if (from > size || (i > 0 && from < signed[i - 1]!.size)) fail(`its key is said to have begun at size ${from}`)
+    if (number !== i + 1) fail(`it has number ${number}, but ${i} come before it`)
+    if (from > size || (i > 0 && from < signed[i - 1]!.size))
+      fail(`its key cannot have signed from size ${from} on, as the table says`)
     try {
       const opened = openCheckpoint(note, parseVerifier(key))
       if (opened.size !== size || !opened.root.equals(root))
-        fail('it says something else than what is stored beside it')
+        fail('its text differs from the size and root that are stored with it')
       return [{ size: opened.size, root: opened.root, report: fail }]
     } catch (error) {
       fail((error as Error).message)

@@ -11,7 +11,7 @@ import { nameMissing } from './missing-events.ts'
 import { openReadOnly } from './postgres-events.ts'
 import { type Claims, type ExpectedRoot, checkSigned, checkSubtrees, newTreeCheck, readClaims } from './tree-check.ts'
 
-/** Which keys are those of the log, as far as it is known from elsewhere. */
+/** Which keys belong to the log, as far as that is known from elsewhere. */
 export type TrustedKeys = {
   /** Whether the newest checkpoint may be signed by this key. */
   isCurrent(key: string): boolean
@@ -27,21 +27,21 @@ export type VerifyOptions = {
   readonly kept?: (TreeHead & { readonly key: string }) | undefined
   /** Default: any key may have signed. */
   readonly keys?: TrustedKeys | undefined
-  /** What the service has said that the log has lost. */
+  /** The losses of the log that the operator accepts. */
   readonly acceptedLosses?: readonly Loss[]
   readonly report: Report
-  /** Called with the number of events that were compared, again and again. */
+  /** Called repeatedly with the number of events that were compared. */
   readonly progress?: (done: number, of: number) => void
 }
 
 export type Verified = {
   readonly events: number
   readonly leaves: number
-  /** The last checkpoint that is stored; undefined without any. */
+  /** The last stored checkpoint; undefined if there is none. */
   readonly checkpoint: Claims['signed'][number] | undefined
   /** The keys that have signed, the oldest first. */
   readonly keys: readonly string[]
-  /** What the log has lost in epochs of which nothing is accepted. */
+  /** The losses in epochs without an accepted loss. */
   readonly losses: readonly Loss[]
 }
 
@@ -49,36 +49,36 @@ const keptRoot = (kept: TreeHead | undefined, report: Report): ExpectedRoot[] =>
   const fail = (detail: string) =>
     report({
       kind: 'checkpoint',
-      detail: `the log has forked: it does not continue the checkpoint of size ${kept!.size} that was kept: ${detail}`,
+      detail: `the log has forked: it does not continue the kept checkpoint of size ${kept!.size}: ${detail}`,
     })
   return kept ? [{ ...kept, report: fail }] : []
 }
 
-/** A key that nobody knows may be that of who has changed the log: its signatures say nothing. */
+/** Whoever has changed the log may have signed with an unknown key, so its signatures prove nothing. */
 const checkKeys = ({ signed }: Claims, { keys, report }: Pick<VerifyOptions, 'keys' | 'report'>) => {
   if (!keys) return
   const fail = (detail: string) => report({ kind: 'checkpoint', detail })
   const newest = signed.at(-1)
-  if (!newest) return fail('none is stored, though the key of the log is known')
+  if (!newest) return fail('none is stored, but the key of the log is known')
   if (!keys.isCurrent(newest.key))
     fail(
-      `the newest one is signed by another key than that of the log: ${newest.key}; --accept-key takes it as its successor`,
+      `the newest one is signed by another key than that of the log: ${newest.key}. Accept it as its successor with --accept-key`,
     )
   for (const { key, size } of signed.slice(0, -1))
     if (!keys.isFormer(key))
-      fail(`the key that had signed up to size ${size} is not known: ${key}; --accept-key takes it as a former one`)
+      fail(`the key that signed up to size ${size} is unknown: ${key}. Accept it as a former key with --accept-key`)
 }
 
 const checkKept = ({ signed }: Claims, { kept, report }: Pick<VerifyOptions, 'kept' | 'report'>) => {
   const newest = signed.at(-1)
   if (kept && !signed.some((one) => one.key === kept.key))
-    report({ kind: 'checkpoint', detail: `the key that had signed before is not in the history: ${kept.key}` })
+    report({ kind: 'checkpoint', detail: `the key that signed the kept checkpoint is not in the history: ${kept.key}` })
   if (!kept || (newest && newest.size >= kept.size)) return
   report({
     kind: 'checkpoint',
     detail: newest
-      ? `the log has lost its end, as after a restored backup: the newest one has size ${newest.size}, but one of size ${kept.size} was kept`
-      : `none is stored, but one of size ${kept.size} was kept`,
+      ? `the log has lost its end, for example by a restored backup: the newest one has size ${newest.size}, but the kept one has size ${kept.size}`
+      : `none is stored, but the kept one has size ${kept.size}`,
   })
 }
 
@@ -87,13 +87,13 @@ const checkHead = async ({ covered }: Claims, events: EventSource, report: Repor
   if (covered > head)
     report({
       kind: 'tree',
-      detail: `events are said to be covered up to position ${covered}, but the log ends at ${head}`,
+      detail: `the table says that events are covered up to position ${covered}, but the log ends at ${head}`,
     })
 }
 
 /**
- * Compares the whole log with its leaves, the leaves with the tree, and the tree with the checkpoints that were signed and
- * kept. Everything that is wrong goes to `report`. Memory does not grow with the log, but with what is wrong.
+ * Compares the whole log with its leaves, the leaves with the tree, and the tree with signed and kept checkpoints. Calls `report` with
+ * each finding. Memory does not grow with the log, but with the findings.
  * @throws CannotVerify
  */
 export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
@@ -141,7 +141,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
   }
 }
 
-/** Up to which index leaves are read: also those that the tree does not know of, but none that are written meanwhile. */
+/** Up to which index leaves are read: including leaves beyond the tree, but not those that are written meanwhile. */
 const countLeaves = async (client: Awaited<ReturnType<typeof openReadOnly>>, size: number): Promise<number> => {
   const text = `
     select greatest($1, (select coalesce(max(index), -1) + 1 from tracebook.leaves

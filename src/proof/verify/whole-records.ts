@@ -4,7 +4,7 @@ import { type Hashing, sliceOf } from './hashing.ts'
 
 const CHUNK = 'Chunk'
 
-/** The place of a record in its append, and of a chunk in its event. */
+/** The index of a record in its append, and of a chunk in its event. */
 type Mark = { readonly append: string; readonly index: number; readonly size: number; readonly chunk?: ChunkMark }
 type ChunkMark = {
   readonly index: number
@@ -12,7 +12,7 @@ type ChunkMark = {
   readonly event?: { readonly id: string; readonly type: string; readonly metadata: string }
 }
 
-/** The end of metadata as they are written nearly always; others are parsed. */
+/** The usual end of metadata. Other metadata are parsed. */
 const USUAL = /"append":\{"id":"([0-9a-f-]{36})","index":(\d+),"size":(\d+)\}\}$/
 
 const alone = (id: string): Mark => ({ append: id, index: 0, size: 1 })
@@ -30,12 +30,12 @@ const markOf = (type: string, metadata: string, id: string): Mark => {
   try {
     return parseMark(metadata, id)
   } catch {
-    return alone(id) // no event that was appended has such metadata: the hash will say so
+    return alone(id) // no appended event has such metadata, so the hash differs from the leaf
   }
 }
 
 type Give = (event: HashedEvent) => void
-/** An event that is not complete yet: its hash and the rest are filled in later. */
+/** An event that is incomplete: its hash and other fields are filled in later. */
 type Found = { -readonly [Key in keyof HashedEvent]: HashedEvent[Key] }
 
 const PENDING = Buffer.alloc(0)
@@ -50,9 +50,9 @@ type OpenAppend = {
 }
 
 /**
- * Puts the records of the log together as `../../log/whole-appends.ts` does, of each event only its hash: gives the events
- * of an append when its last record comes. Events of an append whose last record does not come, because of a crash or of
- * tampering, are given when another append of the stream begins, and by `flush`. Their hashes may come later (`hashing.ts`).
+ * Puts records together as `../../log/whole-appends.ts` does, but keeps only the hash of each event. Gives the events of an append when
+ * its last record comes. If that is missing, by a crash or by tampering, they are given when another append of the stream
+ * begins, or by `flush`. Hashes may come later (`hashing.ts`).
  */
 export const newRecordCollector = (hash: Hashing['add']) => {
   const open = new Map<string, OpenAppend>()
@@ -72,7 +72,7 @@ export const newRecordCollector = (hash: Hashing['add']) => {
     return fresh
   }
 
-  /** An event, the texts of which are given to be hashed; undefined for a chunk that is not the last one. */
+  /** An event, whose texts are sent to be hashed; undefined for a chunk that is not the last one. */
   const eventOf = (record: RawRecord, into: OpenAppend, { chunk }: Mark): Found | undefined => {
     const { id, stream, revision, position, type, data } = record
     const place = { stream, revision, position, completedAt: undefined }

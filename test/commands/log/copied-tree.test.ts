@@ -57,7 +57,7 @@ test('is refused where it has leaves of events that were not copied', async (sce
   await onServer(url, 'update tracebook.tree set size = size + 1')
   const { how, err } = await copy(scene)
   assert.is(how, 1)
-  assert.match(err, 'was written to while it was copied')
+  assert.match(err, 'was written to during the copy')
   assert.ok(
     (await leavesIn(scene.target)).every(({ lost }) => lost === null),
     'nothing is called lost',

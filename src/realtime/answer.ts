@@ -1,64 +1,64 @@
 import type { Client } from '../base/permits.ts'
 import type { SharedBytes } from './shared-bytes.ts'
 
-/** What a query gives: its value as JSON text, and what it was made of. */
+/** The answer of a query: its value as JSON text, and the topics that it depends on. */
 export type Answer<Text extends string = string> = {
   readonly value: Text
-  /** An event about one of these changes the value. */
+  /** An event about one of these may change the value. */
   readonly topics: readonly string[]
-  /** When the right to see it ends without an event, in milliseconds since the epoch. */
+  /** When the right to see it ends by the clock, in milliseconds since the epoch. */
   readonly expiresAt?: number | undefined
-  /** Holds nothing that a client with an answer from before does not have. */
+  /** Has nothing new for a client with an earlier answer. */
   readonly hasNoNews?: boolean | undefined
-  /** What is asked once the client has this answer, for a query that only tells what is new. */
+  /** The query to continue with once the client has this answer, for queries whose answers are only changes. */
   readonly next?: Query<Text> | undefined
-  /** There is more already: `next` is to be asked at once. */
+  /** There are more changes already: `next` is to be executed at once. */
   readonly hasMore?: boolean | undefined
 }
 
-/** Something that can be asked again and again; those with the same key are one. */
+/** A query that can be executed repeatedly. Queries with the same key are shared. */
 export type Query<Text extends string = string> = {
   readonly key: string
   readonly ask: () => Promise<Answer<Text>>
 }
 
-/** A query with its arguments, as one caller asks it. */
+/** A query with its arguments, for one caller. */
 export type Question = Query & {
-  /** The token that came with the arguments. */
+  /** The token among the arguments. */
   readonly token?: string | undefined
-  /** About how many bytes its value has at most. */
+  /** An estimate of the maximum size of its value, in bytes. */
   readonly maxBytes: () => Promise<number>
 }
 
-/** From where on a subscriber knows everything that it has been told. */
+/** The state that a subscriber has seen with an answer. */
 export type Seen = Pick<Answer, 'topics' | 'expiresAt'> & {
-  /** The position of the snapshot that the answer was read from, and the epoch of the log that it counts in. */
+  /** The position of the snapshot that the answer was read from, and the epoch of the log for it. */
   readonly position: bigint
   readonly epoch: number
-  /** The next answer is due no sooner, in milliseconds that only move forward: a burst of changes gives one. */
+  /** The earliest time of the next answer, by `performance.now()`, so that a burst of changes gives one answer. */
   readonly notBefore: number
 }
 
-/** The newest answer, as it may be handed out right now. */
+/** The newest answer, which may be sent now. */
 export type Current = {
   readonly answer: Answer
-  /** Equal for equal values. */
+  /** The same for equal values. */
   readonly digest: string
-  /** The value as bytes, for all who are sent it. */
+  /** The value as bytes, shared by all subscribers. */
   readonly bytes: SharedBytes
   readonly seen: Seen
 }
 
-/** Who wants to know. `failed` is called at most once, and ends the subscription. */
+/** A subscriber of a query. `failed` is called at most once, and ends the subscription. */
 export type Subscriber = {
   readonly client: () => Client
-  /** There is a newer answer, to be taken with `current`. */
+  /** There is a newer answer, to be read by `current`. */
   readonly changed: () => void
   readonly failed: (error: unknown) => void
 }
 
 export type Subscription = {
-  /** The newest answer; undefined while none may be sent: then `changed` is called once there is one. */
+  /** The newest answer; undefined while none may be sent. Then `changed` is called once there is one. */
   current(): Current | undefined
   stop(): void
 }

@@ -2,43 +2,43 @@ import { Rejected } from '../engine/rejected.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type Pace, newPace } from './pace.ts'
 
-/** What an attempt to answer a query is for. */
+/** A due execution of a query. */
 export type Due = {
   /** The position that the answer has to show. */
   readonly position: bigint
-  /** When the first change was observed that it has to show, in milliseconds that only move forward, and how many changes there were. */
+  /** When the first of the changes was observed that it has to show, by `performance.now()`, and how many changes there were. */
   readonly since: number
   readonly touches: number
 }
 
-/** When a query is asked: after it was touched, at its pace, once at a time, and again when that has failed. */
+/** Decides when a query is executed: after changes, at its pace, one execution at a time, and again after a failure. */
 export type Asking = Pick<Pace, 'answered' | 'refused' | 'delayUntil'> & {
-  /** The answer is another one at a position. */
+  /** Notes a change at a position. */
   touch(position: bigint): void
-  /** Asks without any more delay, if it is to be asked at all. */
+  /** Executes without any more delay, if an execution is due. */
   hurry(): void
-  /** Asks anew, whatever it was touched for: no position has been seen yet. */
+  /** Executes again, and forgets all noted positions. */
   restart(): void
-  /** Whether it is neither asked nor to be asked. */
+  /** Whether no execution is running or due. */
   isIdle(): boolean
   stop(): void
 }
 
 export type AskingOptions = {
-  /** Whether there is nobody left who wants to know. */
+  /** Whether there are no subscribers any more. */
   readonly isOver: () => boolean
-  /** Asks once. What it throws is tried again, if that may help, and else told to `fail`. */
+  /** Executes once. After a temporary error it is called again; any other error is passed to `fail`. */
   readonly attempt: (due: Due) => Promise<void>
   readonly fail: (error: unknown) => void
-  /** The last position that has been observed, which a further attempt has to show. */
+  /** The last position that was observed, which the next attempt has to show. */
   readonly lastSeen: () => bigint
 }
 
-/** Whether asking again may help. */
+/** Whether executing again may help. */
 const isTemporary = (error: unknown) => !(error instanceof HttpError || error instanceof Rejected)
 
 export const newAsking = ({ isOver, attempt, fail, lastSeen }: AskingOptions): Asking => {
-  /** The position that the next answer has to show; undefined while the last one holds. */
+  /** The position that the next answer has to show; undefined if the last answer is still right. */
   let wanted: bigint | undefined
   let touches = 0
   let since = 0
@@ -86,7 +86,7 @@ export const newAsking = ({ isOver, attempt, fail, lastSeen }: AskingOptions): A
   const restart = () => {
     wanted = undefined
     hurry()
-    touch(0n) // where the log begins anew, no position has been seen yet
+    touch(0n) // in another epoch no position has been seen yet
   }
 
   return {

@@ -1,10 +1,10 @@
 import { streamsOfCaller } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { sha256 } from '../base/ids.ts'
-import { isToken } from '../session/token.ts'
+import { isToken } from '../session/tokens.ts'
 import type { RealtimeServices } from './services.ts'
 
-/** The caller behind a token, each time anew; undefined without a valid one. @throws Unavailable, InQuarantine */
+/** The caller of a token, looked up each time; undefined without a valid one. @throws Unavailable, InQuarantine */
 export const findCaller = async (
   { tokens, reads, lastUsed }: Pick<RealtimeServices, 'tokens' | 'reads' | 'lastUsed'>,
   token: string | undefined,
@@ -16,13 +16,10 @@ export const findCaller = async (
   return caller
 }
 
-/**
- * Whose answer it is, as part of a key that may stay in memory: never the token itself. What cannot be a token is
- * nobody's.
- */
+/** The caller's part of a query's key, which may stay in memory: never the token itself. All texts that cannot be tokens share one. */
 export const keyOfToken = (token: string | undefined): string =>
   token === undefined || !isToken(token) ? 'anybody' : sha256(token)
 
-/** What has to change before a caller has other rights. */
+/** The topics whose events may change the rights of a caller. */
 export const topicsOfCaller = (caller: Caller | undefined): string[] =>
   caller ? [caller.sessionId, caller.userId] : []

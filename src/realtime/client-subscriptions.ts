@@ -4,11 +4,11 @@ import type { Client } from '../base/permits.ts'
 import type { LiveQueries } from './live-queries.ts'
 import type { SharedBytes } from './shared-bytes.ts'
 
-/** A value that a client does not have yet, and the subscription that it is for. */
+/** A value that the client does not have yet, and its subscription. */
 export type NextValue = {
   readonly id: string
   readonly bytes: SharedBytes
-  /** Called when the frame is on its way. */
+  /** Called when the frame is being sent. */
   readonly onSending: () => void
   /** Whether the client may still read it. */
   readonly mayGoOn: () => boolean
@@ -19,13 +19,13 @@ export type NextValue = {
 /** The subscriptions of one client, by the ids that the client has given them. */
 export type ClientSubscriptions = {
   /**
-   * Makes a subscription, in the place of one with the same id; it begins when it is given what to follow.
-   * @throws HttpError rate_limited when there are too many
+   * Adds a subscription, which replaces one with the same id. It begins with a call of `follow`.
+   * @throws HttpError rate_limited if there are too many
    */
   add(id: string): { readonly follow: (query: Query) => void; readonly isPresent: () => boolean }
   remove(id: string): void
   removeAll(): void
-  /** The newest value that is due longest; undefined where the client has all there is, or nothing may be sent now. */
+  /** The newest value of the subscription that has waited longest; undefined if the client has all values, or none may be sent now. */
   next(): NextValue | undefined
   size(): number
 }
@@ -34,31 +34,31 @@ export type ClientSubscriptionsOptions = {
   readonly live: LiveQueries
   readonly client: () => Client
   readonly max: number
-  /** There may be a value to send. */
+  /** Called when there may be a value to send. */
   readonly onDue: () => void
-  /** A subscription has failed, and has ended. */
+  /** Called when a subscription has failed, and so has ended. */
   readonly onFailure: (error: unknown, id: string) => void
 }
 
 type Followed = {
   readonly id: string
   subscription: Subscription | undefined
-  /** The digest of the value that the client was sent last. */
+  /** The digest of the last value that was sent to the client. */
   sent: string | undefined
-  /** Nothing was told to it yet. */
+  /** Nothing was sent yet. */
   isFirst: boolean
-  /** A value is on its way after which the question is another one. */
-  goesOn: boolean
+  /** A value is being sent, after which the subscription continues with another query. */
+  hasNextQuery: boolean
 }
 
 const hasNews = ({ sent, isFirst }: Followed, { answer, digest }: Current) =>
   digest !== sent && (isFirst || !answer.hasNoNews)
 
-/** What waits to be sent is no value, but that there is one: so a client that reads slowly gets what is newest. */
+/** The queue holds no values, but notes that there are newer ones, so that a client that reads slowly gets the newest. */
 export const newClientSubscriptions = (options: ClientSubscriptionsOptions): ClientSubscriptions => {
   const { live, client, max, onDue, onFailure } = options
   const followed = new Map<string, Followed>()
-  /** Subscriptions with a value that the client does not have, in the order in which they are due. */
+  /** Subscriptions with a newer value, in the order in which they became due. */
   const due = new Set<string>()
 
   const remove = (id: string) => {
@@ -69,15 +69,15 @@ export const newClientSubscriptions = (options: ClientSubscriptionsOptions): Cli
 
   const isPresent = (one: Followed) => followed.get(one.id) === one
 
-  /** Follows a query from here on, with `seen` from behind that. */
+  /** Follows a query, from the state `seen` on if it is given. */
   const follow = (one: Followed, query: Query, seen?: Seen) => {
     const { id } = one
     one.subscription?.stop()
     one.sent = undefined
-    one.goesOn = false
+    one.hasNextQuery = false
     const changed = () => {
-      // Until the client has what is on its way, nothing else is told: what happens meanwhile comes with the next value.
-      if (one.goesOn) return
+      // Until the client has the value that is being sent, changes wait for the next query.
+      if (one.hasNextQuery) return
       due.add(id)
       onDue()
     }
@@ -95,7 +95,7 @@ export const newClientSubscriptions = (options: ClientSubscriptionsOptions): Cli
       due.delete(one.id)
       one.isFirst = false
       one.sent = digest
-      one.goesOn = answer.next !== undefined
+      one.hasNextQuery = answer.next !== undefined
     },
     mayGoOn: () => live.mayStillBeRead(seen),
     onSent: () => {
@@ -115,8 +115,12 @@ export const newClientSubscriptions = (options: ClientSubscriptionsOptions): Cli
 
   const add: ClientSubscriptions['add'] = (id) => {
     remove(id)
-    if (followed.size >= max) throw new HttpError('rate_limited', `A connection may hold ${max} subscriptions`)
-    const one: Followed = { id, subscription: undefined, sent: undefined, isFirst: true, goesOn: false }
+    if (followed.size >= max)
+      throw new HttpError(
+        'rate_limited',
+        `This connection has ${max} subscriptions, which is the maximum: end one of them, or open another connection`,
+      )
+    const one: Followed = { id, subscription: undefined, sent: undefined, isFirst: true, hasNextQuery: false }
     followed.set(id, one)
     return { follow: (query) => follow(one, query), isPresent: () => isPresent(one) }
   }

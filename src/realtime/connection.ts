@@ -12,15 +12,15 @@ import { errorFrame, resultFrame } from './protocol.ts'
 import type { Question } from './answer.ts'
 import type { Receiver, SharedBytes } from './shared-bytes.ts'
 
-/** One client that is connected. Times are milliseconds that only move forward. */
+/** The connection of one client. Times are by `performance.now()`. */
 export type Connection = {
-  /** When it was heard of last. */
+  /** When a frame, ping or pong last came from the client. */
   heardAt(): number
-  /** How many bytes it has taken of all that it was sent; undefined while it is sent nothing. */
+  /** How many bytes the client has read in all; undefined while no frame is being sent. */
   taken(): number | undefined
   subscriptions(): number
   ping(): void
-  /** Tells the client to go, once; one that does not is cut off after some seconds. */
+  /** Closes the connection, once. A client that does not leave is cut off after some seconds. */
   close(code: number, reason: string): void
   /** Cuts it off. */
   terminate(): void
@@ -30,18 +30,18 @@ export type ConnectionOptions = {
   readonly socket: WebSocket
   readonly live: LiveQueries
   readonly maxSubscriptions: number
-  /** What a subscription asks. @throws HttpError, invalid_request */
+  /** The question of a subscription. @throws HttpError invalid_request */
   readonly questionOf: (query: string, args: Readonly<Record<string, unknown>>) => Question
-  /** Looks at the token that a subscription brings along. @throws HttpError rate_limited for too many that are not valid */
+  /** Checks the token of a subscription. @throws HttpError rate_limited after too many invalid ones */
   readonly admit: (token: string) => Promise<void>
-  /** The milliseconds that the client must wait before it may subscribe again; undefined for none. */
+  /** How many milliseconds the client must wait before it may subscribe again; undefined if it need not. */
   readonly rateLimitWait: () => number | undefined
-  /** Who is behind it. */
+  /** For permits and turns: the session or address of the client. */
   readonly client: () => Client
   readonly turns: Turns
-  /** Called when others need the memory of what the client takes too slowly. */
+  /** Called if other clients need the memory of a value that this client reads too slowly. */
   readonly onYield: () => void
-  /** Called with each failure that is not the client's. */
+  /** Called with each failure that the client has not caused. */
   readonly onError: (error: unknown) => void
   /** Called for each value that is sent. */
   readonly onPush: () => void
@@ -60,16 +60,16 @@ const parse = (data: Buffer, isBinary: boolean): ClientFrame | undefined => {
 const PONG = '{"type":"pong"}'
 const UNUSABLE = {
   code: 'invalid_request',
-  message: `A frame is a text of JSON such as ${EXAMPLE_FRAME}: all kinds are told of under GET /v1/realtime at /docs`,
+  message: `A frame must be JSON text such as ${EXAMPLE_FRAME}: see GET /v1/realtime at /docs for all kinds`,
 }
 
-/** A client that has been told to go, and does not, is gone after this. */
+/** How long a client has to leave after a close frame. */
 const LEAVE_MS = 10_000
 const MAX_CONTROL = 1_000
 
 /**
- * Answers one client. One frame is on its way at a time; what waits is no value, but that there is one: a client that reads
- * slowly costs no memory, and gets what is newest, and may still be read, when it comes to it.
+ * Serves one client. One frame is sent at a time. The queue holds no values, but notes that there are newer ones: so a client that reads
+ * slowly costs no memory, and gets the newest value that it may read when its turn comes.
  */
 export const newConnection = (options: ConnectionOptions): Connection => {
   const { socket, live, maxSubscriptions, questionOf, admit, rateLimitWait, onError, onPush, onClose } = options
@@ -81,7 +81,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
 
   const turn = () => turns.take(client())
 
-  /** Sends what is due, one frame at a time: errors and pongs first, then values. */
+  /** Sends the next frame: errors and pongs first, then values. */
   const pump = () => {
     isDue = false
     if (sender.isSending() || socket.readyState !== socket.OPEN) return
@@ -109,7 +109,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
     sender.send(resultFrame(id, bytes), { mayGoOn, onGiven, onTaken, onEnd })
   }
 
-  /** There may be something to send: it is when this client has its turn. */
+  /** Sends the next frame, if there is one, when this client has its turn. */
   const onDue = () => {
     if (isDue || isClosing) return
     isDue = true
@@ -119,7 +119,7 @@ export const newConnection = (options: ConnectionOptions): Connection => {
   }
 
   let isDue = false
-  /** The value that is being sent, or waits for room. */
+  /** The value that is being sent, or waits for memory. */
   let receiving: SharedBytes | undefined
   const receiver: Receiver = { client, onRoom: onDue, onYield }
   const leave = () => {
@@ -190,11 +190,11 @@ export const newConnection = (options: ConnectionOptions): Connection => {
       if (frame.type === 'subscribe') refuse(error, frame.id)
       else complain(error)
     }
-    // Answers to a client that sends without reading would pile up here.
+    // The answers to a client that sends but does not read would fill the memory.
     if (control.length > MAX_CONTROL) close(closeCodes.slow, 'reads too slowly')
   }
 
-  /** Frames that came together, and wait for the client's turn: meanwhile no more are read. */
+  /** Received frames that wait for the client's turn. Meanwhile the socket is not read. */
   const unheard: (() => void)[] = []
   const hearAll = async () => {
     for (let wait = turn(); unheard.length > 0; wait = turn()) {

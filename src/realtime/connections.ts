@@ -2,52 +2,52 @@ import type { Connection } from './connection.ts'
 import { closeCodes } from '../contract/close-codes.ts'
 import type { RealtimeSettings } from './settings.ts'
 
-/** All connections of this node, counted by address, and by session or as those of an address without one. */
+/** All connections of this node, counted by address and by session. */
 export type Connections = {
-  /** What has too many already, so that the owner may not open one more. */
+  /** Which of the owner's limits does not allow one more connection; undefined if none. */
   crowded(owner: Owner): 'session' | 'address' | undefined
   add(connection: Connection, owner: Owner): void
-  /** The connection is that of another owner from now on; closes it when that one has too many. */
+  /** Counts the connection for another owner; closes it if that one has too many. */
   move(connection: Connection, owner: Owner): void
-  /** Closes one that takes what it is sent too slowly, while others need the memory. */
+  /** Closes a connection whose client reads too slowly, while others need the memory. */
   cutOff(connection: Connection): void
   remove(connection: Connection): void
-  /** Tells all clients to come back later, and waits until they have gone. */
+  /** Closes all connections with a code that says to come back, and waits until they are gone. */
   closeAll(): Promise<void>
   counts(): { readonly connections: number; readonly subscriptions: number }
 }
 
-/** Whose a connection is; `address` is where it comes from. */
+/** The owner of a connection; `address` is the one it comes from. */
 export type Owner = { readonly session?: string | undefined; readonly address: string }
 
 /** Milliseconds. */
 export type Timeouts = {
-  /** How often connections are looked at. */
+  /** How often connections are checked. */
   readonly checkEvery: number
   readonly pingEvery: number
-  /** For how long nothing may be heard of a client. */
+  /** How long nothing may come from a client. */
   readonly silent: number
-  /** For how long a client may take nothing of a frame. */
+  /** How long a client may read nothing of a frame. */
   readonly stalled: number
 }
 
 /**
- * What a client had taken when it was looked at, and how often it was looked at since. Looks are counted instead of time, because
- * a node that was busy itself sees no progress, whatever its clients take.
+ * How many bytes a client had read at a check, and how many checks have found the same number since. Checks are counted instead of
+ * time, because a node that was busy itself sees no progress of its clients.
  */
-type Sending = { readonly taken: number; readonly looks: number }
+type Sending = { readonly taken: number; readonly checks: number }
 
 const usual: Timeouts = { checkEvery: 2_000, pingEvery: 20_000, silent: 60_000, stalled: 15_000 }
 const LEAVE_MS = 1_500
 
-/** Sessions are free to make: all connections of an address, with and without one, are so many times what it has without one. */
+/** Sessions cost nothing to create: so all connections of an address together are limited to so many times its limit without a session. */
 const WITH_SESSIONS = 4
 
 const SLOW = 'reads too slowly'
 
 type Counted = { readonly key: string; readonly most: number }
 
-/** `closed` is told the code of each connection that is closed from here. */
+/** `closed` is called with the code of each connection that this node closes. */
 export const newConnections = (
   settings: RealtimeSettings,
   closed: (code: number) => void = () => {},
@@ -59,7 +59,7 @@ export const newConnections = (
   let pinged = performance.now()
   let gone = () => {}
   let isStopping = false
-  const leaving = new Set<Connection>() // told to go already
+  const leaving = new Set<Connection>() // closed, but not gone yet
 
   const { REALTIME_CONNECTIONS_SESSION: mostOfSession, REALTIME_CONNECTIONS_ADDRESS: mostOfAddress } = settings
 
@@ -89,21 +89,21 @@ export const newConnections = (
     connection.close(code, reason)
   }
 
-  /** A client that takes nothing is not told in time that it is to go: what it is being sent lies before that. */
+  /** The close frame of a client that reads nothing would wait behind other bytes: so the connection is ended as well. */
   const cutOff = (connection: Connection) => {
     end(connection, closeCodes.slow, SLOW)
     connection.terminate()
   }
 
-  /** Whether a client takes nothing of what it is sent. */
+  /** Whether a client reads nothing of the frame that it is sent. */
   const isStalled = (connection: Connection): boolean => {
     const taken = connection.taken()
     const before = sendings.get(connection)
     sendings.delete(connection)
     if (taken === undefined) return false
-    const looks = before?.taken === taken ? before.looks + 1 : 0
-    sendings.set(connection, { taken, looks })
-    return looks * timeouts.checkEvery > timeouts.stalled
+    const checks = before?.taken === taken ? before.checks + 1 : 0
+    sendings.set(connection, { taken, checks })
+    return checks * timeouts.checkEvery > timeouts.stalled
   }
 
   const crowded: Connections['crowded'] = (owner) => {

@@ -9,7 +9,7 @@ const limitOf = (given: number | undefined) => Math.min(given ?? DEFAULT_LIMIT, 
 
 const listOf = (page: FeedPage, limit: number) => feedList(page.entries, limit)
 
-/** A guess: most entries are shorter. */
+/** An estimate: most entries are shorter. */
 const ENTRY_BYTES = 8 * 1024
 const maxBytesOf = (limit: number) => Math.min(limit * ENTRY_BYTES, PAGE_BYTES)
 

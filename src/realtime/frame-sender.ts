@@ -2,27 +2,27 @@ import type { WebSocket } from 'ws'
 
 /** Sends frames to one client, one at a time. */
 export type FrameSender = {
-  /** Sends a frame of these bytes, one behind the other. Not to be called while a frame is being sent. */
+  /** Sends a frame of these bytes, joined. Must not be called while a frame is being sent. */
   send(parts: readonly Buffer[], hooks?: SendHooks): void
   isSending(): boolean
-  /** How many bytes the system has taken of all frames: it grows as long as the client goes on reading. */
+  /** How many bytes of all frames the system has accepted: this grows as long as the client reads. */
   taken(): number
-  /** The connection is closed. */
+  /** To be called when the connection is closed. */
   end(): void
 }
 
 export type SendHooks = {
-  /** Asked before each fragment but the first; where it is false, the connection is cut off. */
+  /** Called before each fragment but the first. If it returns false, the connection is ended. */
   readonly mayGoOn?: () => boolean
-  /** The next bytes are given to the system. */
+  /** The next bytes are passed to the system. */
   readonly onGiven?: () => void
-  /** The system has taken so many bytes more. */
+  /** The system has accepted so many more bytes. */
   readonly onTaken?: (bytes: number) => void
-  /** Called once, when the frame is no longer sent: `isWhole` says whether the system has all of it. */
+  /** Called once, when the frame has ended: `isWhole` says whether the system has accepted all of it. */
   readonly onEnd?: (isWhole: boolean) => void
 }
 
-/** A longer frame goes as fragments of this length: each that the system takes shows that the client goes on reading. */
+/** A longer frame is sent as fragments of this length: each fragment that the system accepts shows that the client is reading. */
 const FRAGMENT_BYTES = 64 * 1024
 
 function* fragmentsOf(parts: readonly Buffer[]) {
@@ -36,7 +36,7 @@ function* fragmentsOf(parts: readonly Buffer[]) {
 }
 
 export type FrameSenderOptions = {
-  /** Awaited before each fragment but the first: others have their turn of the event loop. */
+  /** Awaited before each fragment but the first, so that other clients have their turn of the event loop. */
   readonly turn: () => Promise<void> | undefined
   /** Called after each frame. */
   readonly resume: () => void

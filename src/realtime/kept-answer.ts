@@ -4,32 +4,32 @@ import { REST_MS } from './pace.ts'
 import type { Permits } from '../base/permits.ts'
 import { newSharedBytes } from './shared-bytes.ts'
 
-/** An answer, and the number of the attempt that has got it. */
+/** An answer, and the number of the attempt that has read it. */
 export type Last = Current & { readonly attempt: number }
 
-/** The newest answer of a query while it may be sent, and the topics by which events find the query. */
+/** The newest answer of a query while it may be sent, and the topics whose events change the query. */
 export type KeptAnswer = {
-  /** Undefined while no answer is kept. */
+  /** Undefined if no answer is kept. */
   last(): Last | undefined
   topics(): ReadonlySet<string>
-  /** Has the query touched by these topics, and no longer by others. */
+  /** Sets the topics whose events change the query. */
   follow(topics: ReadonlySet<string>): void
-  /** Keeps an answer, with a position of the snapshot that it was read from. */
+  /** Keeps an answer; `position` is not after the snapshot that it was read from. */
   keep(answer: Answer, position: bigint, attempt: number): void
-  /** Has `expired` called when the right to see an answer ends by the clock. */
+  /** Calls `expired` when the right to see an answer ends by the clock. */
   watchExpiry(answer: Pick<Seen, 'expiresAt'>): void
-  /** Gives up the answer that is kept. */
+  /** Drops the answer. */
   withdraw(): void
-  /** Gives up the answer and its topics. */
+  /** Drops the answer and its topics. */
   end(): void
 }
 
 export type KeptAnswerOptions = {
-  /** Counts the epochs of the log that this node has met. */
+  /** How many epochs of the log this node has seen. */
   readonly epoch: () => number
-  /** Has the query touched by the topics of its newest answer, and no longer by others. */
+  /** Replaces the topics by which events find the query. */
   readonly index: (before: ReadonlySet<string>, after: ReadonlySet<string>) => void
-  /** Told of each answer that is kept, by its length, and when it is dropped. */
+  /** Called with the length of each answer that is kept, and when it is dropped. */
   readonly kept: (length: number) => void
   readonly dropped: () => void
   /** Bounds the bytes of large values that are being sent. */

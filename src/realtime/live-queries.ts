@@ -6,22 +6,22 @@ import type { Query, Seen, Subscriber, Subscription } from './answer.ts'
 import { isExpired } from './kept-answer.ts'
 import { type LiveQuery, type LiveQueryOptions, newLiveQuery } from './live-query.ts'
 
-/** Queries whose subscribers are told of each change. Equal ones are asked once. */
+/** Queries with subscribers, which are notified of each change. Equal queries are executed once. */
 export type LiveQueries = {
   /** With `seen` the first answer comes with the first change after it. */
   watch(query: Query, subscriber: Subscriber, seen?: Seen): Subscription
-  /** False once a right to read an answer has been lost, or that is not known: what is on its way of it has to stop. */
+  /** False once a right to read an answer is lost, or this is unknown: then sending it has to stop. */
   mayStillBeRead(seen: Seen): boolean
-  /** Takes note of an event. Called for every event before its write is answered. */
+  /** Called for every event before its write is answered. */
   observe(event: Change): void
-  /** Asks everything again: at a position something has happened that this node does not understand. */
+  /** Executes all queries again: at this position there is an event that this node cannot read. */
   clear(position: bigint): void
-  /** The same for a log in another epoch, where positions begin anew. */
+  /** The same when the log's epoch has changed, and positions start again. */
   restart(): void
   counts(): LiveCounts
 }
 
-/** `ends` is stated when an event takes a right to read. */
+/** `ends` is set if an event takes away a right to read. */
 export type Change = { readonly position: bigint; readonly topics: readonly string[]; readonly ends: unknown }
 
 export type LiveCounts = {
@@ -31,26 +31,26 @@ export type LiveCounts = {
   readonly kept: number
 }
 
-/** What all queries share. */
+/** The options that all queries share. */
 type Shared = 'readModelsPosition' | 'caughtUp' | 'lastSeen' | 'isCurrent' | 'observe'
 
 export type LiveQueriesOptions = Pick<LiveQueryOptions, Shared> & {
-  /** How many characters of answers are kept in all: those that are left out are asked for again. */
+  /** How many characters of answers are kept. A query whose answer is dropped is executed again. */
   readonly keep?: number
-  /** Bound how many queries are asked at once, and the values that are being sent. */
+  /** Limit how many queries are executed at once, and the memory of values that are being sent. */
   readonly permits: Pick<NodePermits, 'reads' | 'frames'>
 }
 
-/** Whether a topic is one thing, and no list: a list that shows something has that among its topics as well. */
+/** Whether a topic is a single thing and not a list. A list also has the things that it shows among its topics. */
 const isOfOne = (topic: string) => isId(topic)
 
-/** Something has happened that may concern everything. */
+/** The topic of an event that may concern everything. */
 const EVERYTHING = '*'
 
-/** More than happen while a query is asked; an answer that is behind even that is dropped, and asked for again. */
+/** More than happen during one execution. An answer that is older than all of them is dropped, and the query executed again. */
 const REMEMBERED_LOSSES = 5_000
 const REMEMBERED_CHANGES = 5_000
-/** Characters of answers that are kept for who asks the same: four of the largest. */
+/** Characters of answers that are kept for equal queries: four of the largest answers. */
 const KEPT = 32 * 1024 * 1024
 
 export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
@@ -62,7 +62,7 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
   const byTopic = new Map<string, Set<LiveQuery>>()
   const losses = newRecentChanges<readonly string[]>(REMEMBERED_LOSSES)
   const changes = newRecentChanges<readonly string[]>(REMEMBERED_CHANGES)
-  /** The characters of the answers that are kept, and the net that each was asked for; the oldest first. */
+  /** The lengths of the kept answers, and the network of the client for which each was read; the oldest first. */
   const kept = new Map<LiveQuery, { readonly length: number; readonly net: string }>()
   let keptInAll = 0
   let epoch = 0
@@ -92,7 +92,7 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
     kept.delete(query)
   }
 
-  /** The oldest but this one, of the net whose answers are the most: others go on to find theirs. */
+  /** The oldest answer except the newest query's, of the network with the most kept, so that other clients keep theirs. */
   const nextToDrop = (newest: LiveQuery): LiveQuery | undefined => {
     const sums = new Map<string, number>()
     for (const { length, net } of kept.values()) sums.set(net, (sums.get(net) ?? 0) + length)

@@ -3,16 +3,16 @@ import type { Answer, Current, Query, Seen, Subscriber, Subscription } from './a
 import { type Due, newAsking } from './asking.ts'
 import { type KeptAnswerOptions, isExpired, newKeptAnswer } from './kept-answer.ts'
 
-/** One query with all who want its answer. */
+/** One query with all its subscribers. */
 export type LiveQuery = {
   join(subscriber: Subscriber, seen?: Seen): Subscription
-  /** Its answer is another one once the read models have come to a position. */
+  /** Its answer has changed at a position: executes it once the read models have reached that. */
   touch(position: bigint): void
-  /** Gives up the answer that is kept: it may not be sent any more, or there is no room for it. */
+  /** Drops the kept answer, which may not be sent any more, or for which there is no memory. */
   withdraw(): void
-  /** What it waits for may have come: it is asked without any more delay. */
+  /** Executes it without any more delay, if it is due. */
   hurry(): void
-  /** Positions begin anew: its answer is dropped, and it is asked again. */
+  /** Drops the answer and executes it again, because positions start again. */
   restart(): void
   size(): number
 }
@@ -20,25 +20,25 @@ export type LiveQuery = {
 export type LiveQueryOptions = KeptAnswerOptions & {
   /** The checkpoint of the read models. */
   readonly readModelsPosition: () => bigint
-  /** Resolves when they have come to a position. @throws Unavailable */
+  /** Resolves when the read models have reached a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
   /** The last position that the caches of this node have observed. */
   readonly lastSeen: () => bigint
-  /** False while this node does not follow the log: then it is not known who may still read what, and nothing is sent. */
+  /** False while this node does not follow the log: then it is unknown who may still read what, and nothing is sent. */
   readonly isCurrent: () => boolean
-  /** Called with each answer: milliseconds since the change that it shows was observed, and how many more it shows. */
+  /** Called with each answer: milliseconds since the first change that it shows was observed, and how many more changes it shows. */
   readonly observe?: (ms: number, coalesced: number) => void
-  /** Runs work when one of the clients that it is for has its turn, of which there is at least one. @throws Busy */
+  /** Runs work when one of its clients, of which there is at least one, has its turn. @throws Busy */
   readonly inTurn: <T>(clients: readonly Client[], work: () => Promise<T>) => Promise<T>
-  /** Whether an event after a snapshot has taken a right about these topics away. */
+  /** Whether an event after a snapshot has taken away a right about these topics. */
   readonly isLost: (position: bigint, topics: ReadonlySet<string>) => boolean
-  /** Whether anything about these topics has happened since a snapshot. */
+  /** Whether there was an event about these topics after a snapshot. */
   readonly hasChanged: (position: bigint, topics: ReadonlySet<string>) => boolean
   /** Called when the last subscriber has gone. */
   readonly idle: () => void
 }
 
-/** An answer counts for who joined before it was asked for: `since` is the number of the last attempt until then. */
+/** `since` is the number of the last attempt before the subscriber joined: only answers of later attempts count for it. */
 type Joined = { readonly subscriber: Subscriber; readonly since: number }
 
 const cpuMs = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000
@@ -50,9 +50,9 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   let attempts = 0
   const isOver = () => joined.size === 0
 
-  /** Asks the query, and gives the position of a snapshot that the answer is not older than. */
+  /** Executes the query, and returns a position that its snapshot has at least. */
   const ask = () => {
-    // Read models and caches are fed by two followers: of what only one of them has seen, nothing is taken for granted.
+    // Read models and caches have two followers: only events that both have seen count.
     const wasAlive = isCurrent()
     const clients = new Set([...joined].map(({ subscriber }) => subscriber.client()))
     return inTurn([...clients], async () => {
@@ -63,23 +63,23 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   }
 
   /**
-   * Follows the topics of an answer. False when it may not be sent, because a right about one of them, or of those of the answer
-   * before, has been lost since its snapshot.
+   * Follows the topics of an answer. Returns false if the answer may not be sent, because a right about one of its topics, or of
+   * those of the previous answer, was lost since its snapshot.
    */
   const followTopicsOf = ({ topics }: Answer, position: bigint): boolean => {
     const [before, after] = [kept.topics(), new Set(topics)]
     const mayBeSent = isCurrent() && !isLost(position, after) && !isLost(position, before)
-    // What happened meanwhile to topics that it had before has touched it.
+    // Events about its earlier topics have touched the query already.
     const added = [...after].filter((topic) => !before.has(topic))
     const changed = added.length > 0 && hasChanged(position, new Set(added))
     kept.follow(after)
     if (!mayBeSent)
-      kept.withdraw() // it is no longer found by what it shows
+      kept.withdraw() // events do not find it by its earlier topics any more
     else if (changed) touchNow()
     return mayBeSent
   }
 
-  /** Those who joined while it was asked may have missed what was answered to them before: they get the next one. */
+  /** Notifies the subscribers. Those who joined during the attempt get the next answer, because this one may be too old for them. */
   const tell = (attempt: number) => {
     let awaited = false
     for (const one of [...joined]) {
@@ -89,7 +89,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     if (awaited) touchNow()
   }
 
-  /** There is nothing that may be sent now. */
+  /** Called if no answer may be sent now. */
   const askLater = () => {
     asking.refused()
     touchNow()
@@ -126,7 +126,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   }
 
   const asking = newAsking({ isOver, attempt, fail, lastSeen })
-  /** Something that this node has observed already has to be shown. */
+  /** The answer has to show everything that this node has observed. */
   const touchNow = () => asking.touch(lastSeen())
   const kept = newKeptAnswer(options, touchNow)
 
@@ -139,7 +139,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     return undefined
   }
 
-  /** Nothing is told of what the subscriber knows already. */
+  /** Joins a subscriber that has seen an answer: it is only notified of later changes. */
   const goOn = (seen: Seen) => {
     asking.delayUntil(seen.notBefore)
     if (!kept.last()) {

@@ -1,37 +1,37 @@
-/** When a query may be asked again: not at once after an answer, and later and later while there is none. */
+/** When a query may be executed again: after a pause, which grows while there is no answer. */
 export type Pace = {
-  /** Milliseconds until it may be asked. */
+  /** Milliseconds until it may be executed. */
   wait(): number
-  /** An answer was passed on, which took this many milliseconds of the processor: so many bytes to all subscribers together. */
+  /** An answer was passed on. It took this many milliseconds of CPU time, and has so many bytes for all subscribers together. */
   answered(cpuMs: number, bytes: number): void
   /** The answer may not be sent. */
   refused(): void
-  /** Asking has failed. False when it has failed for too long. */
+  /** An execution has failed. Returns false if executions have failed for too long. */
   failed(): boolean
-  /** It may be asked no sooner than at this time. */
+  /** It may not be executed before this time. */
   delayUntil(time: number): void
-  /** What it waits for may have come. */
+  /** Ends the pause. */
   hurry(): void
 }
 
-/** At least so long between two answers: a burst of changes gives one. */
+/** The shortest pause between two answers, so that a burst of changes gives one. */
 export const REST_MS = 60
 /**
- * The rest grows with what telling an answer costs: that takes a quarter of the processor's time at most. It is not counted
- * how long it takes on a machine that is busy with other things: clients would wait for that twice.
+ * The pause grows with the CPU time of sending an answer, so that this takes a quarter of a processor at most. CPU time and not time,
+ * because on a busy machine clients would wait twice.
  */
 const REST_FACTOR = 3
 const MAX_REST_MS = 160
-/** What goes to all subscribers of a query together, at most: an answer of 1 MB to forty of them rests for 200 ms. */
+/** How much is sent to all subscribers of a query together: after an answer of 1 MB to forty of them it pauses for 200 ms. */
 const BYTES_PER_MS = 200_000
 const MAX_SENDING_MS = 2_000
 const MIN_DELAY_MS = 10
 const FAILURE_DELAY_MS = 100
 const MAX_DELAY_MS = 2_000
-/** A query that cannot be asked for this long fails: its subscribers come again. */
+/** After failing for so long a query is given up: its subscribers have to subscribe again. */
 const GIVE_UP_MS = 10_000
 
-/** Times are milliseconds that only move forward. */
+/** Times are by `performance.now()`. */
 export const newPace = (): Pace => {
   let until = 0
   let delay = MIN_DELAY_MS

@@ -1,6 +1,6 @@
 import type { FrameError } from '../contract/frames.ts'
 
-/** A result frame, as bytes: its value, which is JSON text already, is the same for all who are told it. */
+/** A result frame, as bytes. Its value is JSON text already, and shared by all subscribers. */
 export const resultFrame = (id: string, value: Buffer): readonly Buffer[] => [
   Buffer.from(`{"type":"result","id":${JSON.stringify(id)},"value":`),
   value,

@@ -16,8 +16,8 @@ const kinds: { readonly [Name in QueryName]: QueryKind } = {
 const isQuery = (name: string): name is QueryName => Object.hasOwn(kinds, name)
 
 /**
- * What a client asks by name.
- * @throws HttpError invalid_request for a query or arguments that there are not
+ * The question for the query that a client names.
+ * @throws HttpError invalid_request for an unknown query or invalid arguments
  */
 export const questionOf = (
   services: RealtimeServices,

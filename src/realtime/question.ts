@@ -6,8 +6,8 @@ import type { Query, Question } from './answer.ts'
 import type { RealtimeServices } from './services.ts'
 
 /**
- * One kind of query. A token among the arguments counts; without one `token`, that of the request or connection.
- * @throws HttpError invalid_request for arguments that it does not take
+ * One kind of query. A token among the arguments counts; without one `token`, which is that of the request or connection.
+ * @throws HttpError invalid_request for invalid arguments
  */
 export type QueryKind = (
   services: RealtimeServices,
@@ -15,12 +15,12 @@ export type QueryKind = (
   token: string | undefined,
 ) => Question
 
-/** A query of the contract: its value is of the type that the contract has for it. */
+/** A query of the contract, whose value has the type of the contract. */
 export type QueryOf<Name extends QueryName> = Query<JsonText<ValueOf<Name>>>
 
 type CheckedArgs<Name extends QueryName> = z.output<(typeof queries)[Name]['args']>
 
-/** How a query of the contract is answered, from what it asks with its arguments, as the caller behind `token`. */
+/** Makes a kind of query from a function that returns its question for arguments and a caller's `token`. */
 export const queryKind =
   <Name extends QueryName>(
     name: Name,
@@ -39,6 +39,6 @@ export const queryKind =
 /** The value of a query that may not be read. */
 export const NOTHING = 'null' as JsonText<null>
 
-/** The key of a query: different parts give different keys, also where they hold separators. */
+/** The key of a query. Different parts give different keys, even if they contain separators. */
 export const keyOf = (...parts: readonly (string | number | boolean | bigint | undefined)[]): string =>
   JSON.stringify(parts.map((part) => (part === undefined ? null : String(part))))

@@ -1,7 +1,7 @@
 import { closeCodes } from '../contract/close-codes.ts'
 import type { RealtimeSettings } from './settings.ts'
 
-/** What the reference says beside the contract of `GET /v1/realtime`: the limits that this service has. */
+/** The limits of this service, for the reference of `GET /v1/realtime`. */
 export const limitsText = (settings: RealtimeSettings): string => `
 
 Limits: a connection may have ${settings.REALTIME_SUBSCRIPTIONS} subscriptions. A session may have ${settings.REALTIME_CONNECTIONS_SESSION} connections, \

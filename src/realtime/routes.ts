@@ -19,7 +19,7 @@ import type { Owner } from './connections.ts'
 import { questionOf } from './queries.ts'
 import type { RealtimeServices } from './services.ts'
 
-/** Queries that are answered once, or again and again over a WebSocket. */
+/** The routes for queries that are answered once, or repeatedly over a WebSocket. */
 export const realtimeRoutes = (app: FastifyInstance, services: RealtimeServices): void => {
   queryRoute(app, services)
   void app.register(async (scope) => {
@@ -27,10 +27,10 @@ export const realtimeRoutes = (app: FastifyInstance, services: RealtimeServices)
   })
 }
 
-/** Connections last: until one of an owner that has too many is closed it takes seconds rather than less. */
+/** How long a client should wait if there are too many connections. They last, so it may be long. */
 const CROWDED_MS = 10_000
 
-/** The caller behind a token among arguments. @throws HttpError rate_limited when too many of an address are not valid */
+/** The caller of a token among arguments. @throws HttpError rate_limited after too many invalid tokens of an address */
 const admit = async (services: RealtimeServices, ip: string, token: string): Promise<Caller | undefined> => {
   const attempt = newAttempt(services, ip)
   const caller = await attempt.callerOf(token)
@@ -65,12 +65,12 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
 
   await app.register(websocket, {
     options: { maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false },
-    // The plugin closes connections without a code: they are told when to come again before.
+    // The plugin closes connections without a code: so they are closed here before, with one that says to come back.
     preClose: (done: () => void) => void connections.closeAll().then(done),
     errorHandler: (_error: unknown, socket: WebSocket) => socket.terminate(),
   })
 
-  /** Pages of other origins cannot speak for who is signed in: a cookie comes along without being asked for. */
+  /** A cookie does not count for pages of other origins, because browsers send it without being asked. */
   const tokenOf = (request: FastifyRequest): string | undefined => {
     const presented = request.caller && presentedToken(request, cookieName)
     return presented?.via !== 'cookie' || cookiesCountFrom(request) ? presented?.token : undefined
@@ -122,7 +122,8 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
       ...optionsOf(realtime['GET /v1/realtime']),
       websocket: true,
       preValidation: async (request) => {
-        if (!request.ws) throw new HttpError('not_found', 'This address speaks WebSocket only')
+        if (!request.ws)
+          throw new HttpError('not_found', 'This address only accepts WebSocket connections: send an upgrade')
         const caller = tokenOf(request) === undefined ? undefined : request.caller
         const crowded = connections.crowded(ownerOf(caller, request))
         if (crowded) throw rateLimited(CROWDED_MS, `Too many connections of this ${crowded}`)

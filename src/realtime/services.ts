@@ -10,7 +10,7 @@ import type { Connections } from './connections.ts'
 import type { LiveQueries } from './live-queries.ts'
 import type { RealtimeSettings } from './settings.ts'
 
-/** What realtime queries, and the connections that they are answered over, need. */
+/** The parts of the service that realtime queries and their connections need. */
 export type RealtimeServices = FeedServices &
   Pick<TraceServices, 'reads' | 'models'> & {
     readonly config: HttpConfig & RealtimeSettings
@@ -19,7 +19,7 @@ export type RealtimeServices = FeedServices &
     readonly live: LiveQueries
     readonly permits: Pick<NodePermits, 'reads' | 'turns'>
     readonly connections: Connections
-    /** Undefined when `RATE_LIMITS` is off. */
+    /** Undefined if `RATE_LIMITS` is off. */
     readonly limits: Limits | undefined
     readonly metrics: Metrics
   }

@@ -3,7 +3,7 @@ import { wholeNumber } from '../base/whole-number.ts'
 
 const atMost = (fallback: number) => wholeNumber(1, 1_000_000).default(fallback)
 
-/** How much realtime one client may hold open; these limits hold with `RATE_LIMITS=off`, too. */
+/** How much realtime one client may use. These limits also apply with `RATE_LIMITS=off`. */
 export const realtimeSettings = {
   /** Of one connection. */
   REALTIME_SUBSCRIPTIONS: atMost(100),

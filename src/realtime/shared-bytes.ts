@@ -1,30 +1,30 @@
 import type { Client, Permit, Permits } from '../base/permits.ts'
 
-/** One connection that is sent a value, or waits until there is room for it. */
+/** A connection that a value is sent to, or that waits until there is memory for the value. */
 export type Receiver = {
   readonly client: () => Client
-  /** The value can be sent now. */
+  /** Called when the value can be sent. */
   readonly onRoom: () => void
-  /** Others need the memory, and this client takes what it is sent too slowly. */
+  /** Called if others need the memory, and this client reads too slowly. */
   readonly onYield: () => void
 }
 
 /**
- * The bytes of a value. They are in memory once, however many connections are sent them, and only as long as any is. Their permit is that of a
- * net which is sent them: the last ones that have not taken them hold it.
+ * The bytes of a value, in memory once for all connections, and only as long as they are being sent. One of the receivers' networks has the
+ * permit for them: after it has read them, one that still reads takes it over.
  */
 export type SharedBytes = {
-  /** The bytes; undefined while there is no room for them: `onRoom` is called later, and this is to be called again. */
+  /** The bytes; undefined if there is no memory for them yet. Then `onRoom` is called later, and `join` has to be called again. */
   join(receiver: Receiver): Buffer | undefined
-  /** A receiver has taken so many of them, or is given the next ones. */
+  /** A receiver has read so many bytes, or gets the next ones. */
   moved(receiver: Receiver, bytes: number): void
-  /** A receiver waits for the service until the next `moved`: it is not slow meanwhile. */
+  /** A receiver waits for the service until the next `moved`, so it does not count as slow. */
   rest(receiver: Receiver): void
-  /** A receiver has them all, or wants them no longer. */
+  /** A receiver has read all bytes, or does not want them any more. */
   leave(receiver: Receiver): void
 }
 
-/** Values up to this length neither wait nor count: even those of all connections together take little memory. */
+/** Values up to this length need no permit: even for all connections together they take little memory. */
 export const SMALL_BYTES = 64 * 1024
 
 const smallBytes = (text: string): SharedBytes => {
@@ -52,7 +52,7 @@ export const newSharedBytes = (text: string, frames: Permits): SharedBytes => {
     settle()
   }
 
-  /** Whoever is left holds the bytes; when nobody is, they go. */
+  /** Passes the permit to one of the remaining receivers. Without receivers drops the bytes. */
   const settle = () => {
     const before = held
     if (receivers.size === 0) {
@@ -67,7 +67,7 @@ export const newSharedBytes = (text: string, frames: Permits): SharedBytes => {
 
   const encode = (permit: Permit, net: string) => {
     held = { permit, net }
-    permit.rest() // until it is given the first bytes
+    permit.rest() // until a receiver gets the first bytes
     bytes = Buffer.from(text)
     for (const { onRoom } of [...receivers]) onRoom()
   }

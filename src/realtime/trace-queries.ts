@@ -20,7 +20,7 @@ import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
 import { NOTHING, type QueryOf, keyOf, queryKind } from './question.ts'
 import type { RealtimeServices } from './services.ts'
 
-/** The trace as it may be read; undefined where there is none, or none that the caller may read. */
+/** The trace, if it exists and the caller may read it; otherwise undefined. */
 const readable = async (
   { reads }: Pick<RealtimeServices, 'reads'>,
   externalId: string,
@@ -38,7 +38,7 @@ const readable = async (
   }
 }
 
-/** The trace that a caller means, and all whose change may give the caller another one, or none. */
+/** The trace that a caller names, and the topics of all events that may change which trace that is. */
 const found = async (services: RealtimeServices, externalId: string, token: string | undefined) => {
   const caller = await findCaller(services, token)
   const [ids, trace] = await Promise.all([
@@ -54,7 +54,7 @@ const TRACE_BYTES = 64 * 1024
 
 type TraceValue = NonNullable<ValueOf<'traces:get'>>
 
-/** TraceDetail with `revision`; null for a trace that is not there, or that the caller may not read. */
+/** TraceDetail with `revision`; null if the trace does not exist, or the caller may not read it. */
 export const trace = queryKind('traces:get', (services, { externalId }, token) => ({
   key: keyOf('traces:get', keyOfToken(token), externalId),
   maxBytes: async () => TRACE_BYTES,
@@ -66,10 +66,10 @@ export const trace = queryKind('traces:get', (services, { externalId }, token) =
   },
 }))
 
-/** About how many bytes the messages of a trace have in one value. */
+/** About how many bytes the messages of a trace take in one value. */
 const bytesOf = (trace: StoredDetail | undefined) => (trace ? Math.min(Number(trace.bytes), PAGE_BYTES) : 0)
 
-/** Every message of a trace, as JSON texts. @throws HttpError payload_too_large, Unavailable when one changes meanwhile */
+/** Every message of a trace, as JSON texts. @throws HttpError payload_too_large, Unavailable if a message changes meanwhile */
 const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, includeParts: boolean) => {
   const { id, incarnation } = trace
   const values = messageValues(id, incarnation, ALL_MESSAGES, undefined)
@@ -87,13 +87,13 @@ const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, inc
     if (bytes > PAGE_BYTES)
       throw new HttpError(
         'payload_too_large',
-        'The messages are more than 8 MiB: ask for them with `changedSince`, or read them page by page',
+        'The messages are more than 8 MiB: subscribe with `changedSince`, or read them page by page',
       )
   }
   return { texts, revision }
 }
 
-/** Runs work that needs messages to stay as they are: when they do not, it may be asked for again. @throws Unavailable */
+/** Runs work during which messages must not change. If they do, it may be tried again. @throws Unavailable */
 const whileUnchanged = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
@@ -109,31 +109,31 @@ const messagesValue = ({ id }: StoredDetail, texts: readonly string[], revision:
     traceId: `"${id}"`,
   })
 
-/** About how many characters of changed messages one value has at most, unless one batch alone is more. */
+/** About how many characters of changed messages one value has at most, unless a single batch has more. */
 const PIECE = 2 * 1024 * 1024
-/** A batch is no larger when it is sent; but it may change messages that hold much. Beyond this it comes as several values. */
+/** A batch may change messages that are larger than it. Beyond this size they come as several values. */
 const MOST_OF_A_BATCH = 24 * 1024 * 1024
 
 type Asked = { readonly externalId: string; readonly token: string | undefined; readonly includeParts: boolean }
 
-/** What a client knows: the messages up to a revision of a trace, in an incarnation of it where that was told over this connection. */
+/** What a client has: the messages up to a revision of a trace, and the trace's incarnation if this connection has sent them. */
 type Known = {
   readonly since: bigint
   readonly incarnation?: string | undefined
-  /** The id of the trace, where the client has said it. */
+  /** The id of the trace, if the client has sent it. */
   readonly traceId?: string | undefined
 }
 
-const KNOWS_NOTHING: Known = { since: -1n, incarnation: 'none' }
+const HAS_NOTHING: Known = { since: -1n, incarnation: 'none' }
 
 const incarnationOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnation}`
 
 /**
- * Whether a client knows another trace, or an earlier incarnation of this one: revisions go on from one to the next. One that
- * knows a revision that there is not knows another log: one that has lost its end since, or that this one was copied from.
+ * Whether a client has another trace, or an earlier incarnation of this one, whose revisions continue those of the one before. A
+ * client with a revision that does not exist has read another log: this one has lost its end since, or is a copy of that one.
  */
-const knowsAnother = (known: Known, trace: StoredDetail) => {
-  if (known === KNOWS_NOTHING) return false
+const hasAnother = (known: Known, trace: StoredDetail) => {
+  if (known === HAS_NOTHING) return false
   if (known.since > trace.revision) return true
   if (known.traceId !== undefined && known.traceId !== trace.id) return true
   if (known.incarnation !== undefined) return known.incarnation !== incarnationOf(trace)
@@ -141,8 +141,8 @@ const knowsAnother = (known: Known, trace: StoredDetail) => {
 }
 
 /**
- * The messages that have changed since a client knew them. One that has known another trace, or an earlier incarnation of
- * it, is told null first: all that it has is gone.
+ * The messages that have changed since those that a client has. A client with another trace, or an earlier incarnation of it, gets null
+ * first, because all its messages are gone.
  */
 const changesSince = (services: RealtimeServices, asked: Asked, known: Known): QueryOf<'traces:getMessages'> => {
   const { externalId, token, includeParts } = asked
@@ -150,15 +150,15 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
   const goOn = (known: Known) => changesSince(services, asked, known)
   const ask: QueryOf<'traces:getMessages'>['ask'] = async () => {
     const { trace, ...rest } = await found(services, externalId, token)
-    if (!trace && known === KNOWS_NOTHING) return { value: NOTHING, hasNoNews: true, ...rest }
-    if (!trace) return { value: NOTHING, next: goOn(KNOWS_NOTHING), ...rest }
-    if (knowsAnother(known, trace)) return { value: NOTHING, next: goOn(KNOWS_NOTHING), hasMore: true, ...rest }
+    if (!trace && known === HAS_NOTHING) return { value: NOTHING, hasNoNews: true, ...rest }
+    if (!trace) return { value: NOTHING, next: goOn(HAS_NOTHING), ...rest }
+    if (hasAnother(known, trace)) return { value: NOTHING, next: goOn(HAS_NOTHING), hasMore: true, ...rest }
     const { rows, revision, hasMore } = await whileUnchanged(() =>
       changedMessages(services.reads, trace, { since, includeParts, weight: PIECE, most: MOST_OF_A_BATCH }),
     )
     return {
       value: messagesValue(trace, rows.map(messageText), revision),
-      hasNoNews: rows.length === 0 && known !== KNOWS_NOTHING,
+      hasNoNews: rows.length === 0 && known !== HAS_NOTHING,
       hasMore,
       next: goOn({ since: revision, incarnation: incarnationOf(trace) }),
       ...rest,
@@ -171,9 +171,9 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
 }
 
 /**
- * `{messages, revision, traceId}`: the messages of a trace in the order of its list; null where `traces:get` is null. With
- * `changedSince` only what has changed since that revision, and then on each change what has changed since the value
- * before; what is much comes as several values of whole batches, one after the other. After null come all messages there are.
+ * `{messages, revision, traceId}`: the messages of a trace in list order; null if `traces:get` is null. With `changedSince` only the
+ * messages that have changed since that revision, and with each change those since the value before. Many changes come as several values
+ * of whole batches. After null all messages come.
  */
 export const traceMessages = queryKind('traces:getMessages', (services, args, token) => {
   const { externalId, includeParts = false, changedSince, traceId } = args

@@ -1,6 +1,6 @@
 import { toOneLine } from './shorten.ts'
 
-/** Tags of blocks that agents insert into a user's message; the user has not typed them. */
+/** Tags of blocks that agents insert into a user's message, and that the user has not typed. */
 const INSERTED_TAGS = new Set([
   'system-reminder',
   'local-command-stdout',
@@ -58,7 +58,7 @@ const baseName = (path: string) => {
   return whole.slice(Math.max(whole.lastIndexOf('/'), whole.lastIndexOf('\\')) + 1)
 }
 
-/** Removes mentions at the beginning, which only name the context; others are parts of sentences and become file names. */
+/** Removes mentions at the beginning, which only name the context. Others are parts of sentences, and become file names. */
 const shortenMentions = (text: string): string =>
   text
     .trimStart()
@@ -84,7 +84,7 @@ const unwrapCommand = (text: string): Prompt => {
   return shell === undefined ? { text } : { text: shell }
 }
 
-/** What the user typed, on one line, without what agents and editors add to it. */
+/** The text that the user typed, on one line, without additions of agents and editors. */
 export const cleanPrompt = (raw: string): Prompt => {
   const { text, command } = unwrapCommand(removeInserted(raw.slice(0, MAX_INPUT)))
   const plain = text

@@ -3,7 +3,7 @@ import type { Reads, Row } from '../engine/reads.ts'
 import type { Earlier } from '../trace/earlier-deletions.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
-/** What a summary job has to know of a trace, from the read models. */
+/** The state of a trace in the read models, for a summary job. */
 export type SummaryHeader = {
   readonly incarnation: bigint
   readonly deletions: number
@@ -32,16 +32,16 @@ export const readSummaryHeader = async (reads: Reads<ReadTables>, id: string): P
 const FIRST_MESSAGES = 4
 const LAST_MESSAGES = 6
 const MAX_PROMPTS = 100
-/** A longer text is no prompt but a paste: it is left out, as is what exceeds this in many parts. */
+/** A longer text is not a prompt but a paste, and left out, as are parts beyond this size. */
 const MAX_BYTES = 256 * 1024
-/** All that is read of a session. What exceeds this are pastes, too: the longest are left out. */
+/** The maximum that is read of a session. Beyond it the longest texts are left out, which are pastes, too. */
 const MAX_SESSION_BYTES = 4 * 1024 * 1024
 
 const partsToRead = `
   parts b where b.trace_id = $1 and b.incarnation = p.incarnation and b.ordinal = p.ordinal
     and split_part(b.head, ' ', 2) = 'text' and pg_column_size(b.body) <= ${MAX_BYTES}`
 
-// Texts and bodies are stored uncompressed: their sizes are known without reading them. Where a text is read, no parts are.
+// Texts and bodies are stored uncompressed, so their sizes are known without reading them. If a text is read, its parts are not.
 export const turnsStatement = `
   with placed as materialized (
     select m.incarnation, m.ordinal, m.class, count(*) over () as total, row_number() over listed as place,
@@ -56,10 +56,10 @@ export const turnsStatement = `
         or p.place = coalesce((select max(place) from placed where class = 'agent_text'), 0) as is_edge
       from placed p
     ) p where p.is_edge or (p.class = 'user_message' and p.prompts <= ${MAX_PROMPTS})
-  ), weighed as (
+  ), sized as (
     select p.*, m.role, m.tools, m.text_content, h.has_text, l.last_part,
       octet_length(m.tools::text)
-        + case when h.has_text then pg_column_size(m.text_content) else coalesce(l.bytes, 0) end as weight
+        + case when h.has_text then pg_column_size(m.text_content) else coalesce(l.bytes, 0) end as size
     from chosen p
       cross join lateral (
         select * from messages r where r.trace_id = $1 and r.incarnation = p.incarnation and r.ordinal = p.ordinal limit 1
@@ -78,14 +78,14 @@ export const turnsStatement = `
       select string_agg(b.body::text, ',' order by b.position) from ${partsToRead} and b.position <= p.last_part
     ) end as parts
   from (
-    select w.*, sum(w.weight) over (order by w.is_edge desc, w.weight, w.place rows unbounded preceding)
+    select w.*, sum(w.size) over (order by w.is_edge desc, w.size, w.place rows unbounded preceding)
       <= ${MAX_SESSION_BYTES} as is_read
-    from weighed w
+    from sized w
   ) p order by p.place`
 
 type TurnRow = Omit<StoredTurn, 'place'> & { place: bigint }
 
-/** Reads what a summary of the trace is made of: so many turns and bytes at most, however long the session was. */
+/** Reads the turns that a summary of the trace is made from. Their number and size are limited, however long the session was. */
 export const readConversation = async (
   reads: Reads<ReadTables>,
   id: string,

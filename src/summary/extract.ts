@@ -13,14 +13,14 @@ const hasWords = (text: string) => /[\p{L}\p{N}]/u.test(text)
 
 const promptsOf = (turns: readonly Turn[]) => turns.filter((turn) => turn.class === 'user_message')
 
-/** The first sentence when it says enough, else as much as fits. */
+/** The first sentence if it is long enough, otherwise as much as fits. */
 const headline = (text: string): string => {
   const [sentence = ''] = /^.*?[.!?。！？](?=\s|$|[^\x00-\x7f])/u.exec(text) ?? []
   const title = sentence.length >= MIN_SENTENCE && sentence.length <= MAX_TITLE ? sentence.replace(/[.。]$/, '') : text
   return shorten(title, MAX_TITLE)
 }
 
-/** The first message that says something; a bare slash command only when there is nothing else. */
+/** The title from the first message with words; from a slash command only if there is no other. */
 const titleOf = (turns: readonly Turn[]): string | undefined => {
   const prompts = promptsOf(turns).map(({ text }) => cleanPrompt(text))
   const first = prompts.find(({ text }) => hasWords(text))?.text

@@ -7,8 +7,8 @@ const CLOSE_TIMEOUT_MS = 500
 type Done = Parameters<pg.Pool['connect']>[0]
 
 /**
- * A pool whose connections may be released twice. The job runner does so when it is stopped before it was told whether it
- * listens; the driver would throw, where nobody catches it, and end the process.
+ * A pool whose connections may be released twice. The job runner does this if it is stopped before it knows whether it is
+ * listening. The driver would throw, which nobody catches, and end the process.
  */
 class LenientPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>
@@ -28,7 +28,7 @@ class LenientPool extends pg.Pool {
   }
 }
 
-/** The job runner's connections, with the driver's own type parsers, which the runner expects. */
+/** The job runner's connections, with the driver's own type parsers, as the runner expects. */
 export const newJobPool = (url: string, connections: number): { pool: pg.Pool; close(): Promise<void> } => {
   const pool = new LenientPool({
     connectionString: url,

@@ -6,12 +6,12 @@ import { newJobPool } from './job-pool.ts'
 import { rescheduleStatement, indexLockedJobs } from './worker-liveness.ts'
 import { type Payload, TASK } from './process-state.ts'
 
-/** One run of a job. `isLast`: a failure of it is final. */
+/** One run of a job. `isLast`: if it fails, it is not tried again. */
 export type Attempt = { readonly isLast: boolean; readonly signal: AbortSignal }
 
 export type JobRunnerOptions = {
   readonly url: string
-  /** One of them only listens. */
+  /** One of them is only used to listen. */
   readonly connections: number
   readonly concurrency: number
   readonly run: (payload: Payload, attempt: Attempt) => Promise<void>
@@ -19,11 +19,11 @@ export type JobRunnerOptions = {
 }
 
 export type JobRunner = {
-  /** The name under which this process locks jobs. */
+  /** The name with which this process locks jobs. */
   readonly id: string
   /** Starts to take jobs. Called once the liveness lock is held. */
   open(): void
-  /** Resolves when the runner has stopped, also by itself after an error. */
+  /** Resolves when the runner has stopped, also after an error. */
   readonly ended: Promise<void>
   close(): Promise<void>
 }
@@ -31,13 +31,10 @@ export type JobRunner = {
 const POLL_MS = 500
 const STOP_TIMEOUT_MS = 1_000
 const RESCHEDULE_RETRY_MS = 20
-/**
- * The job store's own search for jobs that were locked for hours reads all jobs; `worker-liveness.ts` finds them within
- * seconds.
- */
+/** The job store's own search for jobs that are locked for hours reads all jobs. `worker-liveness.ts` finds them within seconds. */
 const STALE_LOCK_SWEEP_MS = 60 * 60_000
 
-/** Reschedules jobs that the stop has interrupted. Tries again while the runner still stores that they failed. */
+/** Reschedules jobs that the stop has interrupted. Tries again while the runner is still storing their failures. */
 const rescheduleInterrupted = async (pool: pg.Pool, ids: readonly string[]) => {
   for (let left = new Set(ids); left.size > 0 && !pool.ending; await pause(RESCHEDULE_RETRY_MS)) {
     const { rows } = await pool.query<{ id: string }>(rescheduleStatement, [[...left]])
@@ -45,11 +42,11 @@ const rescheduleInterrupted = async (pool: pg.Pool, ids: readonly string[]) => {
   }
 }
 
-const SLOW = 'the job runner takes too long to stop'
+const SLOW = 'the job runner did not stop in time'
 const withinStopTimeout = (work: PromiseLike<unknown> | unknown) =>
   withTimeout(STOP_TIMEOUT_MS, SLOW, Promise.resolve(work)).catch(() => {})
 
-/** Starts the job runner on a small pool of its own. It takes no job before `open` is called. */
+/** Starts the job runner on its own small pool. It takes no job before `open` is called. */
 export const startJobRunner = async ({
   url,
   connections,
@@ -75,7 +72,7 @@ export const startJobRunner = async ({
     concurrency,
     noHandleSignals: true,
     forbiddenFlags: () => opened, // the runner waits for this before every query for a job
-    // Only in batches are outcomes stored with retries; one by one, a lost connection would be an unhandled rejection.
+    // Outcomes are stored with retries only in batches. Without batches a lost connection would be an unhandled rejection.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     minResetLockedInterval: STALE_LOCK_SWEEP_MS,
     maxResetLockedInterval: 2 * STALE_LOCK_SWEEP_MS,
@@ -85,7 +82,7 @@ export const startJobRunner = async ({
   try {
     await runMigrations({ pgPool: pool, logger: options.logger })
     await indexLockedJobs(pool).catch((error: Error) =>
-      logger.debug({ reason: error.message }, 'locked jobs lack an index'),
+      logger.debug({ reason: error.message }, 'the index of locked jobs cannot be created'),
     )
     runner = runTaskList(options, { [TASK]: task }, pool)
   } catch (error) {
@@ -103,7 +100,7 @@ export const startJobRunner = async ({
   return { id: runner.id, open, ended, close }
 }
 
-/** The id of the job only: whole errors and jobs are too long for a log line. */
+/** Only the id of the job: whole errors and jobs are too long for a log line. */
 const metaOf = (meta: object | undefined) => {
   const { job } = (meta ?? {}) as { job?: { id?: string } }
   return job ? { job: job.id } : {}

@@ -13,7 +13,7 @@ import { type Payload, clearTimer } from './process-state.ts'
 
 export type JobOptions = {
   readonly reads: Reads<ReadTables>
-  /** That of the read models. */
+  /** The position of the read models. */
   readonly watermark: Watermark
   readonly traces: Transactor<TraceState, TraceEvent, TraceNeed>
   readonly assertWritable: () => void
@@ -25,7 +25,7 @@ export type JobOptions = {
 
 const CATCH_UP_TIMEOUT_MS = 10_000
 
-/** Makes one summary: checks that it is due, reads, asks the provider, and appends the result if it still is. */
+/** Makes one summary: checks that it is due, reads the session, asks the provider, and appends the result if it is still due. */
 const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortSignal): Promise<void> => {
   const { reads, watermark, traces, pool, provider, threshold } = options
   const { traceId } = payload
@@ -33,7 +33,7 @@ const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortS
   const header = await readSummaryHeader(reads, traceId)
   if (!header || header.incarnation !== BigInt(payload.incarnation)) return
   const { messageCount, deletions } = header
-  // With a higher threshold than when the timer was set: left alone, it would cut the next debounce short.
+  // The threshold is higher than when the timer was set. The timer is removed, because it would shorten the next debounce.
   if (!isDue(messageCount, header.summarised, threshold)) return void (await clearTimer(pool, payload))
   const summary = await provider(await readConversation(reads, traceId, messageCount), signal)
   signal.throwIfAborted()
@@ -42,10 +42,7 @@ const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortS
   await traces.transact(traceId, { decide, answer: () => {} }, {})
 }
 
-/**
- * The task of the job runner. A failed job is run again with backoff; after the last failure new messages of the trace start
- * another.
- */
+/** The task of the job runner. A failed job runs again with backoff. After the last failure new messages of the trace start another. */
 export const newSummaryJob =
   (options: JobOptions) =>
   async (payload: Payload, { isLast, signal }: Attempt): Promise<void> => {
@@ -54,9 +51,9 @@ export const newSummaryJob =
       await makeSummary(options, payload, signal)
     } catch (error) {
       const details = { trace: payload.traceId, reason: (error as Error).message }
-      if (signal.aborted || !isLast) logger.info(details, 'a summary has failed and is tried again')
+      if (signal.aborted || !isLast) logger.info(details, 'a summary has failed and will be tried again')
       else {
-        logger.warn(details, 'a summary has failed for the last time; new messages will ask for it again')
+        logger.warn(details, 'a summary has failed for the last time; new messages of the trace will start it again')
         await clearTimer(pool, payload)
       }
       throw new Error(details.reason)

@@ -14,7 +14,7 @@ const MAX_SUMMARY = 4_000
 
 const Answer = z.object({ title: z.string().optional(), summary: z.string().trim().min(1) })
 
-/** The JSON object in an answer, without what a model has put around it: reasoning, a code fence, a greeting. */
+/** The JSON object in an answer, without what a model may put around it: reasoning, a code fence, a greeting. */
 const parseAnswer = (text: string): Summary => {
   const answer = text.replace(/<think(?:ing)?>[\s\S]*?(?:<\/think(?:ing)?>|$)/g, '')
   try {
@@ -22,7 +22,7 @@ const parseAnswer = (text: string): Summary => {
     const line = trimEndMatching(toOneLine(title ?? '').replace(/^["'“]+/, ''), /["'”.]/)
     return { title: line === '' ? undefined : shorten(line, MAX_TITLE), summary: shorten(summary, MAX_SUMMARY) }
   } catch {
-    throw new Error('the endpoint answered something else than the JSON it was asked for')
+    throw new Error('the answer of the endpoint is not the JSON object that the prompt asks for')
   }
 }
 
@@ -31,8 +31,9 @@ const describeError = (error: unknown, isLate: boolean): string => {
   if (isLate) return 'the endpoint did not answer in time'
   if (error instanceof APIUserAbortError) return 'the worker stops'
   if (error instanceof APIConnectionError) return 'the endpoint cannot be reached'
-  if (error instanceof APIError && error.status !== undefined) return `the endpoint answered ${error.status}`
-  return 'the endpoint answered no chat completion'
+  if (error instanceof APIError && error.status !== undefined)
+    return `the endpoint answered with status ${error.status}`
+  return 'the answer of the endpoint is not a chat completion'
 }
 
 type Settings = Pick<
@@ -40,7 +41,7 @@ type Settings = Pick<
   'SUMMARY_BASE_URL' | 'SUMMARY_MODEL' | 'SUMMARY_API_KEY' | 'SUMMARY_TIMEOUT_MS' | 'SUMMARY_PROMPT_CHARS'
 >
 
-/** Asks an OpenAI-compatible endpoint. It retries on 429, 5xx and lost connections, within the time limit. */
+/** Asks an OpenAI-compatible endpoint. Retries on 429, 5xx and lost connections, within the time limit. */
 export const newOpenAiProvider = (settings: Settings, thread: Pick<SummaryThread, 'buildPrompt'>): SummaryProvider => {
   const { SUMMARY_MODEL: model = '', SUMMARY_TIMEOUT_MS: timeout, SUMMARY_PROMPT_CHARS: maxChars } = settings
   const client = new OpenAI({

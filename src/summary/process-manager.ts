@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { anchorOf } from '../engine/checkpoint.ts'
-import type { Codec } from '../engine/codec.ts'
+import { type Codec, UnknownEvent } from '../engine/codec.ts'
 import { decodeEvent } from '../engine/decode-event.ts'
 import { hasLogLostEvents } from '../engine/process-checkpoint.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
@@ -28,12 +28,12 @@ export type ProcessManagerOptions = {
   readonly rule: SummaryRule
   readonly attempts: number
   readonly now: () => number
-  /** Called for each event that cannot be read; it is left out. */
+  /** Called for each event that cannot be read and is ignored. */
   readonly onUnreadable: (event: RecordedEvent, error: unknown) => void
   readonly signal: AbortSignal
 }
 
-/** The checkpoint is stored after this many events when none of them is relevant. */
+/** Without relevant events the checkpoint is stored every so many events. */
 const MAX_UNSAVED = 5_000n
 /** Events that are appended within this time are handled in one transaction. */
 const BATCH_DELAY_MS = 50
@@ -55,10 +55,24 @@ type TraceFact = SummaryEvent & DecodedEvent
 
 const scratch = Buffer.alloc(16)
 
-/** The decoded event of a trace; undefined when it cannot be read. */
+const MAX_WARNED_STREAMS = 1_000
+
+/** Logs that an event cannot be read and is ignored, once for each stream. Messages of other errors may quote content. */
+export const newUnreadableLog = (logger: { warn(data: object, message: string): void }) => {
+  const warned = new Set<string>()
+  return ({ stream, revision, type }: RecordedEvent, error: unknown): void => {
+    if (warned.has(stream)) return
+    if (warned.size >= MAX_WARNED_STREAMS) warned.clear()
+    warned.add(stream)
+    const reason = error instanceof UnknownEvent ? error.message : 'it is damaged'
+    logger.warn({ stream, revision: `${revision}`, type, reason }, 'summaries ignore an event that they cannot read')
+  }
+}
+
+/** The decoded event of a trace; undefined if it cannot be read. */
 const toFact = ({ codec, onUnreadable }: ProcessManagerOptions, event: RecordedEvent): TraceFact | undefined => {
   try {
-    writeUuid(scratch, streamIdOf(event), 0) // throws when the stream's id is no UUID
+    writeUuid(scratch, streamIdOf(event), 0) // throws if the stream's id is not a UUID
     return decodeEvent(codec, event) as TraceFact
   } catch (error) {
     onUnreadable(event, error)
@@ -68,8 +82,8 @@ const toFact = ({ codec, onUnreadable }: ProcessManagerOptions, event: RecordedE
 
 /**
  * The process manager: follows the log from its checkpoint, and stores states, timers and checkpoint in one transaction.
- * An event that cannot be read is left out; only its own trace may lack a summary because of it.
- * Resolves after the signal; rejects when the connection or the checkpoint is lost.
+ * An event that cannot be read is ignored; only its own trace may lack a summary because of it.
+ * Resolves after the signal, and rejects if the connection or the checkpoint is lost.
  */
 export const runProcessManager = async (options: ProcessManagerOptions): Promise<void> => {
   const { client, log, rule, attempts, now, signal } = options
@@ -107,7 +121,7 @@ export const runProcessManager = async (options: ProcessManagerOptions): Promise
 
   const hasCaughtUp = (through: bigint) => catchUp !== undefined && through >= catchUp.until
 
-  /** Sets the timers of all due traces, in many transactions: one for a large log would exceed every timeout. */
+  /** Sets the timers of all due traces, in many transactions, because one for a large log would exceed every timeout. */
   const endCatchUp = async () => {
     while (catchUp && !signal.aborted) {
       const { until, reached } = catchUp

@@ -18,8 +18,8 @@ const NAME = 'summaries'
 export const TASK = 'summarise'
 
 /**
- * The catch-up (table `summary_fold`) of a process that starts without state. No timer is set before the position `until`; from
- * then on the timers of due traces are set in the order of their ids, and `reached` is the last id that was done.
+ * The catch-up (table `summary_fold`) of a process that starts without state. Before the position `until` no timers are set. From
+ * then on the timers of due traces are set in the order of their ids; `reached` is the last id that was done.
  */
 export type CatchUp = { readonly until: bigint; readonly reached: string }
 
@@ -28,7 +28,7 @@ export type Progress = { readonly position: bigint; readonly catchUp: CatchUp | 
 /** The payload of a job. Bigints are text, because the payload is stored as JSON. */
 export type Payload = { traceId: string; incarnation: string; position: string; runAt: number }
 
-/** The progress of the process. One without state starts with a catch-up to `head`. */
+/** The progress of the process. Without state it starts with a catch-up to `head`. */
 export const readProgress = async (client: pg.ClientBase, head: bigint): Promise<Progress> => {
   await client.query(
     `with fresh as (insert into tracebook.processes values ('${NAME}', 0) on conflict do nothing returning 1)
@@ -44,10 +44,10 @@ export const readProgress = async (client: pg.ClientBase, head: bigint): Promise
   return { position, catchUp: until === null || reached === null ? undefined : { until, reached } }
 }
 
-/** The checkpoint, with the event that it was stored for. */
+/** The checkpoint, with its event. */
 export const readCheckpoint = (client: pg.ClientBase): Promise<ProcessCheckpoint> => readProcessCheckpoint(client, NAME)
 
-/** Deletes all that was derived from the log. Jobs that remain end without a summary, because none is due. */
+/** Deletes everything that was derived from the log. Remaining jobs end without a summary, because none is due. */
 export const startOver = (client: pg.ClientBase): Promise<unknown> =>
   client.query(`
     begin;
@@ -56,12 +56,12 @@ export const startOver = (client: pg.ClientBase): Promise<unknown> =>
     delete from tracebook.processes where name = '${NAME}';
     commit;`)
 
-/** Another process follows the log, too. The process that gets this error has to stop. */
+/** Another process follows the log as well. The process that gets this error has to stop. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved'
 }
 
-/** @throws CheckpointMoved when another process has moved the checkpoint */
+/** @throws CheckpointMoved if another process has moved the checkpoint */
 export const moveCheckpoint = async (client: pg.ClientBase, step: Step): Promise<void> => {
   const { rowCount } = await client.query({
     name: 'summary-advance',
@@ -88,7 +88,7 @@ const toTracked = (row: Row): Tracked => ({
     row.since === null || row.run_at === null ? undefined : { since: Number(row.since), runAt: Number(row.run_at) },
 })
 
-/** The states of some traces, with their rows locked, because a job that gives up changes them. */
+/** The states of these traces. Their rows are locked, because a job that gives up changes them. */
 export const loadStates = async (client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, Tracked>> => {
   const { rows } = await client.query<Row>({
     name: 'summary-load',
@@ -98,7 +98,7 @@ export const loadStates = async (client: pg.ClientBase, ids: readonly string[]):
   return new Map(rows.map((row) => [row.trace_id, toTracked(row)]))
 }
 
-/** Stores the states; the row of a trace without a state is deleted. */
+/** Stores the states, and deletes the row of a trace without a state. */
 export const saveStates = async (
   client: pg.ClientBase,
   states: ReadonlyMap<string, Tracked | undefined>,
@@ -165,9 +165,9 @@ const dueAfter = `
   select trace_id from tracebook.summaries where trace_id > $1 and run_at is not null order by trace_id limit ${TIMERS_PER_STEP}`
 
 /**
- * Sets the timers of the next due traces after a catch-up, those with ids above `reached`. May be repeated: jobs have keys.
- * Returns the new `reached`; undefined when all timers are set, and the catch-up has ended.
- * @throws CheckpointMoved when another process has done the same
+ * Sets the timers of the next due traces after a catch-up, those with ids above `reached`. May be repeated, because jobs have keys.
+ * Returns the new `reached`; undefined if all timers are set, and the catch-up has ended.
+ * @throws CheckpointMoved if another process has done the same
  */
 export const setNextTimers = async (
   client: pg.ClientBase,
@@ -186,7 +186,7 @@ export const setNextTimers = async (
   return last
 }
 
-/** Clears a trace's timer when its job has failed for the last time, or found nothing due: the next messages set a new one. */
+/** Clears a trace's timer if its job has failed for the last time, or found nothing due. The next messages set a new one. */
 export const clearTimer = (pool: pg.Pool, { traceId, incarnation, runAt }: Payload): Promise<unknown> =>
   pool.query(
     `update tracebook.summaries set since = null, run_at = null

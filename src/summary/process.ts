@@ -8,17 +8,16 @@ import { isTransient } from '../postgres/errors.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
 import { type JobRunner, startJobRunner } from './job-runner.ts'
 import { type JobOptions, newSummaryJob } from './job.ts'
-import { runProcessManager } from './process-manager.ts'
+import { newUnreadableLog, runProcessManager } from './process-manager.ts'
 import { LEADER_LOCK, releaseJobsOfDeadWorkers, holdLivenessLock } from './worker-liveness.ts'
 import { newSummaryProvider } from './providers.ts'
 import { CheckpointMoved } from './process-state.ts'
 import type { SummarySettings } from './settings.ts'
 import { newSummaryThread } from './thread.ts'
-import { warnOfUnreadable } from './unreadable-events.ts'
 
 /**
  * One worker, the leader, follows the log and sets timers; all workers run the jobs. Leadership and liveness are locks of one
- * database session, which PostgreSQL ends when this process dies or freezes: then another worker leads and gets its jobs, and
+ * database session, which PostgreSQL ends if this process dies or freezes. Then another worker leads and takes over its jobs, and
  * this process starts again from the stored state.
  */
 export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logger'> & {
@@ -38,17 +37,17 @@ const ERROR_RETRY_MS = 30_000
 
 const PART_NAME = 'summaries'
 
-/** Starts the process. Does nothing when summaries are turned off. */
+/** Starts the process. Does nothing if summaries are turned off. */
 export const startSummaries = (options: SummariesOptions): { close(): Promise<void> } => {
   const { url, jobConnections: connections, log, codec, now, config, logger, outage } = options
   const thread = newSummaryThread((error) =>
-    logger.warn({ reason: error.message }, 'sessions cannot be read for summaries'),
+    logger.warn({ reason: error.message }, 'the thread that reads sessions for summaries has failed'),
   )
   const provider = newSummaryProvider(config, thread)
   if (!provider) return { close: thread.close }
   const rule = { threshold: config.SUMMARY_THRESHOLD, debounceMs: config.SUMMARY_DEBOUNCE_MS }
   const run = newSummaryJob({ ...options, provider, threshold: rule.threshold })
-  const onUnreadable = warnOfUnreadable(logger)
+  const onUnreadable = newUnreadableLog(logger)
 
   const lead = async ({ client, acquire }: LeaderSession, signal: AbortSignal) => {
     if (!(await acquire(LEADER_LOCK, signal))) return
@@ -87,15 +86,16 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   }
 
   const work = async (session: LeaderSession, signal: AbortSignal) => {
-    await session.client.query('set synchronous_commit = off') // states, timers and checkpoint are lost together, and are derived from the log again
+    // A crash loses states, timers and checkpoint together, and they are derived from the log again.
+    await session.client.query('set synchronous_commit = off')
     const jobs = await startJobRunner({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
     await runJobs(session, jobs, signal).finally(() => jobs.close())
   }
 
   const onFailure = (error: Error) => {
     if (error instanceof CheckpointMoved || isTransient(error))
-      return logger.info({ reason: error.message }, 'summaries begin again')
-    logger.error({ err: error }, 'summaries cannot go on')
+      return logger.info({ reason: error.message }, 'the process of summaries failed and starts again')
+    logger.error({ err: error }, 'the process of summaries failed; it starts again in half a minute')
     return ERROR_RETRY_MS
   }
 

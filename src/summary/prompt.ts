@@ -8,9 +8,9 @@ const LAST_TURNS = 4
 const MAX_EDGE_CHARS = 2_000
 const MAX_PROMPT_CHARS = 600
 const MAX_TOOLS = 10
-/** What the line with the number of messages takes, and what a turn takes besides its text: its role and tools. */
+/** The length of the line with the number of messages, and of a turn's role and tools. */
 const HEAD_CHARS = 100
-/** What a line may take besides: its end, and the note on the messages that are left out before it. */
+/** The length of a line's end, and of the note on messages that are left out before it. */
 const NOTE_CHARS = 40
 
 export const instructions = `You title and summarise recorded sessions of AI coding agents.
@@ -26,7 +26,7 @@ const lineOf = (turn: Turn, max: number): string => {
   return `${turn.role}${tools}: ${shorten(text, max)}`
 }
 
-/** The turns, the most important first: the beginning, the end, then the user's, from both ends to the middle. */
+/** The turns, the most important first: the beginning, the end, then the user's turns, from both ends to the middle. */
 const byPriority = (turns: readonly Turn[]): { turn: Turn; max: number }[] => {
   const edges = [...turns.slice(0, FIRST_TURNS), ...turns.slice(FIRST_TURNS).slice(-LAST_TURNS).reverse()]
   const others = turns.filter((turn) => turn.class === 'user_message' && !edges.includes(turn))
@@ -37,16 +37,16 @@ const byPriority = (turns: readonly Turn[]): { turn: Turn; max: number }[] => {
   ]
 }
 
-/** A session in at most `maxChars` characters: its start, the user's turns and its end, with notes on what is left out. */
+/** A session in at most `maxChars` characters: its start, the user's turns and its end, with notes on messages that are left out. */
 export const buildPrompt = ({ messageCount, turns }: Conversation, maxChars: number): string => {
   const lines = new Map<number, string>()
-  let room = maxChars - HEAD_CHARS
+  let left = maxChars - HEAD_CHARS
   for (const { turn, max } of byPriority(turns)) {
-    const line = lineOf(turn, Math.min(max, Math.max(room - HEAD_CHARS, 0)))
+    const line = lineOf(turn, Math.min(max, Math.max(left - HEAD_CHARS, 0)))
     const cost = line.length + NOTE_CHARS
-    if (cost > room) continue
+    if (cost > left) continue
     lines.set(turn.place, line)
-    room -= cost
+    left -= cost
   }
   const text: string[] = [`A session of ${messageCount} messages:`]
   let at = 0

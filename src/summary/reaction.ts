@@ -9,16 +9,16 @@ export type SummaryRule = {
 
 /** The state of a trace in the process manager. Times are milliseconds. */
 export type Tracked = {
-  /** The revision of the trace's first event: tells one incarnation of the trace from the next. */
+  /** The revision of the trace's first event, which identifies an incarnation of the trace. */
   readonly incarnation: bigint
   readonly messageCount: number
   /** How many messages the trace had at its last summary; undefined without one. */
   readonly summarised: number | undefined
-  /** Set when messages make a summary due; removed with the summary, or by a job that has failed for good or found nothing due. */
+  /** Set if messages make a summary due. Removed with the summary, or by a job that has failed for the last time or found nothing due. */
   readonly timer: { readonly since: number; readonly runAt: number } | undefined
 }
 
-/** A change of a trace's timer; a new time replaces the old one. */
+/** A change of a trace's timer. A new time replaces the old one. */
 export type TimerChange = { readonly is: 'set'; readonly runAt: number } | { readonly is: 'cancel' }
 
 export type Reaction = { readonly state: Tracked | undefined; readonly timer?: TimerChange }
@@ -39,8 +39,8 @@ const setTimer = (state: Tracked, since: number, runAt: number): Reaction => ({
 })
 
 /**
- * The next state and the timer after an event. Messages that make a summary due, or find it due, set the timer to one debounce
- * after them, but not later than ten debounces after the first.
+ * The next state and the timer after an event. If a summary is due after new messages, the timer is set to one debounce after them, but
+ * at most ten debounces after the first of them.
  */
 export const react = (state: Tracked | undefined, event: Fact, { threshold, debounceMs }: SummaryRule): Reaction => {
   const { at } = event

@@ -19,9 +19,9 @@ export const summarySettings = {
   SUMMARY_API_KEY: z.string().min(1).optional(),
   /** How many summaries a worker makes at the same time. */
   SUMMARY_CONCURRENCY: number(2, 1, 64),
-  /** How often a summary is tried until new messages of the trace ask for it again. */
+  /** How often a summary is tried before it waits for new messages of the trace. */
   SUMMARY_ATTEMPTS: number(5, 1, 20),
-  /** The time for an answer of the endpoint, retries included. */
+  /** The time for an answer of the endpoint, including retries. */
   SUMMARY_TIMEOUT_MS: number(60_000, 1, 600_000),
   /** How many characters of a session are sent to the endpoint. */
   SUMMARY_PROMPT_CHARS: number(24_000, 1_000, 2_000_000),
@@ -32,8 +32,8 @@ export type SummarySettings = z.infer<typeof _Settings>
 
 type Issues = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
-/** Checks that a model is given for the provider `openai`, because no model is common to all endpoints. */
+/** Checks that a model is set for the provider `openai`, because there is no model that all endpoints have. */
 export const checkSummaries = (settings: SummarySettings, { addIssue }: Issues): void => {
   if (settings.SUMMARY_PROVIDER === 'openai' && settings.SUMMARY_MODEL === undefined)
-    addIssue({ code: 'custom', path: ['SUMMARY_MODEL'], message: 'is needed when SUMMARY_PROVIDER is openai' })
+    addIssue({ code: 'custom', path: ['SUMMARY_MODEL'], message: 'is needed if SUMMARY_PROVIDER is openai' })
 }

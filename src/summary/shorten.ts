@@ -5,11 +5,11 @@ const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
 const ELLIPSIS = '…'
 
-/** The longest prefix of whole segments with at most `room` characters. */
-const longestPrefix = (segmenter: Intl.Segmenter, text: string, room: number): string => {
+/** The longest prefix of whole segments with at most `max` characters. */
+const longestPrefix = (segmenter: Intl.Segmenter, text: string, max: number): string => {
   let end = 0
   for (const { segment, index } of segmenter.segment(text)) {
-    if (index + segment.length > room) break
+    if (index + segment.length > max) break
     end = index + segment.length
   }
   return text.slice(0, end)
@@ -20,7 +20,7 @@ export const shorten = (text: string, max: number): string => {
   if (text.length <= max) return text
   const head = text.slice(0, max + 100)
   const whole = trimEndMatching(longestPrefix(words, head, max - 1), /[\s\p{Pd},;:(["'“‘]/u)
-  // A single word that is too long is cut, but never within a character.
+  // A single word that is too long is cut, but never inside a character.
   return `${whole === '' ? longestPrefix(characters, head, max - 1) : whole}${ELLIPSIS}`
 }
 

@@ -7,10 +7,7 @@ import type { Conversation, StoredTurn } from './turns.ts'
 const IDLE_MS = 10_000
 const TASK_TIMEOUT_MS = 30_000
 
-/**
- * A thread that parses sessions, because a hundred long prompts would block the event loop. It is started when it is needed,
- * and ends after ten seconds without a task.
- */
+/** A thread that parses sessions, because a hundred long prompts would block the event loop. Ends after ten seconds without a task. */
 export type SummaryThread = {
   /** See `extractSummary`. */
   extract(conversation: Conversation<StoredTurn>, signal: AbortSignal): Promise<Summary>
@@ -19,11 +16,11 @@ export type SummaryThread = {
   close(): Promise<void>
 }
 
-/** `onError` is called when a thread cannot start, or ends by itself. */
+/** `onError` is called if a thread cannot start, or ends by itself. */
 export const newSummaryThread = (onError: (error: Error) => void): SummaryThread => {
   const filename = moduleUrl('./thread-worker', import.meta.url).href
   const pool = new Tinypool({ filename, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS })
-  // The task of such a thread does not fail then; it ends by its timeout.
+  // The task of such a thread does not fail, but ends with its timeout.
   pool.on('error', onError)
   const orTimeout = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(TASK_TIMEOUT_MS)])
   return {

@@ -1,7 +1,7 @@
 import type { MessageClass } from '../trace/events.ts'
 import type { MessageRole } from '../contract/message.ts'
 
-/** A message of a session, with what a summary needs of it. */
+/** A message of a session, as a summary needs it. */
 export type Turn = {
   /** Its number among all messages of the session, from 1. */
   readonly place: number
@@ -12,7 +12,7 @@ export type Turn = {
   readonly tools: readonly string[]
 }
 
-/** The same as it is stored: the text, or the bodies of the text parts joined by commas, and the tools as JSON. */
+/** The same as it is stored: the text, or the joined bodies of the text parts, and the tools as JSON. */
 export type StoredTurn = {
   readonly place: number
   readonly role: MessageRole

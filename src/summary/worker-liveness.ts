@@ -4,7 +4,7 @@ import type pg from 'pg'
 export const LEADER_LOCK = 'tracebook summaries'
 
 /**
- * The jobs of a runner that has died stay locked, and the job store gives them back after hours only. So each runner holds an
+ * The jobs of a dead runner stay locked, and the job store unlocks them only after hours. So each runner holds an
  * advisory lock, in a session that ends when the runner dies or freezes. A runner whose lock can be acquired is dead.
  */
 const lockKey = (id: string) => `hashtextextended(${id}, 0)`
@@ -14,8 +14,8 @@ export const holdLivenessLock = (client: pg.ClientBase, id: string): Promise<unk
   client.query(`select pg_advisory_lock(${lockKey('$1')})`, [id])
 
 /**
- * The job store has no index that finds the few locked jobs among all waiting ones, so we add one to its table. The start
- * of a worker creates it when it is missing; without it everything works, but slower.
+ * The job store has no index for the few locked jobs among all waiting ones, so this project adds one to its table. The start
+ * of a worker creates it if it is missing. Without it everything works, but slower.
  */
 const createIndex = `
   do $$ begin
@@ -24,7 +24,7 @@ const createIndex = `
     end if;
   end $$`
 
-/** Rejects when another worker creates it at the same time, or the database role may not. */
+/** Rejects if another worker creates it at the same time, or the database role may not. */
 export const indexLockedJobs = (pool: pg.Pool): Promise<unknown> => pool.query(createIndex)
 
 const jobsOfDeadWorkers = `
@@ -33,13 +33,13 @@ const jobsOfDeadWorkers = `
   )
   select locked_by, ids from lockers where pg_try_advisory_xact_lock(${lockKey('locked_by')})`
 
-/** Makes jobs that are not locked run again now; the interrupted run does not count as an attempt. */
+/** Makes jobs that are not locked run again at once. The interrupted run does not count as an attempt. */
 export const rescheduleStatement = `
   select again.id from graphile_worker.jobs j
   cross join lateral graphile_worker.reschedule_jobs(array[j.id], now(), null, greatest(j.attempts - 1, 0)) again
   where j.id = any($1::int8[])`
 
-/** Unlocks the jobs of dead runners. Safe when several workers do it at once. */
+/** Unlocks the jobs of dead runners. Several workers may do this at once. */
 export const releaseJobsOfDeadWorkers = async (pool: pg.Pool): Promise<void> => {
   const client = await pool.connect()
   try {

@@ -114,7 +114,7 @@ test('what a model puts around its answer does no harm', async () => {
 test('garbage is a failure', async () => {
   for (const content of ['', 'no', '{"title": "T"}', '{"title": 5, "summary": "S"}', '{"summary": ""}', '{', null]) {
     answers = [completion(content)]
-    assert.match(await failure(provider()(conversation, never)), 'something else than the JSON')
+    assert.match(await failure(provider()(conversation, never)), 'is not the JSON object')
   }
   for (const text of ['{}', '{"choices": []}', '[]', '{"choices": [{}]}', 'not json']) {
     answers = [(response) => response.writeHead(200, { 'content-type': 'application/json' }).end(text)]
@@ -129,13 +129,13 @@ test('429 and 500 are asked again, in the time that the endpoint names', async (
   assert.is((await provider()(conversation, never)).summary, 'It was repaired.')
   assert.is(asked.length, 3)
   answers = [status(429, { 'retry-after-ms': '5' })]
-  assert.is(await failure(provider()(conversation, never)), 'the endpoint answered 429')
+  assert.is(await failure(provider()(conversation, never)), 'the endpoint answered with status 429')
   assert.is(asked.length, 6)
 })
 
 test('a refusal is not asked again', async () => {
   answers = [status(401)]
-  assert.is(await failure(provider()(conversation, never)), 'the endpoint answered 401')
+  assert.is(await failure(provider()(conversation, never)), 'the endpoint answered with status 401')
   assert.is(asked.length, 1)
 })
 

@@ -7,8 +7,7 @@ import { newId } from '../../src/base/ids.ts'
 import type { EventLog, NewEvent } from '../../src/log/log.ts'
 import { newClient } from '../../src/postgres/connect.ts'
 import { startJobRunner } from '../../src/summary/job-runner.ts'
-import { runProcessManager } from '../../src/summary/process-manager.ts'
-import { warnOfUnreadable } from '../../src/summary/unreadable-events.ts'
+import { newUnreadableLog, runProcessManager } from '../../src/summary/process-manager.ts'
 import { noCounts } from '../../src/trace/decide.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { openBareLog } from '../support/bare-log.ts'
@@ -61,7 +60,7 @@ const manageUntil = async ({ database, log, said }: Scene, isDone: () => Promise
     run: async () => {},
     logger: { debug: () => {} },
   })
-  const unreadable = warnOfUnreadable({
+  const unreadable = newUnreadableLog({
     warn: ({ stream, revision }: Record<string, unknown>) => said.push({ stream, revision }),
   } as never)
   const stop = new AbortController()

@@ -3,26 +3,23 @@ import type { FrameError, ServerFrame } from '../../contract/frames.ts'
 import { type Backoff, newBackoff } from './backoff.ts'
 import type { ArgsOf, QueryName, ValueOf } from '../../contract/realtime.ts'
 
-/** What a subscription tells. After a connection was lost, a value may be told again that is as it was. */
+/** The callbacks of a subscription. After a lost connection, `value` may be called again with an equal value. */
 export type Listener<Value> = {
   readonly value: (value: Value) => void
-  /** The service refuses the subscription, which has ended. */
+  /** The service has refused the subscription, which has ended. */
   readonly failed?: (error: FrameError) => void
 }
 
-/**
- * `waiting`: for `ms` milliseconds, before it tries to connect again. `code`: that of the connection's close, 1006 when
- * there was none.
- */
+/** `waiting`: for `ms` milliseconds before the next attempt to connect. `code`: the close code of the last connection, 1006 without one. */
 export type State =
   | { readonly is: 'connecting' | 'open' | 'closed' }
   | { readonly is: 'waiting'; readonly ms: number; readonly code: number }
 
-/** Realtime queries over one connection, which is made again whenever it is lost. Nothing is missed: see `subscribe`. */
+/** Realtime queries over one connection, which is opened again whenever it is lost. No change is missed: see `subscribe`. */
 export type RealtimeClient = {
   /**
-   * Tells the query's value at once and after each change, until what it gives is called. `args` is asked for the
-   * arguments each time that the query is subscribed to: at first, and again on each new connection.
+   * Calls the listener with the query's value at once and after each change, until the returned function is called. A function `args` is
+   * called each time that the query is subscribed to: first now, and again on each new connection.
    */
   subscribe<Name extends QueryName>(
     query: Name,
@@ -36,14 +33,14 @@ export type RealtimeClient = {
 export type Socket = Pick<WebSocket, 'send' | 'close' | 'addEventListener'>
 
 export type RealtimeClientOptions = {
-  /** Where the service is: an http(s) address, without trailing slash. */
+  /** The http(s) address of the service, without a trailing slash. */
   readonly server: string
   readonly connect?: (url: string) => Socket
   /** Parses a frame; `JSON.parse`, which rounds large integers, by default. */
   readonly parse?: (text: string) => unknown
-  /** Told of each change of the connection. */
+  /** Called with each change of the connection's state. */
   readonly state?: (state: State) => void
-  /** Gives numbers from 0 to 1. */
+  /** Returns numbers from 0 to 1. */
   readonly random?: () => number
 }
 
@@ -55,22 +52,22 @@ type Subscribed = {
   retry?: ReturnType<typeof setTimeout>
 }
 
-/** So often the service is asked for a sign of life: one that is gone without a word must be noticed. */
+/** How often the client pings, so that it notices a connection that was lost silently. */
 const PING_MS = 20_000
-/** Without any sign for so long after it was asked, the connection is lost. Pages that nobody sees may ask later. */
+/** Without any frame for so long after a ping, the connection counts as lost. Hidden pages may ping later. */
 const ANSWER_MS = 25_000
-/** A connection that has lasted so long was a good one: the next is made soon. */
+/** After a connection that has lasted so long the next attempt comes soon. */
 const LASTING_MS = 10_000
-/** The service has too many connections of this client: others have to go first. */
+/** The first wait if the service has too many connections of this client: others have to close first. */
 const CROWDED_MS = 10_000
 const NO_CODE = 1006
 
-/** Refusals that may pass. */
-const PASSING: ReadonlySet<string> = new Set(['rate_limited', 'unavailable', 'internal'])
+/** Refusals that may be temporary. */
+const TEMPORARY: ReadonlySet<string> = new Set(['rate_limited', 'unavailable', 'internal'])
 
 const addressOf = (server: string) => `${server.replace(/^http/, 'ws')}/v1/realtime`
 
-/** One connection: tells of its frames until it is closed, by either side, or lost. */
+/** One connection: calls back with its frames, until it is closed by either side or lost. */
 const open = (
   { server, connect = (url) => new WebSocket(url), parse = JSON.parse }: RealtimeClientOptions,
   on: { opened(): void; frame(frame: ServerFrame): void; gone(code: number): void },
@@ -132,7 +129,7 @@ export const newRealtimeClient = (options: RealtimeClientOptions): RealtimeClien
   const refused = (id: string, error: FrameError) => {
     const one = all.get(id)
     if (!one) return
-    if (PASSING.has(error.code)) {
+    if (TEMPORARY.has(error.code)) {
       one.retry = setTimeout(() => ask(id), one.backoff.next())
       return
     }
@@ -149,7 +146,7 @@ export const newRealtimeClient = (options: RealtimeClientOptions): RealtimeClien
     one.listener.value(frame.value as never)
   }
 
-  // The state is told last: who is told may subscribe, or close.
+  // `state` is called last, because it may subscribe or close.
   const gone = (code: number) => {
     connection = undefined
     for (const { retry } of all.values()) clearTimeout(retry)

@@ -2,17 +2,17 @@ import type { Listener, RealtimeClient } from './client.ts'
 import type { ArgsOf } from '../../contract/realtime.ts'
 import type { MessageList } from './queries.ts'
 
-/** What happens to the messages of a trace. */
+/** Callbacks for the messages of a trace. */
 export type MessagesListener = Pick<Listener<never>, 'failed'> & {
-  /** These messages are new, or other than before. None, when a trace that was gone is there again, and empty. */
+  /** These messages are new or have changed. Without messages: a trace that was gone exists again, and is empty. */
   readonly changed: (list: MessageList) => void
-  /** All that was told before is gone, or may not be read any more. What is told later is whole. */
+  /** All messages so far are gone, or may not be read any more. The next list is complete. */
   readonly gone: () => void
 }
 
 /**
- * Follows the messages of a trace from behind a revision, which a list of them has said; from its beginning without one.
- * Each change is told, also of what happened while there was no connection, and costs what has changed. Gives what ends it.
+ * Follows the messages of a trace after a revision, which an earlier list had; without one, from its beginning. Reports every change,
+ * including those while there was no connection. Returns a function that ends it.
  */
 export const followMessages = (
   client: Pick<RealtimeClient, 'subscribe'>,

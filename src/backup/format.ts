@@ -9,13 +9,13 @@ export const VERSION = 1
 
 export const Header = z.object({
   tracebookBackup: z.int(),
-  /** The Tracebook that made it. */
+  /** The version of Tracebook that wrote it. */
   version: z.string(),
   /** The last migration of its tables. */
   migration: z.string(),
-  /** When it was made, in milliseconds. */
+  /** When it was written, in milliseconds. */
   at: z.int(),
-  /** The last position of the log in it. */
+  /** The last position of the log in the backup. */
   through: z.string(),
 })
 export type Header = z.infer<typeof Header>

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { END_OF_ROWS, Header, TableLine, Trailer, VERSION } from './format.ts'
 import type { Table } from './tables.ts'
 
-/** The file is no backup, or not as it was written. The message names it and says what is wrong. */
+/** The file is not a backup, or was changed. The message names the file. */
 export class BadBackup extends Error {
   override readonly name = 'BadBackup'
 }
@@ -14,7 +14,7 @@ export type Piece =
   | { readonly is: 'table'; readonly table: Table }
   /** Whole rows of the last table. */
   | { readonly is: 'rows'; readonly bytes: Buffer }
-  /** The last table has no more rows. */
+  /** The end of the last table's rows. */
   | { readonly is: 'end' }
   | { readonly is: 'trailer'; readonly trailer: Trailer }
 
@@ -23,7 +23,7 @@ const BLOCK = 1024 * 1024
 
 const END_BETWEEN = Buffer.concat([Buffer.of(NEWLINE), END_OF_ROWS])
 
-/** Where the line that ends the rows begins, in bytes that begin with a line; -1 where it is not among them. */
+/** Where the line that ends the rows begins; -1 if it is not in these bytes, which begin with a line. */
 const endOfRows = (bytes: Buffer): number => {
   if (bytes.subarray(0, END_OF_ROWS.length).equals(END_OF_ROWS)) return 0
   const at = bytes.indexOf(END_BETWEEN)
@@ -42,9 +42,9 @@ type Fail = (what: string) => never
 
 const parseHeader = (line: Buffer, fail: Fail): Piece => {
   const header = parse(Header, line)
-  if (!header) return fail('is no backup: its first line is not the header that `tracebook backup` writes')
+  if (!header) return fail('is not a backup: its first line is not the header that `tracebook backup` writes')
   if (header.tracebookBackup > VERSION)
-    return fail(`was made by Tracebook ${header.version}: restore it with that version, or a later one`)
+    return fail(`was written by Tracebook ${header.version}: restore it with that version or a later one`)
   return { is: 'header', header }
 }
 
@@ -52,17 +52,19 @@ const parseLine = (line: Buffer, fail: Fail): Piece => {
   const found = parse(TableLine, line)
   if (found) return { is: 'table', table: { name: found.table, columns: found.columns } }
   const trailer = parse(Trailer, line)
-  return trailer ? { is: 'trailer', trailer } : fail('is damaged: a line is neither a table nor the trailer')
+  return trailer
+    ? { is: 'trailer', trailer }
+    : fail('is damaged: a line is neither a table nor the trailer. Use another copy')
 }
 
-/** What the rest of a file's bytes, which begin with a line, has of the next piece; undefined where more have to be read. */
+/** The next piece in the rest of a file's bytes, which begin with a line; undefined if more bytes have to be read. */
 const nextPiece = (
   bytes: Buffer,
   { state, fail }: { readonly state: 'begin' | 'between' | 'rows'; readonly fail: Fail },
 ): { readonly piece: Piece; readonly length: number } | undefined => {
   if (state !== 'rows') {
     const end = bytes.indexOf(NEWLINE)
-    if (state === 'begin' && end < 0 && bytes.length >= BLOCK) fail('is no backup: its first line has no end')
+    if (state === 'begin' && end < 0 && bytes.length >= BLOCK) fail('is not a backup: its first line has no end')
     if (end < 0) return undefined
     const line = bytes.subarray(0, end)
     return { piece: state === 'begin' ? parseHeader(line, fail) : parseLine(line, fail), length: end + 1 }
@@ -74,8 +76,8 @@ const nextPiece = (
 }
 
 /**
- * The pieces of a backup, of which the last one is the trailer; memory for a block, or for the longest row.
- * @throws BadBackup where the file is not as it was written: at the latest after all that is in front of the trailer
+ * The pieces of a backup, the trailer last. Takes the memory of a block, or of the longest row.
+ * @throws BadBackup if the file was changed: at the latest after everything before the trailer
  */
 export async function* readPieces(path: string): AsyncGenerator<Piece> {
   const fail: Fail = (what) => {
@@ -88,14 +90,16 @@ export async function* readPieces(path: string): AsyncGenerator<Piece> {
   for await (const block of createReadStream(path, { highWaterMark: BLOCK }) as AsyncIterable<Buffer>) {
     rest = rest.length === 0 ? block : Buffer.concat([rest, block])
     for (;;) {
-      if (trailer && rest.length > 0) fail('is damaged: something follows its trailer')
+      if (trailer && rest.length > 0) fail('is damaged: there is text after its trailer. Use another copy')
       const next = nextPiece(rest, { state, fail })
       if (!next) break
       const { piece, length } = next
       if (piece.is === 'trailer') {
         trailer = piece.trailer
         if (trailer.sha256 !== hash.digest('hex'))
-          fail('is damaged, or was changed: the SHA-256 of its trailer is not that of what stands before')
+          fail(
+            'is damaged or was changed: the SHA-256 in its trailer differs from that of its content. Use another copy',
+          )
       } else hash.update(rest.subarray(0, length))
       if (piece.is === 'table') state = 'rows'
       else if (piece.is !== 'rows') state = 'between'
@@ -103,14 +107,17 @@ export async function* readPieces(path: string): AsyncGenerator<Piece> {
       if (piece.is !== 'trailer') yield piece
     }
   }
-  if (state === 'begin') fail('is no backup: it has no header')
-  if (!trailer) return fail('is cut off: it has no trailer, so a part is missing, or the backup was never finished')
+  if (state === 'begin') fail('is not a backup: it has no header')
+  if (!trailer)
+    return fail(
+      'is incomplete: it has no trailer, so a part is missing, or the backup was interrupted. Use another copy',
+    )
   yield { is: 'trailer', trailer }
 }
 
 export type CheckedBackup = { readonly header: Header; readonly trailer: Trailer }
 
-/** Reads a whole file. @throws BadBackup when it is not as it was written */
+/** Reads a whole file. @throws BadBackup if it is not a backup, or was changed */
 export const checkBackup = async (path: string, check: () => void = () => {}): Promise<CheckedBackup> => {
   let header: Header | undefined
   for await (const piece of readPieces(path)) {

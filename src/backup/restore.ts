@@ -8,7 +8,7 @@ import type { Header } from './format.ts'
 import { type Piece, BadBackup, checkBackup, readPieces } from './read.ts'
 import { type Table, copyTarget, tablesOf } from './tables.ts'
 
-/** The database holds a service's data, or a part of it. */
+/** The database has data of a service. */
 export class NotEmpty extends Error {
   override readonly name = 'NotEmpty'
 }
@@ -16,7 +16,7 @@ export class NotEmpty extends Error {
 export type RestoreOptions = {
   readonly path: string
   readonly url: string
-  /** Called before each piece; what it throws ends the restore. */
+  /** Called before each piece. An error of it ends the restore. */
   readonly check?: () => void
 }
 
@@ -26,19 +26,19 @@ const schemasStatement = `
   select nspname as name from pg_namespace
   where nspname in ('log', 'tracebook', 'graphile_worker') or starts_with(nspname, 'rm_') order by nspname`
 
-/** Takes a database without tables of ours, or one in which a restore was broken off, and notes that one is under way. */
+/** Prepares an empty database, or one with an unfinished restore, and marks it as having an unfinished restore. */
 const begin = async (client: pg.Client) => {
   await client.query('begin')
   const { rows } = await client.query<{ name: string }>(schemasStatement)
   if (rows.length > 0 && !(await isRestoreUnfinished(client)))
-    throw new NotEmpty(`a service's data is in the database already (schema ${rows[0]!.name}): take an empty one`)
+    throw new NotEmpty(`the database already has data of a service (schema ${rows[0]!.name}): use an empty one`)
   for (const { name } of rows) await client.query(`drop schema ${client.escapeIdentifier(name)} cascade`)
   await client.query('create schema tracebook')
   await client.query(`create table ${unfinishedRestoreTable} ()`)
   await client.query('commit')
 }
 
-/** The rows that come next, up to the end of their table. */
+/** The next rows, up to the end of their table. */
 async function* rowsOf(pieces: AsyncGenerator<Piece>, check: () => void) {
   for (;;) {
     check()
@@ -48,20 +48,20 @@ async function* rowsOf(pieces: AsyncGenerator<Piece>, check: () => void) {
   }
 }
 
-/** @throws BadBackup where the migrated database has no such table */
+/** @throws BadBackup if the migrated database has no such table */
 const assertKnown = (tables: readonly Table[], { name, columns }: Table, path: string) => {
   const known = tables.find((one) => one.name === name)
   if (!known || !columns.every((column) => known.columns.includes(column)))
-    throw new BadBackup(`${path} has a table that its version of Tracebook has not: ${name}`)
+    throw new BadBackup(`${path} has a table that its version of Tracebook did not have: ${name}. Use another copy`)
 }
 
-/** How many events there are, also in the tables of an older version. */
+/** The number of events, also in the tables of an older version. */
 const countStatement = 'select coalesce(sum(size), 0)::float8 as events from log.appends'
 const oldCountStatement = 'select count(*)::float8 as events from log.events'
 
 /**
- * A restored log is another one than that which the backup was made of, because that has gone on since: clients see it by
- * the epoch, and upload what is missing. The server is noted when a service first connects.
+ * A restored log is another one than that of the backup, which has continued since. Clients notice the epoch, and upload what is
+ * missing. The server is stored when a service first connects.
  */
 const beginEpoch = 'update log.identity set epoch = gen_random_uuid(), server = null'
 
@@ -69,14 +69,14 @@ const fill = async (client: pg.Client, { path, check = () => {} }: RestoreOption
   await client.query('begin')
   const tables = await tablesOf(client)
   let rows = 0
-  // Read, and checked, once more: the file may have changed since.
+  // Read and checked again, because the file may have changed since.
   const pieces = readPieces(path)
   for await (const piece of pieces) {
     if (piece.is !== 'table') continue
     const { table } = piece
     assertKnown(tables, table, path)
     const target = copyTarget(client, table)
-    await client.query(`delete from ${table.name}`) // the few rows that migrations have put there
+    await client.query(`delete from ${table.name}`) // the few rows of migrations
     const into = client.query(copyFrom(`copy ${target} from stdin`))
     await pipeline(rowsOf(pieces, check), into)
     rows += into.rowCount
@@ -92,21 +92,21 @@ const fill = async (client: pg.Client, { path, check = () => {} }: RestoreOption
 
 /**
  * Checks a whole file before anything is written.
- * @throws BadBackup when it is not as it was written, or has tables of a later version
+ * @throws BadBackup if it is not a backup, was changed, or has tables of a later version
  */
 export const checkRestorable = async (path: string, check?: () => void): Promise<Header> => {
   const { header } = await checkBackup(path, check)
   if (await hasMigration(header.migration)) return header
   throw new BadBackup(
-    `${path} was made by Tracebook ${header.version}, whose tables this version does not know: update it first`,
+    `${path} was written by Tracebook ${header.version}, whose tables this version does not know: update Tracebook first`,
   )
 }
 
 /**
- * Puts a backup into a database that is empty, or in which a restore was broken off. All of it is there at once; until then
- * `migrate` refuses the database, also after a kill. Read models are built by the next start. Memory for a block.
- * `header` is what `checkRestorable` has given.
- * @throws NotEmpty: nothing was changed then
+ * Puts a backup into a database that is empty, or has an unfinished restore. Everything appears at once; until then `migrate` refuses
+ * the database, also after a kill. The next start builds the read models. Takes the memory of a block.
+ * `header` comes from `checkRestorable`.
+ * @throws NotEmpty before anything is changed
  */
 export const restoreBackup = async (header: Header, options: RestoreOptions): Promise<Restored> => {
   const client = newClient(options.url, 'restore')

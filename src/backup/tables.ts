@@ -1,24 +1,24 @@
 import type pg from 'pg'
 
 /**
- * Tables that no backup has, with the reason. Every other table of the schemas `log` and `tracebook` is in it, so that one
- * which is added later is never forgotten.
+ * Tables that are not in a backup, with the reason. Every other table of the schemas `log` and `tracebook` is, so that a new table is
+ * never forgotten.
  */
 const leftOut: Readonly<Record<string, string>> = {
   'tracebook.kysely_migration': 'the header of a backup names the last migration',
-  'tracebook.kysely_migration_lock': 'made by the migrations',
-  'tracebook.processes': 'processes read the log from its beginning',
-  'tracebook.erasures': 'listed again from the log',
-  'tracebook.summaries': 'counted again from the log: the jobs that belong to it are not in the backup either',
-  'tracebook.summary_fold': 'goes with the summaries',
-  'tracebook.catalogues': 'the catalogue is fetched at the next start',
-  'tracebook.followed_log': 'noted at the next start',
-  'tracebook.handshakes': 'a one-time code that was used since would be good again',
+  'tracebook.kysely_migration_lock': 'created by the migrations',
+  'tracebook.processes': 'processes read the log again from its beginning',
+  'tracebook.erasures': 'read again from the log',
+  'tracebook.summaries': 'counted again from the log; its jobs are not in the backup either',
+  'tracebook.summary_fold': 'belongs to the summaries',
+  'tracebook.catalogues': 'the catalogue is downloaded at the next start',
+  'tracebook.followed_log': 'stored at the next start',
+  'tracebook.handshakes': 'a one-time code that was used since would be valid again',
 }
 
 export type Table = { readonly name: string; readonly columns: readonly string[] }
 
-// Unlogged tables are for as long as the server runs.
+// Unlogged tables are only for the time that the server runs.
 const statement = `
   select n.nspname || '.' || c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
   from pg_class c
@@ -28,13 +28,13 @@ const statement = `
   group by n.nspname, c.relname
   order by n.nspname, c.relname`
 
-/** The tables that a backup of this database has, with their columns. */
+/** The tables in a backup of this database, with their columns. */
 export const tablesOf = async (client: pg.Client): Promise<readonly Table[]> => {
   const { rows } = await client.query<{ name: string; columns: string[] }>(statement)
   return rows.filter(({ name }) => !Object.hasOwn(leftOut, name))
 }
 
-/** What `COPY` takes: the table with its columns, quoted. */
+/** The target of a `COPY`: the table with its columns, quoted. */
 export const copyTarget = (client: pg.Client, { name, columns }: Table): string => {
   const quote = (one: string) => client.escapeIdentifier(one)
   return `${name.split('.').map(quote).join('.')} (${columns.map(quote).join(', ')})`

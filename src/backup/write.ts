@@ -10,13 +10,13 @@ import { copyTarget, tablesOf } from './tables.ts'
 
 export type BackupOptions = {
   readonly url: string
-  /** When it is made, in milliseconds. */
+  /** When it is written, in milliseconds. */
   readonly at: number
-  /** Called before each piece; what it throws ends the backup. */
+  /** Called before each piece. An error of it ends the backup. */
   readonly check?: () => void
 }
 
-/** What a backup has, once all of it was read. */
+/** The content of a backup, once it was read to its end. */
 export type Written = { readonly rows: number; readonly events: number; readonly sha256: string }
 
 /** For a slow disk, or a slow reader of a pipe. */
@@ -27,19 +27,19 @@ const headStatement = `
     (select coalesce(max(last), 0) from log.appends)::text as through,
     (select coalesce(sum(size), 0) from log.appends)::float8 as events`
 
-/** @throws Error, UnfinishedRestore where there is nothing that is whole */
+/** @throws Error, UnfinishedRestore if the database has no complete data */
 const assertServed = async (client: pg.Client) => {
   if (await isRestoreUnfinished(client)) throw new UnfinishedRestore('the database')
   const { rows } = await client.query<{ found: boolean }>(
     "select to_regclass('tracebook.kysely_migration') is not null as found",
   )
-  if (!rows[0]!.found) throw new Error("the database holds no service's data: look at DATABASE_URL")
+  if (!rows[0]!.found) throw new Error('the database has no data of a service: check DATABASE_URL')
   await assertConverted(client)
 }
 
 type Head = Pick<Header, 'migration' | 'through'> & { readonly events: number }
 
-/** Reads all tables in one snapshot; whoever writes to the database is not kept from it. */
+/** Reads all tables in one snapshot. Does not block writers. */
 async function* readTables(client: pg.Client, at: number, count: (rows: number, events: number) => void) {
   await client.query('begin isolation level repeatable read read only')
   await client.query(`set local idle_in_transaction_session_timeout = '${IDLE_TRANSACTION}'`)
@@ -56,8 +56,8 @@ async function* readTables(client: pg.Client, at: number, count: (rows: number, 
 }
 
 /**
- * The bytes of a backup of a database, which its services go on using. Memory for a piece of it. `done` is called before the
- * last one.
+ * The bytes of a backup of a database, while its services continue to use it. Takes the memory of a piece. `done` is called before
+ * the last one.
  */
 export async function* readBackup(
   { url, at, check = () => {} }: BackupOptions,

@@ -25,8 +25,8 @@ const unprivilegedAccount = async (): Promise<Account> => {
 
 /**
  * The user that PostgreSQL has to run as; undefined for the user of this process. PostgreSQL refuses to run as root, so root
- * runs it as the owner of the cluster, else as `postgres`, else as `nobody`.
- * @throws Error when the cluster belongs to another user, or root finds none of these users
+ * runs it as the owner of the cluster, otherwise as `postgres`, otherwise as `nobody`.
+ * @throws Error if the cluster belongs to another user, or there is no user that root can use
  */
 export const chooseAccount = async (cluster: string, log: MinimalLogger): Promise<Account | undefined> => {
   const self = process.getuid?.()
@@ -34,7 +34,7 @@ export const chooseAccount = async (cluster: string, log: MinimalLogger): Promis
   if (self !== 0) {
     if (!owner || owner.uid === self) return undefined
     throw new Error(
-      `${cluster} belongs to user ${owner.uid}, and this is user ${self}: ` +
+      `${cluster} belongs to user ${owner.uid}, but this is user ${self}: ` +
         'start Tracebook as that user or as root, choose another DATA_DIR, or set DATABASE_URL',
     )
   }

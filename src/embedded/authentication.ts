@@ -5,14 +5,14 @@ import type { Binaries } from './binaries.ts'
 import type { Paths } from './paths.ts'
 import { runProgram, type RunOptions } from './run-program.ts'
 
-/** Lets in the role `tracebook` only: the superuser has no line, so it cannot connect. */
+/** Only the role `tracebook` may connect. There is no line for the superuser, so it cannot connect. */
 const hba = (method: 'trust' | 'scram-sha-256') => `local all tracebook ${method}\n`
 
 const passwordFile = ({ dataDir }: Paths) => join(dataDir, 'postgres.password')
-/** Holds, in the cluster, the hash of the password set there: after a restore the password file may be of another cluster. */
+/** A file in the cluster with the hash of its password: after a restore the password file may be of another cluster. */
 const hashFile = ({ cluster }: Paths) => join(cluster, 'tracebook.password.sha256')
 
-/** Replaces a file atomically, also when the power fails; a symbolic link at its place is replaced, not followed. */
+/** Replaces a file atomically, even if the power fails. A symbolic link is replaced, not followed. */
 const replaceFile = async (file: string, content: string, mode: number) => {
   const temporary = `${file}.new`
   const handle = await open(temporary, 'w', mode)
@@ -42,10 +42,10 @@ const setPassword = async (
     // The password has 256 random bits: more iterations would only make each connection slower.
     input: `SET scram_iterations = 1\nALTER ROLE tracebook PASSWORD '${password}'\n`,
   })
-  if (code !== 0) throw new Error(`PostgreSQL does not take a password: ${stderr.slice(-2000).trim()}`)
+  if (code !== 0) throw new Error(`the password of PostgreSQL cannot be set: ${stderr.slice(-2000).trim()}`)
 }
 
-/** The cluster's password; sets one where the stored password and the cluster do not match. */
+/** The cluster's password. Sets one if the stored password does not match the cluster. */
 const ensurePassword = async (paths: Paths, binaries: Binaries, options: RunOptions): Promise<string> => {
   const [stored, hash] = [await read(passwordFile(paths)), await read(hashFile(paths))]
   if (stored !== undefined && hash === hashOf(stored)) return stored
@@ -57,9 +57,9 @@ const ensurePassword = async (paths: Paths, binaries: Binaries, options: RunOpti
 }
 
 /**
- * Configures who may connect, before the server starts; gives the URL to connect with. Only the server's account can open
- * its socket. Where root has chosen that account, other programs may run as it, too, so a password is required then,
- * which only root can read.
+ * Configures who may connect, before the server starts, and returns the URL to connect with. Only the server's account can open
+ * its socket. If root has chosen that account, other programs may run as it as well, so a password is required, which only root can
+ * read.
  */
 export const configureAuthentication = async (
   paths: Paths,

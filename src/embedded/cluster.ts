@@ -32,7 +32,7 @@ const syncFolder = async (folder: string) => {
   await handle.sync().finally(() => handle.close())
 }
 
-/** Makes the cluster in a folder with another name, and renames it when it is complete: a start never finds half a cluster. */
+/** Creates the cluster in a folder with another name, and renames it when it is complete: a start never finds half a cluster. */
 const createCluster = async ({ dataDir, cluster }: Paths, binaries: Binaries, options: RunOptions) => {
   const folder = await mkdtemp(join(dataDir, UNFINISHED))
   try {
@@ -48,7 +48,7 @@ const createCluster = async ({ dataDir, cluster }: Paths, binaries: Binaries, op
 
 const removeUnfinished = async (dataDir: string) => {
   for (const name of await readdir(dataDir)) {
-    // May fail while an initdb that a killed process left is still writing there; the next start tries again.
+    // May fail while an initdb of a killed process is still writing there. The next start tries again.
     if (name.startsWith(UNFINISHED)) await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {})
   }
 }
@@ -60,17 +60,18 @@ const changeOwner = async (folder: string, { uid, gid }: Account) => {
 
 const assertVersion = async (cluster: string, version: string) => {
   const found = await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(() => undefined)
-  if (found === undefined) throw new Error(`${cluster} is in the way: it is no PostgreSQL cluster. Move it elsewhere`)
+  if (found === undefined)
+    throw new Error(`${cluster} is not a PostgreSQL cluster, but one has to be created there: move it elsewhere`)
   if (found.trim() === version) return
   throw new Error(
-    `${cluster} was made by PostgreSQL ${found.trim()}, and this is ${version}, which cannot read it: ` +
-      'write a `tracebook backup` with the Tracebook of before, and restore it with this one into another DATA_DIR',
+    `${cluster} was created by PostgreSQL ${found.trim()}, which this version (${version}) cannot read: ` +
+      'write a `tracebook backup` with the earlier Tracebook, and restore it with this one into another DATA_DIR',
   )
 }
 
 /**
- * Makes the cluster with its user and database, unless it exists.
- * @throws Error when an existing one cannot be used, or initdb fails; the message says why
+ * Creates the cluster with its user and database, unless it exists.
+ * @throws Error if an existing one cannot be used, or initdb fails
  */
 export const ensureCluster = async (paths: Paths, binaries: Binaries, options: RunOptions): Promise<void> => {
   const version = /\d+/.exec(await runOrThrow(binaries.postgres, ['--version'], options))?.[0] ?? ''
@@ -78,7 +79,7 @@ export const ensureCluster = async (paths: Paths, binaries: Binaries, options: R
   const found = await stat(paths.cluster).catch(() => undefined)
   if (!found) return createCluster(paths, binaries, options)
   await assertVersion(paths.cluster, version)
-  // After the restore of a backup the files may belong to root. PostgreSQL refuses another owner, and other modes.
+  // After a restore of its files they may belong to root. PostgreSQL refuses another owner, and other modes.
   if (options.account && found.uid !== options.account.uid) await changeOwner(paths.cluster, options.account)
   if ((found.mode & 0o777) !== 0o700) await chmod(paths.cluster, 0o700)
 }

@@ -6,10 +6,10 @@ export type DiskGuardOptions = {
   readonly dir: string
   /** MiB to keep free (`DISK_RESERVE_MB`). */
   readonly reserveMb?: number
-  /** For how many milliseconds a result is used again. */
+  /** How many milliseconds a result is reused. */
   readonly maxAgeMs?: number
   readonly statfs?: Statfs
-  /** Called when a look finds that it is so, or no longer so. */
+  /** Called when the result changes. */
   readonly onChange?: (isLow: boolean) => void
   /** A monotonic clock, in milliseconds. */
   readonly now?: () => number
@@ -23,8 +23,8 @@ export const freeBytes = (dir: string, statfs: Statfs = statfsSync): number => {
 
 /**
  * A full disk makes PostgreSQL panic, so writes are refused before it is full.
- * @returns a function that says whether writes have to be refused; cheap enough to be called for every write. It gives
- * false when the file system cannot be read: PostgreSQL will then report an error of its own.
+ * @returns a function that says whether writes have to be refused, cheap enough to be called for every write. Returns false if the
+ * file system cannot be read: then PostgreSQL will report an error itself.
  */
 export const diskGuard = ({
   dir,

@@ -6,8 +6,8 @@ const ancestors = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [...ancestors(dirname(folder)), folder]
 
 /**
- * The first folder on the path to a folder (absolute) that an account cannot enter. Found by trying, because file modes do
- * not tell about access control lists.
+ * The first folder on the path to a folder (absolute) that an account cannot enter. This is tried, because file modes do not show
+ * access control lists.
  */
 const firstInaccessible = async (account: Account | undefined, folder: string): Promise<string | undefined> => {
   const script = 'for folder do cd "$folder" 2>/dev/null || { printf %s "$folder"; exit 1; }; done'
@@ -20,11 +20,11 @@ export const canEnter = async (account: Account | undefined, folder: string): Pr
 
 /**
  * Checks that the account can enter a folder (absolute path).
- * @throws Error that names the first folder on the path that it cannot enter, and says what to do
+ * @throws Error that names the first folder on the path that it cannot enter, and how to solve it
  */
 export const assertCanEnter = async (account: Account | undefined, folder: string, remedy: string): Promise<void> => {
   const closed = await firstInaccessible(account, folder)
   if (closed === undefined) return
-  const who = account ? `user ${account.uid}, which PostgreSQL runs as,` : 'PostgreSQL'
+  const who = account ? `user ${account.uid}, which runs PostgreSQL,` : 'PostgreSQL'
   throw new Error(`${who} cannot enter ${closed}: chmod o+x ${closed}, ${remedy}, or set DATABASE_URL`)
 }

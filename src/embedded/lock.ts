@@ -26,13 +26,13 @@ const acquire = async (dataDir: string): Promise<ProcessLock> => {
     const isKnown = pid !== undefined && isAlive(pid)
     if (isKnown || Date.now() > until) {
       throw new Error(
-        `${dataDir} is in use by ${isKnown ? `process ${pid}` : 'another process'}: one may own a DATA_DIR`,
+        `${dataDir} is in use by ${isKnown ? `process ${pid}` : 'another process'}: stop that, or choose another DATA_DIR`,
       )
     }
   }
 }
 
-/** Makes the folder. For root all users may enter what is made, whatever the umask: its PostgreSQL runs as another user. */
+/** Creates the folder. If root does, all users may enter it, whatever the umask, because root's PostgreSQL runs as another user. */
 const makeFolder = async (dataDir: string) => {
   const first = await mkdir(dataDir, { recursive: true })
   if (first === undefined || process.getuid?.() !== 0) return
@@ -40,9 +40,9 @@ const makeFolder = async (dataDir: string) => {
 }
 
 /**
- * Makes this process the owner of a DATA_DIR, which is created when missing. The lock ends with the process, also by kill -9.
- * One that `restores` a backup there says so: if it is killed, only another such one gets the folder.
- * @throws Error that names the pid of the present owner
+ * Makes this process the owner of a DATA_DIR, which is created if it is missing. The lock ends with the process, even by kill -9.
+ * With `restores` the folder is marked as having an unfinished restore: if the process is killed, only another restore may use it.
+ * @throws Error that names the pid of the current owner
  * @throws UnfinishedRestore
  */
 export const lockDataDir = async (dataDir: string, { restores = false } = {}): Promise<DataDirLock> => {
@@ -74,8 +74,8 @@ const isOwned = (dataDir: string): boolean => {
 }
 
 /**
- * How to reach the process that owns this DATA_DIR; undefined when none does, or it is still starting.
- * @throws Error when the folder belongs to another user
+ * How to reach the process that owns this DATA_DIR; undefined if there is none, or it is still starting.
+ * @throws Error if the folder belongs to another user
  */
 export const readRunningService = async (dataDir: string): Promise<RunningService | undefined> => {
   const owner = await readOwner(dataDir)

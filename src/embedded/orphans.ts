@@ -13,7 +13,7 @@ import {
   type SignalStep,
 } from './processes.ts'
 
-/** First a fast, then an immediate shutdown of the servers; then immediate, then by force for all of their processes. */
+/** First a fast, then an immediate shutdown of the servers; then an immediate, then a forced end of all their processes. */
 const SERVER_STEPS: readonly SignalStep[] = [
   ['SIGINT', 4_000],
   ['SIGQUIT', 3_000],
@@ -26,9 +26,9 @@ const ALL_STEPS: readonly SignalStep[] = [
 const isEnded = async (marker: string) => (await processesOf(marker)).length === 0
 
 /**
- * Ends all processes of the PostgreSQL with these paths: a server that a killed process has left, or the children of a killed
- * server. Only for the owner of the DATA_DIR.
- * @throws Error when one of them survives SIGKILL
+ * Ends all processes of the PostgreSQL with these paths: a server of a killed process, or the children of a killed server. Only for
+ * the owner of the DATA_DIR.
+ * @throws Error if one of them survives SIGKILL
  */
 export const endOrphans = async ({ marker }: Paths, log: MinimalLogger): Promise<void> => {
   const found = await processesOf(marker)
@@ -40,7 +40,8 @@ export const endOrphans = async ({ marker }: Paths, log: MinimalLogger): Promise
     (await processesOf(marker)).forEach(({ pid }) => sendSignal(pid, signal))
   if (servers.length > 0) await signalUntilGone(SERVER_STEPS, signalServers, () => isEnded(marker))
   if (!(await isEnded(marker))) await signalUntilGone(ALL_STEPS, signalAll, () => isEnded(marker))
-  if (!(await isEnded(marker))) throw new Error(`an orphaned PostgreSQL does not end: ${JSON.stringify(servers)}`)
+  if (!(await isEnded(marker)))
+    throw new Error(`an orphaned PostgreSQL survives SIGKILL: end its processes ${JSON.stringify(servers)} yourself`)
 }
 
 const holderOf = async (lockFile: string) => {
@@ -49,9 +50,9 @@ const holderOf = async (lockFile: string) => {
 }
 
 /**
- * Removes lock files of ended processes that PostgreSQL would take for held: the process has not been reaped (which in a
- * container may never happen), or another program has its pid now. PostgreSQL removes all other stale lock files itself.
- * In doubt a file stays, and PostgreSQL refuses to start.
+ * Removes lock files of ended processes that PostgreSQL would count as held: the process was not reaped (which in a container may
+ * never happen), or another program has its pid now. PostgreSQL itself removes all other stale lock files. In doubt a file stays, and
+ * PostgreSQL refuses to start.
  */
 export const clearStaleLocks = async ({ cluster, socketDir }: Paths, log: MinimalLogger): Promise<void> => {
   const running = new Map((await runningProcesses()).map((each) => [each.pid, each]))

@@ -6,7 +6,7 @@ const Owner = z.object({
   pid: z.int().positive(),
   url: z.string().optional(),
   databaseUrl: z.string().optional(),
-  /** The owner puts a backup into the folder: where it was killed, the folder is not whole. */
+  /** The owner is restoring a backup. If it was killed, the folder is incomplete. */
   restores: z.boolean().optional(),
 })
 type Owner = z.infer<typeof Owner>
@@ -17,7 +17,7 @@ export type RunningService = Address & { readonly pid: number }
 
 export const ownerFile = (dataDir: string) => join(dataDir, 'tracebook.json')
 
-/** Replaces the file atomically, readable by its owner only: the database URL may hold a password. */
+/** Replaces the file atomically, readable only by its owner, because the database URL may have a password. */
 export const writeOwner = async (dataDir: string, owner: Owner): Promise<void> => {
   const file = ownerFile(dataDir)
   const temporary = `${file}.new`
@@ -26,8 +26,8 @@ export const writeOwner = async (dataDir: string, owner: Owner): Promise<void> =
 }
 
 /**
- * What the last owner wrote, which may have ended since; undefined when there is nothing.
- * @throws Error when the file exists but cannot be read
+ * The file of the last owner, which may have ended since; undefined if there is none.
+ * @throws Error if the file exists but cannot be read
  */
 export const readOwner = async (dataDir: string): Promise<Owner | undefined> => {
   const written = await readFile(ownerFile(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -37,7 +37,7 @@ export const readOwner = async (dataDir: string): Promise<Owner | undefined> => 
   try {
     return Owner.parse(JSON.parse(written ?? 'null'))
   } catch {
-    // No file, or what a power failure has left of it.
+    // No file, or a damaged one after a power failure.
     return undefined
   }
 }

@@ -9,10 +9,10 @@ export type Paths = {
   readonly dataDir: string
   readonly cluster: string
   readonly logFile: string
-  /** Says who may connect. Outside of the cluster, because the cluster's account must not be able to change it. */
+  /** The file that says who may connect. Outside of the cluster, because the cluster's account must not be able to change it. */
   readonly hbaFile: string
   readonly socketDir: string
-  /** A text in the command line of each of its processes, by which they are found. */
+  /** A text in the command line of each of its processes, which identifies them. */
   readonly marker: string
   /** The connection string. */
   readonly url: string
@@ -28,7 +28,7 @@ export const socketName = `.s.PGSQL.${PORT}`
 export const pathsIn = async (folder: string): Promise<Paths> => {
   const dataDir = await realpath(folder)
   const cluster = join(dataDir, 'postgres')
-  // Made of device and inode: the path may be the same in several containers, whose processes the host sees all.
+  // From device and inode, because several containers may have the same path, and the host sees all their processes.
   const { dev, ino } = await stat(dataDir)
   const marker = `tracebook-${createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 16)}`
   const fits = Buffer.byteLength(join(cluster, socketName)) <= SOCKET_PATH_BYTES
@@ -46,8 +46,8 @@ export const pathsIn = async (folder: string): Promise<Paths> => {
 }
 
 /**
- * Makes the private folder for the socket, unless the socket is in the cluster.
- * @throws Error when another user has made a folder of this name: all users can write to the temporary folder
+ * Creates the private folder for the socket, unless the socket is in the cluster.
+ * @throws Error if another user has created a folder with this name: all users can write to the temporary folder
  */
 export const makeSocketDir = async ({ socketDir, cluster }: Paths, account: Account | undefined): Promise<void> => {
   if (socketDir === cluster) return
@@ -57,12 +57,12 @@ export const makeSocketDir = async ({ socketDir, cluster }: Paths, account: Acco
   const found = await lstat(socketDir)
   const safe = found.isDirectory() && (found.mode & 0o077) === 0
   if (!safe || ![process.getuid?.(), account?.uid].includes(found.uid)) {
-    throw new Error(`${socketDir} is not a private folder of ours: remove it, or choose a shorter DATA_DIR`)
+    throw new Error(`${socketDir} is not a private folder of this user: remove it, or choose a shorter DATA_DIR`)
   }
   if (account) await chown(socketDir, account.uid, account.gid)
 }
 
-/** Removes what `makeSocketDir` made, after the server has ended. */
+/** Removes the folder of `makeSocketDir`, after the server has ended. */
 export const removeSocketDir = async ({ socketDir, cluster }: Paths): Promise<void> => {
   if (socketDir !== cluster) await rmdir(socketDir).catch(() => {})
 }

@@ -12,19 +12,19 @@ import { limitServerLog } from './server-log.ts'
 import { supervise } from './supervise.ts'
 
 export type EmbeddedPostgres = {
-  /** Connection string of the database `tracebook`; the same after restarts. Holds a password when root runs the service. */
+  /** Connection string of the database `tracebook`; the same after restarts. Has a password if root runs the service. */
   readonly url: string
   /** The process id of the server, which changes with each restart. */
   pid(): number
   /**
-   * Stops it for good; resolves when all its processes have ended. A fast stop rolls back open transactions and writes all
-   * buffers to disk, within 6 s; an immediate stop, also during a fast one, leaves that to recovery at the next start.
+   * Stops it, and resolves when all its processes have ended. A fast stop rolls back open transactions and writes all
+   * buffers to disk, within 6 s. An immediate stop, also during a fast one, leaves that to recovery at the next start.
    */
   stop(mode?: StopMode): Promise<void>
 }
 
 export type EmbeddedOptions = {
-  /** Must exist and be locked by the caller (`lockDataDir`), because processes that were left there are ended. */
+  /** Must exist and be locked by the caller (`lockDataDir`), because remaining processes of an earlier owner are ended. */
   readonly dataDir: string
   readonly log: MinimalLogger
   /** Aborts the start, which then rejects after all processes have ended. */
@@ -34,9 +34,9 @@ export type EmbeddedOptions = {
 const LOG_CHECK_MS = 60_000
 
 /**
- * Starts the PostgreSQL of a DATA_DIR and keeps it running. It listens on a Unix socket only, ends soon after this process,
- * and is restarted when it dies.
- * @throws Error when it cannot start; the message says why and what to do
+ * Starts the PostgreSQL of a DATA_DIR and keeps it running. It listens only on a Unix socket, ends soon after this process,
+ * and is restarted if it dies.
+ * @throws Error if it cannot start, with the reason and what to do
  */
 export const startPostgres = async ({ dataDir, log, signal }: EmbeddedOptions): Promise<EmbeddedPostgres> => {
   const starting = signal ?? new AbortController().signal

@@ -21,7 +21,7 @@ const viaProc = async (pid: string): Promise<Process[]> => {
   return command === '' ? [] : [{ pid: Number(pid), command: command.split('\0') }]
 }
 
-/** The processes of this machine; zombies and kernel threads, which have no command line, are left out. */
+/** The processes of this machine, without zombies and kernel threads, which have no command line. */
 export const runningProcesses = async (): Promise<Process[]> => {
   if (process.platform !== 'linux') return viaPs()
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
@@ -38,17 +38,14 @@ const isChild = ({ command }: Process, marker: string): boolean => command.join(
 export const processesOf = async (marker: string): Promise<Process[]> =>
   (await runningProcesses()).filter((each) => isPostmaster(each, marker) || isChild(each, marker))
 
-/** Whether a process is a PostgreSQL in this folder; true also where its folder cannot be read. */
+/** Whether a process is a PostgreSQL in this folder; also true if its folder cannot be read. */
 export const mayBeServerOf = async ({ pid, command }: Process, folder: string): Promise<boolean> => {
   if (!/^(postgres|postmaster)(: |$)/.test(basename(command[0] ?? ''))) return false
-  const workplace = await readlink(`/proc/${pid}/cwd`).catch(() => folder)
-  return workplace === folder
+  const workingFolder = await readlink(`/proc/${pid}/cwd`).catch(() => folder)
+  return workingFolder === folder
 }
 
-/**
- * Whether there is a process with this pid, also one of another user. True also for a process that has ended but has not
- * been reaped.
- */
+/** Whether a process with this pid exists, of any user. Also true for one that has ended but was not reaped. */
 export const isAlive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
@@ -57,7 +54,7 @@ export const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Sends a signal; does nothing when the process has ended. */
+/** Sends a signal. Does nothing if the process has ended. */
 export const sendSignal = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal)
@@ -66,7 +63,7 @@ export const sendSignal = (pid: number, signal: NodeJS.Signals): void => {
   }
 }
 
-/** Sends one signal after the other until `gone` returns true; waits after each as long as its step says. */
+/** Sends one signal after the other until `gone` returns true, and waits after each as long as its step says. */
 export const signalUntilGone = async (
   steps: readonly SignalStep[],
   sendAll: (signal: NodeJS.Signals) => void | Promise<void>,

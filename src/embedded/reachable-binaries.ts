@@ -7,7 +7,7 @@ import { type Account, runProgram } from './run-program.ts'
 
 const PREFIX = 'postgres.programs-'
 
-/** A name that differs for each installation and each version of it. */
+/** A name that is different for each installation, and each version of it. */
 const nameOf = async (installed: string, { postgres }: Binaries) => {
   const { size, mtimeMs } = await stat(postgres)
   const { stdout: version } = await runProgram(postgres, ['--version'])
@@ -18,7 +18,10 @@ const copyBinaries = async (installed: string, dataDir: string, name: string) =>
   const folder = await mkdtemp(join(dataDir, `${PREFIX}new-`))
   await cp(installed, folder, { recursive: true, verbatimSymlinks: true })
   const { code, stderr } = await runProgram('chmod', ['-R', 'a+rX', folder])
-  if (code !== 0) throw new Error(`the programs of PostgreSQL cannot be copied: ${stderr.trim()}`)
+  if (code !== 0)
+    throw new Error(
+      `the programs of PostgreSQL cannot be copied to ${folder}: ${stderr.trim()}. Check its owner and free space`,
+    )
   await rename(folder, join(dataDir, name))
 }
 
@@ -29,8 +32,8 @@ const removeOtherCopies = async (dataDir: string, current: string) => {
 }
 
 /**
- * The programs of PostgreSQL where the account can execute them: the installed ones, or a copy in the data folder (about
- * 60 MB) where root has installed them in a folder that other users cannot enter.
+ * The programs of PostgreSQL that the account can execute: the installed ones, or a copy in the data folder (about 60 MB) if root has
+ * installed them in a folder that other users cannot enter.
  */
 export const reachableBinaries = async (
   binaries: Binaries,

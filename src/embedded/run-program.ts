@@ -6,21 +6,21 @@ import { once } from 'node:events'
 export type Account = { readonly uid: number; readonly gid: number }
 
 export type RunOptions = {
-  /** The user to run the program as; only root can choose another one. */
+  /** The user to run the program as. Only root can choose another one. */
   readonly account?: Account | undefined
   /** The program's standard input. */
   readonly input?: string
-  /** Ends the program; the promise rejects after it has ended. */
+  /** Ends the program. The promise rejects after it has ended. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The environment of programs: without the caller's `PG*` variables, which would change what they do. */
+/** The environment of programs: without the caller's `PG*` variables, which would change their behaviour. */
 export const programEnvironment = () => ({ PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' })
 
 /**
- * Runs a program to its end, in a session of its own, so that a Ctrl-C for this process does not reach it.
+ * Runs a program to its end, in its own session, so that a Ctrl-C for this process does not reach it.
  * @returns the exit code (null after a signal) and the output
- * @throws Error when the program cannot be started or was aborted
+ * @throws Error if the program cannot be started or was aborted
  */
 export const runProgram = async (
   program: string,

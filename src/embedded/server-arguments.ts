@@ -2,7 +2,7 @@ import type { Paths } from './paths.ts'
 
 /** Chosen for two cores and little memory. */
 const TUNING: Readonly<Record<string, string>> = {
-  // For several processes with the connections that each has by default; a slot that is not used costs some kilobytes.
+  // For several processes with their default number of connections. An unused slot costs some kilobytes.
   max_connections: '200',
 
   fsync: 'on',
@@ -17,10 +17,10 @@ const TUNING: Readonly<Record<string, string>> = {
   jit: 'off',
   random_page_cost: '1.1',
   autovacuum: 'on',
-  // Often: lists step over index entries of deleted rows until they are vacuumed.
+  // Often, because lists step over index entries of deleted rows until they are vacuumed.
   autovacuum_naptime: '15s',
 
-  // An embedded server has no standbys. With `minimal` a rebuild makes its indexes without writing them to the WAL.
+  // An embedded server has no standbys. With `minimal` a rebuild creates its indexes without writing them to the WAL.
   wal_level: 'minimal',
   max_wal_senders: '0',
   wal_buffers: '16MB',

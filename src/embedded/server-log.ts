@@ -3,8 +3,8 @@ import { copyFile, open, stat, truncate } from 'node:fs/promises'
 const LIMIT_BYTES = 8 * 1024 * 1024
 
 /**
- * Opens the file for the server's output, readable by this user only. A file, not a pipe, because the server may outlive
- * this process.
+ * Opens the file for the server's output, readable only by this user. A file and not a pipe, because the server may survive this
+ * process.
  */
 export const openServerLog = async (file: string) => {
   const handle = await open(file, 'a', 0o600)
@@ -18,12 +18,12 @@ export const openServerLog = async (file: string) => {
  */
 export const limitServerLog = async (file: string, limitBytes: number = LIMIT_BYTES): Promise<void> => {
   if ((await stat(file)).size <= limitBytes) return
-  // Where there is no space for the copy the older lines are lost: a full disk needs the space.
+  // If there is no space for the copy, the older lines are lost: on a full disk the space is needed.
   await copyFile(file, `${file}.1`).catch(() => {})
   await truncate(file)
 }
 
-/** The end of the log, at most `bytes` bytes; empty when it cannot be read. */
+/** The end of the log, at most `bytes` bytes; empty if it cannot be read. */
 export const lastLines = async (file: string, bytes = 2_000): Promise<string> => {
   const handle = await open(file).catch(() => undefined)
   if (!handle) return ''

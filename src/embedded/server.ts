@@ -18,7 +18,7 @@ export type Server = {
   readonly pid: number
   /** Resolves when it has ended, to a text with its exit code or signal. */
   readonly ended: Promise<string>
-  /** Ends it, with stronger signals as time passes; resolves when it has ended. May be called again. */
+  /** Ends it, with stronger signals as time passes, and resolves when it has ended. May be called again. */
   stop(mode: StopMode): Promise<void>
 }
 
@@ -35,10 +35,10 @@ const STEPS: Record<StopMode, readonly SignalStep[]> = {
 }
 
 /**
- * The shell replaces itself by the server (`exec`), in a session of its own, so that signals for this process do not reach it.
- * Before that it starts a guard that reads from a pipe to this process: a line means that the server has ended, the end of
- * the pipe that this process is dead, so that the guard has to stop the server. The guard is started by a subshell (the
- * inner parentheses), so that it is not a child of the server, which expects to know all its children.
+ * The shell replaces itself by the server (`exec`), in its own session, so that signals for this process do not reach it.
+ * Before that it starts a guard that reads from a pipe to this process. A line means that the server has ended; the end of
+ * the pipe means that this process is dead, so the guard has to stop the server. A subshell (the inner parentheses) starts the guard,
+ * so that it is not a child of the server, which expects to know all its children.
  */
 const GUARDED = `
 server=$$
@@ -57,7 +57,7 @@ const serverOf = (child: ChildProcess, pid: number): Server => {
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   const guard = child.stdio[3]
   if (child.pid === undefined || !guard || !('write' in guard))
-    throw new Error('a spawned server has a pid and a guard')
+    throw new Error('the spawned server has no pid or no guard pipe')
   guard.on('error', () => {})
   const ended = once(child, 'exit').then(([code, signal]) => {
     if (guard && 'end' in guard) guard.end('ended\n')
@@ -88,8 +88,8 @@ const spawnGuarded = async (paths: Paths, { postgres }: Binaries, account: Accou
 }
 
 /**
- * Reads the server's state from its lock file, as `pg_ctl` does. A stale file may hold the same pid (pids repeat in
- * containers), so the start time in the file is compared, too, in seconds and with some tolerance.
+ * Reads the server's state from its lock file, as `pg_ctl` does. A stale file may have the same pid (pids repeat in
+ * containers), so the start time in the file is compared as well, in seconds and with some tolerance.
  */
 const isReady = async (cluster: string, pid: number, launched: number) => {
   const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
@@ -106,8 +106,8 @@ const untilReady = async (paths: Paths, server: Server, launched: number, signal
 }
 
 /**
- * Starts the server on a complete cluster; resolves when it accepts connections, which may take long after a crash.
- * @throws Error with the end of the server's log when it does not start; rejects after an aborted server has ended
+ * Starts the server on a complete cluster, and resolves when it accepts connections, which may take long after a crash.
+ * @throws Error with the end of the server's log if it does not start; rejects after an aborted server has ended
  */
 export const startServer = async (
   paths: Paths,

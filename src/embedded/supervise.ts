@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import type { MinimalLogger } from '../base/logger.ts'
 import type { Server, StopMode } from './server.ts'
 
-/** Starts the server; when it rejects, because that failed or was aborted, nothing is left running. */
+/** Starts the server. If it rejects, because the start has failed or was aborted, nothing is left running. */
 export type StartServer = (signal: AbortSignal) => Promise<Server>
 
 export type SupervisedServer = {
-  /** The process id of the server, or of the last one while it is down. */
+  /** The process id of the server; while it is down, of the last one. */
   pid(): number
   stop(mode?: StopMode): Promise<void>
 }
@@ -19,7 +19,7 @@ const restart = async (start: StartServer, log: MinimalLogger, signal: AbortSign
     try {
       return await start(signal)
     } catch (error) {
-      if (!signal.aborted) log.error({ err: error }, `PostgreSQL is down, next try in ${backoff} ms`)
+      if (!signal.aborted) log.error({ err: error }, `PostgreSQL is down and does not start; next try in ${backoff} ms`)
       await setTimeout(backoff, undefined, { signal }).catch(() => {})
     }
   }
@@ -29,7 +29,7 @@ const restart = async (start: StartServer, log: MinimalLogger, signal: AbortSign
 /**
  * Starts the server, and restarts it whenever it ends, until `stop`. Failed restarts are logged, and tried again with
  * exponential backoff.
- * @throws what the first start throws
+ * @throws the error of the first start
  */
 export const supervise = async (
   start: StartServer,
@@ -42,12 +42,12 @@ export const supervise = async (
     for (;;) {
       const how = await server.ended
       if (stopping.signal.aborted) return
-      log.error({ pid: server.pid, how }, 'PostgreSQL ended, starting it again')
+      log.error({ pid: server.pid, how }, 'PostgreSQL has ended, starting it again')
       const next = await restart(start, log, stopping.signal)
       if (!next) return
       server = next
       log.info({ pid: server.pid }, 'PostgreSQL is up again')
-      // `stop` was called while the server was starting, and has stopped the one before.
+      // `stop` was called while the server was starting, and has stopped the previous one.
       if (stopping.signal.aborted) await server.stop('fast')
     }
   }

@@ -7,16 +7,16 @@ import type { Call } from './message.ts'
 import type { Steps } from '../base/json/steps.ts'
 import { visibleLine } from './visible.ts'
 
-/** An argument of a call: text as it is, anything else as JSON. */
+/** An argument of a call: text as it is, other values as JSON. */
 export type Field = { readonly name: string; readonly isText: boolean; readonly value: string }
 
-/** A piece of what a call shows. */
+/** A piece of a call as it is shown. */
 export type Detail =
   | { readonly is: 'code'; readonly language: string; readonly text: string }
   | { readonly is: 'diff'; readonly lines: readonly DiffLine[] }
   | { readonly is: 'fields'; readonly fields: readonly Field[] }
 
-/** A call of a tool as a transcript shows it: `subject` says on one line what it is about, such as the path of a file. */
+/** A tool call as a transcript shows it. `subject` is one line, such as the path of a file. */
 export type CallView = { readonly tool: string; readonly subject: string; readonly details: readonly Detail[] }
 
 const MOST_FIELDS = 100
@@ -24,7 +24,7 @@ const MOST_SUBJECT = 500
 const MOST_NAME = 500
 
 const MOST_INDENTED = 64 * 1024
-/** Deeper values stay on one line, else indentation would be most of the text. */
+/** Deeper values stay on one line, because indentation would be most of the text. */
 const MOST_LEVELS = 12
 
 const isNested = (json: string) => json.startsWith('{') || json.startsWith('[')
@@ -40,10 +40,10 @@ const indented = (json: string, level: number): string => {
   return `${open}\n${items.map((item) => `${indent}${item}`).join(',\n')}\n${'  '.repeat(level)}${close}`
 }
 
-/** JSON text on several lines, its numbers and the order of its keys as they are. Very long text stays as it is. */
+/** JSON text on several lines, with unchanged numbers and order of keys. Very long text stays as it is. */
 const indentedJson = (json: string): string => (json.length > MOST_INDENTED ? json : indented(json, 0))
 
-/** The arguments by name; each that is taken is not shown again among the rest. */
+/** The arguments by name. A taken argument is not shown again among the rest. */
 class Args {
   readonly #values: Map<string, Field>
   constructor(values: Map<string, Field>) {
@@ -58,7 +58,7 @@ class Args {
     if (text !== undefined) this.#values.delete(name)
     return text
   }
-  /** Takes a text that is short enough to stand beside the name of the tool. */
+  /** Takes a text that is short enough for the line with the name of the tool. */
   subject(...names: readonly string[]): string {
     const name = names.find((one) => (this.peek(one)?.length ?? Infinity) <= MOST_SUBJECT)
     return name === undefined ? '' : visibleLine(this.take(name)!)
@@ -73,7 +73,7 @@ class Args {
   }
 }
 
-/** Undefined for arguments that are too many, or have too long names, to be shown one by one. */
+/** Undefined if there are too many arguments, or too long names, to show them one by one. */
 function* readArgs(json: string): Steps<Args | undefined> {
   const values = new Map<string, Field>()
   for (const member of rawMembersInSteps(json)) {
@@ -105,7 +105,7 @@ type View = Omit<CallView, 'tool'>
 
 const code = (language: string, text: string): Detail => ({ is: 'code', language, text })
 
-/** What is shown of its own, and then the arguments that are left. */
+/** The details of this tool, followed by the remaining arguments. */
 function* withRest(args: Args, subject: string, ...details: readonly Detail[]): Steps<View> {
   return { subject, details: [...details, ...(yield* args.rest())] }
 }
@@ -139,7 +139,7 @@ const about =
   (args: Args): Steps<View> =>
     withRest(args, args.subject(...names))
 
-/** How the calls of a tool are shown, by its normalised name; others show their arguments. */
+/** How calls of a tool are shown, by its normalised name. Of other tools the arguments are shown. */
 const views: Readonly<Record<string, (args: Args) => Steps<View>>> = {
   bash: command,
   edit,
@@ -155,7 +155,7 @@ const views: Readonly<Record<string, (args: Args) => Steps<View>>> = {
 
 const others = (args: Args): Steps<View> => withRest(args, '')
 
-/** What a call of a tool shows. */
+/** A tool call as it is shown. */
 export function* viewOf(call: Call): Steps<CallView> {
   const tool = visibleLine(call.toolName) || 'Tool'
   const args = yield* readArgs(call.args)

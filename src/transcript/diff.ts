@@ -1,9 +1,9 @@
 import { structuredPatch } from 'diff'
 
-/** A line of a difference, without its end. */
+/** A line of a difference, without its line end. */
 export type DiffLine = { readonly is: 'same' | 'added' | 'removed'; readonly text: string }
 
-/** Longer texts are not compared: splitting them into lines would take long. */
+/** Longer texts are not compared, because splitting them into lines would take long. */
 export const MOST_COMPARED = 32 * 1024
 /** Beyond this the whole old text is shown as removed and the whole new one as added. */
 const MOST_LINES = 1_000
@@ -27,16 +27,16 @@ const compare = (before: readonly string[], after: readonly string[]) => {
   return patch?.hunks.flatMap(({ lines }) => lines.map((line) => ({ is: kinds[line[0]!]!, text: line.slice(1) })))
 }
 
-/** What an edit changes, line by line, with the lines that stay. Undefined for texts that are too long to be compared. */
+/** The changes of an edit, line by line, with the unchanged lines. Undefined if the texts are too long to be compared. */
 export const diffLines = (before: string, after: string): DiffLine[] | undefined => {
   if (before.length + after.length > MOST_COMPARED) return undefined
   const [old, changed] = [linesOf(before), linesOf(after)]
   const compared = compare(old, changed)
-  // Texts that are equal give no difference at all.
+  // For equal texts the library returns no difference at all.
   return compared && compared.length > 0 ? compared : [...all('removed', old), ...all('added', changed)]
 }
 
-/** The lines of a patch that an agent wrote, by their first character. */
+/** The lines of a patch of an agent, by their first character. */
 export const patchLines = (patch: string): DiffLine[] | undefined => {
   if (patch.length > MOST_COMPARED) return undefined
   return linesOf(patch).map((line) => {

@@ -4,14 +4,14 @@ import { rawMembers } from '../base/json/raw-values.ts'
 import { timeText } from './times.ts'
 import { visibleLine } from './visible.ts'
 
-/** The head of a transcript: what is known of its trace. */
+/** The head of a transcript: the facts about its trace. */
 export type Head = {
   readonly title: string
-  /** Each on one line, in the order in which they are shown. */
+  /** Each on one line, in the order of the head. */
   readonly facts: readonly { readonly name: string; readonly value: string }[]
 }
 
-/** How the members of a trace are named in the head; undefined for those that are not facts of their own. */
+/** The names of a trace's members in the head; undefined if they are not a fact of their own. */
 const names = {
   agentId: 'Agent',
   modelName: 'Model',
@@ -31,7 +31,7 @@ const names = {
   createdAt: undefined,
   startedAt: undefined,
   endedAt: undefined,
-  // Of no use where the service is not at hand, or said by the messages themselves.
+  // Useless without the service, or shown by the messages themselves.
   id: undefined,
   namespace: undefined,
   createdBy: undefined,
@@ -44,18 +44,18 @@ const names = {
   toolTypeCounts: undefined,
 } as const satisfies { readonly [Name in keyof TraceDetail]-?: string | undefined }
 
-/** The title of a trace, for people: its own, else the one that the service made, else its id. */
+/** The title of a trace: its own, otherwise the one that the service has made, otherwise its id. */
 export const titleOf = (trace: ReadonlyMap<string, unknown>): string => {
   const titles = ['title', 'ai_title', 'externalId'].map((name) => trace.get(name))
   const title = titles.map((one) => (typeof one === 'string' ? visibleLine(one) : '')).find((one) => one !== '')
   return title ?? 'Session'
 }
 
-/** The members of a trace, as the API shows it, from its JSON text. */
+/** The members of a trace, as in the API, from its JSON text. */
 export const readTrace = (json: string): ReadonlyMap<string, unknown> =>
   new Map([...rawMembers(json)].map(({ key, value }) => [key, JSON.parse(value) as unknown]))
 
-/** What is shown above the messages. */
+/** The part above the messages. */
 export const headOf = (trace: ReadonlyMap<string, unknown>): Head => {
   const facts = Object.entries(names).flatMap(([key, name]) => {
     const value = name === undefined ? undefined : trace.get(key)

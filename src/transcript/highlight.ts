@@ -28,16 +28,16 @@ const languages = {
   ...{ sql, swift, typescript, xml, yaml },
 }
 
-/** A piece of code, and what it is, as `keyword` or `string`; undefined for text that is nothing in particular. */
+/** A piece of code, and its kind, such as `keyword` or `string`; undefined for other text. */
 export type CodeSpan = { readonly text: string; readonly scope: string | undefined }
 
-/** Longer code is not coloured, nor is code with a longer line. */
+/** Longer code is not coloured, and neither is code with a longer line. */
 export const MOST_COLOURED = 16 * 1024
 const MOST_LINE = 300
-/** Some grammars take time by the square of the length for some texts, so only pieces of this length are coloured at once. */
+/** Some grammars take quadratic time for some texts, so code is coloured in pieces of this length. */
 const PIECE = 2 * 1024
 
-/** Collects spans instead of HTML: nothing that another library has escaped gets into a file. */
+/** Collects spans instead of HTML, so that no text that another library has escaped gets into a file. */
 class Spans implements Emitter {
   readonly spans: CodeSpan[] = []
   readonly #scopes: string[] = []
@@ -72,7 +72,7 @@ highlighter.configure({ __emitter: Spans })
 
 const hasLongLine = (text: string): boolean => text.split('\n').some(({ length }) => length > MOST_LINE)
 
-/** Cuts code at ends of lines, where it can at an empty one. */
+/** Cuts code at line ends, if possible at an empty line. */
 export const pieces = (text: string): string[] => {
   const found: string[] = []
   for (let start = 0; start < text.length;) {
@@ -93,18 +93,18 @@ const isColoured = (text: string, language: string): boolean =>
   highlighter.getLanguage(language) !== undefined &&
   !hasLongLine(text)
 
-/** A grammar that fails stops in the middle: then nothing is coloured, and nothing is lost. */
+/** A grammar that fails stops in the middle. Then nothing is coloured, so that no text is lost. */
 const coloured = (piece: string, language: string): readonly CodeSpan[] => {
   const { spans } = highlighter.highlight(piece, { language, ignoreIllegals: true })._emitter as Spans
   return spans.map(({ text }) => text).join('') === piece ? spans : [{ text: piece, scope: undefined }]
 }
 
-/** Of one file not more is coloured: some code takes a grammar ten seconds for a megabyte. */
+/** More of one file is not coloured: for some code a grammar takes ten seconds for a megabyte. */
 const MOST_COLOURED_OF_FILE = 1024 * 1024
 
 /**
- * Gives code in coloured pieces, step by step; uncoloured where its language is not known, it is too long, or much of the file has
- * been coloured before.
+ * Yields code in coloured pieces, step by step. It is not coloured if its language is unknown, it is too long, or much of the file was
+ * coloured before.
  */
 export type Highlight = (text: string, language: string) => Generator<readonly CodeSpan[], void>
 
@@ -132,7 +132,7 @@ const byExtension: Readonly<Record<string, string>> = {
   vue: 'xml',
 }
 
-/** The language of a file, by the end of its name; empty where that says nothing. */
+/** The language of a file by the end of its name; empty if that is unknown. */
 export const languageOf = (path: string): string => {
   const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).toLowerCase()
   if (name === 'dockerfile') return name

@@ -2,7 +2,7 @@ import { rawItemsInSteps, rawMembersInSteps } from '../base/json/raw-values.ts'
 import { readString } from '../base/json/read-string.ts'
 import type { Steps } from '../base/json/steps.ts'
 
-/** The parts of a message as a transcript shows them; `args` is JSON text, exactly as it is stored. */
+/** The parts of a message as a transcript shows them. `args` is JSON text, exactly as it is stored. */
 export type Call = {
   readonly type: 'tool_call'
   readonly callId: string
@@ -29,7 +29,7 @@ export type Message = {
   readonly role: Role
   readonly textContent: string | undefined
   readonly model: string | undefined
-  /** Milliseconds since 1970; any number, as the client gave it. */
+  /** Milliseconds since 1970. Any number, as the client sent it. */
   readonly timestamp: number | undefined
   readonly parts: readonly Part[]
 }
@@ -59,7 +59,7 @@ function* optionalTextOf(members: Members, key: string): Steps<string | undefine
   return members.has(key) ? yield* textOf(members, key) : undefined
 }
 
-/** Undefined for a type that this version does not know. */
+/** Undefined for an unknown type. */
 function* readPart(json: string): Steps<Part | undefined> {
   const part = yield* membersOf(json)
   const content = yield* membersOf(part.get('content') ?? '')
@@ -102,7 +102,7 @@ function* readParts(json: string): Steps<Part[]> {
   return parts
 }
 
-/** Reads a message with its parts, as the API shows it, from its JSON text. @throws SyntaxError for text that is not JSON */
+/** Reads a message with its parts, as in the API, from its JSON text. @throws SyntaxError for text that is not JSON */
 export function* readMessage(json: string): Steps<Message> {
   const members = yield* membersOf(json)
   const role = yield* textOf(members, 'role')

@@ -2,11 +2,11 @@ import MarkdownIt, { type StateBlock, type Token } from 'markdown-it'
 import { segments } from './segments.ts'
 import { visible } from './visible.ts'
 
-/** Markdown that somebody wrote, as a tree without any markup of its own. Addresses are text, never something to follow. */
+/** Markdown content as a tree, without any markup. Addresses are text. */
 export type Inline =
   | { readonly is: 'text' | 'code'; readonly text: string }
   | { readonly is: 'strong' | 'emphasis' | 'struck'; readonly content: readonly Inline[] }
-  /** A link or a picture: what it says, and its address. */
+  /** A link or a picture: its text, and its address. */
   | { readonly is: 'link' | 'image'; readonly content: readonly Inline[]; readonly address: string }
   | { readonly is: 'break' | 'space' }
 
@@ -25,7 +25,7 @@ export type Prose =
     }
   | { readonly is: 'table'; readonly rows: readonly (readonly (readonly Inline[])[])[] }
   | { readonly is: 'rule' }
-  /** Text that was not read as Markdown, because it is too long or nested too deeply. */
+  /** Text that was not parsed as Markdown, because it is too long or nested too deeply. */
   | { readonly is: 'plain'; readonly text: string }
 
 /** The text of inline content, without markup. */
@@ -37,25 +37,25 @@ export const plainText = (content: readonly Inline[]): string =>
     })
     .join('')
 
-/** Beyond this many levels of quotes, lists and emphasis text is not read as Markdown; markdown-it would drop it. */
+/** With more levels of quotes, lists and emphasis text is not parsed as Markdown: markdown-it would drop it. */
 const MOST_LEVELS = 16
 
-/** Cells that rows do not have are added to them: a table has at most one for two of its characters, or these. */
+/** Missing cells of rows are added: a table may have one for every two of its characters, or so many. */
 const MOST_CELLS = 200
 
-/** Pictures within pictures take time by the square of their number. */
+/** Pictures in pictures take quadratic time. */
 const MOST_PICTURES = 1_000
 
-/** Text that is not read as Markdown: a little of it would be very much. */
-class Unread extends Error {
-  override readonly name = 'Unread'
+/** Text that is not parsed as Markdown, because a little of it would become very much. */
+class NotParsed extends Error {
+  override readonly name = 'NotParsed'
 }
 
 const DELIMITERS = /^[-:|\s]+$/
 
 const count = (text: string, sign: string) => text.split(sign).length - 1
 
-/** Whether a table begins at line `first` that would have far more cells than its rows have. */
+/** Whether a table begins at line `first` that would have far more cells than there are in its rows. */
 const hasTooManyCells = (state: StateBlock, first: number, end: number): boolean => {
   const { src, bMarks, tShift, eMarks } = state
   const lineAt = (line: number) => src.slice(bMarks[line]! + tShift[line]!, eMarks[line])
@@ -66,7 +66,7 @@ const hasTooManyCells = (state: StateBlock, first: number, end: number): boolean
   return signs * (last - first) > Math.max(MOST_CELLS, (eMarks[last]! - bMarks[first]!) / 2)
 }
 
-/** Nothing of what it renders is used, only its tokens. Definitions of references stay text: as such they would be lost. */
+/** Only its tokens are used, not its HTML. Definitions of references stay text, because they would be lost otherwise. */
 const newParser = () => {
   const parser = new MarkdownIt({
     html: false,
@@ -79,11 +79,11 @@ const newParser = () => {
   parser.normalizeLink = (address) => address
   parser.normalizeLinkText = (text) => text
   parser.block.ruler.before('table', 'too-deep', (state) => {
-    if (state.level > MOST_LEVELS) throw new Unread('nested too deeply')
+    if (state.level > MOST_LEVELS) throw new NotParsed('nested too deeply')
     return false
   })
   parser.block.ruler.before('table', 'too-many-cells', (state, first, end) => {
-    if (hasTooManyCells(state, first, end)) throw new Unread('a table with too many cells')
+    if (hasTooManyCells(state, first, end)) throw new NotParsed('a table with too many cells')
     return false
   })
   return parser
@@ -124,7 +124,7 @@ const inlineOf = (token: Token, cursor: Cursor): Inline => {
   }
 }
 
-/** Inline content up to the end of what it stands in. */
+/** Inline content up to the end of its parent. */
 const inlines = (cursor: Cursor): Inline[] => {
   const content: Inline[] = []
   while (cursor.next < cursor.tokens.length) {
@@ -188,7 +188,7 @@ const proseOf = (token: Token, cursor: Cursor): Prose => {
   }
 }
 
-/** Blocks up to the end of what they stand in. */
+/** Blocks up to the end of their parent. */
 const blocks = (cursor: Cursor): Prose[] => {
   const content: Prose[] = []
   while (cursor.next < cursor.tokens.length) {
@@ -204,14 +204,14 @@ const parse = (text: string, keepsLines: boolean): Prose[] => {
   try {
     return blocks({ tokens: parser.parse(visible(text), {}), next: 0, keepsLines })
   } catch (error) {
-    if (error instanceof Unread) return [{ is: 'plain', text }]
+    if (error instanceof NotParsed) return [{ is: 'plain', text }]
     throw error
   }
 }
 
 /**
- * Reads Markdown, piece by piece, so that no step takes long; some find nothing. `keepsLines` for text whose single line ends mean something, as in
- * what users type.
+ * Parses Markdown, piece by piece, so that no step takes long; some steps yield nothing. `keepsLines` is for text in which single line
+ * ends have a meaning, such as prompts.
  */
 export function* readProse(text: string, { keepsLines }: { readonly keepsLines: boolean }): Generator<Prose[], void> {
   for (const segment of segments(text)) {

@@ -1,6 +1,6 @@
-/** From this length on a piece of Markdown ends at the next empty line that is outside of fenced code. */
+/** A longer piece of Markdown ends at the next empty line outside of fenced code. */
 const WANTED = 8 * 1024
-/** A piece that finds no such end is not read as Markdown: some texts take markdown-it long. */
+/** A longer piece is not parsed as Markdown, because some texts take markdown-it long. */
 const MOST = 16 * 1024
 const MOST_LINES = 400
 
@@ -9,7 +9,7 @@ const INDENTED = /^[ \t]/
 
 type Fence = { readonly character: string; readonly length: number }
 
-/** The fence that is open behind a line. */
+/** The fence that is open after a line. */
 const fenceAfter = (line: string, open: Fence | undefined): Fence | undefined => {
   const run = FENCE.exec(line)?.[1]
   if (run === undefined) return open
@@ -25,11 +25,11 @@ const segmentOf = (text: string, lines: number): Segment => ({
   text,
 })
 
-/** After so many characters, and of each line so many more, a step that has found no end of a piece is over. */
+/** After so many characters, where each line counts as `LINE` more, a step ends even without a segment. */
 const STEP = 64 * 1024
 const LINE = 32
 
-/** Cuts Markdown into pieces that can be read one by one, between blocks at the top. Undefined where a step has found none. */
+/** Cuts Markdown into segments that can be parsed one by one, between blocks at the top level. Yields undefined for a step without one. */
 export function* segments(text: string): Generator<Segment | undefined, void> {
   let left = STEP
   let start = 0

@@ -1,10 +1,10 @@
-/** How many characters are worked on at a time: so the event loop is never held for long. */
+/** How many characters are processed at a time, so that the event loop is never blocked for long. */
 export const SLICE = 32 * 1024
 
 const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff
 const CARRIAGE_RETURN = 0x0d
 
-/** Cuts a text; never within a character, or between `\r` and `\n`. */
+/** Cuts a text, but never inside a character, or between `\r` and `\n`. */
 export function* slices(text: string, size = SLICE): Generator<string, void> {
   for (let start = 0; start < text.length;) {
     let end = Math.min(start + size, text.length)
@@ -17,7 +17,7 @@ export function* slices(text: string, size = SLICE): Generator<string, void> {
 
 const MOST_COUNTED = 10_000
 
-/** How many lines a text has; one that has very many is not counted to its end. */
+/** The number of lines of a text, at most `MOST_COUNTED`. */
 export const countLines = (text: string): number => {
   let lines = text === '' ? 0 : 1
   for (
@@ -29,7 +29,7 @@ export const countLines = (text: string): number => {
   return lines
 }
 
-/** The same in words: `312 lines`; nothing for a single line. */
+/** The same as text: `312 lines`; empty for a single line. */
 export const linesText = (text: string): string => {
   const lines = countLines(text)
   if (lines === 0) return 'empty'

@@ -1,10 +1,10 @@
 import Anser from 'anser'
 import { slices } from './slices.ts'
 
-/** A piece of a terminal's output in one style. */
+/** A piece of terminal output in one style. */
 export type Span = { readonly text: string; readonly colour?: string; readonly marks?: readonly string[] }
 
-/** How many characters are worked on at a time. */
+/** How many characters are processed at a time. */
 const SIZE = 16 * 1024
 const ESCAPE = '\u001b'
 
@@ -12,15 +12,15 @@ const ESCAPE = '\u001b'
 const SEQUENCE =
   /\u001b(?:\[[0-?]{0,48}[ -/]{0,2}[@-~]|\][^\u0007\u001b]{0,2048}(?:\u0007|\u001b\\)|[()][0-9A-Z]|[=>78cDEHM])/g
 
-/** A sequence that the text does not end; of a title or link perhaps with the first half of what ends it. */
+/** An unfinished sequence at the end of a text; for a title or link perhaps with the first half of its end. */
 const UNFINISHED = /\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]*\u001b?|[()])?$/
-/** The longest beginning of a sequence that is understood: of a title or link. */
+/** The length of the longest unfinished sequence that is recognised, which is a title or link. */
 const MOST_UNFINISHED = 2 + 2_048 + 1
 
 const SHOWN = new Set(['bold', 'dim', 'italic', 'underline', 'strikethrough'])
 const MOST_DECORATIONS = 32
 
-/** The colours of the palette beyond the first 16, and any other, are shown as the nearest of these. */
+/** Other colours, such as those of the palette beyond the first 16, are shown as the nearest of these. */
 const BASE: readonly (readonly [string, number, number, number])[] = [
   ['black', 0, 0, 0],
   ['red', 187, 0, 0],
@@ -40,7 +40,7 @@ const nearest = ([red, green, blue]: readonly number[]): string => {
 
 const LEVELS = [0, 95, 135, 175, 215, 255]
 
-/** Red, green and blue of a colour of the palette of 256, from 16 on. */
+/** Red, green and blue of a colour of the palette of 256, from index 16 on. */
 const ofPalette = (index: number): number[] => {
   if (index >= 232) return Array.from({ length: 3 }, () => 8 + 10 * (index - 232))
   const cube = index - 16
@@ -54,7 +54,7 @@ const colourOf = (name: string | null, truecolor: string | null): string | undef
   return palette === undefined ? name.slice('ansi-'.length) : nearest(ofPalette(palette))
 }
 
-/** A slice ends before a sequence that it would cut. */
+/** Slices that end before a sequence that they would cut. */
 function* wholeSlices(text: string): Generator<string, void> {
   let rest = ''
   for (const slice of slices(text, SIZE)) {
@@ -70,7 +70,7 @@ function* wholeSlices(text: string): Generator<string, void> {
 
 type Style = Omit<Span, 'text'>
 
-/** The style that a terminal writes in. Sequences wait until text follows them: of equal ones the last alone counts. */
+/** The current style of a terminal. Sequences wait until text follows them; of equal sequences only the last counts. */
 const newStyles = () => {
   let anser = new Anser()
   let style: Style = {}
@@ -96,8 +96,8 @@ const newStyles = () => {
 }
 
 /**
- * Reads what a program wrote to a terminal: text in the colours that it set. What moves the cursor is left out. Each step reads a
- * piece of bounded length; where that shows no text, its span is empty.
+ * Parses terminal output: text in its colours, without sequences that move the cursor. Each step parses a piece of bounded length; if
+ * it has no text, its span is empty.
  */
 export function* readTerminal(text: string): Generator<Span, void> {
   if (!text.includes(ESCAPE)) {

@@ -36,7 +36,7 @@ const normalise = (name: string): string =>
 const known = new Map<string, string>()
 const MAX_KNOWN = 1_000
 
-/** One word for a tool, whatever an agent calls it; `mcp__server__tool` keeps its server. `unknown` for no name. */
+/** One name for a tool in all agents. `mcp__server__tool` keeps its server. `unknown` for an empty name. */
 export const toolName = (name: string): string => {
   let word = known.get(name)
   if (word === undefined) {

@@ -6,15 +6,15 @@ import { readMessage } from './message.ts'
 import { inSteps } from '../base/json/steps.ts'
 import { type Renderer, newTurns } from './turns.ts'
 
-/** A trace with its messages as a file, piece by piece. The pieces of a message are made as they are taken. */
+/** A trace with its messages as a file, piece by piece. The pieces of a message are made as they are read. */
 export type Transcript = {
   start(): string
-  /** Adds the next message, as the API shows it with its parts, in JSON text. */
+  /** Adds the next message, with its parts, as JSON text from the API. */
   add(message: string): Iterable<string>
   end(): Iterable<string>
 }
 
-/** Trace and messages as they are stored: no text is read. */
+/** Trace and messages as they are stored, without parsing them. */
 const newJson = (trace: string): Transcript => {
   let separator = ''
   return {
@@ -45,6 +45,6 @@ const newShown = (renderer: Renderer): Transcript => {
 
 const renderers: Readonly<Record<'md' | 'html', (head: Head) => Renderer>> = { md: newMarkdown, html: newHtml }
 
-/** `trace` is a trace as the API shows it by itself, in JSON text. */
+/** `trace` is the JSON text of a trace from the API. */
 export const newTranscript = (format: Format, trace: string): Transcript =>
   format === 'json' ? newJson(trace) : newShown(renderers[format](headOf(readTrace(trace))))

@@ -1,16 +1,16 @@
 import type { Message, Part, Result, Role } from './message.ts'
 
-/** A call with its result; `later` when it may follow further below, `none` when the trace has none. */
+/** A call with its result; `later` if that may come after other messages, `none` if the trace has none. */
 export type Answered = {
   readonly is: 'call'
   readonly call: Extract<Part, { type: 'tool_call' }>
   readonly result: Result | 'later' | 'none'
 }
 
-/** What a message shows, in order. A result without its call stands by itself. */
+/** A shown part of a message. A result without its call is shown by itself. */
 export type Shown = Answered | Exclude<Part, { type: 'tool_call' }>
 
-/** A message as the transcript shows it. A user message that only brings results of tools is no prompt. */
+/** A message as the transcript shows it. A user message with only results of tools is not a prompt. */
 export type Turn = {
   readonly kind: 'prompt' | 'answer' | 'context'
   readonly model: string | undefined
@@ -18,20 +18,20 @@ export type Turn = {
   readonly shown: readonly Shown[]
 }
 
-/** What a format makes of the turns of a session, piece by piece; no piece takes long to make. */
+/** Renders the turns of a session in one format, piece by piece. No piece takes long. */
 export type Renderer = {
   start(): string
   turn(turn: Turn): Iterable<string>
   end(): string
 }
 
-/** Messages wait for the results of their calls while no more than this is waiting. */
+/** Messages wait for the results of their calls, as long as no more than these are waiting. */
 const MOST_WAITING = 64
 const MOST_WAITING_CHARACTERS = 1024 * 1024
 
 type Waiting = {
   readonly message: Message
-  readonly weight: number
+  readonly length: number
   /** Results by the index of the call. */
   readonly results: Map<number, Result>
   /** Parts that are shown under a call instead. */
@@ -45,7 +45,7 @@ const kinds: Readonly<Record<Role, Turn['kind']>> = { user: 'prompt', assistant:
 const kindOf = ({ role, parts }: Message): Turn['kind'] =>
   role === 'user' && parts.length > 0 && parts.every(({ type }) => type === 'tool_result') ? 'answer' : kinds[role]
 
-/** The text of a message that its parts do not repeat. */
+/** The text of a message, unless its parts repeat it. */
 const ownText = ({ textContent, parts }: Message): Part[] => {
   if (textContent === undefined || textContent.trim() === '') return []
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
@@ -53,17 +53,17 @@ const ownText = ({ textContent, parts }: Message): Part[] => {
   return repeats ? [] : [{ type: 'text', text: textContent }]
 }
 
-/** Brings the results of tools to their calls, message by message, with bounded memory. */
+/** Moves the results of tools to their calls, message by message, with bounded memory. */
 export type Turns = {
-  /** Adds a message; gives the turns that are complete now, in order. */
-  add(message: Message, weight: number): Turn[]
+  /** Adds a message, whose JSON has this length, and returns the turns that are complete now, in order. */
+  add(message: Message, length: number): Turn[]
   /** The turns that were still waiting. */
   end(): Turn[]
 }
 
 export const newTurns = (): Turns => {
   let waiting: Waiting[] = []
-  let weightOfAll = 0
+  let waitingLength = 0
   const openCalls = new Map<string, { turn: Waiting; index: number }[]>()
 
   const attach = (result: Result): boolean => {
@@ -76,8 +76,8 @@ export const newTurns = (): Turns => {
     return true
   }
 
-  const enter = (message: Message, weight: number) => {
-    const turn: Waiting = { message, weight, results: new Map(), moved: new Set(), open: 0 }
+  const enter = (message: Message, length: number) => {
+    const turn: Waiting = { message, length, results: new Map(), moved: new Set(), open: 0 }
     for (const [index, part] of message.parts.entries()) {
       if (part.type === 'tool_result' && attach(part)) turn.moved.add(index)
       if (part.type !== 'tool_call') continue
@@ -87,10 +87,10 @@ export const newTurns = (): Turns => {
       else openCalls.set(part.callId, [{ turn, index }])
     }
     waiting.push(turn)
-    weightOfAll += weight
+    waitingLength += length
   }
 
-  /** A call of a turn that is shown now can get no result any more. */
+  /** Closes the calls of a turn that is shown now. */
   const forget = (turn: Waiting) => {
     if (turn.open === 0) return
     const ids = new Set(turn.message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.callId] : [])))
@@ -117,15 +117,15 @@ export const newTurns = (): Turns => {
     return [{ kind: kindOf(turn.message), model, timestamp, shown }]
   }
 
-  const add = (message: Message, weight: number): Turn[] => {
-    enter(message, weight)
+  const add = (message: Message, length: number): Turn[] => {
+    enter(message, length)
     const ready: Turn[] = []
     let count = 0
     for (const turn of waiting) {
-      const isOver = waiting.length - count > MOST_WAITING || weightOfAll > MOST_WAITING_CHARACTERS
+      const isOver = waiting.length - count > MOST_WAITING || waitingLength > MOST_WAITING_CHARACTERS
       if (turn.open > 0 && !isOver) break
       count += 1
-      weightOfAll -= turn.weight
+      waitingLength -= turn.length
       forget(turn)
       ready.push(...release(turn, 'later'))
     }

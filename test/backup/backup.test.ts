@@ -131,15 +131,15 @@ test('that is no whole one is refused by name, before anything is written', () =
     await backup(full.url, file)
     const whole = await readFile(file, 'utf8')
     const cases: readonly (readonly [string, RegExp])[] = [
-      ['', /is no backup/],
-      ['{"traces":[]}\n', /is no backup/],
-      [whole.slice(0, -20), /is cut off/],
-      [whole.slice(0, whole.length / 2), /is cut off/],
-      [whole.replace('UserCreated', 'UserCreates'), /is damaged, or was changed: the SHA-256/],
+      ['', /is not a backup/],
+      ['{"traces":[]}\n', /is not a backup/],
+      [whole.slice(0, -20), /is incomplete/],
+      [whole.slice(0, whole.length / 2), /is incomplete/],
+      [whole.replace('UserCreated', 'UserCreates'), /is damaged or was changed: the SHA-256/],
       [withHeader(whole, { migration: '9999_later' }), /whose tables this version does not know/],
       [whole.replace('\\.\n{"table"', '\\.\n{"fable"'), /is damaged: a line is neither/],
-      [`${whole}\n`, /is damaged: something follows/],
-      [withHeader(whole, { tracebookBackup: 2 }), /was made by Tracebook .*: restore it with/],
+      [`${whole}\n`, /is damaged: there is text after/],
+      [withHeader(whole, { tracebookBackup: 2 }), /was written by Tracebook .*: restore it with/],
     ]
     for (const [text, words] of cases) {
       const broken = join(folder, 'broken')
@@ -162,7 +162,7 @@ test('goes into an empty database only', () =>
       () => undefined,
       (thrown: Error) => thrown,
     )
-    assert.match(error!.message, /data is in the database already/)
+    assert.match(error!.message, /the database already has data of a service/)
     await migrate(full.url)
   }))
 

@@ -46,7 +46,7 @@ test('a new folder has what the old one had, clients notice what is missing, and
   inTemporary(async (folder) => {
     const { dataDir, file, token, kept, lost } = await makeBackup(folder)
     const fresh = join(folder, 'new')
-    assert.match((await inDir(dataDir, 'restore', file)).err, 'data is in the database already')
+    assert.match((await inDir(dataDir, 'restore', file)).err, 'the database already has data of a service')
     const done = await inDir(fresh, 'restore', file)
     assert.is(done.how, 0, done.err)
     assert.match(done.err, `put audit.key into ${fresh} first`)

@@ -83,7 +83,7 @@ asRoot('a normal user is told whose cluster it is', () =>
     await chown(dataDir, NOBODY, NOBODY)
     await chown(join(dataDir, 'postgres'), 1, 1)
     const serve = serveIn(dataDir, { uid: NOBODY, gid: NOBODY })
-    assert.match((await serve.ready).error!, /postgres belongs to user 1, and this is user 65534/)
+    assert.match((await serve.ready).error!, /postgres belongs to user 1, but this is user 65534/)
     await serve.exited
   }),
 )

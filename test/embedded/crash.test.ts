@@ -88,7 +88,7 @@ test('comes back under the same address when the server, or all of it, is killed
     await until(async () => (await guardsOf(dataDir)).length === 1)
     await postgres.stop()
     assert.equal(await allOf(dataDir), [])
-    assert.is(lines.filter((line) => line.startsWith('PostgreSQL ended, starting it again')).length, 2)
+    assert.is(lines.filter((line) => line.startsWith('PostgreSQL has ended, starting it again')).length, 2)
   }))
 
 test('is not confused by lock files whose process id belongs to another program', () =>

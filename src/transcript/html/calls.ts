@@ -48,12 +48,12 @@ function* detail(one: Detail, highlight: Highlight): Generator<Html, void> {
   }
 }
 
-/** What a program wrote, in its colours. */
+/** The output of a program, in its colours. */
 function* terminal(text: string): Generator<Html, void> {
   yield markup`<pre class="terminal" tabindex="0">\n`
   for (const { text: piece, colour, marks = [] } of readTerminal(text)) {
     if (piece === '') {
-      yield none // a step that has shown nothing
+      yield none // a step without text
       continue
     }
     const classes = [...(colour === undefined ? [] : [`ansi-${colour}`]), ...marks.map((mark) => `ansi-${mark}`)].join(
@@ -64,7 +64,7 @@ function* terminal(text: string): Generator<Html, void> {
   yield markup`</pre>`
 }
 
-/** What a tool gave; closed when it is long or empty. `of` names a tool whose call is not above. */
+/** The result of a tool, closed if it is long or empty. `of` names the tool if its call is not above. */
 export function* result({ output, failed }: Pick<Result, 'output' | 'failed'>, of = none): Generator<Html, void> {
   const isClosed = output === '' || output.length > MOST_CHARACTERS_OPEN || countLines(output) > MOST_LINES_OPEN
   yield isClosed

@@ -9,12 +9,12 @@ import { turns } from './style/turns.ts'
 
 /** The style sheet of all HTML, without any address in it. A later rule wins over an earlier one. */
 const styleSheet = markup`\n${[colours, layout, prose, turns, code, pages, media]}`
-/** Its text, of which policies hold the hash. */
+/** Its text, for the hash in policies. */
 export const style: string = styleSheet.source
 
 /**
- * The beginning of an HTML document, up to its body: the head of all of them. The policy stands in the document, too, because a
- * file is opened from disks and mails, where no header comes with it. `referrerPolicy` is that of the header.
+ * The beginning of every HTML document, up to its body. The policy is also in the document, because a file is opened from disks
+ * and mails, without headers. `referrerPolicy` is that of the header.
  */
 export const startOfDocument = (title: string, referrerPolicy = 'no-referrer'): Html => markup`<!doctype html>
 <html lang="en">

@@ -25,7 +25,7 @@ const time = (timestamp: number | undefined): Html => {
 const seconds = (durationMs: number | undefined): Html =>
   durationMs === undefined || !(durationMs >= 1_000) ? none : markup` for ${Math.round(durationMs / 1_000)} s`
 
-/** What was written as Markdown: to read and to show each piece of it are two steps. */
+/** Markdown text. Parsing and showing a piece of it are two steps. */
 function* written(text: string, keepsLines: boolean, highlight: Highlight): Generator<Html, void> {
   for (const parts of readProse(text, { keepsLines })) {
     yield none
@@ -60,7 +60,7 @@ const heading = (turn: Turn, prompt: number): Html => {
   return markup`<h3>Answer${model}${time(turn.timestamp)}</h3>`
 }
 
-/** An HTML file of one session. Answers that follow each other stand under one heading. */
+/** An HTML file of one session. Consecutive answers have one heading. */
 export const newHtml = (head: Head): Renderer => {
   const highlight = newHighlight()
   let prompts = 0

@@ -3,7 +3,7 @@ import { type Inline, type Prose, plainText } from '../prose.ts'
 import { slices } from '../slices.ts'
 import { type Html, markup, none } from './markup.ts'
 
-/** Headings within a message stand below those of the page. */
+/** Headings in a message are below those of the page. */
 const headings = [
   (content: Html) => markup`<h4>${content}</h4>`,
   (content: Html) => markup`<h5>${content}</h5>`,
@@ -12,7 +12,7 @@ const headings = [
 
 const join = (pieces: Iterable<Html>): Html => markup`${[...pieces]}`
 
-/** A link is no link here: its address stands behind it as text. */
+/** Links are not links here: their address is shown as text after them. */
 const address = (said: string, where: string): Html =>
   where === '' || where === said ? none : markup` <span class="address">(${where})</span>`
 
@@ -41,7 +41,7 @@ const inline = (one: Inline): Html => {
 
 const inlines = (content: readonly Inline[]): Html => join(content.map(inline))
 
-/** Code, coloured where its language is known, step by step. */
+/** Code, step by step, coloured if its language is known. */
 export function* code(text: string, language: string, highlight: Highlight): Generator<Html, void> {
   yield markup`<pre class="code" tabindex="0"><code>`
   for (const spans of highlight(text, language))
@@ -59,7 +59,7 @@ const cell = (content: readonly Inline[], isHead: boolean): Html =>
 const row = (cells: readonly (readonly Inline[])[], i: number): Html =>
   markup`<tr>${cells.map((content) => cell(content, i === 0))}</tr>`
 
-/** An item of a list; in a tight one its paragraphs have no space around them. */
+/** An item of a list. In a tight list its paragraphs have no space around them. */
 function* item(content: readonly Prose[], isTight: boolean, highlight: Highlight): Generator<Html, void> {
   yield markup`<li>`
   for (const one of content)
@@ -103,7 +103,7 @@ export function* plain(text: string): Generator<Html, void> {
   yield markup`</p>`
 }
 
-/** The parts of a text that was read as Markdown. */
+/** The parts of a text that was parsed as Markdown. */
 export function* prose(parts: readonly Prose[], highlight: Highlight): Generator<Html, void> {
   for (const part of parts) yield* block(part, highlight)
 }

@@ -19,7 +19,7 @@ const start = ({ title, facts }: Head): string => {
 
 const signs: Readonly<Record<DiffLine['is'], string>> = { added: '+', removed: '-', same: ' ' }
 
-/** An argument in the manner of YAML: texts of several lines stand indented below their name. */
+/** An argument, similar to YAML: a text of several lines is indented below its name. */
 function* fieldText({ name, isText, value }: Field): Generator<string, void> {
   const isLong = isText && /[\r\n]/.test(value)
   yield `${visibleLine(name)}:${isLong ? ' |\n  ' : ' '}`
@@ -69,18 +69,18 @@ const stamp = (...texts: readonly (string | undefined)[]): string => {
 }
 
 /**
- * A file of one session in Markdown. All headings, fences, tags and tables in it are ours: what people and models wrote keeps
- * its paragraphs, lists, quotes and emphasis; their headings are bold, their code and tables are indented code.
+ * A file of one session in Markdown. Headings, fences, tags and tables come only from this file: content keeps its paragraphs, lists,
+ * quotes and emphasis; its headings become bold, its code and tables become indented code.
  */
 export const newMarkdown = (head: Head): Renderer => {
   let prompts = 0
   let isAnswering = false
-  /** The kind of the block that was written last. */
+  /** The kind of the previous block. */
   let previous: Kind = 'other'
 
   function* prose(text: string, keepsLines: boolean): Generator<string, void> {
     for (const parts of readProse(text, { keepsLines })) {
-      yield '' // to read and to write are two steps
+      yield '' // parsing and writing are two steps
       const [only] = parts
       if (only?.is === 'plain') {
         yield '*Text:*\n\n'

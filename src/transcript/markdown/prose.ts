@@ -4,17 +4,17 @@ import { codeSpan, escapeLine, escapeText, indentedLines, infoWord } from './saf
 /** Lines of Markdown without line ends. */
 type Lines = readonly string[]
 
-/** Joins inline content; what comes at the start of a line is escaped as such. */
+/** Joins inline content. Text at the start of a line is escaped for that place. */
 class Line {
   text = ''
   get #isStart() {
     return this.text === '' || this.text.endsWith('\n')
   }
-  /** Text that somebody wrote. */
+  /** Text of content. */
   words(text: string) {
     this.text += this.#isStart ? escapeLine(text) : escapeText(text)
   }
-  /** Our own markup. Two runs of backticks must not become one. */
+  /** Markup of this file. Two runs of backticks must not become one. */
   markup(text: string) {
     this.text += this.text.endsWith('`') && text.startsWith('`') ? ` ${text}` : text
   }
@@ -27,7 +27,7 @@ class Line {
 
 const marks = { strong: '**', emphasis: '*', struck: '~~' } as const
 
-/** A mark beside white space marks nothing: at the start of a line it would begin a list. */
+/** A mark next to white space is not valid, and would begin a list at the start of a line. */
 const isMarkable = (content: readonly Inline[]): boolean => /^\S(?:[\s\S]*\S)?$/.test(plainText(content))
 
 const writeAddress = (line: Line, said: string, address: string) => {
@@ -78,14 +78,14 @@ const inlineLines = (content: readonly Inline[], plain: ReadonlySet<string> = ne
   return line.text.split('\n').map((one) => one.trimEnd())
 }
 
-/** A backslash at the end of the last line would be shown. */
+/** Removes a backslash at the end of the last line, which would be shown. */
 const paragraph = (content: readonly Inline[]): Lines => {
   const lines = inlineLines(content).filter((one) => one !== '' && one !== '\\')
   const last = lines.at(-1)
   return last === undefined || !/(?<!\\)(?:\\\\)*\\$/.test(last) ? lines : [...lines.slice(0, -1), last.slice(0, -1)]
 }
 
-/** Where a block stands. A list is told from the one before it by its marker. */
+/** The place of a block. Consecutive lists get different markers, so that they stay two lists. */
 type Place = {
   readonly inQuote: boolean
   readonly isFirstOfItem: boolean
@@ -96,7 +96,7 @@ export type Kind = Prose['is'] | 'other'
 
 const label = (text: string) => `*${text}:*`
 
-/** Code is indented, not fenced: so the only fences in a file are ours. It must not be taken for a part of what is before it. */
+/** Code is indented and not fenced, so that content cannot make a fence. It must not become a part of the block before it. */
 const codeLines = (text: string, info: string, { inQuote, isFirstOfItem, previous }: Place): Lines => {
   if (text.trim() === '') return []
   const word = infoWord(info.split(/\s/, 1)[0] ?? '')
@@ -184,7 +184,7 @@ const blockLines = (content: readonly Prose[], place: Place, isTight: boolean): 
   return all
 }
 
-/** Markdown of prose, with an empty line behind it. `previous` is the kind of the block before it. */
+/** Markdown of prose, followed by an empty line. `previous` is the kind of the block before it. */
 export const proseText = (parts: readonly Prose[], previous: Kind): string => {
   const all = blockLines(parts, { inQuote: false, isFirstOfItem: false, previous, depth: 0 }, false)
   return all.length === 0 ? '' : `${all.join('\n')}\n\n`

@@ -1,38 +1,38 @@
 import { visible } from '../visible.ts'
 
 /**
- * The one place where text becomes Markdown that cannot be anything but text: not a heading, a fence, a tag, a link, a definition,
- * a table, a formula. CommonMark lets each ASCII punctuation be escaped.
+ * The only place where text becomes Markdown. It stays text: not a heading, a fence, a tag, a link, a definition, a table, or a
+ * formula. In CommonMark every ASCII punctuation can be escaped.
  */
 
-/** What means something within a line. An underscore within a word does not. */
+/** Characters with a meaning inside a line. An underscore inside a word has none. */
 const ACTIVE = /[\\`*[<~|$]|&(?=[#a-z])|(?<![a-z0-9])_|_(?![a-z0-9])/gi
-/** What means something at the start of a line only. */
+/** Characters with a meaning only at the start of a line. */
 const ACTIVE_START = /^[#>+\-=:]/
 const NUMBERED = /^(\d{1,9})([.)])/
 
-/** Text within a line. */
+/** Text inside a line. */
 export const escapeText = (text: string): string => visible(text).replaceAll('\n', ' ').replace(ACTIVE, '\\$&')
 
-/** The same at the start of a line, where white space would mean something, too. */
+/** The same at the start of a line, where white space has a meaning as well. */
 export const escapeLine = (text: string): string =>
   escapeText(text).trimStart().replace(ACTIVE_START, '\\$&').replace(NUMBERED, '$1\\$2')
 
-/** Text of a heading: a number sign at its end would be taken for a part of the markup. */
+/** Text of a heading. A number sign at its end would be read as markup. */
 export const escapeHeading = (text: string): string => escapeText(text).replaceAll('#', '\\#')
 
-/** Code within a line. Where a code span could be misread, it is escaped text. */
+/** Code inside a line. If a code span could be misread, it is escaped text. */
 export const codeSpan = (text: string): string => {
   const line = visible(text).replaceAll('\n', ' ')
   return line.trim() === '' || line.includes('`') || line.endsWith('\\') ? escapeText(text) : `\`${line}\``
 }
 
-/** A word behind a fence, such as `ts`; empty for anything that is no such word. */
+/** A word after a fence, such as `ts`; empty for any other text. */
 export const infoWord = (text: string): string => /^[\w+#.-]{1,30}$/.exec(text)?.[0] ?? ''
 
 const SHORTEST = 3
 
-/** The longest run of backticks in pieces of text, across them; yields nothing but gives the event loop its turns. */
+/** The longest run of backticks in pieces of text, across their ends. Yields empty texts, so that the event loop has its turns. */
 function* longestRun(pieces: Iterable<string>): Generator<string, number> {
   let [longest, run] = [0, 0]
   for (const piece of pieces) {
@@ -52,7 +52,7 @@ function* longestRun(pieces: Iterable<string>): Generator<string, number> {
   return longest
 }
 
-/** Fenced code; its fence is longer than any run of backticks in it. `pieces` is called twice. */
+/** Fenced code. The fence is longer than any run of backticks in it. `pieces` is called twice. */
 export function* fenced(pieces: () => Iterable<string>, info: string): Generator<string, void> {
   const length = Math.max(SHORTEST, (yield* longestRun(pieces())) + 1)
   const fence = '`'.repeat(length)
@@ -68,7 +68,7 @@ export function* fenced(pieces: () => Iterable<string>, info: string): Generator
 
 const INDENT = '    '
 
-/** The lines of a text as indented code. Empty lines before and behind it are left out: they would not be a part of it. */
+/** The lines of a text as indented code, without empty lines before and after it, which would not belong to it. */
 export const indentedLines = (text: string): string[] =>
   visible(text)
     .replace(/^(?:[ \t]*\n)+/, '')

@@ -1,4 +1,4 @@
-/** The little of highlight.js that is used: its own types would bring those of a browser into the whole program. */
+/** The few types of highlight.js that are used: its own types would bring those of a browser into the whole program. */
 
 export type Language = (highlighter: unknown) => unknown
 

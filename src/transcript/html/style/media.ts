@@ -1,6 +1,6 @@
 import { css } from '../markup.ts'
 
-/** What is different on a narrow screen and on paper. */
+/** The differences on a narrow screen and on paper. */
 export const media = css`
   @media (max-width: 34rem) {
     body {

@@ -1,6 +1,6 @@
 import { css } from '../markup.ts'
 
-/** What is written: headings, lists, code, tables, links. */
+/** Prose: headings, lists, code, tables, links. */
 export const prose = css`
   h4,
   h5,

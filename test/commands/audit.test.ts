@@ -44,7 +44,7 @@ test('an auditor gets a bundle, checks it offline, checks the service, and the l
     const proven = await offline(file)
     assert.is(proven.how, 0)
     assert.match(proven.out, 'TraceUpdated')
-    assert.match(proven.out, 'from elsewhere')
+    assert.match(proven.out, 'which came with the bundle')
     assert.match((await offline(file, '--key', key)).out, 'that you gave')
     for (const change of [
       (bundle: Record<string, unknown>) => (bundle.entry = String(bundle.entry).replace('second', 'third')),

@@ -47,7 +47,7 @@ const findCulprit = async (
   skipped: Skipped,
   first: { error: unknown },
 ) => {
-  let [good, bad, failed] = [0, append.length, first] // `good`: so many events can be applied; `bad`: so many cannot
+  let [good, bad, failed] = [0, append.length, first] // the first `good` events can be applied, the first `bad` cannot
   while (bad - good > 1) {
     const middle = (good + bad) >> 1
     const result = await tryApply(target, codec, append.slice(0, middle), skipped)

@@ -144,7 +144,7 @@ const swap = async (build: Build): Promise<void> => {
 /** How many chunks are deleted while the runner waits, before it may go on. */
 const SWEEPS_WHILE_WAITING = 10
 
-/** Deletes orphaned rows from both schemas, at most so many chunks. Returns whether none are left. */
+/** Deletes orphaned rows from both schemas, at most `chunks` chunks. Returns whether none are left. */
 const sweepBoth = async ({ client, group, nextSchema, signal }: Build, chunks = Infinity): Promise<boolean> => {
   for (const schema of [schemaOf(group), nextSchema])
     while (await group.sweep?.(client, schema)) {

@@ -1,33 +1,33 @@
 import { newRecentChanges } from './recent-changes.ts'
 
-/** A value that was read, the topics of the events that make it stale, and the checkpoint of the snapshot that it was read from. */
+/** A value from the read models, the topics of the events that make it stale, and the checkpoint of the snapshot it was read from. */
 export type ReadValue<Value> = {
   readonly value: Value
   readonly topics: ReadonlySet<string>
   readonly position: bigint
 }
 
-/** Values that were read from the read models, by key, in bounded memory. An event drops those that have one of its topics. */
+/** Caches values from the read models in bounded memory. An event drops the values that share a topic with it. */
 export type TopicCache<Value> = {
-  /** Makes the value the most recently used one. Undefined as well while this node does not follow the log. */
+  /** The cached value, which becomes the most recently used one. Always undefined while this node does not follow the log. */
   get(key: string): Value | undefined
-  /** Reads a value, and keeps it unless an event has made it stale meanwhile. Concurrent calls share one `read`. */
+  /** Reads a value and caches it, unless an event has made it stale meanwhile. Concurrent calls share one `read`. */
   load(key: string, read: () => Promise<ReadValue<Value>>): Promise<Value>
   /** Called for an event before its write is answered. */
   observe(event: { readonly position: bigint; readonly topics: readonly string[] }): void
   clear(): void
-  /** The same for a log in another epoch: positions begin anew. */
+  /** Clears the cache, and forgets the events observed: the log has a new epoch, in which positions start again. */
   restart(): void
 }
 
 export type TopicCacheOptions<Value> = {
   /** The size of a value. A value larger than `maxSize` is not cached. */
   readonly sizeOf: (value: Value) => number
-  /** When the values are too heavy together, the least recently used ones are dropped. */
+  /** The total size of the cached values. When it is exceeded, the least recently used ones are dropped. */
   readonly maxSize: number
   /** False while this node does not follow the log: then the cache is neither read nor written. */
   readonly isCurrent: () => boolean
-  /** How many events are remembered at least, to tell whether a value that was being read meanwhile is stale. */
+  /** The minimum number of events remembered, to know whether a value is stale by the time it has been read. */
   readonly remembered: number
 }
 
@@ -94,7 +94,7 @@ export const newTopicCache = <Value>(options: TopicCacheOptions<Value>): TopicCa
   const load: TopicCache<Value>['load'] = async (key, read) => {
     const running = reading.get(key)
     if (!running) return (await start(key, read)).value
-    // It began before this call, so it may have missed a write that was answered since; one that starts now cannot.
+    // This read began before our call, so it may have missed a write that was answered since. A read that starts now cannot.
     const before = clears
     const found = await running
     if (clears === before && !isStale(found)) return found.value

@@ -39,7 +39,7 @@ const RELOCK_MS = 60_000
 const LEAVES_POLL_MS = 50
 /** How often orphaned rows are looked for. No client waits for that. */
 const SWEEP_INTERVAL_MS = 5_000
-/** Without deletions the checkpoint is stored every so many events only, because storing it costs a commit. */
+/** Without deletions the checkpoint is stored only after this many events, because storing it costs a commit. */
 const CHECKPOINT_EVENTS = 5_000n
 
 /**

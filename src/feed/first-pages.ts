@@ -26,7 +26,7 @@ export type FeedCache = TopicCache<FeedPage>
 /** What the routes of the feed need. */
 export type FeedServices = FeedSources & { readonly feedCache: FeedCache }
 
-/** In characters; room for two pages of the largest size. */
+/** In characters: enough for two pages of the largest size. */
 const MAX_SIZE = 3 * PAGE_BYTES
 /** Of an entry without its text, with its topics. */
 const ENTRY_SIZE = 400

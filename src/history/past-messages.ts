@@ -17,8 +17,9 @@ const FEWEST = 8
 
 export type PastMessagesOptions = {
   readonly includeParts: boolean
-  /** At most so many messages, after the one with these keys. Default: all. */
+  /** The maximum number of messages. Default: all. */
   readonly limit?: number | undefined
+  /** Only messages after the one with these keys. */
   readonly behind?: Keys | undefined
 }
 

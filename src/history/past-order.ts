@@ -37,19 +37,19 @@ const keysStatement = snapshot(
 
 const numbers = (joined: string | null) => joined?.split(',').map(Number) ?? []
 
-/** After so many changes since, the first page computes the whole order, and keeps it for the other pages. */
+/** From this many changes on, the first page computes the whole order and keeps it for the other pages. */
 const MANY_CHANGES = 1_000
 
-/** A part of a whole list of ordinals: at most so many after the message with these keys. */
+/** A part of a whole list of ordinals: at most `limit` after the message with these keys. */
 const pageOf = (sortedOrdinals: Int32Array, { limit = ALL_MESSAGES, behind }: PastOrderOptions): Int32Array => {
   const from = behind ? sortedOrdinals.indexOf(behind[2]) + 1 : 0
   return behind && from === 0 ? new Int32Array() : sortedOrdinals.subarray(from, from + limit)
 }
 
 /**
- * The ordinals of the messages that a trace had, in their order at that time: at most so many after some keys. It is the current order,
- * unless messages have moved since: then their earlier keys are read from their events. If that is much work, the whole order is
- * kept in memory for other pages.
+ * The ordinals of the messages that a trace had, in their order at that time, at most `limit` of them. It is the current order, unless
+ * messages have moved since: then their earlier keys are read from their events. If that is much work, the whole order is kept in
+ * memory for the other pages.
  * @throws BrokenOff if the trace is gone
  */
 export const pastOrder = async (

@@ -39,7 +39,7 @@ const SIGN_MS = 1_000
 /** After a smaller batch the process waits, so that several events become one batch. */
 const FULL_BATCH = 500
 const BATCH_DELAY_MS = 150
-/** Without events the checkpoint is stored only after so many positions. */
+/** Without events the checkpoint is stored only after this many positions. */
 const CHECKPOINT_POSITIONS = 5_000n
 
 /**

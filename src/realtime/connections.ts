@@ -40,7 +40,7 @@ type Sending = { readonly taken: number; readonly checks: number }
 const usual: Timeouts = { checkEvery: 2_000, pingEvery: 20_000, silent: 60_000, stalled: 15_000 }
 const LEAVE_MS = 1_500
 
-/** Sessions cost nothing to create: so all connections of an address together are limited to so many times its limit without a session. */
+/** All connections of an address together are limited to this many times its limit without a session, because sessions are free to create. */
 const WITH_SESSIONS = 4
 
 const SLOW = 'reads too slowly'

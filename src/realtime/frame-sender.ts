@@ -16,7 +16,7 @@ export type SendHooks = {
   readonly mayGoOn?: () => boolean
   /** The next bytes are passed to the system. */
   readonly onGiven?: () => void
-  /** The system has accepted so many more bytes. */
+  /** The operating system has accepted this many more bytes. */
   readonly onTaken?: (bytes: number) => void
   /** Called once, when the frame has ended: `isWhole` says whether the system has accepted all of it. */
   readonly onEnd?: (isWhole: boolean) => void

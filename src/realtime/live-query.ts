@@ -80,7 +80,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   }
 
   /** Notifies the subscribers. Those who joined during the attempt get the next answer, because this one may be too old for them. */
-  const tell = (attempt: number) => {
+  const notify = (attempt: number) => {
     let awaited = false
     for (const one of [...joined]) {
       if (one.since >= attempt) awaited = true
@@ -108,7 +108,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     kept.watchExpiry(answer)
     const before = process.threadCpuUsage()
     kept.keep(answer, position, number)
-    tell(number)
+    notify(number)
     asking.answered(cpuMs(process.threadCpuUsage(before)), joined.size * answer.value.length)
     observe?.(performance.now() - due.since, Math.max(0, due.touches - 1))
   }

@@ -2,7 +2,7 @@
 export type Pace = {
   /** Milliseconds until it may be executed. */
   wait(): number
-  /** An answer was passed on. It took this many milliseconds of CPU time, and has so many bytes for all subscribers together. */
+  /** Called when an answer was passed on: the CPU time it took, in milliseconds, and its bytes for all subscribers together. */
   answered(cpuMs: number, bytes: number): void
   /** The answer may not be sent. */
   refused(): void

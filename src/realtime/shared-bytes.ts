@@ -16,7 +16,7 @@ export type Receiver = {
 export type SharedBytes = {
   /** The bytes; undefined if there is no memory for them yet. Then `onRoom` is called later, and `join` has to be called again. */
   join(receiver: Receiver): Buffer | undefined
-  /** A receiver has read so many bytes, or gets the next ones. */
+  /** A receiver has read this many more bytes, or gets the next ones. */
   moved(receiver: Receiver, bytes: number): void
   /** A receiver waits for the service until the next `moved`, so it does not count as slow. */
   rest(receiver: Receiver): void

@@ -20,10 +20,10 @@ export const tokenHash = (token: string): string => sha256(token)
 /** Finds the caller of a token, with a cache whose entries live for one second. */
 export type Tokens = {
   /**
-   * The caller of a token; undefined for one that is unknown, revoked or expired. `via` is `bearer`.
-   * `beforeLookUp` is called before the read models are queried for a token that was not valid when they were last
-   * queried, or that they were never queried for; what it throws is thrown.
-   * @throws Unavailable when the read models cannot be queried
+   * The caller of a token, with `via` `bearer`; undefined if the token is unknown, revoked or expired.
+   * `beforeLookUp` is called before the read models are queried for a token that is not known to be valid from an
+   * earlier query. If it throws, no query is made and `find` throws the same.
+   * @throws Unavailable if the read models cannot be queried
    */
   find(token: string, beforeLookUp?: () => void): Promise<Caller | undefined>
   /**
@@ -32,7 +32,7 @@ export type Tokens = {
    */
   observe(event: { readonly position: bigint; readonly callers: string | undefined }): void
   clear(): void
-  /** The same for a log in another epoch: positions begin anew. */
+  /** Clears the cache because the log has a new epoch, in which positions start again. */
   restart(): void
 }
 
@@ -51,10 +51,10 @@ const MAX_CACHED_DEVICE_NAME = 1_024
 const REMEMBERED_CHANGES = 2_000
 const LIFETIME_MS = 1_000
 
-/** What a token was found to be, and when it was looked up, by `elapsed`. */
+/** The result of a lookup, and when it was made, by `elapsed`. */
 type Found = { readonly caller: Caller | undefined; readonly since: number }
 
-/** Each caller counts as one. A token without a caller is looked up each time, and so is one with a long name. */
+/** Each caller counts as one. Invalid tokens, and callers whose device has a long name, are not cached. */
 const sizeOf = ({ caller }: Found): number =>
   caller && (caller.deviceName?.length ?? 0) <= MAX_CACHED_DEVICE_NAME ? 1 : Infinity
 

@@ -33,7 +33,7 @@ export type ProcessManagerOptions = {
   readonly signal: AbortSignal
 }
 
-/** Without relevant events the checkpoint is stored every so many events. */
+/** Without relevant events the checkpoint is stored after this many events. */
 const MAX_UNSAVED = 5_000n
 /** Events that are appended within this time are handled in one transaction. */
 const BATCH_DELAY_MS = 50

@@ -40,7 +40,7 @@ export const plainText = (content: readonly Inline[]): string =>
 /** With more levels of quotes, lists and emphasis text is not parsed as Markdown: markdown-it would drop it. */
 const MOST_LEVELS = 16
 
-/** Missing cells of rows are added: a table may have one for every two of its characters, or so many. */
+/** How many missing cells a table may be given, if that is more than one for every two of its characters. */
 const MOST_CELLS = 200
 
 /** Pictures in pictures take quadratic time. */

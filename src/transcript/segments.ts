@@ -25,7 +25,7 @@ const segmentOf = (text: string, lines: number): Segment => ({
   text,
 })
 
-/** After so many characters, where each line counts as `LINE` more, a step ends even without a segment. */
+/** A step ends after this many characters even without a segment. Each line counts as `LINE` characters more. */
 const STEP = 64 * 1024
 const LINE = 32
 

@@ -17,7 +17,7 @@ export type FilteredReadOptions = {
   readonly credentials: { readonly username: string; readonly password: string }
   /** The beginnings of the names of Tracebook's streams. */
   readonly prefixes: readonly string[]
-  /** After so many milliseconds the read ends at the next checkpoint, so that its follower gets the events so far. */
+  /** After this many milliseconds the read ends at the next checkpoint, so that its follower gets the events so far. */
   readonly maxMs?: number
 }
 
@@ -25,7 +25,7 @@ export type FilteredReadSource = Pick<ServerReads, 'head' | 'recordAt' | 'positi
 
 const MAX_EVENTS = 1_000
 const MAX_MS = 1_000
-/** The server sends a checkpoint after so many events, of Tracebook or not. */
+/** The server sends a checkpoint after this many events, whether they belong to Tracebook or not. */
 const CHECKPOINT_EVENTS = 1_000
 /** Some server versions do not report that a subscription has caught up: so long without events means the same. */
 const SILENCE_MS = 1_000

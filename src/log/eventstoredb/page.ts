@@ -18,7 +18,7 @@ export type PageOptions = {
   readonly signal?: AbortSignal | undefined
   /** Which events to take, by the full names of their streams and their positions. Default: all. */
   readonly wanted?: (stream: string, position: bigint) => boolean
-  /** After so many events the page ends if most of them are unwanted. Default: never. */
+  /** The page ends after this many events if most of them are unwanted. Default: never. */
   readonly sample?: number
 }
 

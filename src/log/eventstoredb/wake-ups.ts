@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts'
 import type { ReadResponse } from './read-response.ts'
 
 const PAUSE_MS = 200
-/** After so many events while no follower waits the subscription ends, because busy followers read the same events anyway. */
+/** The subscription ends after this many events without a waiting follower, because busy followers read the same events anyway. */
 const MAX_UNHEARD = 200
 
 export type WakeUps = {

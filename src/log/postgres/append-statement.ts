@@ -37,7 +37,7 @@ const timedStatement = `
   ) in_time
   cross join lateral log.append_rows(in_time.streams, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) a`
 
-/** The server's time after so many milliseconds, or a little earlier. */
+/** The server's time this many milliseconds from now, or a little earlier. */
 const serverTime = async (client: pg.Client, ms: number): Promise<string> => {
   const text = `select (clock_timestamp() + $1::float8 * interval '1 ms')::text as time`
   return (await client.query<{ time: string }>({ name: 'append-time', text, values: [ms] })).rows[0]!.time

@@ -10,13 +10,13 @@ export type ConversionProgress = { readonly converted: number; readonly events: 
 
 export type ConversionOptions = {
   readonly report?: (progress: ConversionProgress) => void
-  /** One transaction moves so many bytes, or one event. Default 8 MiB. */
+  /** How many bytes one transaction moves, if that is at least one event. Default 8 MiB. */
   readonly stepBytes?: number
 }
 
 const STEP_BYTES = 8 * 1024 * 1024
 const STEP_EVENTS = 20_000
-/** After so many steps the old table returns its free space to the file system, so that the disk never has everything twice. */
+/** The number of steps after which the old table returns its free space to the file system, so that the disk never holds everything twice. */
 const VACUUM_STEPS = 32
 
 /** The log, or a part of it, is stored as an older version has written it. */

@@ -21,7 +21,7 @@ const ARRAY_HEADER_BYTES = 20
 const UUID_BYTES = 16
 const INT4_BYTES = 4
 
-/** Where the elements of an array begin that have so many bytes each. None may be null. */
+/** The offsets of an array's elements, from the number of bytes of each. No element may be null. */
 const elementsAt = (row: BinaryRow, i: number, bytes: number): number[] => {
   const { from, to } = sliceAt(row, i)
   const places: number[] = []

@@ -59,7 +59,7 @@ const signUp = async ({ call }: App): Promise<string> => {
 
 const messageBody = (text: string) => ({ role: 'user', textContent: text })
 
-test('made under writes has all that was acknowledged before it began, and the log goes on from there', () =>
+test('made during writes has everything acknowledged before it began, and the log goes on from there', () =>
   inWorld(async ({ folder, full, empty }) => {
     const file = join(folder, 'backup')
     const app = await openApp(full.url)
@@ -102,7 +102,7 @@ test('made under writes has all that was acknowledged before it began, and the l
     }
   }))
 
-test('has every table but those that are made again, so that each new one has to be thought about', () =>
+test('has every table but those that are rebuilt, so that each new table has to be considered', () =>
   inWorld(async ({ folder, full }) => {
     const file = join(folder, 'backup')
     await backup(full.url, file)
@@ -122,7 +122,7 @@ test('has every table but those that are made again, so that each new one has to
     )
   }))
 
-test('that is no whole one is refused by name, before anything is written', () =>
+test('that is not a whole backup is refused by name, before anything is written', () =>
   inWorld(async ({ folder, full, empty }) => {
     const file = join(folder, 'backup')
     const app = await openApp(full.url)
@@ -154,7 +154,7 @@ test('that is no whole one is refused by name, before anything is written', () =
     assert.equal((await onServer(empty.url, "select from pg_namespace where nspname in ('log', 'tracebook')")).rows, [])
   }))
 
-test('goes into an empty database only', () =>
+test('is restored into an empty database only', () =>
   inWorld(async ({ folder, full }) => {
     const file = join(folder, 'backup')
     await backup(full.url, file)
@@ -166,7 +166,7 @@ test('goes into an empty database only', () =>
     await migrate(full.url)
   }))
 
-test('whose restore is broken off anywhere leaves a database that is refused, and begins anew', () =>
+test('whose restore is interrupted anywhere leaves a database that is refused, and can be restored again', () =>
   inWorld(async ({ folder, full, empty }) => {
     const file = join(folder, 'backup')
     const app = await openApp(full.url)
@@ -198,7 +198,7 @@ test('whose restore is broken off anywhere leaves a database that is refused, an
     await migrate(empty.url)
   }))
 
-test('that is broken off leaves the file of before', () =>
+test('that is interrupted leaves the previous file', () =>
   inWorld(async ({ folder, full }) => {
     const file = join(folder, 'backup')
     await writeFile(file, 'before')

@@ -19,7 +19,7 @@ const guardsOf = async (dataDir: string) => {
   return (await runningProcesses()).filter(isGuard).map(({ pid }) => pid)
 }
 
-test('ends by itself when its Tracebook is killed and nobody starts another', () =>
+test('ends by itself when its Tracebook is killed and no other starts', () =>
   inFolder(async (dataDir) => {
     const serve = serveIn(dataDir)
     const { pid } = await serve.ready
@@ -41,7 +41,7 @@ test('starts at once after a kill -9 of the whole process group', () =>
     await startAndStop(dataDir)
   }))
 
-test('ends an orphan that lost its guard, and goes on with its data', () =>
+test('ends an orphaned server whose guard is gone, and goes on with its data', () =>
   inFolder(async (dataDir) => {
     const serve = serveIn(dataDir)
     const { pid, url } = await serve.ready
@@ -61,7 +61,7 @@ test('ends an orphan that lost its guard, and goes on with its data', () =>
     assert.match(lines.join('\n'), 'orphaned PostgreSQL')
   }))
 
-test('is not in our process group, where a Ctrl-C would end it under us', () =>
+test('is not in our process group, where Ctrl-C would stop it while we still need it', () =>
   inFolder(async (dataDir) => {
     const serve = serveIn(dataDir)
     const { pid } = await serve.ready
@@ -91,7 +91,7 @@ test('comes back under the same address when the server, or all of it, is killed
     assert.is(lines.filter((line) => line.startsWith('PostgreSQL has ended, starting it again')).length, 2)
   }))
 
-test('is not confused by lock files whose process id belongs to another program', () =>
+test('is not confused by lock files with the process id of another program', () =>
   inFolder(async (dataDir) => {
     const serve = serveIn(dataDir)
     await serve.ready
@@ -123,7 +123,7 @@ const zombie = async () => {
   return { pid, bury: () => parent.kill('SIGKILL') }
 }
 
-test('starts over the locks of a server that was killed and has not been reaped', () =>
+test('starts despite the locks of a server that was killed and not yet reaped', () =>
   inFolder(async (dataDir) => {
     const serve = serveIn(dataDir)
     await serve.ready

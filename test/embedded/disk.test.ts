@@ -28,7 +28,7 @@ test('counts what an unprivileged user may still write', () => {
   )
 })
 
-test('says no below the reserve, and yes again when there is room', () => {
+test('refuses below the reserve, and accepts again when there is room', () => {
   const { disk, statfs, now } = simulation()
   const isFull = diskGuard({ dir: '/', reserveMb: 100, statfs, now })
   const at = (freeMb: number) => {
@@ -39,7 +39,7 @@ test('says no below the reserve, and yes again when there is room', () => {
   assert.equal([1000, 100, 99, 0, 100].map(at), [false, false, true, true, false])
 })
 
-test('tells when that changes, once each time', () => {
+test('reports each change once', () => {
   const { disk, statfs, now } = simulation()
   const told: boolean[] = []
   const isFull = diskGuard({ dir: '/', reserveMb: 100, statfs, now, onChange: (isLow) => told.push(isLow) })
@@ -51,7 +51,7 @@ test('tells when that changes, once each time', () => {
   assert.equal(told, [true, false, true])
 })
 
-test('keeps 256 MiB unless told otherwise', () => {
+test('reserves 256 MiB by default', () => {
   const { disk, statfs, now } = simulation()
   const full = (freeMb: number) => {
     disk.freeMb = freeMb
@@ -60,7 +60,7 @@ test('keeps 256 MiB unless told otherwise', () => {
   assert.equal([256, 255].map(full), [false, true])
 })
 
-test('looks at most once in 250 ms, however often it is asked', () => {
+test('checks at most once in 250 ms, however often it is called', () => {
   const { disk, statfs, now } = simulation()
   const isFull = diskGuard({ dir: '/', statfs, now })
   for (disk.time = 0; disk.time < 500; disk.time++) isFull()

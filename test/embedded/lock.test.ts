@@ -41,7 +41,7 @@ test('one process owns a folder, and a second one is told which', () =>
     await (await lockDataDir(dataDir)).release()
   }))
 
-test('not even the owner itself gets it twice, nor loses it by trying', () =>
+test('not even the owner gets it twice, and trying does not lose it', () =>
   inFolder(async (dataDir) => {
     const lock = await lockDataDir(dataDir)
     assert.match(await refusalOf(dataDir), `process ${process.pid}`)
@@ -56,7 +56,7 @@ test('not even the owner itself gets it twice, nor loses it by trying', () =>
     await third.leave()
   }))
 
-test('a killed owner leaves nothing that is in the way, though its file is still there', () =>
+test('the file of a killed owner is left behind, and stops nobody', () =>
   inFolder(async (dataDir) => {
     const first = await owner(dataDir)
     await first.kill()
@@ -74,7 +74,7 @@ test('a process id that has been given to another program does not hold it', () 
     await (await lockDataDir(dataDir)).release()
   }))
 
-test('of many that start at once, exactly one wins, also after a kill', () =>
+test('of many processes that start at once exactly one gets it, also after a kill', () =>
   inFolder(async (dataDir) => {
     await (await owner(dataDir)).kill()
     const all = await Promise.all(Array.from({ length: 6 }, () => owner(dataDir)))
@@ -84,7 +84,7 @@ test('of many that start at once, exactly one wins, also after a kill', () =>
     await winner!.leave()
   }))
 
-test('its files are for the eyes of their owner', () =>
+test('only the owner may read its files', () =>
   inFolder(async (folder) => {
     const dataDir = join(folder, 'new/data')
     const lock = await lockDataDir(dataDir)
@@ -95,7 +95,7 @@ test('its files are for the eyes of their owner', () =>
     assert.equal(await readdir(dataDir), ['tracebook.lock'])
   }))
 
-test('nobody is running before the address is known, or when the file is damaged', () =>
+test('nobody counts as running before the address is known, or if the file is damaged', () =>
   inFolder(async (dataDir) => {
     assert.is(await readRunningService(dataDir), undefined)
     const lock = await lockDataDir(dataDir)

@@ -51,7 +51,7 @@ test('has the settings that the data and the machine need', () =>
     assert.equal(database, { datlocprovider: 'b', datlocale: 'C.UTF-8', rolsuper: false, me: 'tracebook' })
   }))
 
-test('lets nobody else in: neither other roles nor other users', () =>
+test('accepts neither other roles nor other users of the machine', () =>
   inFolder(async (dataDir) => {
     const postgres = await startPostgres({ dataDir, log })
     const asSuperuser = new URL(postgres.url)
@@ -94,7 +94,7 @@ test('works in a folder whose path is too long for a socket, and leaves no temp 
     assert.is(await stat(socketDir).catch(() => 'gone'), 'gone')
   }))
 
-test('a folder name may hold whatever a name can', () =>
+test('accepts any folder name', () =>
   inFolder(async (folder) => {
     const dataDir = join(folder, `a "b", 'c' %20 ü`)
     await mkdir(dataDir)
@@ -104,7 +104,7 @@ test('a folder name may hold whatever a name can', () =>
     assert.ok(answered)
   }))
 
-test('refuses a cluster of another version, or a folder that is none', () =>
+test('refuses a cluster of another version, and a path that is not a folder', () =>
   inFolder(async (dataDir) => {
     await mkdir(join(dataDir, 'postgres'))
     const refusal = () => startPostgres({ dataDir, log }).then(String, String)
@@ -113,7 +113,7 @@ test('refuses a cluster of another version, or a folder that is none', () =>
     assert.match(await refusal(), /made by PostgreSQL 12, and this is 18/)
   }))
 
-test('says why the server did not start, and starts when that has been put right', () =>
+test('says why the server did not start, and starts when that is fixed', () =>
   inFolder(async (dataDir) => {
     await (await startPostgres({ dataDir, log })).stop()
     const file = join(dataDir, 'postgres/postgresql.conf')
@@ -132,7 +132,7 @@ test('removes what an interrupted initdb left', () =>
     assert.equal(names.sort(), ['postgres', 'postgres.hba', 'postgres.log'])
   }))
 
-test('does not mind a mode that a copy has loosened', () =>
+test('accepts file modes that a copy has loosened', () =>
   inFolder(async (dataDir) => {
     await (await startPostgres({ dataDir, log })).stop()
     await chmod(join(dataDir, 'postgres'), 0o755)

@@ -7,7 +7,7 @@ import { inFolder } from './support.ts'
 
 const test = suite('server log')
 
-test('is emptied when it has grown too long, under the feet of whoever writes, and one older one is kept', () =>
+test('is emptied when it is too long, while others write to it, and one older log is kept', () =>
   inFolder(async (folder) => {
     const file = join(folder, 'postgres.log')
     await writeFile(file, 'old')
@@ -21,7 +21,7 @@ test('is emptied when it has grown too long, under the feet of whoever writes, a
     assert.equal(await Promise.all([file, `${file}.1`].map((each) => readFile(each, 'utf8'))), ['new', 'older'])
   }))
 
-test('shows its end', () =>
+test('returns its last lines', () =>
   inFolder(async (folder) => {
     const file = join(folder, 'postgres.log')
     assert.is(await lastLines(file), '')

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 
 const test = suite('embedded postgres, stopped')
 
-test('keeps trying while it cannot come back, and a stop ends that', () =>
+test('keeps trying to restart until it is stopped', () =>
   inFolder(async (dataDir) => {
     const { log, lines } = recordingLog()
     const postgres = await startPostgres({ dataDir, log })
@@ -30,7 +30,7 @@ test('keeps trying while it cannot come back, and a stop ends that', () =>
     await startAndStop(dataDir)
   }))
 
-test('a stop does not wait for open transactions, and may be asked for twice', () =>
+test('a stop does not wait for open transactions, and may be called twice', () =>
   inFolder(async (dataDir) => {
     const { log } = recordingLog()
     const postgres = await startPostgres({ dataDir, log })
@@ -44,7 +44,7 @@ test('a stop does not wait for open transactions, and may be asked for twice', (
     assert.equal(await allOf(dataDir), [])
   }))
 
-test('a stop ends even a server that does not listen any more', () =>
+test('a stop ends even a server that no longer accepts connections', () =>
   inFolder(async (dataDir) => {
     const { log } = recordingLog()
     const postgres = await startPostgres({ dataDir, log })
@@ -53,7 +53,7 @@ test('a stop ends even a server that does not listen any more', () =>
     assert.equal(await allOf(dataDir), [])
   }))
 
-test('a stop during the start orphans nothing, at whatever step, and the next start works', () =>
+test('a stop during the start leaves no orphaned process, at whatever step, and the next start works', () =>
   inFolder(async (dataDir) => {
     const names = () => readdir(dataDir)
     const moments = [

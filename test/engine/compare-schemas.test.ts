@@ -61,7 +61,7 @@ const sql = async (text: string, values: unknown[] = []) => {
   }
 }
 
-test('are equal while writers write, and what is written after the position does not count', async () => {
+test('are equal while writers write, because later events do not count', async () => {
   let over = false
   const writing = (async () => {
     for (let i = 0; !over; i++) {
@@ -109,7 +109,7 @@ test('a changed, a missing and an extra row are named, each with its table and k
   assert.equal(await compared(), [])
 })
 
-test('no side schema is left', async () => {
+test('no replica is left behind', async () => {
   const left = await sql(`select nspname from pg_namespace where nspname like $1 || '_%'`, [live])
   assert.equal(left, [])
 })

@@ -42,7 +42,7 @@ const newWorkers = () => {
   return { workers, work }
 }
 
-test('one works at a time; another takes over once it is closed, and none once all are', async () => {
+test('only one works at a time; when it is closed another takes over, until all are closed', async () => {
   const { workers, work } = newWorkers()
   let processes: LeaderProcess[] = [start('turns', work), start('turns', work), start('turns', work)]
   while (processes.length > 0) {
@@ -56,7 +56,7 @@ test('one works at a time; another takes over once it is closed, and none once a
   }
 })
 
-test('work that fails begins again, and so does work whose session is cut off, which is an outage', async () => {
+test('work that fails starts again, and so does work whose database session is lost', async () => {
   const { workers, work } = newWorkers()
   let isFirst = true
   const process = start('again', async (session, signal) => {
@@ -76,7 +76,7 @@ test('work that fails begins again, and so does work whose session is cut off, w
   assert.is(workers.now, 0)
 })
 
-test('it closes while it waits after a failure, for another one, or for a long statement', async () => {
+test('it closes while it waits after a failure, for another leader, or for a long statement', async () => {
   let isAsking = false
   const asks: LeaderProcessOptions['work'] = async ({ client }) => {
     isAsking = true

@@ -55,7 +55,7 @@ const turn = fc.record({
   others: fc.array(fc.array(name, { maxLength: 2 }), { maxLength: 2 }),
 })
 
-test('with two writers a state has all that is needed, as it was at the revision of the state', () =>
+test('with two writers the state has everything needed, as of its revision', () =>
   fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 8 }), async (turns) => {
       const stream = newStream()
@@ -86,7 +86,7 @@ test('with two writers a state has all that is needed, as it was at the revision
     { numRuns: 1_000 },
   ))
 
-test('where nobody else has written, only what is missing is loaded', async () => {
+test('if nobody else has written, only what is missing is loaded', async () => {
   const stream = newStream()
   const cached = stream.load(['a', 'b'])
   const asked: (readonly string[])[] = []

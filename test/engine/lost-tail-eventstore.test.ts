@@ -88,7 +88,7 @@ const lose = async (scene: Scene): Promise<string[]> => {
   return [...(await loseTail(scene, count))]
 }
 
-test('makes a service rebuild its read models, and empty its caches', async (scene) => {
+test('makes the service rebuild its read models and empty its caches', async (scene) => {
   const { app, database, lines } = scene
   const { epoch } = await app.service.log.identity()
   const said = await lose(scene)
@@ -114,13 +114,13 @@ test('makes a service rebuild its read models, and empty its caches', async (sce
   }
 })
 
-test('goes on to be summarised', async (scene) => {
+test('is still summarised', async (scene) => {
   await lose(scene)
   await write(scene, 'PUT', `${path('kept')}/messages/m`, { role: 'user', textContent: 'x' })
   await until(async () => (await read(scene, 'kept')).summaryMessageCount === 1)
 })
 
-test('has erased what is deleted from then on', async (scene) => {
+test('no longer holds what is deleted from then on', async (scene) => {
   await lose(scene)
   const { id } = await read(scene, 'gone')
   await write(scene, 'PUT', `${path('gone')}/messages/m`, { role: 'user', textContent: 'secret' })

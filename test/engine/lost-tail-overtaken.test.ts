@@ -8,7 +8,7 @@ import { type Service } from '../fault/support/service.ts'
 import { until } from '../support/until.ts'
 
 /** By its numbers alone the log looks as if it had grown: others have written beyond what was lost. */
-const test = suite('engine: a log that has lost its end, and has been written on')
+const test = suite('engine: a log that has lost its end, and has been written to since')
 
 const path = (trace: string) => `/v1/traces/${trace}`
 

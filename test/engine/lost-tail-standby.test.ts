@@ -8,12 +8,12 @@ import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 
 /** Positions of events that were lost are given to others: read models that have passed them have not seen these. */
-const test = suite('engine: a node that builds no read models, over a log that has lost its end')
+const test = suite('engine: a node without a runner, with a log that has lost its end')
 
 const path = (trace: string) => `/v1/traces/${trace}`
 const shared = { visibility: 'public' }
 
-test('answers no write before read models hold it that have not seen what was lost', async () => {
+test('answers no write until read models built from what is left hold it', async () => {
   const [double, database] = [await startDouble(), await freshDatabase({ readModels: false })]
   const lines: string[] = []
   const open = (env: Record<string, string> = {}) => {

@@ -25,7 +25,7 @@ const messagesIn = async (service: Service, token: string, trace: string): Promi
   return (data as { trace: { messageCount: number } }).trace.messageCount
 }
 
-test('is noticed by a living service, which goes on with what the log holds', () =>
+test('is noticed by a running service, which goes on with what the log holds', () =>
   inFolder(async (folder) => {
     const server = await startCopied(folder)
     const service = await openNode(folder, 'service', server.url)

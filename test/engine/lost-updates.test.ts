@@ -141,10 +141,10 @@ for (const [what, newValue] of Object.entries({
   'the name of a namespace': newNamespaceName,
   'the role of a member': newRole,
 }))
-  test(`${what} is what was answered last, whatever another node remembers`, async () =>
+  test(`${what} is what was answered last, whatever another node has cached`, async () =>
     assert.is(await lostUpdates(newValue), 0))
 
-test('a slug that one node has just called unknown is known, and taken, once another has given it away', async () => {
+test('a slug that one node has just reported as unknown is found once another node has assigned it', async () => {
   const [ada, eve] = [await signIn(nodes[0]), await signIn(nodes[1])]
   const wrong = await lostInRounds(async (one, other) => {
     const slug = `slug-${randomUUID().slice(0, 13)}`

@@ -48,7 +48,7 @@ for (const [name, writer, reader] of [
   ['the first node, by the second', first, second],
   ['the second node, by the first', second, first],
 ] as const) {
-  test(`what was answered by ${name}, is seen in the next request`, async () => {
+  test(`what was answered by ${name} is seen by the next request`, async () => {
     const { token } = await signIn(writer)
     const put = (url: string, body: object) => writer.call('PUT', url, { token, body })
     for (let i = 0; i < 10; i++) {
@@ -66,7 +66,7 @@ for (const [name, writer, reader] of [
   })
 }
 
-test('the public feed is right on the node that wrote, and soon on the other', async () => {
+test('the public feed is up to date on the node that wrote, and soon on the other', async () => {
   const { token } = await signIn(first)
   const url = `/v1/traces/${randomUUID()}`
   const steps = [
@@ -104,7 +104,7 @@ test('a session that is ended ends on the other node too', async () => {
   }
 })
 
-test('who is no member any more reads nothing of the namespace, on the other node too', async () => {
+test('a removed member reads nothing of the namespace any more, on the other node either', async () => {
   const admin = await signIn(first)
   const { slug, member } = await team(admin)
   const url = `/v1/traces/${randomUUID()}`
@@ -118,7 +118,7 @@ test('who is no member any more reads nothing of the namespace, on the other nod
   assert.is(write.status, 404)
 })
 
-test('a retry on the other node is decided on what the first one has stored', async () => {
+test('a retry on the other node is decided on what the first node has stored', async () => {
   const { token } = await signIn(first)
   const url = `/v1/traces/${randomUUID()}`
   await first.call('PUT', url, { token, body: {} })
@@ -135,7 +135,7 @@ test('a retry on the other node is decided on what the first one has stored', as
   }
 })
 
-test('writers on both nodes to one trace lose nothing', async () => {
+test('concurrent writes on both nodes to one trace lose nothing', async () => {
   const { token } = await signIn(first)
   const url = `/v1/traces/${randomUUID()}`
   await first.call('PUT', url, { token, body: {} })

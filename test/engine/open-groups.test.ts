@@ -90,7 +90,7 @@ test('has its own schema, checkpoint and lease, follows the log, and drops its o
   await other.close()
 })
 
-test('may be behind: the service is ready, reads and writes go on, and erasure waits for it', async (scene) => {
+test('may lag behind: the service is ready, reads and writes go on, and erasure waits for it', async (scene) => {
   const { app, token, database } = scene
   const id = await writeTrace(app, token, 'a', 'secret')
   await hasBooks(scene, 'a')
@@ -115,7 +115,7 @@ test('may be behind: the service is ready, reads and writes go on, and erasure w
   assert.is(await ready(), '')
 })
 
-test('has a quarantine of its own: a bad event in it is none for the others', async (scene) => {
+test('has its own quarantine, which does not concern the other groups', async (scene) => {
   const { app, sql, token, database } = scene
   await put(scene, 'a')
   await hasBooks(scene, 'a')
@@ -157,7 +157,7 @@ test('may stop: the service goes on', async (scene) => {
   assert.is((await put(scene, 'after')).status, 200)
 })
 
-test('is rebuilt by its name, the others are not', async (scene) => {
+test('is rebuilt by its name, without the others', async (scene) => {
   const { database, sql } = scene
   await put(scene, 'a')
   await hasBooks(scene, 'a')
@@ -176,7 +176,7 @@ test('is rebuilt by its name, the others are not', async (scene) => {
   await hasBooks(scene, 'a', 'b')
 })
 
-test('is known on nodes that build nothing themselves', async (scene) => {
+test('is known on nodes that have no runner', async (scene) => {
   const { app, database } = scene
   const api = await openApp(database.url, { groups, env: { ROLES: 'api' } })
   await hasBooks(scene)
@@ -192,7 +192,7 @@ test('is known on nodes that build nothing themselves', async (scene) => {
   await api.close()
 })
 
-test('names of groups are distinct, and the main one is among them', async ({ app, database }) => {
+test('names of groups are distinct, and one of them is main', async ({ app, database }) => {
   const { log, codec } = app.service
   const logger = pino({ level: 'silent' })
   const common = {

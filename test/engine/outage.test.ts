@@ -17,7 +17,7 @@ const newWorld = () => {
   return { said, outage: newOutageLog({ info: note, warn: note }, () => now), pass: (ms: number) => (now += ms) }
 }
 
-test('one line when an outage begins, one when it is over', () => {
+test('one line is logged when an outage begins, and one when it is over', () => {
   const { said, outage, pass } = newWorld()
   const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })
   for (let i = 0; i < 10; i++) for (const part of ['a', 'b']) outage.failed(part, refused)
@@ -31,13 +31,13 @@ test('one line when an outage begins, one when it is over', () => {
   ])
 })
 
-test('of an error without a message its code is logged', () => {
+test('an error without a message is logged with its code', () => {
   const { said, outage } = newWorld()
   outage.failed('a', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }))
   assert.match(said[0]!, '"reason":"ECONNREFUSED"')
 })
 
-test('a whole service says it in two lines, and shows no stack', async () => {
+test('a whole service logs two lines, and no stack', async () => {
   const database = await freshDatabase()
   const proxy = await newProxy(database.url)
   const lines: { level: number; msg: string }[] = []

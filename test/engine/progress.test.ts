@@ -39,7 +39,7 @@ test('gives the progress in percent', async () => {
   }
 })
 
-test('a node that builds nothing itself says what others do', async () => {
+test('a node without a runner reports the progress of others', async () => {
   const { database, blocker } = await withoutModels()
   const schema = schemaOf(mainGroup)
   const api = await openApp(database.url, { env: { ROLES: 'api' }, ready: false })

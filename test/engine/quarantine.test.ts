@@ -76,7 +76,7 @@ const feedOf = async ({ call }: App, token?: string) =>
   )
 
 for (const [what, event] of Object.entries(bad)) {
-  test(`an event ${what} costs its own stream only`, async (scene) => {
+  test(`an event ${what} affects its own stream only`, async (scene) => {
     const { app, ada, bob } = scene
     const { call } = app
     await put(app, bob, 'good', { visibility: 'public' })
@@ -110,7 +110,7 @@ for (const [what, event] of Object.entries(bad)) {
   })
 }
 
-test('no command on a stream in quarantine is decided, by whichever route it comes', async (scene) => {
+test('no command on a stream in quarantine is decided, by any route', async (scene) => {
   const { traces } = scene.app.service
   const { stream } = await poison(scene, bad['that violates a constraint'])
   const command = { decide: () => assert.unreachable() as never, answer: () => {} }
@@ -118,7 +118,7 @@ test('no command on a stream in quarantine is decided, by whichever route it com
   assert.instance(error, InQuarantine)
 })
 
-test('an event of a namespace that cannot be applied costs its members that namespace, and nobody else', async (scene) => {
+test('an event of a namespace that cannot be applied takes the namespace from its members, and nothing else', async (scene) => {
   const { app, ada, bob } = scene
   await put(app, bob, 'good', { visibility: 'public' })
   await put(app, ada, 'hers', { visibility: 'public' })
@@ -146,7 +146,7 @@ test('a rebuild meets the same events and ends with the same quarantine', async 
   assert.equal(await dumpSchema(database.url, schema), live)
 })
 
-test('a rebuild that can apply what was refused before ends the quarantine, on living nodes too', async (scene) => {
+test('a rebuild that can apply the event ends the quarantine, on running nodes too', async (scene) => {
   const { app, database, ada } = scene
   const other = await openApp(database.url, { env: { ROLES: 'api' } })
   const schema = schemaOf(mainGroup)
@@ -169,7 +169,7 @@ test('a rebuild that can apply what was refused before ends the quarantine, on l
   assert.equal(names, ['cat', 'dog', 'cow'])
 })
 
-test('a runner that begins in the middle of a replay takes over what that leads to', async (scene) => {
+test('a runner that starts in the middle of a replay takes over its result', async (scene) => {
   const { app, database, ada } = scene
   const { stream } = await poison(scene, bad['of an unknown type'])
   const schema = schemaOf(mainGroup)
@@ -207,7 +207,7 @@ const skip = ({ service: { log, codec } }: App, stream: string, position: bigint
   })
 
 for (const [what, event] of Object.entries(bad)) {
-  test(`an event ${what} that is skipped costs nothing any more, also in a rebuild`, async (scene) => {
+  test(`after it is skipped an event ${what} affects nothing any more, also in a rebuild`, async (scene) => {
     const { app, ada, database } = scene
     const { stream, position } = await poison(scene, event)
     const { log, codec } = app.service
@@ -239,7 +239,7 @@ test('a namespace whose event is skipped can be written to again', async ({ app,
   assert.is(status, 200)
 })
 
-test('more than ten streams within a minute stop the projections loudly, and nothing is skipped', async (scene) => {
+test('more than ten streams within a minute stop the projections with an error, and nothing is skipped', async (scene) => {
   const { app, ada, database } = scene
   await put(app, ada, 'before')
   const { log } = app.service

@@ -9,7 +9,7 @@ import { inFolder } from '../embedded/support.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 
-const test = suite('engine: reads after a crash of the server')
+const test = suite('engine: reads after a crash of PostgreSQL')
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
@@ -50,7 +50,7 @@ const read = async ({ call }: App, token: string): Promise<number | undefined> =
   return status === 200 ? (data as { trace: { messageCount: number } }).trace.messageCount : undefined
 }
 
-test('show no less than before, and with no projector they go on all the same', () =>
+test('show no less than before, and go on without a runner', () =>
   own(async ({ url }) => {
     const whole = await openApp(url)
     const token = await signIn(whole)
@@ -76,7 +76,7 @@ test('show no less than before, and with no projector they go on all the same', 
     await node.close()
   }))
 
-test('wait in a new life of the server only: a restart is none', () =>
+test('wait only after a crash, not after a restart', () =>
   own(async ({ url, restart }) => {
     const whole = await openApp(url)
     await whole.close()

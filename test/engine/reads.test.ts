@@ -27,7 +27,7 @@ const readAll = async ({ call }: App, token: string) => {
   for (const { status, error } of answers) assert.is(status, 200, JSON.stringify(error))
 }
 
-test('go on over new connections when no projector is left', async () => {
+test('go on over new connections when there is no runner', async () => {
   const database = await freshDatabase()
   const whole = await openApp(database.url)
   const token = await signIn(whole)
@@ -47,7 +47,7 @@ test('go on over new connections when no projector is left', async () => {
   }
 })
 
-test('do not notice that their connections were ended', async () => {
+test('do not notice that their connections were closed', async () => {
   const database = await freshDatabase()
   const app = await openApp(database.url)
   try {
@@ -64,7 +64,7 @@ test('do not notice that their connections were ended', async () => {
   }
 })
 
-test('ask a server that says nothing once, not for each connection of the pool', async () => {
+test('probe a silent server once, not once for each connection of the pool', async () => {
   let connections = 0
   const silent = createServer(() => (connections += 1)).listen(0, '127.0.0.1')
   await once(silent, 'listening')

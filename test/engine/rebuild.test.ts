@@ -17,7 +17,7 @@ const schema = schemaOf(mainGroup)
 
 const test = suite('engine/rebuild')
 
-test('a rebuild ends in the same rows as the live read models, to the letter', async () => {
+test('a rebuild ends in exactly the same rows as the live read models', async () => {
   const database = await freshDatabase({ readModels: false })
   const { url } = database
   const engine = openEngine(url)
@@ -39,7 +39,7 @@ test('a rebuild ends in the same rows as the live read models, to the letter', a
   })
 })
 
-test('a batch that adds, changes, takes away and adds again ends in the same rows as appends one by one', async () => {
+test('a batch that adds, changes, removes and adds again ends in the same rows as its appends one by one', async () => {
   const database = await freshDatabase({ readModels: false })
   const { url } = database
   const engine = openEngine(url)

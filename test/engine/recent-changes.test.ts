@@ -4,7 +4,7 @@ import { newRecentChanges } from '../../src/engine/recent-changes.ts'
 
 const test = suite('engine: recent changes')
 
-test('a change after a snapshot is known, one that it shows does not count', () => {
+test('a change after a snapshot is found, a change that the snapshot shows is not', () => {
   const changes = newRecentChanges<string>(10)
   changes.note(3n, 'a')
   changes.note(5n, 'b')
@@ -15,7 +15,7 @@ test('a change after a snapshot is known, one that it shows does not count', () 
   assert.is(since(2n, 'c'), 'unchanged')
 })
 
-test('of a snapshot older than what is remembered nothing is known', () => {
+test('for a snapshot older than the changes remembered the answer is unknown', () => {
   const changes = newRecentChanges<number>(2)
   for (let position = 1; position <= 5; position++) changes.note(BigInt(position), position)
   const since = (position: bigint) => changes.since(position, () => false)
@@ -23,7 +23,7 @@ test('of a snapshot older than what is remembered nothing is known', () => {
   assert.is(since(3n), 'unchanged')
 })
 
-test('positions begin anew with another epoch of the log', () => {
+test('positions start again in another epoch of the log', () => {
   const changes = newRecentChanges<number>(1)
   for (const position of [7n, 8n, 9n]) changes.note(position, 0)
   changes.restart()

@@ -9,11 +9,11 @@ import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 import { typesSince } from '../support/types-since.ts'
 
-const test = suite('refusals where the read models are behind')
+const test = suite('refusals while the read models are behind')
 
 type Session = { token: string; userId: string; namespaceSlug: string }
 
-test('come after what they rest on can be read', async () => {
+test('are answered once the events behind them can be read', async () => {
   const database = await freshDatabase()
   const { service, call, close } = await openApp(database.url)
   const sql = new pg.Client({ connectionString: database.url })

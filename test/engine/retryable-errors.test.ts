@@ -11,7 +11,7 @@ const test = suite('engine/retryable-errors')
 
 const refused = (code: string) => Object.assign(new pg.DatabaseError('refused', 1, 'error'), { code })
 
-test('errors that a retry may get past do not stop projections', () => {
+test('errors that may pass do not stop projections', () => {
   const passing = [
     new RebuildBlocked('another rebuild is running'),
     new SessionLost('ended'),

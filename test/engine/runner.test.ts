@@ -77,7 +77,7 @@ const write = async ({ call }: App, token: string, isOver: () => boolean) => {
   return statuses
 }
 
-test('whatever connection is cut while writers write, the read models end as a rebuild makes them', async (scene) => {
+test('whichever connection is cut during writes, the read models end as in a rebuild', async (scene) => {
   const { app, sql, token, database } = scene
   let over = false
   const writers = Array.from({ length: 6 }, () => write(app, token, () => over))

@@ -68,7 +68,7 @@ const refused = (work: Promise<unknown>) =>
     (error: unknown) => assert.ok(isWrongLog(error), String(error)),
   )
 
-test('a service does not go on with read models that have seen more than its log holds, and rebuilds none', async () => {
+test('a service refuses to start with read models that are ahead of its log, and rebuilds none', async () => {
   const [database, double] = [await freshDatabase({ readModels: false }), await startDouble()]
   const env = { EVENTSTORE_URL: double.url }
   try {
@@ -94,7 +94,7 @@ test('a service does not go on with read models that have seen more than its log
   }
 })
 
-test('two logs in EventStoreDB with as many events at the same positions are told apart', async () => {
+test('two logs in EventStoreDB with as many events at the same positions are distinguished', async () => {
   const [double, other] = [await startDouble(), await startDouble()]
   const [one, two] = [
     await openWritten({ EVENTSTORE_URL: double.url }),
@@ -140,7 +140,7 @@ test('another log in PostgreSQL with as many events at the same positions is ref
 })
 
 for (const roles of ['api,projector,worker', 'api'])
-  test(`a living service (${roles}) refuses another log behind the same address, until its own is back`, async () => {
+  test(`a running service (${roles}) refuses another log at the same address until its own is back`, async () => {
     const [double, other] = [await startDouble(), await startDouble()]
     const address = await openAddress(double.port)
     const [one, two] = [

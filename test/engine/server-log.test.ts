@@ -8,7 +8,7 @@ import { openApp } from '../support/open-app.ts'
 import { startPlainServer } from '../support/plain-server.ts'
 import { until } from '../support/until.ts'
 
-const test = suite('what the server of a database of one’s own logs of events that cannot be applied')
+const test = suite('what a PostgreSQL server logs about events that cannot be applied')
 
 const server = await startPlainServer()
 test.after(server.stop)
@@ -68,7 +68,7 @@ const verbosityIn = async (url: string) =>
   (await onServer(url, 'show log_error_verbosity')).rows[0]!.log_error_verbosity
 const advises = (line: string) => line.includes('in database guest set log_error_verbosity = terse')
 
-test('nothing that these events hold; where its role may, it keeps all errors terse', async () => {
+test('is nothing of their content, where its role may make all errors terse', async () => {
   const url = await server.newDatabase('owner', 'superuser')
   assert.equal(
     (await logged(url)).filter((line) => quotes(line) || advises(line)),
@@ -80,7 +80,7 @@ test('nothing that these events hold; where its role may, it keeps all errors te
   assert.is(await verbosityIn(url), 'terse')
 })
 
-test('nor where its role may not set that; then it says how to', async () => {
+test('is nothing of their content where its role may not, and the service says how to allow it', async () => {
   const url = await server.newDatabase('guest')
   const lines = await logged(url)
   assert.equal(lines.filter(quotes), [])

@@ -29,7 +29,7 @@ const lastOf = async (stream: string) => {
   return { stream, position: last }
 }
 
-test('an event that was passed over counts in no decision, though it could be read', async () => {
+test('a skipped event counts in no decision, though it could be read', async () => {
   for (const displayName of ['Ada', 'Bob']) await app.call('PATCH', '/v1/user', { token, body: { displayName } })
   await skip(await lastOf(`user-${userId}`))
   const { state } = await foldStream(users, log, codec, userId)
@@ -41,7 +41,7 @@ test('a position without an event of the stream is refused', async () => {
   assert.match(((await errorOf(skip({ stream, position: position + 1n }))) as Error).message, `no event of ${stream}`)
 })
 
-test('a deletion cannot be passed over', async () => {
+test('a deletion cannot be skipped', async () => {
   const { data } = await app.call('PUT', '/v1/traces/t', { token, body: {} })
   const { id } = (data as { trace: { id: string } }).trace
   await app.call('DELETE', '/v1/traces/t', { token })

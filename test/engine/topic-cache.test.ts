@@ -27,7 +27,7 @@ const watched = () => {
   return { cache, get, node }
 }
 
-test('the least recently used values are dropped when all are too heavy together', async () => {
+test('when the total size is exceeded, the least recently used values are dropped', async () => {
   const { get } = watched()
   for (const key of ['a', 'b']) assert.equal(await get(key, { size: 4 }), [key])
   assert.equal(await get('a'), [])
@@ -35,13 +35,13 @@ test('the least recently used values are dropped when all are too heavy together
   assert.equal([await get('a'), await get('b'), await get('c')], [[], ['b'], []])
 })
 
-test('a value that is too heavy by itself is not kept, and no other is dropped for it', async () => {
+test('a value larger than the maximum is not cached, and no other is dropped for it', async () => {
   const { get } = watched()
   await get('a')
   assert.equal([await get('b', { size: 11 }), await get('b', { size: 11 }), await get('a')], [['b'], ['b'], []])
 })
 
-test('an event drops the values with one of its topics, and no others', async () => {
+test('an event drops the values that share a topic with it, and no others', async () => {
   const { cache, get } = watched()
   await get('a', { topics: ['x', 'y'] })
   await get('b', { topics: ['y', 'z'] })
@@ -51,14 +51,14 @@ test('an event drops the values with one of its topics, and no others', async ()
   assert.equal([await get('a', { position: 3n }), await get('b', { position: 3n })], [['a'], ['b']])
 })
 
-test('a value is not kept when an event has changed one of its topics while it was read', async () => {
+test('a value is not cached if an event has changed one of its topics while it was read', async () => {
   const { cache, get } = watched()
   cache.observe({ position: 7n, topics: ['a'] })
   assert.equal([await get('a', { position: 6n }), await get('a', { position: 7n })], [['a'], ['a']])
   assert.equal(await get('a'), [])
 })
 
-test('while the node does not follow the log, nothing is kept and nothing that was kept is given', async () => {
+test('while the node does not follow the log, nothing is cached or returned', async () => {
   const { get, node } = watched()
   await get('a')
   node.isCurrent = false
@@ -67,7 +67,7 @@ test('while the node does not follow the log, nothing is kept and nothing that w
   assert.equal([await get('a'), await get('b')], [[], ['b']])
 })
 
-test('what was being read when the cache was cleared is neither kept nor given to a later call', async () => {
+test('what was being read when the cache was cleared is neither cached nor returned to a later call', async () => {
   const { cache } = watched()
   const answers: ((value: number) => void)[] = []
   const read = async () => {

@@ -57,7 +57,7 @@ test('commands for one stream share appends, and each gets its own answer', asyn
   assert.is((await eventsOf(id)).length, 50)
 })
 
-test('a refused command leaves its neighbours alone', async () => {
+test('a refused command does not affect the others', async () => {
   const id = randomUUID()
   const node = newCounters(log)
   const asked = [count(1), count(5, { most: 3 }), count(1), count(9, { most: 3 }), count(1)]
@@ -68,7 +68,7 @@ test('a refused command leaves its neighbours alone', async () => {
   )
 })
 
-test('a refusal names the position of the newest event that it rests on', async () => {
+test('a refusal names the position of the newest event that it depends on', async () => {
   const id = randomUUID()
   const [node, other] = [newCounters(log), newCounters(log)]
   const { position } = await node.transact(id, count(5), {})
@@ -76,7 +76,7 @@ test('a refusal names the position of the newest event that it rests on', async 
     assert.is(((await errorOf(each.transact(id, count(1, { most: 3 }), {}))) as Rejected).position, position)
 })
 
-test('a command one of whose events cannot be written stores none of them', async () => {
+test('a command with an event that cannot be written stores none of its events', async () => {
   const id = randomUUID()
   const node = newCounters(log)
   const unknown = { type: 'Miscounted', data: { by: 1, note: '' } } as unknown as CounterEvent
@@ -93,7 +93,7 @@ for (const [what, broken] of Object.entries({
   'changing the state': { note: 'bad' },
   'being answered': { note: '', answer: () => assert.unreachable() },
 })) {
-  test(`a command that fails while ${what} stores nothing, and leaves nothing of itself to the others`, async () => {
+  test(`a command that fails while ${what} stores nothing, and its changes do not show in the others`, async () => {
     const id = randomUUID()
     const node = newTotals(log)
     const add = (by: number, more: object = {}) => ({ ...count(by), ...more })
@@ -114,7 +114,7 @@ for (const [what, broken] of Object.entries({
   })
 }
 
-test('a decision may have a result besides its events, which its own answer gets', async () => {
+test('a decision may return a result besides its events, which only its caller gets', async () => {
   const id = randomUUID()
   const node = newCounters(log)
   const add = (by: number) => ({
@@ -129,7 +129,7 @@ test('a decision may have a result besides its events, which its own answer gets
   )
 })
 
-test('each event says who asked for it, and in which request', async () => {
+test('each event holds its author and its request', async () => {
   const id = randomUUID()
   const node = newCounters(log)
   const ask = (userId: string) => node.transact(id, count(), { actor: { userId }, requestId: `of ${userId}` })
@@ -144,7 +144,7 @@ test('each event says who asked for it, and in which request', async () => {
   )
 })
 
-test('what another node has appended meanwhile is decided on again, the refusals too', async () => {
+test('when another node has appended meanwhile, commands are decided again, and so are refusals', async () => {
   const id = randomUUID()
   const other = newCounters(log)
   const { log: slow } = watched(async (append) => append === 2 && (await other.transact(id, count(-10), {})))
@@ -169,7 +169,7 @@ test('two nodes that count at the same time lose nothing', async () => {
   assert.is((await newCounters(log).transact(id, reach(0), {})).answer, 80)
 })
 
-test('a command that changes nothing waits for what it has looked at', async () => {
+test('a command that changes nothing waits for the events that it depends on', async () => {
   const id = randomUUID()
   const { position } = await newCounters(log).transact(id, count(3), {})
   const node = newCounters(log)
@@ -199,7 +199,7 @@ const stale = (most: bigint): StateSource<Counter, void> => ({
   },
 })
 
-test('what another node has done is seen also by a command that then changes nothing, or is refused', async () => {
+test('changes of another node are seen also by a command that changes nothing, or is refused', async () => {
   const id = randomUUID()
   const [node, other] = [newCounters(log), newCounters(log)]
   await node.transact(id, count(3), {})
@@ -210,7 +210,7 @@ test('what another node has done is seen also by a command that then changes not
   assert.is((await eventsOf(id)).length, 5)
 })
 
-test('the state of a read model is compared with the log before it refuses anything', async () => {
+test('a state from a read model is compared with the log before a command is refused', async () => {
   const id = randomUUID()
   const other = newCounters(log)
   await other.transact(id, count(3), {})
@@ -226,7 +226,7 @@ test('the state of a read model is compared with the log before it refuses anyth
   assert.instance(error, Unavailable, 'it never caught up')
 })
 
-test('to be sure costs one question to the log, and none when the log has just been read', async () => {
+test('this costs one query of the log, and none if the log has just been read', async () => {
   const id = randomUUID()
   const { log, times } = asked()
   const node = newCounters(log)
@@ -237,7 +237,7 @@ test('to be sure costs one question to the log, and none when the log has just b
   assert.ok(times() >= 1 && times() <= 2, `${times()} questions`)
 })
 
-test('a command is told the last event of its stream, whether it appends or not; a refused one is not', async () => {
+test('a command learns the last event of its stream, whether it appends or not; a refused one does not', async () => {
   const id = randomUUID()
   /** Runs a command; gives what it was told, which the last event in the log has to be. */
   const told = async (node: ReturnType<typeof newCounters>, command: ReturnType<typeof count>) => {
@@ -266,7 +266,7 @@ test('a command is told the last event of its stream, whether it appends or not;
   for (const event of await eventsOf(id)) assert.equal(Object.keys(metadataOf(event)), ['at', 'schema', 'append'])
 })
 
-test('a node that hears nothing of the log does not use its memory', async () => {
+test('a node that does not follow the log does not use its cache', async () => {
   const id = randomUUID()
   let isCurrent = true
   const { log: counted, times } = asked()
@@ -280,7 +280,7 @@ test('a node that hears nothing of the log does not use its memory', async () =>
   assert.is(node.peek(id)?.total, 3)
 })
 
-test('time never runs backwards in a stream', async () => {
+test('time never goes backwards in a stream', async () => {
   const id = randomUUID()
   const clock = [5_000, 4_000, 6_000, 1_000]
   const node = newCounters(log, { now: () => clock.shift()! })
@@ -292,7 +292,7 @@ test('time never runs backwards in a stream', async () => {
   )
 })
 
-test('a decision knows the real time, and the one that its events will have', async () => {
+test('a decision knows the current time, and the time that its events will have', async () => {
   const id = randomUUID()
   const clock = [5_000, 4_000, 3_000]
   const node = newCounters(log, { now: () => clock.shift()! })
@@ -313,7 +313,7 @@ test('a decision knows the real time, and the one that its events will have', as
   ])
 })
 
-test('a read gives what it finds in the newest state, whoever wrote it, and appends nothing', async () => {
+test('a read returns the newest state, whoever wrote it, and appends nothing', async () => {
   const id = randomUUID()
   const [node, other] = [newCounters(log, { now: () => 7_000 }), newCounters(log)]
   await node.transact(id, count(1), {})
@@ -331,7 +331,7 @@ test('a read gives what it finds in the newest state, whoever wrote it, and appe
   assert.is((await eventsOf(id)).length, 3)
 })
 
-test('what is observed of other nodes drops a state that is gone', async () => {
+test('an observed event of another node drops a cached state that is outdated', async () => {
   const id = randomUUID()
   const [node, other] = [newCounters(log), newCounters(log)]
   await node.transact(id, count(1), {})
@@ -343,7 +343,7 @@ test('what is observed of other nodes drops a state that is gone', async () => {
   assert.is((await node.transact(id, reach(2), {})).answer, 2)
 })
 
-test('a state that was loaded before something was observed is not kept', async () => {
+test('a state that was loaded before an event was observed is not cached', async () => {
   const id = randomUUID()
   const other = newCounters(log)
   await other.transact(id, count(1), {})
@@ -362,7 +362,7 @@ test('a state that was loaded before something was observed is not kept', async 
   assert.is(node.peek(id), undefined)
 })
 
-test('orphans of an append that a crash cut off do not block a stream', async () => {
+test('orphans of an append that a crash interrupted do not block a stream', async () => {
   const bare = openBareLog(database.url, { maxAppendBytes: 40 })
   const whole = wholeAppends(bare)
   const note = 'x'.repeat(100)
@@ -381,7 +381,7 @@ test('orphans of an append that a crash cut off do not block a stream', async ()
   await bare.close()
 })
 
-test('orphans stand in the way of no command that changes nothing', async () => {
+test('orphans block no command that changes nothing', async () => {
   const bare = openBareLog(database.url, { maxAppendBytes: 40 })
   const whole = wholeAppends(bare)
   const id = randomUUID()
@@ -393,7 +393,7 @@ test('orphans stand in the way of no command that changes nothing', async () => 
   await bare.close()
 })
 
-test('a conflict with what cannot be read yet is no conflict with nothing', async () => {
+test('a conflict with an event that cannot be read yet is still a conflict', async () => {
   const id = randomUUID()
   let looks = 0
   const isSeen = (revision: bigint) => revision === 0n || --looks < 0
@@ -412,7 +412,7 @@ test('a conflict with what cannot be read yet is no conflict with nothing', asyn
   assert.is((await eventsOf(id)).length, 3)
 })
 
-test('nobody waits for ever for a stream that others keep changing', async () => {
+test('no command waits for ever for a stream that others keep changing', async () => {
   const id = randomUUID()
   const other = newCounters(log)
   const { log: busy } = watched(async () => other.transact(id, count(), {}))
@@ -422,7 +422,7 @@ test('nobody waits for ever for a stream that others keep changing', async () =>
   assert.is(error.stored, false)
 })
 
-test('a log that is away refuses everything that waits, and nothing is kept of it', async () => {
+test('when the log is unreachable all waiting commands are refused, and nothing of them is cached', async () => {
   const id = randomUUID()
   let isAway = true
   const { log: shaky, appends } = watched(() => {
@@ -436,7 +436,7 @@ test('a log that is away refuses everything that waits, and nothing is kept of i
   assert.is((await node.transact(id, count(1), {})).answer, 1)
 })
 
-test('a command with a time of its own is appended alone, and where it is too late the others go on', async () => {
+test('a command with `until` is appended alone, and if it is too late the others go on', async () => {
   const id = randomUUID()
   const untils: (number | undefined)[] = []
   const append: EventLog['append'] = (stream, expected, events, until) => {
@@ -463,7 +463,7 @@ test('large commands do not share an append', async () => {
   assert.is(appends(), 3, 'the first at once, then two, then the one that would be too much')
 })
 
-test('a position that was passed before belongs to a lost event: nothing is taken to be visible there', async () => {
+test('a position that was passed before belongs to a lost event, which is not taken for visible', async () => {
   const models = newWatermark()
   models.advance((await log.head()) + 1_000_000n) // as read models stand after the log has lost its end
   const node = newCounters(log, { watermark: models })

@@ -17,7 +17,7 @@ const schema = schemaOf(mainGroup)
 
 type Scene = { database: Database; sql: pg.Client }
 
-const test = suite<Scene>('engine/unused')
+const test = suite<Scene>('engine: schemas that are not used any more')
 test.before.each(async (scene) => {
   scene.database = await freshDatabase({ readModels: false })
   scene.sql = new pg.Client({ connectionString: scene.database.url })
@@ -37,7 +37,10 @@ const schemas = async (sql: pg.Client): Promise<string[]> =>
     ({ nspname }) => nspname,
   )
 
-test('read models of an older version go when the last process that uses them has gone', async ({ sql, database }) => {
+test('read models of an older version are dropped when the last process that uses them has gone', async ({
+  sql,
+  database,
+}) => {
   await make(sql, 'rm_9', 'rm_10', 'rm_10_next', 'rm_11', 'rm_12', 'rm_10_mine', 'rm_x')
   const group = { name: MAIN, version: 11, projections: [] }
   const users = await Promise.all(
@@ -58,7 +61,10 @@ test('read models of an older version go when the last process that uses them ha
   assert.equal(await schemas(sql), ['rm_10_mine', 'rm_11', 'rm_12', 'rm_x'], 'no newer ones, and nothing else')
 })
 
-test('read models of a group that is not kept any more go when no process uses them', async ({ sql, database }) => {
+test('read models of a group that no longer exists are dropped when no process uses them', async ({
+  sql,
+  database,
+}) => {
   await make(
     sql,
     'rm_1',
@@ -79,7 +85,7 @@ test('read models of a group that is not kept any more go when no process uses t
   assert.equal(await schemas(sql), ['rm_1', 'rm_list_1', 'rm_shelf_life_1'])
 })
 
-test('a service drops what the version before it has left behind', async ({ sql, database }) => {
+test('a service drops those of the previous version', async ({ sql, database }) => {
   await make(sql, 'rm_0')
   const engine = openEngine(database.url)
   try {
@@ -90,7 +96,7 @@ test('a service drops what the version before it has left behind', async ({ sql,
   }
 })
 
-test('a service that is never idle drops it, too', async ({ sql, database }) => {
+test('a service that is never idle does, too', async ({ sql, database }) => {
   await make(sql, 'rm_0')
   const engine = openEngine(database.url, {
     // A follower that finds new events each time it looks is never told that there are none.
@@ -121,7 +127,7 @@ test('a reader of an older version is not waited for', async ({ sql, database })
   assert.equal(await dropUnused(sql, { name: MAIN, version: 1, projections: [] }), ['rm_0'])
 })
 
-test('a projector says itself that it uses its read models', async ({ sql, database }) => {
+test('a runner declares that it uses its read models', async ({ sql, database }) => {
   const engine = openEngine(database.url)
   try {
     while (engine.runner.state().is !== 'running') await setTimeout(5)
@@ -132,7 +138,7 @@ test('a projector says itself that it uses its read models', async ({ sql, datab
   }
 })
 
-test('a node says that it uses its read models for as long as it runs', async ({ sql, database }) => {
+test('a node declares that it uses its read models for as long as it runs', async ({ sql, database }) => {
   const isUsed = async () => {
     const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses ${schema}')) as free`)
     if (rows[0].free) await sql.query('select pg_advisory_unlock_all()')

@@ -32,7 +32,7 @@ test('a reset ends the waits for positions up to it', async () => {
   await waiting[2]
 })
 
-test('a reset may go back', async () => {
+test('a reset may go backwards', async () => {
   const watermark = newWatermark()
   watermark.advance(8n)
   watermark.reset(5n)

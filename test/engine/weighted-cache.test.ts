@@ -5,7 +5,7 @@ import { newWeightedCache } from '../../src/engine/weighted-cache.ts'
 const held = (memory: { get(key: string): number | undefined }) =>
   ['a', 'b', 'c'].filter((key) => memory.get(key) !== undefined)
 
-test('the values that were set longest ago are evicted when all together are too heavy', () => {
+test('when the total size is exceeded, the values set longest ago are evicted', () => {
   const memory = newWeightedCache<number>(10, (weight) => weight)
   memory.set('a', 4)
   memory.set('b', 4)
@@ -15,7 +15,7 @@ test('the values that were set longest ago are evicted when all together are too
   assert.equal(held(memory), ['a', 'c'], 'a was set again after b')
 })
 
-test('a value that is too heavy by itself is not held, and evicts no other', () => {
+test('a value larger than the maximum is not cached, and evicts no other', () => {
   const memory = newWeightedCache<number>(10, (weight) => weight)
   memory.set('a', 4)
   memory.set('b', 5)

@@ -18,7 +18,7 @@ import { trimTrace } from '../../src/trace/state-size.ts'
 import { toUpsert } from '../../src/trace/messages/message.ts'
 import { identities, users } from '../../src/user/decide.ts'
 
-const test = suite('engine: what states weigh')
+const test = suite('engine: the estimated size of states')
 
 /** A state as one that came out of the log: with texts of its own. */
 const fold = <State, Event extends DomainEvent>(kind: StreamKind<State, Event>, events: readonly Event[]): State =>
@@ -138,7 +138,7 @@ const used = () => {
 }
 
 for (const [what, [kind, count, make]] of Object.entries(states)) {
-  test(`${what} weighs about what it takes in memory`, () => {
+  test(`${what} takes about its estimated size in memory`, () => {
     const before = used()
     const held = new Map(times(count, () => [randomUUID(), { state: make() }]))
     const taken = (used() - before) / count
@@ -147,7 +147,7 @@ for (const [what, [kind, count, make]] of Object.entries(states)) {
   })
 }
 
-test('memory holds no more large states than its budget allows', async () => {
+test('the cache holds no more large states than its budget allows', async () => {
   const budget = 8 * 1024 * 1024
   const transactor = newTransactor({
     kind: namespaces,

@@ -27,19 +27,19 @@ const world = (refuses = false) => {
   return { steps, write, transactor: { transact } as never }
 }
 
-test('a write is asked for, decided, and answered once it can be seen', async () => {
+test('a write is decided, and answered once it can be read', async () => {
   const { steps, write, transactor } = world()
   const command = { decide: () => [], answer: (state: unknown) => `${String(state)} after` }
   assert.is(await write(transactor, 'id', command, {}), 'state after')
   assert.equal(steps, ['asked', 'decided', 'visible'])
 })
 
-test('a write without an answer gives none', async () => {
+test('a write without a result answers with none', async () => {
   const { write, transactor } = world()
   assert.is(await write(transactor, 'id', { decide: () => [] }, {}), undefined)
 })
 
-test('a write that must not be taken decides nothing', async () => {
+test('a write that is not authorized decides nothing', async () => {
   const { steps, write, transactor } = world(true)
   const failed = await write(transactor, 'id', { decide: () => [] }, {}).catch((error: unknown) => error)
   assert.instance(failed, Unavailable)
@@ -48,14 +48,14 @@ test('a write that must not be taken decides nothing', async () => {
 
 const refusing = (error: Rejected) => ({ transact: () => Promise.reject(error) }) as never
 
-test('a refusal is answered once what it rests on can be seen', async () => {
+test('a refusal is answered once the events behind it can be read', async () => {
   const { steps, write } = world()
   const refusal = Object.assign(new Rejected('not_found'), { position: 7n })
   assert.is(await write(refusing(refusal), 'id', { decide: () => [] }, {}).catch((error: unknown) => error), refusal)
   assert.equal(steps, ['asked', 'visible'])
 })
 
-test('a refusal whose reason cannot be seen in time is none yet, and has stored nothing', async () => {
+test('a refusal whose events cannot be read in time becomes a timeout, and has stored nothing', async () => {
   const visible = () => Promise.reject(new Unavailable('the read models are behind', true))
   const write = newWrite({ assertWritable: () => {}, visible })
   const refusal = Object.assign(new Rejected('not_found'), { position: 7n })

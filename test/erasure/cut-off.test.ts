@@ -8,7 +8,7 @@ import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 import { eventsOf, notedIn, signIn } from './support.ts'
 
-const test = suite('erasure: cut off')
+const test = suite('erasure: interrupted')
 
 const MESSAGES = 3_000
 const BATCH = 200
@@ -76,7 +76,7 @@ const cutOff = async (database: Database, { keeps }: { keeps: number }) => {
 const untilErased = (app: App, database: Database, id: string) =>
   until(async () => (await notedIn(database)).length === 0 && `${await eventsOf(app, id)}` === 'TraceDeleted')
 
-test('an erasure that is cut off leaves the beginning of the stream, which new read models are built from', async () => {
+test('keeps the events that new read models are built from', async () => {
   const database = await freshDatabase()
   const { id, token, allowDeletion } = await cutOff(database, { keeps: 500 })
   const left = await revisionsOf(database, id)
@@ -104,7 +104,7 @@ test('an erasure that is cut off leaves the beginning of the stream, which new r
   }
 })
 
-test('a stream that an older version has cut off at its beginning is erased, and leaves quarantine by itself', async () => {
+test('erases a stream that an older version truncated at its beginning, which leaves quarantine by itself', async () => {
   const database = await freshDatabase()
   const { id, token, allowDeletion } = await cutOff(database, { keeps: 1_000_000 })
   await allowDeletion()

@@ -13,7 +13,7 @@ import { type Noted, eventsOf, notedIn, signIn, writeTrace } from './support.ts'
 
 type Scene = { database: Database; app: App; token: string; other: pg.Client; id: string }
 
-const test = suite<Scene>('erasure: other read models than those in use,')
+const test = suite<Scene>('erasure: read models in other schemas,')
 test.before.each(async (scene) => {
   scene.database = await freshDatabase()
   scene.app = await openApp(scene.database.url)
@@ -70,7 +70,7 @@ const assertWaitsFor = async (scene: Scene, schema: string) => {
   assert.ok((await told(scene.database)).includes(schema))
 }
 
-test('that a reader keeps after they were replaced are waited for', async (scene) => {
+test('which a reader keeps after they were replaced, are waited for', async (scene) => {
   const { other } = scene
   await write(scene)
   await other.query(`begin; select from ${schemaOf(mainGroup)}.messages`)
@@ -81,7 +81,7 @@ test('that a reader keeps after they were replaced are waited for', async (scene
   await assertDone(scene)
 })
 
-test('that a killed rebuild or replay has left are dropped first', async (scene) => {
+test('which a killed rebuild or replay has left, are dropped first', async (scene) => {
   const { database } = scene
   await write(scene)
   const killed = withReplica(rebuildOf(scene), () => Promise.reject(new Error('killed')))
@@ -91,7 +91,7 @@ test('that a killed rebuild or replay has left are dropped first', async (scene)
   await assertDone(scene)
 })
 
-test('that a replay builds are waited for', async (scene) => {
+test('which a replay builds, are waited for', async (scene) => {
   await write(scene)
   await withReplica(rebuildOf(scene), async () => {
     await remove(scene)
@@ -100,7 +100,7 @@ test('that a replay builds are waited for', async (scene) => {
   await assertDone(scene)
 })
 
-test('of an older version are waited for while a process uses them, and dropped then', async (scene) => {
+test('of an older version, are waited for while a process uses them, and dropped then', async (scene) => {
   const { other, database } = scene
   await other.query(`create schema ${OLDER}; create table ${OLDER}.messages as select '${SECRET}'::text as text`)
   await holdUseLock(other, OLDER)

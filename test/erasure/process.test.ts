@@ -108,7 +108,7 @@ test('wherever the service is stopped, the next one completes the erasure', asyn
   }
 })
 
-test('a trace that is created again right after its deletion stays', async ({ app, database, token }) => {
+test('a trace created again right after its deletion stays', async ({ app, database, token }) => {
   for (let round = 0; round < 10; round++) {
     const old = `${SECRET} ${round}`
     await tell(app, token, 't', old)
@@ -124,7 +124,7 @@ test('a trace that is created again right after its deletion stays', async ({ ap
   }
 })
 
-test('rows that cannot be erased yet hold up no other trace, and do not show in a new trace of the same name', async (scene) => {
+test('rows that cannot be erased yet delay no other trace, and do not show in a new trace of the same name', async (scene) => {
   const { app, database, token } = scene
   const { call } = app
   await tell(app, token, 't')

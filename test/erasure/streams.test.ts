@@ -54,7 +54,7 @@ const deleted = async ({ app, token }: Scene, trace: string): Promise<string> =>
 
 const isErased = async ({ app }: Scene, id: string) => `${await eventsOf(app, id)}` === 'TraceDeleted'
 
-test('a stream that cannot be truncated holds up no other, and is tried again', async (scene) => {
+test('a stream that cannot be truncated delays no other, and is tried again', async (scene) => {
   const [bad, good, later] = [await deleted(scene, 'bad'), await deleted(scene, 'good'), 'later']
   const { log } = scene.app.service
   let broken = true
@@ -108,7 +108,7 @@ test('nothing is erased from the log before all groups of read models have appli
 
 const readers = 'select position from tracebook.processes where name = $1'
 
-test('a log that has lost events that were read is followed from its beginning', async (scene) => {
+test('a log that has lost events already read is followed from its beginning', async (scene) => {
   const { database, app, token } = scene
   const first = start(scene)
   const one = await deleted(scene, 'one')

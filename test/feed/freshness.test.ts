@@ -42,7 +42,7 @@ const write = async (node: App, seed: number) => {
   }
 }
 
-test('however many write and read, an answered write is in the feed, or out of it', async () => {
+test('under concurrent writes and reads, the feed shows what was answered', async () => {
   let isOver = false
   const readers = nodes.flatMap((node) =>
     [1, 10, 1_000].map(async (limit) => {

@@ -62,7 +62,7 @@ const deadEntries = async () => {
   return nodesOf(plan!).reduce((sum, node) => sum + (node['Heap Fetches'] ?? 0), 0)
 }
 
-test('does not read traces that were deleted before a vacuum, be they many or few', async () => {
+test('does not read traces that were deleted before a vacuum, whether many or few', async () => {
   for (const [kept, deleted] of [
     [COUNT, 300],
     [1_000, COUNT - 1_300],

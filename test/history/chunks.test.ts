@@ -6,7 +6,7 @@ import { startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
 import { dataOf, newAsk, okText, signIn } from './support.ts'
 
-const test = suite('history: events in chunks')
+const test = suite('history: events stored in chunks')
 
 const [database, double] = [await freshDatabase(), await startDouble()]
 const url = new URL(double.url)
@@ -19,7 +19,7 @@ test.after(async () => {
   await database.drop()
 })
 
-test('every revision of an append is of that append, also one of a chunk of its first event', async () => {
+test('every revision within an append belongs to it, also that of a chunk of its first event', async () => {
   const trace = `/v1/traces/${randomUUID()}`
   const titles = ['a'.repeat(2_000), 'b'.repeat(2_000)]
   const ends: number[] = []

@@ -3,12 +3,12 @@ import * as assert from 'uvu/assert'
 import { newPastMemo } from '../../src/history/past-memo.ts'
 import { dataOf, okText, openHistory } from './support.ts'
 
-const test = suite('history: what is remembered of the past')
+const test = suite('history: the cache of past states')
 
 const { node, ask, close } = await openHistory()
 test.after(close)
 
-test('a trace that was folded with much work is forgotten with its deletion', async () => {
+test('a trace whose past took much work is forgotten when it is deleted', async () => {
   const url = '/v1/traces/much-work'
   const { trace } = await dataOf<{ trace: { id: string } }>(ask('PUT', url, '{"title":"first"}'))
   const rename = { type: 'TraceUpdated', data: { patch: [{ op: 'replace', path: '/title', value: 'again' }] } } as const
@@ -25,7 +25,7 @@ const [id, other] = ['a', 'b']
 const ordinals = Int32Array.of(1)
 const deletion = (revision: bigint) => ({ type: 'TraceDeleted', streamId: id, revision })
 
-test('what is made while its trace is deleted is not kept; that of other traces and of its successor is', () => {
+test('a result computed while its trace is deleted is not cached; results of other traces and of its successor are', () => {
   const memo = newPastMemo()
   const [late, next, ofOther] = [
     { id, incarnation: 0n, revision: 3n },
@@ -41,7 +41,7 @@ test('what is made while its trace is deleted is not kept; that of other traces 
   assert.equal([next!.get(), ofOther!.get()], [undefined, ordinals])
 })
 
-test('what was begun before all was cleared is not kept', () => {
+test('a result begun before the cache was cleared is not cached', () => {
   const memo = newPastMemo()
   const moment = { id, incarnation: 0n, revision: 3n }
   const begun = memo.of(moment).sortedOrdinals
@@ -53,7 +53,7 @@ test('what was begun before all was cleared is not kept', () => {
   assert.equal(anew.get(), ordinals)
 })
 
-test('values that hold nothing do not pile up', () => {
+test('empty entries are removed', () => {
   const memo = newPastMemo()
   const remembered = Array.from({ length: 20_000 }, (_, i) => memo.of({ id, incarnation: 0n, revision: BigInt(i) }))
   for (const { sortedOrdinals } of remembered) sortedOrdinals.set(new Int32Array())

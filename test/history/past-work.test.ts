@@ -9,7 +9,7 @@ import type { HistoryServices } from '../../src/history/services.ts'
 import type { MessageListRow } from '../../src/trace/messages/queries.ts'
 import { dataOf, okText, openHistory } from './support.ts'
 
-const test = suite('history: how much work the past is')
+const test = suite('history: the work of reading the past')
 
 const { node, user, ask, close } = await openHistory()
 test.after(close)
@@ -43,7 +43,7 @@ const newTrace = async () => {
 
 const RENAMES = 3_500
 
-test('a trace with very many changes of its own is folded a page at a time, and once', async () => {
+test('a trace with very many changes of its own is read a page at a time, each change once', async () => {
   const { externalId, url, id } = await newTrace()
   const rename = (title: string) => ({
     type: 'TraceUpdated' as const,
@@ -82,7 +82,7 @@ for (const [name, field] of [
   ['moved', 'order'],
   ['changed', 'textContent'],
 ] as const)
-  test(`the order of a list whose messages were ${name} since is made once for all of its pages`, async () => {
+  test(`the order of a list whose messages were ${name} since is computed once for all of its pages`, async () => {
     const { externalId, url } = await newTrace()
     const upload = async (change: (i: number) => object) => {
       for (let from = 0; from < COUNT; from += 200) {

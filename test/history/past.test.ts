@@ -147,7 +147,7 @@ const checkDifference = async (url: string, before: Snapshot, after: Snapshot) =
   }
 }
 
-test('every revision shows what the API answered then, byte by byte, and a difference turns one into another', async () => {
+test('every revision shows what the API answered then, byte by byte, and a difference turns one into the other', async () => {
   const property = fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
     const { url, take, present } = await newTrace()
     let snapshots = [await present()]
@@ -213,7 +213,7 @@ const sent = async (url: string, messages: readonly object[]) => {
     await okText(ask('POST', `${url}/messages/batch`, JSON.stringify({ messages: messages.slice(at, at + 200) })))
 }
 
-test('a long list shows what was, whatever was added, changed and moved since', async () => {
+test('a long list shows its past, whatever was added, changed and moved since', async () => {
   const { url, present } = await newTrace()
   const count = 1_500
   await sent(
@@ -236,7 +236,7 @@ test('a long list shows what was, whatever was added, changed and moved since', 
   )
 })
 
-test('what is asked wrongly is refused, what is not there is not found', async () => {
+test('invalid questions are refused, and missing things are not found', async () => {
   const { url, present } = await newTrace()
   const { revision, at } = await present()
   const status = async (query: string) => (await ask('GET', `${url}${query}`)).status

@@ -19,7 +19,7 @@ test.after(async () => {
 type Invite = { code: string; email?: string }
 type One = { event: { type: string; data: Invite } }
 
-test('single events are exact, for admins only, who see invites whole in their list anyway; timelines are not', async () => {
+test('single events are exact, for admins only, who see whole invites in their list anyway; timelines hide secrets', async () => {
   const [ada, bob] = [await signIn(node), await signIn(node)]
   const [ask, asBob] = [newAsk(node, ada.token), newAsk(node, bob.token)]
   const slug = `team-${randomUUID().slice(0, 8)}`
@@ -43,7 +43,7 @@ test('single events are exact, for admins only, who see invites whole in their l
     assert.is((await asBob('GET', `${url}/${path}`)).status, 403, path)
 })
 
-test('no event of a namespace or a trace holds more of that kind than an invite does', () => {
+test('no event of a namespace or a trace holds more secrets than an invite does', () => {
   const holding = [...NamespaceEvent.options, ...TraceEvent.options].flatMap(({ shape }) =>
     Object.keys(shape.data.shape)
       .filter((name) => /e-?mail|token|device|login/i.test(name))

@@ -10,7 +10,7 @@ import { freshDatabase } from '../support/database.ts'
 import { type Plan, mostRows } from '../support/filled-read-models.ts'
 import { openApp } from '../support/open-app.ts'
 
-const test = suite('history: plans of the timeline')
+const test = suite('history: query plans of the timeline')
 
 const COUNT = 100_000
 const FIRST_AT = Date.UTC(2026, 0, 1)
@@ -83,7 +83,7 @@ const spans = {
 
 for (const order of ['asc', 'desc'] as const)
   for (const [name, span] of Object.entries(spans))
-    test(`a span of time ${name} is found by an index, and read to its end: ${order}`, async () => {
+    test(`a period ${name} is found by an index, and read to its end: ${order}`, async () => {
       const all = (
         await connection.query<EntryRow>(
           `select position, at from entries where namespace_id = $1 and at >= $2 and at < $3 order by position ${order}`,

@@ -52,7 +52,7 @@ const texts = async (url: string, query = '') =>
   (await dataOf<List>(ask('GET', `${url}/events${query}`))).events.map(({ text }) => text)
 const home = `/v1/namespaces/${ada.namespaceSlug}`
 
-test('every entry is a sentence with the names of now', async () => {
+test('every entry is a sentence with the current names', async () => {
   await okText(ask('PATCH', '/v1/user', '{"displayName":"Ada"}'))
   const { url } = await newTrace('{"title":"First"}')
   await batch(url, message(1), message(2), message(3))
@@ -73,7 +73,7 @@ test('every entry is a sentence with the names of now', async () => {
   ])
 })
 
-test('the life of a namespace is told', async () => {
+test('the life of a namespace is shown', async () => {
   const bob = await signIn(node)
   const asBob = newAsk(node, bob.token)
   const slug = `team-${randomUUID().slice(0, 8)}`
@@ -100,7 +100,7 @@ test('the life of a namespace is told', async () => {
   ])
 })
 
-test('filters leave out, cursors go on, what is none is refused', async () => {
+test('filters and cursors work, and invalid ones are refused', async () => {
   const { url, externalId } = await newTrace()
   for (let i = 0; i < 5; i++) await batch(url, message(i))
   await okText(ask('PATCH', url, '{"title":"2"}'))
@@ -149,7 +149,7 @@ test('filters leave out, cursors go on, what is none is refused', async () => {
   assert.equal(await texts(home, '?trace=never-heard-of'), [])
 })
 
-test('requests that share an append have entries of their own', async () => {
+test('requests that share an append have separate entries', async () => {
   const { url } = await newTrace()
   await Promise.all(
     Array.from({ length: 12 }, (_, i) => batch(url, message(2 * i), message(2 * i + 1), message(2 * i + 1, 'again'))),
@@ -164,7 +164,7 @@ test('requests that share an append have entries of their own', async () => {
 const deletionsOf = async (externalId: string) =>
   (await dataOf<List>(ask('GET', `${home}/events?order=asc&trace=${externalId}`))).events
 
-test('of a trace that was deleted again and again its deletions are left, each with what it was', async () => {
+test('of a trace that was deleted repeatedly the deletions are left, each with its title of then', async () => {
   const { url, externalId } = await newTrace()
   for (let life = 1; life <= 3; life++) {
     await batch(url, ...Array.from({ length: life }, (_, i) => message(i)))
@@ -189,7 +189,7 @@ test('of a trace that was deleted again and again its deletions are left, each w
 
 const lockOfRunner = locks.swap(schemaOf(timelineGroup))
 
-test('while the timeline lags nothing of a deleted trace is shown, nothing else waits, and what needs it says so', async () => {
+test('while the timeline lags, deleted traces are hidden, the rest is shown, and requests that need it get an error', async () => {
   const { url, externalId } = await newTrace('{"title":"secret"}')
   await batch(url, message(1))
   const revision = (await dataOf<List>(ask('GET', `${url}/events`))).events.at(-1)!.revision
@@ -247,7 +247,7 @@ test('nothing of a deleted trace is left in the tables of the timeline', async (
 
 const act = fc.record({ on: fc.nat(3), does: fc.constantFrom('write', 'write', 'delete', 'rename') })
 
-test('whatever was deleted, a rebuild ends in the same timeline, and pages go on as if there had been none', async () => {
+test('whatever was deleted, a rebuild ends in the same timeline, and cursors stay valid', async () => {
   const schema = schemaOf(timelineGroup)
   const { log, codec } = node.service
   const entries = async (query: string) => await dataOf<List>(ask('GET', `${home}/events?${query}`))
@@ -274,7 +274,7 @@ test('whatever was deleted, a rebuild ends in the same timeline, and pages go on
   await fc.assert(property, { numRuns: 3 })
 })
 
-test('a list of the past is cut off when its trace is deleted', async () => {
+test('a list of the past ends when its trace is deleted', async () => {
   const { url } = await newTrace()
   const textContent = 'x'.repeat(80 * 1_024)
   await batch(url, ...Array.from({ length: 128 }, (_, i) => message(i, textContent)))

@@ -15,7 +15,7 @@ test('a wait ends with the next change, and at once when the count has changed a
   assert.not(version.isAwaited())
 })
 
-test('a wait ends without a change at its timeout or with its signal, and leaves no listener', async () => {
+test('a wait ends at its timeout or with its signal, and leaves no listener', async () => {
   const version = newChangeCounter()
   const stop = new AbortController()
   const aborted = version.changed(version.count(), LONG_MS, stop.signal)

@@ -89,7 +89,7 @@ const copied = async (direction: 'to EventStoreDB' | 'to Postgres') => {
 const EMPTY = new Set(['leftovers', 'quarantine'])
 
 for (const direction of ['to EventStoreDB', 'to Postgres'] as const) {
-  test(`${direction}: the read models are the same, the answers too, and writes go on`, async () => {
+  test(`${direction}: read models and answers are the same, and writes go on`, async () => {
     const { first, second, told, answers, target } = await copied(direction)
     for (const { url } of [first, second]) await sweepAll(url)
     const [expected, found] = await Promise.all(

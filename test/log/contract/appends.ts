@@ -48,7 +48,7 @@ export const appends = (test: Test<World>): void => {
     assert.instance(await errorOf(log.append(aStream(), 'none', [])), RangeError)
   })
 
-  test('another revision than the expected one is a conflict that names it', async ({ log, other }) => {
+  test('an unexpected revision is a conflict that names the current one', async ({ log, other }) => {
     const stream = aStream()
     const missing = (await errorOf(log.append(stream, 0n, numbered(1)))) as WrongRevision
     assert.instance(missing, WrongRevision)
@@ -62,7 +62,9 @@ export const appends = (test: Test<World>): void => {
     assert.is((await all(log.read(stream))).length, 3)
   })
 
-  test('appends to one stream, each with the revision the last will leave, pass in their order', async ({ log }) => {
+  test('concurrent appends to one stream, each expecting the revision of the one before, succeed in their order', async ({
+    log,
+  }) => {
     const stream = aStream()
     const chain = Array.from({ length: 100 }, (_, i) =>
       log.append(stream, i === 0 ? 'none' : BigInt(i - 1), numbered(1, i)),
@@ -91,7 +93,7 @@ export const appends = (test: Test<World>): void => {
     await Promise.all(races)
   })
 
-  test('what a conflict names can be read at once', async ({ log, other }) => {
+  test('the events behind a conflict can be read at once', async ({ log, other }) => {
     const race = async () => {
       const stream = aStream()
       let revision: ExpectedRevision = 'none'
@@ -104,7 +106,7 @@ export const appends = (test: Test<World>): void => {
     await Promise.all(Array.from({ length: 5 }, race))
   })
 
-  test('an event that cannot be stored fails alone, and whole', async ({ log }) => {
+  test('an append with an event that cannot be stored fails alone, and as a whole', async ({ log }) => {
     const bad = { ...anAppend('{}')[0]!, data: undefined as unknown as string } satisfies NewEvent
     const [badStream, ...streams] = Array.from({ length: 20 }, () => aStream())
     const good = streams.map((stream) => log.append(stream, 'none', numbered(2)))

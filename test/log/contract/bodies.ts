@@ -29,7 +29,7 @@ const large = () => {
 
 export const bodies = (test: Test<World>): void => {
   for (const [what, data] of Object.entries(odd))
-    test(`a body is kept to the letter: ${what}`, async ({ log, other }) => {
+    test(`a body comes back unchanged: ${what}`, async ({ log, other }) => {
       const prefix = aStream()
       const after = await log.head()
       const [event] = anAppend(data)
@@ -44,7 +44,7 @@ export const bodies = (test: Test<World>): void => {
       }
     })
 
-  test('a body of 16 MiB is kept to the letter, among small ones', async ({ log, other }) => {
+  test('a body of 16 MiB comes back unchanged, among small ones', async ({ log, other }) => {
     const stream = aStream()
     const after = await log.head()
     const data = large()

@@ -52,7 +52,7 @@ const assertOrdered = (events: readonly RecordedEvent[]) => {
 }
 
 export const concurrency = (test: Test<World>): void => {
-  test('many processes write at once, and all who follow them live see the one order', async (world) => {
+  test('many processes write at once, and all live followers see the same order', async (world) => {
     const prefix = aStream()
     const after = await world.log.head()
     const follow = (log: World['log']) => followPrefix(log, prefix, { after, count: EVENTS })

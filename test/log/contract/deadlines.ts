@@ -21,7 +21,7 @@ const sendLate = async (log: EventLog, stream: string, hold: NonNullable<World['
 }
 
 export const deadlines = (test: Test<World>): void => {
-  test('an append with a time of its own is stored until then', async ({ log }) => {
+  test('an append with a deadline is stored before it', async ({ log }) => {
     const stream = aStream()
     const events = numbered(2)
     const first = await log.append(stream, 'none', events, performance.now() + 60_000)
@@ -30,7 +30,7 @@ export const deadlines = (test: Test<World>): void => {
     assert.is((await all(log.read(stream))).length, 2)
   })
 
-  test('one whose time is over is not stored', async ({ log }) => {
+  test('an append whose deadline has passed is not stored', async ({ log }) => {
     const stream = aStream()
     const error = await errorOf(log.append(stream, 'none', numbered(1), performance.now() - 1))
     assert.instance(error, LogUnavailable)
@@ -38,7 +38,7 @@ export const deadlines = (test: Test<World>): void => {
     assert.is((await all(log.read(stream))).length, 2)
   })
 
-  test('one that the server has, but gets to after its time, is not stored any more', async ({ log, hold }) => {
+  test('an append that the server processes after the deadline is not stored', async ({ log, hold }) => {
     if (!hold) return
     const stream = aStream()
     await log.append(stream, 'none', numbered(1))
@@ -48,7 +48,7 @@ export const deadlines = (test: Test<World>): void => {
     assert.is((await all(log.read(stream))).length, 2)
   })
 
-  test('others wait as long as ever beside one whose time is over', async ({ log, hold }) => {
+  test('an expired append does not shorten the wait of others', async ({ log, hold }) => {
     if (!hold) return
     const others: Promise<unknown>[] = []
     await sendLate(log, aStream(), hold, () => {

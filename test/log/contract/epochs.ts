@@ -26,7 +26,7 @@ const changesOf = (log: EventLog): LogIdentity[] => {
 }
 
 export const epochs = (test: Test<World>): void => {
-  test('another epoch is begun once, and noticed by every process without any fault', async ({ open }) => {
+  test('a new epoch is begun once, and every process notices it without an error', async ({ open }) => {
     const logs = [open(), open(), open()]
     const stream = aStream()
     await logs[0]!.append(stream, 'none', numbered(2))

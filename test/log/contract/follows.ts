@@ -37,7 +37,7 @@ const toEnd = async (batches: AsyncIterable<Batch>): Promise<RecordedEvent[]> =>
 const nextOf = async (batches: AsyncIterator<Batch>) => (await batches.next()).value as Batch
 
 export const follows = (test: Test<World>): void => {
-  test('whoever follows while others write misses nothing and sees the order of the log', async ({ log, other }) => {
+  test('a follower during writes misses nothing and sees the order of the log', async ({ log, other }) => {
     const prefix = aStream()
     const start = await log.head()
     const [count, ...seen] = await Promise.all([
@@ -50,7 +50,7 @@ export const follows = (test: Test<World>): void => {
     for (const events of seen) assert.equal(events.map(essence), stored)
   })
 
-  test('a follower starts where it is told to', async ({ log, other }) => {
+  test('a follower starts at the given position', async ({ log, other }) => {
     const prefix = aStream()
     await log.append(`${prefix}-a`, 'none', numbered(3))
     await log.append(`${prefix}-b`, 'none', numbered(3))
@@ -62,7 +62,7 @@ export const follows = (test: Test<World>): void => {
     }
   })
 
-  test('an adapter alone starts in the middle of an append', async ({ openBare }) => {
+  test('a follower can start in the middle of an append', async ({ openBare }) => {
     const [bare, other] = [openBare(), openBare()]
     const stream = aStream()
     await bare.append(stream, 'none', numbered(5))
@@ -84,7 +84,7 @@ export const follows = (test: Test<World>): void => {
     }
   })
 
-  test('`through` grows, and nothing up to it comes later', async ({ log }) => {
+  test('no event at or before `through` comes later', async ({ log }) => {
     const prefix = aStream()
     const after = await log.head()
     const stop = new AbortController()
@@ -100,7 +100,7 @@ export const follows = (test: Test<World>): void => {
     assert.is(await writing, total)
   })
 
-  test('a follower of a log where nothing happens is told so', async ({ log }) => {
+  test('a follower learns that nothing has happened', async ({ log }) => {
     const after = await log.head()
     const stop = new AbortController()
     let silent = 0
@@ -121,14 +121,14 @@ export const follows = (test: Test<World>): void => {
     }
   })
 
-  test('a log that is closed ends its followers', async ({ log, open }) => {
+  test('closing a log ends its followers', async ({ log, open }) => {
     const closing = open()
     const ended = toEnd(closing.follow({ after: await log.head(), signal: new AbortController().signal }))
     await closing.close()
     assert.equal(await ended, [])
   })
 
-  test('a follower that does not pull is not overrun, and gets everything afterwards', async ({ log, other }) => {
+  test('a slow follower is not overrun, and gets everything afterwards', async ({ log, other }) => {
     const prefix = aStream()
     const after = await log.head()
     const stop = new AbortController()

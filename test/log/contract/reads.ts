@@ -7,7 +7,7 @@ import type { World } from '../support/world.ts'
 const LONG = 2_300
 
 export const reads = (test: Test<World>): void => {
-  test('a stream is read both ways, from and up to anywhere', async ({ log, other }) => {
+  test('a stream is read in both directions, from and to any revision', async ({ log, other }) => {
     const stream = aStream()
     await log.append(stream, 'none', numbered(4))
     await log.append(stream, 3n, numbered(6, 4))
@@ -38,7 +38,7 @@ export const reads = (test: Test<World>): void => {
     assert.equal(await read(other, 3n, 4n, 7n, 39n), ['{"n":7}', '{"n":39}'])
   })
 
-  test('the last event of a stream is known at once, to every process, and held at its place', async ({
+  test('the last event of a stream is known at once, to every process, and is found at its position', async ({
     log,
     other,
   }) => {
@@ -90,7 +90,7 @@ export const reads = (test: Test<World>): void => {
     assert.equal(await all(log.readAll({ after: await log.head() })), [])
   })
 
-  test('nothing stands behind the head, for every process', async ({ log, other }) => {
+  test('there are no events after the head, in any process', async ({ log, other }) => {
     const { position } = await log.append(aStream(), 'none', numbered(2))
     for (const each of [log, other]) {
       const head = await each.head()
@@ -99,7 +99,7 @@ export const reads = (test: Test<World>): void => {
     }
   })
 
-  test('a read that is left early leaves nothing behind', async ({ log }) => {
+  test('a read that is abandoned early leaves nothing behind', async ({ log }) => {
     const stream = aStream()
     const after = await log.head() // a server may hold much that is not ours
     await log.append(stream, 'none', numbered(50))

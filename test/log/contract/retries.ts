@@ -5,7 +5,7 @@ import { aStream, all, anAppend, bodies, errorOf, essence, followPrefix, numbere
 import type { World } from '../support/world.ts'
 
 export const retries = (test: Test<World>): void => {
-  test('the same append again answers as the first time and stores nothing', async ({ log, other }) => {
+  test('a repeated append gets the same answer and stores nothing', async ({ log, other }) => {
     for (const before of [0, 2]) {
       const stream = aStream()
       if (before > 0) await log.append(stream, 'none', numbered(before))
@@ -20,7 +20,7 @@ export const retries = (test: Test<World>): void => {
     }
   })
 
-  test('the same append many times at once is stored once', async ({ log, other }) => {
+  test('an append that is made many times at once is stored once', async ({ log, other }) => {
     const stream = aStream()
     const events = numbered(2)
     const answers = await Promise.all([log, other, log, other].map((each) => each.append(stream, 'none', events)))
@@ -28,7 +28,7 @@ export const retries = (test: Test<World>): void => {
     assert.is((await all(log.read(stream))).length, 2)
   })
 
-  test('the first events of an append alone are a repetition too', async ({ log }) => {
+  test('an append of only the first events counts as a repetition too', async ({ log }) => {
     const stream = aStream()
     const events = numbered(3)
     await log.append(stream, 'none', events)
@@ -36,7 +36,7 @@ export const retries = (test: Test<World>): void => {
     assert.is((await all(log.read(stream))).length, 3)
   })
 
-  test('only the same ids are a repetition', async ({ log }) => {
+  test('only an append with the same ids is a repetition', async ({ log }) => {
     const stream = aStream()
     const events = numbered(2)
     await log.append(stream, 'none', events)
@@ -61,7 +61,7 @@ export const retries = (test: Test<World>): void => {
     assert.instance(await errorOf(log.append(stream, 'none', events)), WrongRevision)
   })
 
-  test('what was stored first stays, for followers in the same process as well', async ({ log, other }) => {
+  test('the first text stored stays, also for followers in the same process', async ({ log, other }) => {
     const prefix = aStream()
     const after = await log.head()
     const events = anAppend('{"said":"first"}')

@@ -28,7 +28,7 @@ const writeMixed = async ({ log, bare }: Small, stream: string) => {
 }
 
 export const segmentReads = (test: Test<World>): void => {
-  test('a read starts and ends anywhere in the segments', async (world) => {
+  test('a read may start and end anywhere within segments', async (world) => {
     const stream = aStream()
     const small = openSmall(world)
     const { log, bare } = small
@@ -56,7 +56,7 @@ export const segmentReads = (test: Test<World>): void => {
     }
   })
 
-  test('whoever starts in the middle of an append gets the whole of it, and never one twice', async (world) => {
+  test('a reader that starts in the middle of an append gets all of it, and nothing twice', async (world) => {
     const stream = aStream()
     const small = openSmall(world)
     const { log, bare } = small
@@ -72,7 +72,7 @@ export const segmentReads = (test: Test<World>): void => {
     }
   })
 
-  test('a truncation anywhere takes whole events, and never the last', async (world) => {
+  test('a truncation anywhere removes whole events, and never the last', async (world) => {
     const small = openSmall(world)
     const { log } = small
     for (let before = 0n; before <= 36n; before += 3n) {
@@ -88,7 +88,7 @@ export const segmentReads = (test: Test<World>): void => {
     }
   })
 
-  test('any appends under any limit read back as they were written', async ({ openBare }) => {
+  test('appends of any size, with any segment limit, are read as they were written', async ({ openBare }) => {
     const sizes = fc.array(fc.array(fc.nat(900), { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 })
     const [mine, theirs] = [openBare(), openBare()]
     const property = async (limit: number, appends: number[][]) => {

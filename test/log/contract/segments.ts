@@ -66,7 +66,7 @@ export const segments = (test: Test<World>): void => {
     }
   })
 
-  test('an event that is stored in chunks is held where it ends', async ({ open }) => {
+  test('an event that is stored in chunks is found at the position where it ends', async ({ open }) => {
     const log = open({ maxAppendBytes })
     const [stream, events] = [aStream(), anAppend(`"${'x'.repeat(3 * maxAppendBytes)}"`)]
     const { position } = await log.append(stream, 'none', events)
@@ -92,7 +92,7 @@ export const segments = (test: Test<World>): void => {
     await writing
   })
 
-  test('what a crash has left behind is invisible, but the revision has moved', async ({ open, openBare }) => {
+  test('orphans of a crash are invisible, but the revision has moved', async ({ open, openBare }) => {
     const [bare, log] = [openBare({ maxAppendBytes }), open({ maxAppendBytes })]
     const prefix = aStream()
     const after = await log.head()
@@ -114,7 +114,7 @@ export const segments = (test: Test<World>): void => {
     assert.equal(bodies(await all(log.read(prefix, { backwards: true }))), bodies(events).toReversed())
   })
 
-  test('an append that was broken off is finished by the same append again', async ({ open, openBare }) => {
+  test('an interrupted append is completed by repeating it', async ({ open, openBare }) => {
     const [bare, log] = [openBare({ maxAppendBytes }), open({ maxAppendBytes })]
     const stream = aStream()
     const events = large()
@@ -124,7 +124,7 @@ export const segments = (test: Test<World>): void => {
     assert.equal(bodies(await all(log.read(stream))), bodies(events))
   })
 
-  test('a broken-off append that comes again at the new revision is there once', async ({ open, openBare }) => {
+  test('an interrupted append that is repeated at the new revision is stored once', async ({ open, openBare }) => {
     const [bare, log] = [openBare({ maxAppendBytes }), open({ maxAppendBytes })]
     const prefix = aStream()
     const events = large()
@@ -137,7 +137,7 @@ export const segments = (test: Test<World>): void => {
   })
 
   for (const [shape, make] of Object.entries({ short, large }))
-    test(`appends whose segments stand between each other come back whole: ${shape} ones`, async ({ openBare }) => {
+    test(`appends whose segments are interleaved come back whole: ${shape} ones`, async ({ openBare }) => {
       const bare = openBare({ maxAppendBytes })
       const log = wholeAppends(bare)
       const prefix = aStream()

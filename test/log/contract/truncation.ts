@@ -6,7 +6,7 @@ import type { World } from '../support/world.ts'
 const tail = ['{"n":6}', '{"n":7}', '{"n":8}', '{"n":9}']
 
 export const truncation = (test: Test<World>): void => {
-  test('what is truncated is gone for every reader', async ({ log, other, open }) => {
+  test('truncated events are gone for every reader', async ({ log, other, open }) => {
     const prefix = aStream()
     await log.append(prefix, 'none', numbered(4))
     await log.append(prefix, 3n, numbered(6, 4))
@@ -54,7 +54,7 @@ export const truncation = (test: Test<World>): void => {
     assert.equal(bodies(await all(log.read(stream))), ['{"n":10}'])
   })
 
-  test('whoever follows goes on over a truncation', async ({ log, other }) => {
+  test('followers pass a truncation', async ({ log, other }) => {
     const prefix = aStream()
     const after = await log.head()
     const seen = [log, other].map((each) => followPrefix(each, `${prefix}-kept`, { after, count: 40 }))

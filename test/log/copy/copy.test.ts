@@ -76,7 +76,7 @@ test('from Postgres to EventStoreDB and back everything stays the same', async (
   }
 })
 
-test('limits may differ on both sides', async ({ postgres, eventStore }) => {
+test('the limits of both logs may differ', async ({ postgres, eventStore }) => {
   const [first, second, third] = [await postgres(900), eventStore(300), await postgres(10_000)]
   await fill(first)
   const { digest } = await copyLog({ from: first, to: second })
@@ -84,7 +84,7 @@ test('limits may differ on both sides', async ({ postgres, eventStore }) => {
   assert.equal(await read(third), await read(first))
 })
 
-test('a second run copies nothing, a later one what is new', async ({ postgres, eventStore }) => {
+test('a second run copies nothing, and a later one the new events', async ({ postgres, eventStore }) => {
   const [from, to] = [await postgres(), eventStore()]
   assert.is((await copyLog({ from, to })).events, 0)
   await fill(from)
@@ -96,7 +96,7 @@ test('a second run copies nothing, a later one what is new', async ({ postgres, 
   assert.equal(await read(to), await read(from))
 })
 
-test('a copy that was stopped, or failed in the middle of an append, goes on', async ({ postgres, eventStore }) => {
+test('a copy that was stopped, or failed in the middle of an append, is resumed', async ({ postgres, eventStore }) => {
   const [from, bare] = [await postgres(), eventStore(400)]
   await fill(from)
   const whole = await copyLog({ from, to: eventStore() })
@@ -123,7 +123,7 @@ test('a copy that was stopped, or failed in the middle of an append, goes on', a
   assert.ok(broken > 3)
 })
 
-test('segments that a broken run has left are passed over', async ({ postgres, double }) => {
+test('orphaned segments of a failed run are skipped', async ({ postgres, double }) => {
   const from = await postgres()
   const events = anAppend(bodyOf(700, 0), bodyOf(1_500, 1), bodyOf(200, 2))
   await from.append('a', 'none', events)
@@ -137,7 +137,7 @@ test('segments that a broken run has left are passed over', async ({ postgres, d
   }
 })
 
-test('what the source has erased between two runs is erased in the target', async ({ postgres, eventStore }) => {
+test('events that the source erases between two runs are erased in the target', async ({ postgres, eventStore }) => {
   const [from, to] = [await postgres(), eventStore()]
   await fill(from)
   await copyLog({ from, to })
@@ -148,7 +148,7 @@ test('what the source has erased between two runs is erased in the target', asyn
   assert.equal(await read(to), await read(from))
 })
 
-test('an erasure that is half done in the source is to be finished there first, which is said', async ({
+test('an unfinished erasure in the source is refused, and the error says that it has to finish there first', async ({
   postgres,
   eventStore,
 }) => {
@@ -168,7 +168,7 @@ test('an erasure that is half done in the source is to be finished there first, 
   assert.equal(await read(to), copied)
 })
 
-test('a target with anything else in it is refused, and left as it was', async ({ postgres, eventStore }) => {
+test('a target with other content is refused, and not changed', async ({ postgres, eventStore }) => {
   const from = await postgres()
   await fill(from)
   const foreign = eventStore()

@@ -5,14 +5,14 @@ import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-lo
 
 const client = (url: string) => parseAddress(url).clientUrl(3)
 
-test('KurrentDB is spoken to as EventStoreDB, which is all that the client knows', () => {
+test('KurrentDB URLs become EventStoreDB URLs, which is all that the client knows', () => {
   assert.is(client('kurrentdb://a:2113'), 'esdb://a:2113?keepAliveInterval=10003')
   assert.is(client('kurrentdb+discover://a?tls=false'), 'esdb+discover://a?tls=false&keepAliveInterval=10003')
   assert.is(client('esdb://a:1,b:2,c:3/?tls=false'), 'esdb://a:1,b:2,c:3?tls=false&keepAliveInterval=10003')
   assert.is(client('kurrentdb+discover://a:1,b:2'), 'esdb://a:1,b:2?keepAliveInterval=10003', 'all are asked')
 })
 
-test('our parameters do not reach the client, and some of its own are ours to set', () => {
+test('our parameters are not passed to the client, and some of its own we set ourselves', () => {
   const address = parseAddress('esdb://a?streamPrefix=x%2F&maxAppendBytes=500&throwOnAppendFailure=false&tls=false')
   assert.equal([address.prefix, address.maxAppendBytes], ['x/', 500])
   assert.is(address.clientUrl(0), 'esdb://a?tls=false&keepAliveInterval=10000')
@@ -20,14 +20,14 @@ test('our parameters do not reach the client, and some of its own are ours to se
   assert.equal([parseAddress('esdb://a').prefix, parseAddress('esdb://a').maxAppendBytes], ['tracebook.', undefined])
 })
 
-test('credentials of the URL are those of each call; without any, harmless ones keep appends off the batch path', () => {
+test('credentials of the URL are sent with each call; without any, placeholder ones keep appends off the batch path', () => {
   const { credentials, clientUrl } = parseAddress('esdb://ann%40b:p%3Aw%2F@a:1?tls=true')
   assert.equal(credentials, { username: 'ann@b', password: 'p:w/' })
   assert.is(clientUrl(0), 'esdb://ann%40b:p%3Aw%2F@a:1?tls=true&keepAliveInterval=10000')
   assert.ok(parseAddress('esdb://a').credentials.username.length > 0)
 })
 
-test('a URL that cannot be used is refused without being quoted', () => {
+test('an invalid URL is refused without being quoted', () => {
   const warned: unknown[] = []
   const { warn } = console
   console.warn = (...text: unknown[]) => void warned.push(text)

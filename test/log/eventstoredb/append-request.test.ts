@@ -32,7 +32,7 @@ test('lengths of one, two, three and four bytes are written', () => {
   }
 })
 
-test('what the server itself reads is sent as JSON', () => {
+test('fields that the server itself reads are sent as JSON', () => {
   const id = newId()
   assert.equal(event(proposedSystemEvent(id, '$metadata', { $tb: 5 })), {
     ...{ id, type: '$metadata', data: '{"$tb":5}', metadata: '' },
@@ -40,7 +40,7 @@ test('what the server itself reads is sent as JSON', () => {
   })
 })
 
-test('a stream and the revision that it must have go before the events', () => {
+test('the stream and its expected revision are sent before the events', () => {
   const options = (stream: string, expected: bigint | 'none') => {
     const sent = received(appendOptions(stream, expected)).getOptions()!
     return [nameOf(sent.getStreamIdentifier()), expectedOf(sent)]

@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 
 const test = eventStoreSuite('appends to EventStoreDB')
 
-test('appends never take the batch path, nor ANY, nor are they empty', async ({ open, double }) => {
+test('appends never use the batch path or the expected revision ANY, and are never empty', async ({ open, double }) => {
   const log = wholeAppends(open({ maxAppendBytes: 500 }))
   await log.append('a', 'none', numbered(3))
   await log.append('a', 2n, anAppend(bodyOf(2_000, 1), '{}'))
@@ -23,7 +23,7 @@ test('appends never take the batch path, nor ANY, nor are they empty', async ({ 
   assert.is(double.appends.empty, 0)
 })
 
-test('at most 64 appends and 64 reads are on their way, and neither takes the streams of the other', async (scene) => {
+test('at most 64 appends and 64 reads are in flight, with separate limits', async (scene) => {
   const { open, double } = scene
   const log = open({ deadlineMs: 60_000 })
   double.faults.stall('append')
@@ -38,7 +38,7 @@ test('at most 64 appends and 64 reads are on their way, and neither takes the st
   assert.is(double.appends.most, 64)
 })
 
-test('a server that was away for long is there for the first call after it', async ({ open, double }) => {
+test('a server that was unreachable for long is used by the first call after it is back', async ({ open, double }) => {
   const log = open({ deadlineMs: 500 })
   await log.append('a', 'none', numbered(1))
   await double.stop()
@@ -47,7 +47,7 @@ test('a server that was away for long is there for the first call after it', asy
   await Promise.all([log.append('b', 'none', numbered(1)), log.head()])
 })
 
-test('a connection that is dead without a word is given up after a deadline', async ({ open, double }) => {
+test('a connection that is silently dead is given up at a deadline', async ({ open, double }) => {
   const log = open({ deadlineMs: 100 })
   double.faults.stall('append')
   assert.instance(await errorOf(log.append('a', 'none', numbered(1))), LogUnavailable)
@@ -56,7 +56,7 @@ test('a connection that is dead without a word is given up after a deadline', as
   assert.is(double.appends.peers.size, 2)
 })
 
-test('what cannot be serialised is refused before the client sees it', async ({ open, double }) => {
+test('an event that cannot be serialised is refused before the client sees it', async ({ open, double }) => {
   const log = open()
   const [good] = anAppend('{}')
   const bad: Partial<Record<keyof NewEvent, unknown>>[] = [
@@ -82,7 +82,7 @@ test('what cannot be serialised is refused before the client sees it', async ({ 
   await log.append('a', 'none', numbered(1))
 })
 
-test('an answer that was lost is found again, also over a restart', async ({ open, double }) => {
+test('an append whose answer was lost is found again, also after a restart', async ({ open, double }) => {
   const log = open()
   await log.append('a', 'none', numbered(2))
   double.faults.forgetNext('reset')
@@ -99,7 +99,7 @@ test('an answer that was lost is found again, also over a restart', async ({ ope
   assert.equal([(await all(log.read('a'))).length, (await all(log.read('b'))).length], [6, 2])
 })
 
-test('what may have been stored is never said to have been refused', async ({ open, double }) => {
+test('an append that may have been stored is never reported as refused', async ({ open, double }) => {
   const log = open({ deadlineMs: 200 })
   double.faults.forgetNext('silence')
   assert.is(((await errorOf(log.append('a', 'none', numbered(1)))) as LogUnavailable).stored, 'unknown')
@@ -111,7 +111,10 @@ test('what may have been stored is never said to have been refused', async ({ op
   assert.is(double.store.stream('tracebook.b')!.length, 1)
 })
 
-test('a server that is away refuses at the deadline, and is used when it is back', async ({ open, double }) => {
+test('an unreachable server leads to a refusal at the deadline, and is used when it is back', async ({
+  open,
+  double,
+}) => {
   const log = open({ deadlineMs: 300 })
   await double.stop()
   const error = (await errorOf(log.append('a', 'none', numbered(1)))) as LogUnavailable
@@ -128,7 +131,7 @@ test('a server that is away refuses at the deadline, and is used when it is back
   assert.equal(bodies(await all(log.read('a'))), ['{"n":0}'])
 })
 
-test('what has been refused is not stored after all', async ({ open, double }) => {
+test('a refused append is not stored later', async ({ open, double }) => {
   const log = open({ deadlineMs: 200 })
   double.faults.forgetNext('silence')
   const errors = await Promise.all(
@@ -142,7 +145,7 @@ test('what has been refused is not stored after all', async ({ open, double }) =
   assert.is((await all(log.read('a'))).length, 1)
 })
 
-test('another node that leads is followed', async ({ open, double, another }) => {
+test('a new leader is followed', async ({ open, double, another }) => {
   const log = open()
   await log.append('a', 'none', numbered(1))
   const leader = await another()
@@ -153,7 +156,7 @@ test('another node that leads is followed', async ({ open, double, another }) =>
   assert.is(await log.head(), leader.store.all().at(-1)!.position)
 })
 
-test('a conflict names the head of the stream, after failures too', async ({ open, double }) => {
+test('a conflict names the head of the stream, also after failures', async ({ open, double }) => {
   const log = open()
   await log.append('a', 'none', numbered(8))
   double.faults.failNext('append', notLeader('127.0.0.1', double.port), 2)
@@ -162,7 +165,7 @@ test('a conflict names the head of the stream, after failures too', async ({ ope
   assert.equal([error.stream, error.actual], ['a', 7n])
 })
 
-test('a limit below ours is said at once, and nothing of the append stays', async ({ open, another }) => {
+test('a server limit below ours is reported at once, and nothing of the append stays', async ({ open, another }) => {
   const small = await another({ maxAppendSize: 1_000 })
   const log = open({ url: small.url, deadlineMs: 60_000 })
   const error = (await errorOf(log.append('a', 'none', anAppend(bodyOf(900, 1), bodyOf(900, 2))))) as LogUnavailable
@@ -175,14 +178,14 @@ test('a limit below ours is said at once, and nothing of the append stays', asyn
   assert.is((await all(fitting.read('a'))).length, 3)
 })
 
-test('the default limit fits a server with its own default', async ({ open }) => {
+test('the default limit fits the default limit of a server', async ({ open }) => {
   const log = wholeAppends(open())
   const events = anAppend(bodyOf(700_000, 1), bodyOf(700_000, 2), bodyOf(log.maxAppendBytes + 1, 3))
   await log.append('a', 'none', events)
   assert.equal(bodies(await all(log.read('a'))), bodies(events))
 })
 
-test('clocks that are wrong do no harm', async ({ open, another }) => {
+test('wrong clocks do no harm', async ({ open, another }) => {
   const now = Date.now
   const ahead = await another({ now: () => now() + 86_400_000 })
   const log = open({ url: ahead.url })
@@ -198,7 +201,7 @@ test('clocks that are wrong do no harm', async ({ open, another }) => {
   }
 })
 
-test('a repetition of what has been truncated is answered with a position that is not too early', async ({ open }) => {
+test('a repetition of truncated events is answered with a position that is not too early', async ({ open }) => {
   const log = open()
   const events = numbered(2)
   const first = await log.append('a', 'none', events)
@@ -209,7 +212,7 @@ test('a repetition of what has been truncated is answered with a position that i
   assert.ok(again.position >= first.position)
 })
 
-test('what comes back from elsewhere in the process is not disturbed by a close', async ({ open, double }) => {
+test('closing a log does not disturb the calls of another in the same process', async ({ open, double }) => {
   const [mine, theirs] = [open(), open()]
   double.faults.stall('append')
   const appends = Array.from({ length: 40 }, () => mine.append(aStream(), 'none', numbered(1)))
@@ -219,7 +222,7 @@ test('what comes back from elsewhere in the process is not disturbed by a close'
   assert.is((await Promise.all(appends)).length, 40)
 })
 
-test('close answers what waits, refuses what comes, and can be repeated', async ({ open }) => {
+test('close ends pending calls, refuses new ones, and can be repeated', async ({ open }) => {
   const log = open()
   const waiting = Array.from({ length: 100 }, (_, i) =>
     log.append(i < 50 ? 'a' : aStream(), i === 0 || i >= 50 ? 'none' : BigInt(i - 1), numbered(1)),
@@ -233,7 +236,7 @@ test('close answers what waits, refuses what comes, and can be repeated', async 
   await log.close()
 })
 
-test('an event comes back from another stream of the same prefix as itself', async ({ open }) => {
+test('an event comes back the same from its stream and from the whole log', async ({ open }) => {
   const log = open()
   await log.append('b', 'none', numbered(1))
   const [event] = await all(log.read('b'))

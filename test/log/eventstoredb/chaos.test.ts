@@ -44,7 +44,7 @@ const followTo = async (log: EventLog, last: string) => {
   return []
 }
 
-test('what was acknowledged is there once, what was refused is not, and followers see all of it', async (scene) => {
+test('acknowledged events are there once, refused ones are not, and followers see all', async (scene) => {
   const { proxy, url } = await scene.network()
   const [log, direct] = [scene.open({ url, deadlineMs: 150 }), scene.open()]
   const prefix = aStream()

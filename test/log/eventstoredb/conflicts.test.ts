@@ -10,7 +10,10 @@ const test = eventStoreSuite('conflicts in EventStoreDB')
 
 const credentials = { username: 'admin', password: 'changeit' }
 
-test('what other clients were acknowledged may not be seen yet, in the stream and in all', async ({ open, double }) => {
+test('events acknowledged to other clients may not be visible yet, in the stream and in $all', async ({
+  open,
+  double,
+}) => {
   const [log, other] = [open(), open()]
   await other.append('a', 'none', numbered(2))
   double.visibility.hideNext('tracebook.a', 2)
@@ -25,7 +28,7 @@ for (const [what, before] of [
   ['a stream that is there', 2],
   ['a stream that is new', 0],
 ] as const)
-  test(`a conflict is answered when what it names can be read: ${what}`, async ({ open, double }) => {
+  test(`a conflict is answered when the events behind it can be read: ${what}`, async ({ open, double }) => {
     const [log, other] = [open(), open()]
     if (before > 0) await other.append('a', 'none', numbered(before))
     double.visibility.hideNext('tracebook.a', 7)
@@ -39,7 +42,7 @@ for (const [what, before] of [
     ])
   })
 
-test('a conflict in the middle of an append in parts is answered so, too', async ({ open, double }) => {
+test('this is also true for a conflict in the middle of a split append', async ({ open, double }) => {
   const [log, other] = [wholeAppends(open({ maxAppendBytes: 500 })), wholeAppends(open())]
   await log.append('a', 'none', numbered(1))
   double.visibility.hideNext('tracebook.a', 5)
@@ -49,7 +52,10 @@ test('a conflict in the middle of an append in parts is answered so, too', async
   assert.is((await all(log.read('a'))).length, 3)
 })
 
-test('a conflict that never can be read is said at the deadline, and nothing was stored', async ({ open, double }) => {
+test('a conflict whose events never become readable is answered at the deadline, and nothing was stored', async ({
+  open,
+  double,
+}) => {
   const [log, other] = [open({ deadlineMs: 200 }), open()]
   double.visibility.hideNext('tracebook.a', 1_000_000)
   await other.append('a', 'none', numbered(1))
@@ -73,7 +79,7 @@ test('a stream that was truncated, scavenged or deleted by hand still answers co
   await client.dispose()
 })
 
-test('truncations that meet on one stream see each other', async ({ open, double }) => {
+test('concurrent truncations of one stream take each other into account', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   await log.append('a', 'none', numbered(10))
   for (let before = 2n; before < 8n; before += 2n) {

@@ -43,7 +43,7 @@ const followToEnd = async (log: EventLog): Promise<Batch[]> => {
   return batches
 }
 
-test('a follower passes over very much of others in few reads, and so does a reader', async ({ open, double }) => {
+test('followers and readers pass many events of other applications in few reads', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   await log.append('a', 'none', numbered(2))
   double.store.writeForeign(40_000)
@@ -68,7 +68,7 @@ test('a log without events is at its end at once', async ({ open, double }) => {
 })
 
 for (const saysCaughtUp of [true, false])
-  test(`what followers get is whole and in order${saysCaughtUp ? '' : ', on an older server'}`, async ({ open }) => {
+  test(`followers get everything in order${saysCaughtUp ? '' : ', on an older server'}`, async ({ open }) => {
     const double = await startDouble({ saysCaughtUp })
     const [log, other] = [open({ url: double.url }), open({ url: double.url })]
     const ends = new Map<string, bigint>()
@@ -93,7 +93,7 @@ for (const saysCaughtUp of [true, false])
     await double.stop()
   })
 
-test('subscriptions that fail or end in the middle leave nothing out', async ({ open, double }) => {
+test('after failed or ended subscriptions nothing is missing', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   for (let i = 0; i < 10; i++) {
     double.store.writeForeign(3_000)
@@ -187,7 +187,7 @@ test('a filtered read that takes long stops at an examined position, and the nex
   await close()
 })
 
-test('a filtered read goes to the leader only: another node may lag behind', async ({ open, double, another }) => {
+test('a filtered read uses the leader only, because another node may lag behind', async ({ open, double, another }) => {
   await open().append('a', 'none', numbered(1))
   const { readFiltered, close } = newScene(double)
   const leader = await another()
@@ -197,7 +197,10 @@ test('a filtered read goes to the leader only: another node may lag behind', asy
   await close()
 })
 
-test('what other applications write during a filtered read is left to the next one', async ({ open, double }) => {
+test('events that other applications write during a filtered read are left to the next one', async ({
+  open,
+  double,
+}) => {
   const log = open()
   double.store.writeForeign(5_000)
   const client = EventStoreDBClient.connectionString(double.url)

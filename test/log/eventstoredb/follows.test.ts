@@ -17,7 +17,7 @@ const trickle = async (log: EventLog, prefix: string, count: number) => {
 const counted = (count: number) => Array.from({ length: count }, (_, i) => `{"n":${i}}`)
 
 for (const how of ['slow', 'silently'] as const)
-  test(`a subscription that is dropped is made again, and nothing is missed: ${how}`, async ({ open, double }) => {
+  test(`a dropped subscription is made again, and nothing is missed: ${how}`, async ({ open, double }) => {
     const [log, other] = [open(), open()]
     const following = followPrefix(log, 'a', { after: 0n, count: 30 })
     for (let round = 0; round < 3; round++) {
@@ -30,7 +30,7 @@ for (const how of ['slow', 'silently'] as const)
     assert.ok(double.faults.count('subscribe') >= 3)
   })
 
-test('a subscription that is frozen without a word is found out and replaced', async ({ open, double }) => {
+test('a subscription that is silently frozen is detected and replaced', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   const stop = new AbortController()
   const following = followPrefix(log, 'a', { after: 0n, count: 3 })
@@ -45,7 +45,7 @@ test('a subscription that is frozen without a word is found out and replaced', a
   stop.abort()
 })
 
-test('a subscription that cannot be had is not needed', async ({ open, double }) => {
+test('followers work without a subscription', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   double.faults.failNext('subscribe', failure(7, 'no'), 1_000)
   const following = followPrefix(log, 'a', { after: 0n, count: 3 })
@@ -54,7 +54,7 @@ test('a subscription that cannot be had is not needed', async ({ open, double })
   assert.equal(bodies(await following), counted(3))
 })
 
-test('appends that are too much for a live subscriber are all seen', async ({ open, double }) => {
+test('more appends than a live subscriber can take are all seen', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   const following = followPrefix(log, 'a', { after: 0n, count: 2_000 })
   await until(() => double.subscriptions.count() === 1)
@@ -62,7 +62,7 @@ test('appends that are too much for a live subscriber are all seen', async ({ op
   assert.equal((await following).map(essence), (await readPrefix(other, 'a')).map(essence))
 })
 
-test('a follower that is busy is not sent everything twice', async ({ open, double }) => {
+test('a busy follower does not receive everything twice', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   const stop = new AbortController()
   const batches = log.follow({ after: 0n, signal: stop.signal })[Symbol.asyncIterator]()
@@ -81,7 +81,7 @@ const readOn = async (batches: AsyncIterator<Batch>) => {
   while (!(await batches.next()).done);
 }
 
-test('a follower learns that the log has lost its end, also where its place is no record any more', async ({
+test('a follower learns that the log has lost its end, even if its position is now within a record', async ({
   open,
   double,
 }) => {
@@ -104,7 +104,7 @@ test('a follower learns that the log has lost its end, also where its place is n
   stop.abort()
 })
 
-test('restarts, resets and failures under a follower lose nothing and repeat nothing', async ({ open, double }) => {
+test('after restarts, resets and failures a follower misses and repeats nothing', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   const prefix = aStream()
   const following = [log, other].map((each) => followPrefix(each, prefix, { after: 0n, count: 300 }))
@@ -127,7 +127,7 @@ test('restarts, resets and failures under a follower lose nothing and repeat not
   for (const seen of await Promise.all(following)) assert.equal(seen.map(essence), stored)
 })
 
-test('a scavenge under a follower loses nothing', async ({ open, double }) => {
+test('a scavenge during a follow loses nothing', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   const following = followPrefix(log, 'kept', { after: 0n, count: 40 })
   for (let i = 0; i < 20; i++) {
@@ -139,7 +139,7 @@ test('a scavenge under a follower loses nothing', async ({ open, double }) => {
   assert.equal((await following).map(essence), (await readPrefix(other, 'kept')).map(essence))
 })
 
-test('`through` passes what the server writes for itself', async ({ open, double }) => {
+test('`through` passes events of the server itself', async ({ open, double }) => {
   const log = open()
   await log.append('a', 'none', numbered(1))
   const stop = new AbortController()
@@ -154,7 +154,7 @@ test('`through` passes what the server writes for itself', async ({ open, double
   stop.abort()
 })
 
-test('many followers share one subscription and leave room for everybody', async ({ open, double }) => {
+test('many followers share one subscription and leave room for other calls', async ({ open, double }) => {
   const [log, other] = [open(), open()]
   const following = Array.from({ length: 150 }, () => followPrefix(log, 'a', { after: 0n, count: 5 }))
   await until(() => double.subscriptions.count() === 1)
@@ -163,7 +163,7 @@ test('many followers share one subscription and leave room for everybody', async
   assert.is(double.subscriptions.count() <= 1, true)
 })
 
-test('followers in the process of a writer get its events with what their texts parse to', async ({ open }) => {
+test('followers in the process that writes get events with the values parsed from their texts', async ({ open }) => {
   const [log, other] = [open(), open()]
   const events = numbered(3).map((event) => ({ ...event, decoded: { data: {}, metadata: metadataOf(event) } }))
   const stop = new AbortController()
@@ -179,7 +179,7 @@ test('followers in the process of a writer get its events with what their texts 
   stop.abort()
 })
 
-test('a follower holds on to nothing that it has given', async ({ open }) => {
+test('a follower keeps no reference to events it has returned', async ({ open }) => {
   const [log, other] = [open(), open()]
   const stop = new AbortController()
   const batches = log.follow({ after: 0n, signal: stop.signal })[Symbol.asyncIterator]()
@@ -203,7 +203,7 @@ test('a follower holds on to nothing that it has given', async ({ open }) => {
   stop.abort()
 })
 
-test('a log that is closed gives back its connections', async ({ open, double }) => {
+test('closing a log closes its connections', async ({ open, double }) => {
   const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
   const before = sockets()
   const logs = Array.from({ length: 5 }, () => open())

@@ -7,7 +7,7 @@ import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
 
 const test = eventStoreSuite('the identity of a log in EventStoreDB')
 
-test('a log is the same for all who open it, from the first call on', async ({ open }) => {
+test('all processes see the same log id, from the first call on', async ({ open }) => {
   const logs = [open(), open(), open()]
   const [first, ...others] = await Promise.all(logs.map((log) => log.identity()))
   for (const other of others) assert.equal(other, first)
@@ -15,7 +15,7 @@ test('a log is the same for all who open it, from the first call on', async ({ o
   assert.is.not(first!.id, first!.epoch)
 })
 
-test('creators that meet agree, also when reads lag behind', async ({ open, double }) => {
+test('processes that create the identity at once agree, also when reads lag behind', async ({ open, double }) => {
   double.visibility.hideNext('$$tracebook.identity', 6)
   const [one, two] = await Promise.all([open().identity(), open().identity()])
   assert.equal(one, two)
@@ -26,7 +26,7 @@ test('each prefix is a log of its own', async ({ open }) => {
   assert.is.not(mine.id, theirs.id)
 })
 
-test('an epoch is renewed once, however many have seen the old one', async ({ open }) => {
+test('an epoch is renewed once, however many processes have seen the old one', async ({ open }) => {
   const logs = [open(), open(), open()]
   const before = await logs[0]!.identity()
   const after = await Promise.all(logs.map((log) => log.renewEpoch(before.epoch)))
@@ -48,7 +48,7 @@ test('the identity outlives restarts and scavenges', async ({ open, double }) =>
   assert.is(double.store.stream('$$tracebook.identity')!.length, 2)
 })
 
-test('a log that is not its own any more gets an identity of its own', async ({ open, another }) => {
+test('a log whose identity was copied from another gets its own', async ({ open, another }) => {
   const log = open()
   const { id, epoch } = await log.identity()
   const restored = open({ url: (await another()).url })
@@ -57,7 +57,7 @@ test('a log that is not its own any more gets an identity of its own', async ({ 
   assert.equal(await restored.identity(), identity)
 })
 
-test('the identity is no event: followers and readers see nothing of it', async ({ open }) => {
+test('followers and readers do not see the identity', async ({ open }) => {
   const [log, other] = [open(), open()]
   await log.append('a', 'none', numbered(1))
   await log.renewEpoch((await log.identity()).epoch)
@@ -68,7 +68,7 @@ test('the identity is no event: followers and readers see nothing of it', async 
   assert.equal(await all(log.read('identity')), [])
 })
 
-test('an event stands at its position, and nowhere else', async ({ open, double }) => {
+test('an event is found at its position, and nowhere else', async ({ open, double }) => {
   const log = open()
   await log.append('a', 'none', numbered(3))
   const [first, second, last] = await all(log.readAll({ after: 0n }))
@@ -80,7 +80,7 @@ test('an event stands at its position, and nowhere else', async ({ open, double 
     assert.is(await log.holds(position, id), true, 'also what is foreign')
 })
 
-test('an event that was erased is still there until the scavenge, then nobody knows', async ({ open, double }) => {
+test('an erased event is found until the scavenge, and then the answer is unknown', async ({ open, double }) => {
   const log = open()
   await log.append('a', 'none', numbered(3))
   const [first, second, last] = await all(log.readAll({ after: 0n }))
@@ -94,7 +94,7 @@ test('an event that was erased is still there until the scavenge, then nobody kn
   assert.is(await log.holds(double.store.all().at(-1)!.position + 1_000_000n, first!.id), false)
 })
 
-test('a failure is not taken for an answer', async ({ open, double }) => {
+test('a failure does not count as an answer', async ({ open, double }) => {
   const log = open()
   const { position } = await log.append('a', 'none', numbered(1))
   const [event] = await all(log.read('a'))
@@ -108,7 +108,7 @@ for (const [how, read] of [
   ['events', (log: EventLog) => all(log.read('a'))],
   ['last', (log: EventLog) => log.last('a')],
 ] as const)
-  test(`a stream's ${how} are not told of a log that has lost its end unnoticed`, async ({ open, double }) => {
+  test(`reading the ${how} of a stream reveals that the log has lost its end`, async ({ open, double }) => {
     const [log, other] = [open(), open()]
     await other.append('a', 'none', numbered(1))
     await log.identity()

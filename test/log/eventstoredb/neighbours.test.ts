@@ -33,7 +33,7 @@ const readsUntilReady = async ({ service }: App, { faults }: Double) => {
 /** In pages of everything it would be several hundred. */
 const FEW = 100
 
-test('a new service is ready, and takes writes, without reading what others have written', async ({ double }) => {
+test('a new service becomes ready and writes without reading the events of other applications', async ({ double }) => {
   double.store.writeForeign(MANY)
   const app = await open(double)
   try {
@@ -44,7 +44,7 @@ test('a new service is ready, and takes writes, without reading what others have
   }
 })
 
-test('a service whose events lie far apart is ready without reading what is between', async ({ double }) => {
+test('a service whose events lie far apart becomes ready without reading what is between', async ({ double }) => {
   const first = await open(double)
   double.store.writeForeign(MANY / 2)
   const { token } = await signIn(first, 'device')
@@ -59,7 +59,7 @@ test('a service whose events lie far apart is ready without reading what is betw
   }
 })
 
-test('what others write meanwhile does not hold up writes', async ({ double }) => {
+test('writes of other applications do not delay writes', async ({ double }) => {
   const app = await open(double)
   try {
     const { token } = await signIn(app, 'device')
@@ -74,7 +74,9 @@ test('what others write meanwhile does not hold up writes', async ({ double }) =
   }
 })
 
-test('a service drops read models of an older version also where others write all the time', async ({ double }) => {
+test('a service drops read models of an older version also while other applications write all the time', async ({
+  double,
+}) => {
   const neighbour = startNeighbour(double, 5)
   await onServer(database.url, 'create schema rm_0')
   const app = await open(double)

@@ -17,7 +17,7 @@ const read = ({ id, type, data, metadata }: NewEvent): RecordedEvent => ({
   ...{ stream: 'a', revision: 0n, position: 1n },
 })
 
-test('what this process has written need not be parsed again, once', () => {
+test('an event that this process has written need not be parsed again, once', () => {
   const own = newOwnEvents()
   const [event] = decodedAppend('{"n":1}')
   own.remember([event!])
@@ -25,7 +25,7 @@ test('what this process has written need not be parsed again, once', () => {
   assert.is(own.withDecoded(read(event!)).decoded, undefined)
 })
 
-test('another text under the same id is another event', () => {
+test('another text with the same id is another event', () => {
   const own = newOwnEvents()
   for (const change of [{ data: '{"n":2}' }, { type: 'Other' }, { metadata: '{}' }]) {
     const [event] = decodedAppend('{"n":1}')

@@ -42,7 +42,7 @@ test('an event is read as it was sent', () => {
   )
 })
 
-test('what else is sent is told apart', () => {
+test('other messages are distinguished', () => {
   assert.equal(sent(confirmation(newId())), { isConfirmation: true })
   assert.equal(sent(caughtUp()), { isCaughtUp: true })
   for (const position of [0n, 1n, 127n, 128n, 2n ** 49n - 1n, 2n ** 49n, 2n ** 63n - 1n, 2n ** 64n - 1n])
@@ -52,12 +52,12 @@ test('what else is sent is told apart', () => {
   assert.equal(sent(new streams.ReadResp()), {})
 })
 
-test('a place whose event is gone holds none', () => {
+test('a response whose event is gone holds none', () => {
   const read = new streams.ReadResp.ReadEvent().setNoPosition(new shared.Empty())
   assert.equal(sent(new streams.ReadResp().setEvent(read)), {})
 })
 
-test('fields that newer servers may add are passed over', () => {
+test('unknown fields of newer servers are ignored', () => {
   const known = Buffer.from(eventResponse(record).serializeBinary())
   const unknown = Buffer.from([
     ...[0xf8, 0x07, 0x96, 0x01],
@@ -68,7 +68,7 @@ test('fields that newer servers may add are passed over', () => {
   assert.equal(parseReadResponse(more).event!.stored(), parseReadResponse(known).event!.stored())
 })
 
-test('what is cut off or no message at all is an error, and never an event', () => {
+test('a truncated or invalid message is an error, and never an event', () => {
   const whole = Buffer.from(eventResponse(record).serializeBinary())
   for (let length = 1; length < whole.length; length++)
     assert.throws(() => parseReadResponse(whole.subarray(0, length)))

@@ -11,7 +11,7 @@ const test = eventStoreSuite('reads of EventStoreDB')
 
 const MiB = 1024 * 1024
 
-test('what is not there and what is nowhere is read as empty', async ({ open, double }) => {
+test('a missing stream, and positions outside the log, are read as empty', async ({ open, double }) => {
   const log = open()
   await log.append('a', 'none', numbered(2))
   const before = double.faults.count('read')
@@ -26,7 +26,7 @@ test('what is not there and what is nowhere is read as empty', async ({ open, do
   }
 })
 
-test('reads that are given up leave no stream of the connection occupied', async ({ open, double }) => {
+test('abandoned reads occupy no stream of the connection', async ({ open, double }) => {
   const log = open()
   double.faults.stall('read')
   for (let i = 0; i < 110; i++) {
@@ -39,7 +39,7 @@ test('reads that are given up leave no stream of the connection occupied', async
   }
 })
 
-test('pages that end at their bytes leave no stream occupied', async ({ open, double }) => {
+test('pages that end at their byte limit occupy no stream', async ({ open, double }) => {
   const log = open()
   for (let revision = 0; revision < 12; revision++)
     await log.append('a', revision === 0 ? 'none' : BigInt(revision - 1), anAppend(bodyOf(MiB - 5_000, revision)))
@@ -48,14 +48,14 @@ test('pages that end at their bytes leave no stream occupied', async ({ open, do
   await until(() => double.openReads() === 0)
 })
 
-test('a server that does not answer is given up at the deadline', async ({ open, double }) => {
+test('a silent server is given up at the deadline', async ({ open, double }) => {
   const log = open({ deadlineMs: 150 })
   double.faults.stall('read')
   const errors = await Promise.all([log.head(), all(log.read('a')), all(log.readAll({ after: 0n }))].map(errorOf))
   for (const error of errors) assert.instance(error, LogUnavailable)
 })
 
-test('reads go on over failures of every kind', async ({ open, double }) => {
+test('reads continue after failures of every kind', async ({ open, double }) => {
   const log = open()
   await log.append('a', 'none', numbered(300))
   const failures = [
@@ -73,7 +73,7 @@ test('reads go on over failures of every kind', async ({ open, double }) => {
   assert.is(seen, 300)
 })
 
-test('an error that comes after a read has ended ends nothing else', async ({ open, double }) => {
+test('an error that arrives after the end of a read affects nothing else', async ({ open, double }) => {
   const log = open({ deadlineMs: 500 })
   const unhandled: unknown[] = []
   const note = (error: unknown) => unhandled.push(error)
@@ -88,7 +88,7 @@ test('an error that comes after a read has ended ends nothing else', async ({ op
   assert.equal(unhandled, [])
 })
 
-test('a cluster that is away while calls fail does not end the process', async ({ open, double }) => {
+test('a cluster that is unreachable during failing calls does not end the process', async ({ open, double }) => {
   const url = double.url.replace('esdb:', 'esdb+discover:')
   const log = open({ url: `${url}&maxDiscoverAttempts=2&discoveryInterval=20`, deadlineMs: 2_000 })
   const unhandled: unknown[] = []
@@ -107,7 +107,7 @@ test('a cluster that is away while calls fail does not end the process', async (
   assert.equal(unhandled, [])
 })
 
-test('a page that a scavenge has passed loses nothing: its place may be gone', async ({ open, double }) => {
+test('a page after a scavenge misses nothing, even if its position is gone', async ({ open, double }) => {
   const log = open()
   for (let i = 0; i < 4; i++) await log.append('a', i === 0 ? 'none' : BigInt(i - 1), numbered(1, i))
   const events = await all(log.readAll({ after: 0n }))
@@ -120,7 +120,7 @@ test('a page that a scavenge has passed loses nothing: its place may be gone', a
   assert.equal(bodies(await readPrefix(log, 'a', events[2]!.position)), ['{"n":3}'])
 })
 
-test('what is truncated is masked also where its truncation is far behind', async ({ open }) => {
+test('truncated events are hidden even if their truncation is far behind', async ({ open }) => {
   const [log, other] = [open(), open()]
   await log.append('a', 'none', numbered(10))
   for (let i = 0; i < 6; i++) await log.append(`b-${i}`, 'none', numbered(250))
@@ -131,7 +131,10 @@ test('what is truncated is masked also where its truncation is far behind', asyn
   }
 })
 
-test('a follower some thousand events behind reaches the end without asking each stream', async ({ open, double }) => {
+test('a follower some thousand events behind reaches the end without querying each stream', async ({
+  open,
+  double,
+}) => {
   const [log, other] = [open(), open()]
   for (let i = 0; i < 15; i++) await other.append(`a-${i}`, 'none', numbered(200))
   const before = double.faults.count('read')
@@ -162,7 +165,7 @@ test('a truncation beyond the end keeps the last event, and later ones stay visi
   assert.equal(bodies(await all(log.read('a'))), ['{"n":2}', '{"n":3}', '{"n":4}'])
 })
 
-test('other streams are none of ours, and `through` passes them', async ({ open }) => {
+test('other streams are ignored, and `through` passes them', async ({ open }) => {
   const [log, foreign] = [open(), open({ prefix: 'other.' })]
   await log.append('a', 'none', numbered(1))
   await foreign.append('a', 'none', numbered(200))
@@ -178,7 +181,7 @@ test('other streams are none of ours, and `through` passes them', async ({ open 
   assert.is(await log.head(), position)
 })
 
-test('metadata comes back to the letter, numbers and blanks too', async ({ open }) => {
+test('metadata comes back unchanged, including numbers and blanks', async ({ open }) => {
   const log = open()
   const [event] = anAppend('{}')
   const metadata = event!.metadata.replace('{', String.raw`{ "n" : 12345678901234567890.10 , "\u0061":"\ud800", `)

@@ -60,7 +60,7 @@ test('a read that found nothing, or failed, is not shared with later followers',
   assert.is(reads.length, 3)
 })
 
-test('a busy follower gets pages that others have read meanwhile as one', async () => {
+test('a slow follower gets the pages that others have read meanwhile as one page', async () => {
   const { reads, sharedReads, wake, pass } = newScene()
   const event = (position: bigint) => ({
     ...{ id: `${position}`, type: 'Noted', data: '{}', metadata: '{}', stream: 'a' },
@@ -106,12 +106,12 @@ test('the last follower to leave ends the read, and each leaves once', () => {
   assert.is(reads.length, 2)
 })
 
-test('pages without events of ours have a weight, so they are evicted, too', async () => {
+test('pages without events of ours have a size, so they are evicted, too', async () => {
   const kept = await newScene().lookAt(10_000)
   assert.ok(kept > 0 && kept < 1_000)
 })
 
-test('a page is kept for a second, whatever it weighs', async () => {
+test('a page is kept for a second, whatever its size', async () => {
   const { reads, sharedReads, pass } = newScene()
   const held = new Set<WeakRef<ReadPage>>()
   const look = async (position: bigint) => {

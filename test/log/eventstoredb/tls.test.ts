@@ -40,7 +40,7 @@ test('credentials and the certificate come from the URL, and go with every call'
   await remove()
 })
 
-test('a wrong password is said at once, a wrong certificate at the deadline', async (scene) => {
+test('a wrong password is reported at once, a wrong certificate at the deadline', async (scene) => {
   const { port, tls, remove } = await secured(scene, 'ann:right')
   const wrong = scene.open({ url: `esdb://ann:wrong@localhost:${port}?${tls}`, deadlineMs: 60_000 })
   const refused = [wrong.append('a', 'none', numbered(1)), all(wrong.read('a')), wrong.head(), wrong.truncate('a', 1n)]

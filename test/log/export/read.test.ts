@@ -8,7 +8,7 @@ import { newExportWriter } from '../../../src/log/export/write.ts'
 import { newId } from '../../../src/base/ids.ts'
 import type { RecordedEvent } from '../../../src/log/log.ts'
 
-const test = suite('log: a file of an export')
+const test = suite('log: an exported file')
 
 const folder = await mkdtemp(join(tmpdir(), 'tracebook-export-'))
 test.after(() => rm(folder, { recursive: true }))
@@ -53,7 +53,7 @@ const problemOf = async (text: string): Promise<string> => {
 }
 const problemOfLines = (lines: readonly string[]) => problemOf(lines.map((line) => `${line}\n`).join(''))
 
-test('is read as it was written, whatever the texts hold', async () => {
+test('is read as it was written, with any text', async () => {
   const events = eventsOf(1, 3, 2, 1)
   await write(events)
   const file = readExport(path)
@@ -65,7 +65,7 @@ test('is read as it was written, whatever the texts hold', async () => {
   assert.is((await checkExport(path)).trailer.events, 0)
 })
 
-test('any changed byte, line, order or end is found', async () => {
+test('a change of any byte, line, order or end is detected', async () => {
   const lines = await write(eventsOf(1, 3, 2, 1))
   const [head, ...rest] = lines as [string, ...string[]]
   const trailer = rest.pop()!
@@ -96,7 +96,7 @@ test('any changed byte, line, order or end is found', async () => {
   assert.match(await problemOf('%PDF-1.7\n'), 'line 1: this is not JSON')
 })
 
-test('appends that are not whole, and orders that no log has, are found also where the hash is right', async () => {
+test('incomplete appends, and impossible orders, are detected even if the hash is right', async () => {
   const problem = async (change: (events: RecordedEvent[]) => RecordedEvent[]) => {
     const lines = await write(change(eventsOf(1, 3, 2, 3)))
     return problemOfLines(lines)
@@ -111,7 +111,7 @@ test('appends that are not whole, and orders that no log has, are found also whe
   assert.match(await problem(([a, ...rest]) => [{ ...a!, data: '{' }, ...rest]), 'its metadata or data is not JSON')
 })
 
-test('a file that was cut off is read up to its last whole line', async () => {
+test('a truncated file is read up to its last whole line', async () => {
   const events = eventsOf(1, 3, 2)
   const lines = await write(events)
   const whole = `${lines.slice(0, 4).join('\n')}\n`
@@ -121,7 +121,7 @@ test('a file that was cut off is read up to its last whole line', async () => {
   assert.equal([file.body().bytes, file.rest(), file.trailer()], [Buffer.byteLength(whole), 30, undefined])
 })
 
-test('the segments of an append may have been stored among other appends, which come in the order of their ends', async () => {
+test('segments of an append may be interleaved with other appends, which come in the order of their ends', async () => {
   const [one, first, second] = eventsOf(1, 2)
   const among = { ...first!, position: one!.position - 1n }
   const lines = await write([one!, among, second!])

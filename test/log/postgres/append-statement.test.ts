@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { prepareAppend } from '../../../src/log/postgres/append-statement.ts'
 import { anAppend } from '../support/events.ts'
 
-test('the data comes last: the client copies all that it has written when more does not fit behind it', async () => {
+test('the data is the last parameter: the client copies what it has written before if a parameter does not fit its buffer', async () => {
   const events = anAppend(...Array.from({ length: 40 }, () => JSON.stringify('x'.repeat(10_000))))
   let lengths: number[] = []
   const query = async ({ values }: pg.QueryConfig<Buffer[]>) => {

@@ -51,7 +51,7 @@ const followToLast = async (log: EventLog, prefix: string) => {
     .map(essence)
 }
 
-test('what was acknowledged is there once, what was refused is not, and followers see all of it', async (scene) => {
+test('acknowledged events are there once, refused ones are not, and followers see all', async (scene) => {
   const { proxy, sql, database } = scene
   const [log, direct] = [scene.open({ deadlineMs: 120 }), scene.open({ url: database.url })]
   const prefix = aStream()

@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts'
 
 const test = faultSuite('connections of the Postgres log')
 
-test('when its backends are ended again and again, every append is stored once and followers go on', async (scene) => {
+test('when its backends are killed repeatedly, every append is stored once and followers go on', async (scene) => {
   const [log, other] = [scene.open(), scene.open()]
   const prefix = aStream()
   const following = [log, other].map((each) => followPrefix(each, prefix, { after: 0n, count: 8 * 60 }))
@@ -39,7 +39,7 @@ test('when its backends are ended again and again, every append is stored once a
   for (let i = 0; i < 8; i++) assert.equal(bodies(await all(log.read(`${prefix}-${i}`))), bodies(numbered(60)))
 })
 
-test('reads and the head go on after their connections have been ended', async ({ open, sql }) => {
+test('reads and the head go on after their connections have been closed', async ({ open, sql }) => {
   const log = open()
   const { position } = await log.append('a', 'none', numbered(3))
   for (let i = 0; i < 3; i++) {
@@ -49,14 +49,18 @@ test('reads and the head go on after their connections have been ended', async (
   }
 })
 
-test('a listener that was ended comes back', async ({ open, sql }) => {
+test('a listener whose connection was closed comes back', async ({ open, sql }) => {
   open()
   await until(async () => (await backends(sql, 'listener')) === 1)
   await terminateAll(sql)
   await until(async () => (await backends(sql, 'listener')) === 1)
 })
 
-test('an answer that was lost is found again, and followers see the events once', async ({ open, proxy, database }) => {
+test('an append whose answer was lost is found again, and followers see its events once', async ({
+  open,
+  proxy,
+  database,
+}) => {
   const [log, direct] = [open(), open({ url: database.url })]
   await log.append('before', 'none', numbered(1))
   const following = followPrefix(log, '', { after: 0n, count: 4 })
@@ -70,7 +74,7 @@ test('an answer that was lost is found again, and followers see the events once'
   assert.equal((await following).map(essence), (await all(direct.readAll({ after: 0n }))).map(essence))
 })
 
-test('what may have been stored is never said to have been refused', async ({ open, proxy, database }) => {
+test('an append that may have been stored is never reported as refused', async ({ open, proxy, database }) => {
   const [log, direct] = [open({ deadlineMs: 500 }), open({ url: database.url })]
   await log.append('before', 'none', numbered(1))
   proxy.set('deaf')
@@ -80,7 +84,7 @@ test('what may have been stored is never said to have been refused', async ({ op
   assert.is(((await appending) as LogUnavailable).stored, 'unknown')
 })
 
-test('what has been refused is not stored after all', async ({ open, sql }) => {
+test('a refused append is not stored later', async ({ open, sql }) => {
   const log = open({ deadlineMs: 2_000 })
   await log.append('before', 'none', numbered(1))
   await sql.query(`begin; select pg_advisory_xact_lock(hashtext('tracebook log append'))`)
@@ -97,7 +101,7 @@ test('what has been refused is not stored after all', async ({ open, sql }) => {
   assert.equal(await all(log.read('b')), [])
 })
 
-test('a server that does not answer is given up at the deadline, and taken up again', async ({ open, proxy }) => {
+test('a silent server is given up at the deadline, and used again later', async ({ open, proxy }) => {
   const log = open({ deadlineMs: 2_000 })
   await log.append('a', 'none', numbered(1))
   const following = followPrefix(log, '', { after: 0n, count: 2 })
@@ -116,7 +120,7 @@ test('a server that does not answer is given up at the deadline, and taken up ag
   )
 })
 
-test('a server that is away refuses at the deadline, and says why', async ({ open, proxy }) => {
+test('an unreachable server leads to a refusal at the deadline, with the reason', async ({ open, proxy }) => {
   const log = open({ deadlineMs: 2_000 })
   proxy.set('refuse')
   const error = (await errorOf(log.append('a', 'none', numbered(1)))) as LogUnavailable

@@ -11,7 +11,7 @@ import { migrate, migrateTo } from '../../../src/postgres/migrate.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { all, anAppend, errorOf, numbered } from '../support/events.ts'
 
-const test = suite('a log that an older version has written')
+const test = suite('a log written by an older version')
 
 /** Appends as the version before did. */
 const appendTo = async (url: string, stream: string, expected: number, events: readonly NewEvent[]) => {
@@ -53,7 +53,7 @@ const columns = 'id, stream, revision, position, type, metadata::text, data::tex
 const stored = async ({ url }: Database, table: string) =>
   (await onServer(url, `select ${columns} from log.${table} order by position`)).rows
 
-test('holds the same events afterwards, byte for byte, also where it was broken off again and again', async () => {
+test('holds the same events after its conversion, byte for byte, even if that was interrupted repeatedly', async () => {
   const database = await openOld()
   const before = await stored(database, 'events')
   await migrate(database.url)
@@ -92,7 +92,7 @@ test('is converted once by several processes that start together', async () => {
   await database.drop()
 })
 
-test('cannot be appended to by a process of the older version, which says so as if the log were away', async () => {
+test('refuses appends of a process of the older version, as if it were unreachable', async () => {
   const database = await openOld()
   await migrate(database.url)
   const error = await appendTo(database.url, 'a', 5, numbered(1)).catch((error: unknown) => error)
@@ -101,7 +101,7 @@ test('cannot be appended to by a process of the older version, which says so as 
   await database.drop()
 })
 
-test('is not read before all of it is converted: a part would look like a log that lost the rest', async () => {
+test('is not read before all of it is converted, because a part would look like a log that lost the rest', async () => {
   const database = await openOld()
   const { url } = database
   const refused = async () => {

@@ -10,7 +10,7 @@ const LENGTH = 5_000n
 const PAGE = 100
 
 for (const direction of ['asc', 'desc'] as const) {
-  test(`reads as many events as it gives, ${direction}, by a plan that was made while there were none`, async (scene) => {
+  test(`reads as many events as it returns, ${direction}, by a plan that was made while there were none`, async (scene) => {
     const { open, sql } = scene
     const log = open()
     // As the product's own connections do.
@@ -31,7 +31,7 @@ for (const direction of ['asc', 'desc'] as const) {
   })
 }
 
-test('a follower gets no more at a time than it has to hold', async (scene) => {
+test('a follower gets no more at a time than fits its buffer', async (scene) => {
   const writer = scene.open()
   const large = JSON.stringify('x'.repeat(1_500_000))
   for (let i = 0; i < 5; i++) await writer.append(aStream(), 'none', anAppend(large))

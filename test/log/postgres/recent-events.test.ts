@@ -13,7 +13,7 @@ const events = (...positions: number[]): RecordedEvent[] =>
 
 const positions = (found: readonly RecordedEvent[] | undefined) => found?.map(({ position }) => Number(position))
 
-test('a reader gets the events after its position, and undefined if they are not kept any more', () => {
+test('a reader gets the events after its position, and undefined if they are not cached any more', () => {
   const recent = newRecentEvents(1_000_000)
   const reader = recent.read()
   recent.publish(events(5, 6))
@@ -36,7 +36,7 @@ test('a batch is dropped once the slowest reader has passed it', () => {
   assert.equal(positions(slow.eventsAfter(2n)), [3, 4])
 })
 
-test('erased events are not given, all others are', () => {
+test('erased events are left out, all others are returned', () => {
   const recent = newRecentEvents(1_000_000)
   const reader = recent.read()
   const others = events(8, 9).map((event) => ({ ...event, stream: 'trace-2' }))
@@ -61,7 +61,7 @@ test('the end of the log is known until another process may have written', () =>
   assert.equal(positions(reader.eventsAfter(2n)), undefined)
 })
 
-test('the end is not known when the notice of another process overtakes the answer to an append', () => {
+test('the end is unknown if the notification of another process overtakes the answer to an append', () => {
   const recent = newRecentEvents(1_000_000)
   const reader = recent.read()
   reader.reachedEnd(recent.count())
@@ -75,7 +75,7 @@ test('the end is not known when the notice of another process overtakes the answ
   assert.equal(positions(reader.eventsAfter(2n)), [])
 })
 
-test('a reader that has left holds nothing', () => {
+test('a reader that has left keeps nothing in memory', () => {
   const recent = newRecentEvents(1_000_000)
   const [one, gone] = [recent.read(), recent.read()]
   recent.publish(events(1, 2))
@@ -85,7 +85,7 @@ test('a reader that has left holds nothing', () => {
   assert.equal(positions(one.eventsAfter(0n)), undefined)
 })
 
-test('the oldest batches are dropped when all together are too large, passed or not', () => {
+test('when their total size is exceeded the oldest batches are dropped, passed or not', () => {
   const recent = newRecentEvents(2_500)
   const reader = recent.read()
   reader.eventsAfter(0n)
@@ -94,7 +94,7 @@ test('the oldest batches are dropped when all together are too large, passed or 
   assert.equal(positions(reader.eventsAfter(1n)), [2, 3])
 })
 
-test('a reader gets no more at a time than it has to hold', () => {
+test('a reader gets no more at a time than fits its buffer', () => {
   const recent = newRecentEvents(100_000_000)
   const reader = recent.read()
   const data = 'x'.repeat(1_500_000)
@@ -103,7 +103,7 @@ test('a reader gets no more at a time than it has to hold', () => {
   assert.equal(positions(reader.eventsAfter(4n)), [5])
 })
 
-test('a gap by another writer drops the batches before it', () => {
+test('a gap caused by another writer drops the batches before it', () => {
   const recent = newRecentEvents(1_000_000)
   const reader = recent.read()
   recent.publish(events(1))

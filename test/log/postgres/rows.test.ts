@@ -42,7 +42,7 @@ const event = fc
   })
   .map((one) => ({ ...one }))
 
-test('give back the events byte for byte, in their places', () => {
+test('return the events byte for byte, in their order', () => {
   fc.assert(
     fc.property(fc.array(event, { minLength: 1, maxLength: 30 }), (events) => {
       const read = readBack(events, 1_000n)
@@ -66,7 +66,7 @@ test('may lose their first events', () => {
   )
 })
 
-test('have one head for all events of an append that differ in their number only', () => {
+test('have one head for all events of an append that differ only in their number', () => {
   const [row, ...others] = rowsOf(numbered(200))
   assert.is(others.length, 0)
   assert.is((JSON.parse(row!.heads) as unknown[]).length, 1)

@@ -5,7 +5,7 @@ import { faultSuite } from '../support/faults.ts'
 
 const test = faultSuite('appends beside an open snapshot')
 
-test('what an append reads does not grow with the appends since a backup began', async ({ open, sql, database }) => {
+test('the work of an append does not grow with the appends since a backup began', async ({ open, sql, database }) => {
   const log = open()
   // As the product's own connections do: a plan that was made for an empty table would be kept.
   await sql.query('set enable_seqscan = off')

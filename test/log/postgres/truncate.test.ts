@@ -54,7 +54,7 @@ const stepsOf = async ({ pool }: Scene, stream: string, before: bigint) => {
   return steps
 }
 
-test('deletes whole appends from the end, as many as are 2,000 records, or one that has more', async (scene) => {
+test('deletes whole appends from the end, at most 2,000 records or one append at a time', async (scene) => {
   for (const [sizes, steps] of [
     [
       [300, 2_500, 1_200, 900, 1],

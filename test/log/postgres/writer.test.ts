@@ -9,7 +9,7 @@ const test = faultSuite('writer of the Postgres log')
 
 const MiB = 1024 * 1024
 
-test('what Postgres refuses fails alone, wherever it stands in its batch', async ({ open }) => {
+test('an append that Postgres refuses fails alone, wherever it is in its batch', async ({ open }) => {
   const log = open()
   const appends = Array.from({ length: 60 }, (_, i) =>
     i % 20 === 5
@@ -38,7 +38,7 @@ test('a small append does not overtake a large one of its stream', async ({ open
   assert.is((await all(log.read('b'))).length, 4)
 })
 
-test('a log that would not be durable takes no append, and says which setting is wrong', async ({
+test('a log that would not be durable accepts no append, and names the wrong setting', async ({
   open,
   sql,
   database,
@@ -54,7 +54,7 @@ test('a log that would not be durable takes no append, and says which setting is
   await log.append('a', 'none', numbered(1))
 })
 
-test('a database without a log, or without the user, is not tried until the deadline', async ({ open, sql, proxy }) => {
+test('a missing database, or user, is reported without waiting for the deadline', async ({ open, sql, proxy }) => {
   const url = new URL(proxy.url)
   url.username = 'nobody_of_that_name'
   const stranger = open({ url: url.href, deadlineMs: 60_000 })
@@ -63,7 +63,7 @@ test('a database without a log, or without the user, is not tried until the dead
   assert.instance(await errorOf(open({ deadlineMs: 60_000 }).append('a', 'none', numbered(1))), LogUnavailable)
 })
 
-test('a full disk refuses, and says that nothing was stored', async ({ open, sql }) => {
+test('a full disk leads to a refusal that says that nothing was stored', async ({ open, sql }) => {
   await sql.query(`
     create function refuse() returns trigger language plpgsql as $$ begin raise 'the disk is full' using errcode = '53100'; end $$`)
   await sql.query('create trigger refuse before insert on log.appends execute function refuse()')
@@ -77,7 +77,7 @@ test('a full disk refuses, and says that nothing was stored', async ({ open, sql
   await log.append('a', 'none', numbered(1))
 })
 
-test('appends that wait for somebody else leave no queue of backends behind', async ({ open, sql }) => {
+test('appends that wait for a lock leave no queue of backends behind', async ({ open, sql }) => {
   const log = open({ deadlineMs: 150 })
   await sql.query(`begin; select pg_advisory_xact_lock(hashtext('tracebook log append'))`)
   const errors: unknown[] = []
@@ -96,7 +96,7 @@ test('appends that wait for somebody else leave no queue of backends behind', as
   )
 })
 
-test('close answers what waits, refuses what comes, and can be repeated', async ({ open }) => {
+test('close ends pending calls, refuses new ones, and can be repeated', async ({ open }) => {
   const log = open()
   const waiting = Array.from({ length: 50 }, (_, i) =>
     log.append(i < 25 ? 'a' : `s-${i}`, i === 0 || i >= 25 ? 'none' : BigInt(i - 1), numbered(1)),
@@ -110,7 +110,7 @@ test('close answers what waits, refuses what comes, and can be repeated', async 
   await log.close()
 })
 
-test('close does not wait for a server that has stopped answering', async ({ open, proxy }) => {
+test('close does not wait for a silent server', async ({ open, proxy }) => {
   const log = open({ deadlineMs: 200 })
   await log.append('a', 'none', numbered(1))
   proxy.set('stall')
@@ -131,7 +131,7 @@ test('followers in the same process get the very objects that were appended', as
   })
 })
 
-test('what another process truncates is soon forgotten in memory', async ({ open }) => {
+test('truncations of another process soon apply to cached events', async ({ open }) => {
   const [log, other] = [open(), open()]
   await log.append('a', 'none', numbered(5))
   await log.append('b', 'none', anAppend('"end"'))

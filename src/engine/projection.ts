@@ -58,8 +58,8 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
 export const SKIPPED = 'skipped'
 
 /**
- * Checks a projection against the union of the events of its kinds of streams, and against its own changes. The type of the result
- * has neither.
+ * Checks a projection against the union of the events of its kinds of streams, and against its own changes. The result's type
+ * mentions neither, so that different projections fit into one list.
  */
 export const projectionOf =
   <Event extends DomainEvent>() =>

@@ -26,7 +26,7 @@ export class Rejected extends Error {
   readonly code: Rejection
   /** Whether the answer hides that the thing exists: then `not_found` means that this caller may not see it. */
   readonly hidesExistence: boolean
-  /** More for programs, sent with the message. */
+  /** Details for programs, sent with the message. */
   readonly details: object | undefined
   /** The position of the newest event that the decision was made on, if it is known. */
   position: bigint | undefined
@@ -57,7 +57,7 @@ export class DiskFull extends Unavailable {
   }
 }
 
-/** For work that the answer to a write needs after it was stored: an `Unavailable` of it says `stored: true`. */
+/** For work that the answer to a write needs after the write was stored: if it throws `Unavailable`, that says `stored: true`. */
 export const afterStored = async <T>(work: T | Promise<T>): Promise<T> => {
   try {
     return await work

@@ -41,7 +41,7 @@ const assertHeld = async ({ log }: ErasureContext, { position, eventId }: Pendin
     throw new NotErasableYet('the log does not hold the deletion: it has lost its end')
 }
 
-/** Takes a remnant out of quarantine. @throws NotErasableYet for any other stream in quarantine: its deletion is not applied */
+/** Ends the quarantine of a stream that was truncated at its beginning. @throws NotErasableYet for any other: its deletion is not applied */
 const leaveQuarantine = async (context: ErasureContext, { stream, before }: PendingErasure) => {
   const groups = context.groups.filter(({ quarantine }) => !quarantine.isNotQuarantined(stream))
   if (groups.length === 0) return
@@ -86,8 +86,8 @@ const assertNoOthers = async ({ client, groups, mayDropSchemas }: ErasureContext
 }
 
 /**
- * Erases a deleted trace from all read models and from the log, where read models that are built later cannot find it. May be
- * interrupted and repeated at any point.
+ * Erases a deleted trace from all read models, and from the log, so that read models that are built later do not hold it either.
+ * May be interrupted and repeated at any point.
  * @throws NotErasableYet
  */
 export const erase = async (context: ErasureContext, pending: PendingErasure): Promise<void> => {

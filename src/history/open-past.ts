@@ -36,7 +36,7 @@ export const openPast = async (services: HistoryServices, present: PresentTraceR
   }
 }
 
-/** Options of a list of the past (`http/long-lists.ts`), which ends if its reader is no member any more, or the trace is gone. */
+/** Options of a list of the past (`http/long-lists.ts`), which ends if its reader is no longer a member, or the trace is gone. */
 export const listOfHistory = (
   { reads }: Pick<HistoryServices, 'reads'>,
   trace: PresentTraceRow,

@@ -17,7 +17,7 @@ type Data<Type extends AnyEvent['type']> = Extract<AnyEvent, { type: Type }>['da
 
 const MOST_CHARACTERS = 80
 
-/** Foreign text within a sentence: on one line, without control characters, and not too long. */
+/** A user's text within a sentence: on one line, without control characters, and not too long. */
 export const quoted = (text: string): string => {
   const line = text
     .toWellFormed()

@@ -41,7 +41,7 @@ const keysOf = (cursor: string | undefined, of: Scope['of']): LastKeys | undefin
   const decoded = decodeCursor(cursor, Cursor)
   const end = typeof decoded?.[3] === 'string' ? BigInt(decoded[3]) : undefined
   if (decoded?.[0] !== of || BigInt(decoded[1]) >= MAX_KEY || (end ?? 0n) >= MAX_KEY)
-    throw invalid('cursor', 'is not a cursor of this list: use the one of the page before')
+    throw invalid('cursor', 'is not a cursor of this list: use the nextCursor of the previous page')
   return [BigInt(decoded[1]), decoded[2], end]
 }
 
@@ -98,7 +98,7 @@ export const timelineRoutes = (app: FastifyInstance, services: HistoryServices):
     timeline.assertNotQuarantined(`namespace-${id}`)
     await timeline.caughtUp(0n)
     const traceIdOf = query.trace === undefined ? undefined : traceId(id, query.trace)
-    // A caller who is no admin any more must not see newer entries.
+    // A caller who is no longer an admin must not see newer entries.
     return list({ of: 'namespace', id, traceId: traceIdOf }, filter, async () => void (await assertAdmin()))
   })
 }

@@ -22,7 +22,7 @@ export type Connection = {
   ping(): void
   /** Closes the connection, once. A client that does not leave is cut off after some seconds. */
   close(code: number, reason: string): void
-  /** Cuts it off. */
+  /** Ends the connection without a close frame. */
   terminate(): void
 }
 

@@ -7,12 +7,12 @@ export type Connections = {
   /** Which of the owner's limits does not allow one more connection; undefined if none. */
   crowded(owner: Owner): 'session' | 'address' | undefined
   add(connection: Connection, owner: Owner): void
-  /** Counts the connection for another owner; closes it if that one has too many. */
+  /** Counts the connection for another owner; closes it if that owner has too many. */
   move(connection: Connection, owner: Owner): void
   /** Closes a connection whose client reads too slowly, while others need the memory. */
   cutOff(connection: Connection): void
   remove(connection: Connection): void
-  /** Closes all connections with a code that says to come back, and waits until they are gone. */
+  /** Closes all connections with a code that tells clients to reconnect, and waits until they are gone. */
   closeAll(): Promise<void>
   counts(): { readonly connections: number; readonly subscriptions: number }
 }
@@ -25,7 +25,7 @@ export type Timeouts = {
   /** How often connections are checked. */
   readonly checkEvery: number
   readonly pingEvery: number
-  /** How long nothing may come from a client. */
+  /** How long a client may send nothing. */
   readonly silent: number
   /** How long a client may read nothing of a frame. */
   readonly stalled: number
@@ -111,24 +111,24 @@ export const newConnections = (
     return hasRoomFor(allOf(owner)) ? undefined : 'address'
   }
 
-  const look = () => {
+  const checkAll = () => {
     const now = performance.now()
     const isDue = now - pinged >= timeouts.pingEvery
     if (isDue) pinged = now
     for (const connection of [...owners.keys()]) {
       const stalled = isStalled(connection)
       if (now - connection.heardAt() > timeouts.silent)
-        end(connection, closeCodes.silent, 'nothing was heard for a minute')
+        end(connection, closeCodes.silent, 'nothing received for a minute')
       else if (stalled) end(connection, closeCodes.slow, SLOW)
       else if (isDue) connection.ping()
     }
   }
-  let looking: NodeJS.Timeout | undefined
+  let checking: NodeJS.Timeout | undefined
 
   const add: Connections['add'] = (connection, owner) => {
     owners.set(connection, owner)
     count(owner, 1)
-    looking ??= setInterval(look, timeouts.checkEvery).unref()
+    checking ??= setInterval(checkAll, timeouts.checkEvery).unref()
     if (isStopping) end(connection, closeCodes.restarting, 'the service is stopping')
   }
 
@@ -140,8 +140,8 @@ export const newConnections = (
     sendings.delete(connection)
     count(owner, -1)
     if (owners.size > 0) return
-    clearInterval(looking)
-    looking = undefined
+    clearInterval(checking)
+    checking = undefined
     gone()
   }
 

@@ -23,13 +23,13 @@ export type PendingAppend = Append &
     maybeStored: boolean
   }
 
-/** Answers an append that is not stored, or perhaps not. */
+/** Fails an append that was not stored, or may not have been. */
 export const giveUp = (append: PendingAppend, cause: unknown): void => {
   const stored = append.maybeStored || append.inFlight ? 'unknown' : false
   append.settle(new LogUnavailable(stored, cause, cause instanceof NotDurable ? cause.message : undefined))
 }
 
-/** At the deadline it is refused because of `lastError`. `onSettled` is called with any answer. */
+/** At its deadline the append fails, with `lastError` as the cause. `onSettled` is called once it has succeeded or failed. */
 export const newPendingAppend = (
   what: Append,
   deadlineMs: number,

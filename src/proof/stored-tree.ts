@@ -35,6 +35,7 @@ export type StoredTree = {
   readonly refused: string | undefined
 }
 
+/** The columns `walk_…` hold the re-verification. */
 type Row = {
   size: bigint
   log: string | null

@@ -40,7 +40,7 @@ export type MissingOptions = {
  * Reports the events of these streams that have leaves and are not in the log, unless a later deletion explains it, and those that are
  * at a position that was not read. The other leaves are of events that were erased meanwhile.
  */
-export const nameMissing = async (
+export const reportMissing = async (
   client: pg.Client,
   events: EventSource,
   { streams, size, covered, report }: MissingOptions,

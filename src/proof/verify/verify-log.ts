@@ -7,7 +7,7 @@ import type { EventSource } from './hashed-event.ts'
 import { findLeaves, readLeaves } from './leaf-rows.ts'
 import { newLeafWindow } from './leaf-window.ts'
 import { newLossCheck } from './loss-check.ts'
-import { nameMissing } from './missing-events.ts'
+import { reportMissing } from './missing-events.ts'
 import { openReadOnly } from './postgres-events.ts'
 import { type Claims, type ExpectedRoot, checkSigned, checkSubtrees, newTreeCheck, readClaims } from './tree-check.ts'
 
@@ -128,7 +128,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
     }
     const streams = await finish()
     await checkSubtrees(lookUps, { built: tree.finish(claims), size, report })
-    await nameMissing(lookUps, events, { streams, size, covered, report })
+    await reportMissing(lookUps, events, { streams, size, covered, report })
     return {
       events: count,
       leaves: size,

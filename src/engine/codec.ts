@@ -85,7 +85,7 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
     const data = upcast(format, parseExact(event.data) as object, schemaVersion)
     const checked = format.schema.safeParse(data)
     if (!checked.success)
-      throw new UnknownEvent(`${event.type} ${event.id} does not fit its schema`, { cause: checked.error })
+      throw new UnknownEvent(`${event.type} ${event.id} does not match its schema`, { cause: checked.error })
     return { type: event.type, data: format.read ? (format.read as (data: object) => object)(data) : data }
   }
 

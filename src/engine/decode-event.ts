@@ -19,7 +19,7 @@ export const decodeEvent = (codec: Codec, event: RecordedEvent): DecodedEvent =>
 
 /**
  * The same, but parses the data when it is first read: caches need the data of few events.
- * @throws UnknownEvent at once for an unknown type or version, at the first read for data that does not fit its schema
+ * @throws UnknownEvent at once for an unknown type or version, at the first read for data that does not match its schema
  */
 export const decodeLazily = (codec: Codec, event: RecordedEvent): DecodedEvent => {
   codec.assertKnown(event)

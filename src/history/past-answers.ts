@@ -35,7 +35,7 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
     const past = await openPast(services, present, from && 'at' in moment ? from : moment)
     const { revision } = past
     if (from && from.revision !== revision)
-      throw invalid('cursor', 'is of another revision: use it with the query of the page before')
+      throw invalid('cursor', 'is of another revision: use it with the query of the previous page')
     if (limit === 0) return listText([], undefined, revision)
     const page = newMessagePage(limit)
     const options = { includeParts, behind: from?.behind, limit: limit === undefined ? undefined : limit + 1 }

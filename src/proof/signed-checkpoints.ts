@@ -97,7 +97,7 @@ const assertUnchanged = async (client: Client, known: readonly SignedCheckpoint[
   const other = stored.find((one, i) => !isSame(one, known[i])) ?? known[stored.length]
   if (other)
     throw new TreeDiffers(
-      `tracebook.audit_keys is not as the service has written it: number ${other.number}, of ${other.key}`,
+      `row ${other.number} of tracebook.audit_keys, with the key ${other.key}, was changed or removed, but not by the service`,
     )
 }
 
@@ -127,7 +127,7 @@ export const openCheckpointWriter = async (options: WriterOptions): Promise<Chec
     const number = mine?.number ?? (last?.number ?? 0) + 1
     const text = mine ? updateStatement : insertStatement
     const { rowCount } = await client.query(text, [number, size, root, note, now(), key])
-    if (rowCount !== 1) throw new TreeDiffers(`tracebook.audit_keys has a checkpoint that the service has not written`)
+    if (rowCount !== 1) throw new TreeDiffers('tracebook.audit_keys has a checkpoint that the service has not written')
     const before = mine ? history.slice(0, -1) : history
     return [...before, { number, key, from: mine?.from ?? size, size, root, note, retired: false }]
   }

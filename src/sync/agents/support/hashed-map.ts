@@ -108,7 +108,7 @@ const mergedHashes = (some: Float64Array, others: Float64Array): Float64Array =>
  */
 export const newHashedMap = (saved?: SavedMap): HashedMap => {
   const before = sortedEntries(saved)
-  let slots = newSlots(64)
+  let slots = newSlots(256)
   let size = 0
   const valueOf = (hash: number): number | undefined => {
     const slot = slotOf(hash, slots)

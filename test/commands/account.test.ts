@@ -53,7 +53,7 @@ test('a second machine joins with a code, is listed, and is removed again', () =
     const used = await third.run('login', '--join', code!)
     assert.is(used.how, 1)
     assert.match(used.err, /Another machine has used this code\. Make another one .*tracebook devices add\n$/)
-    assert.match((await third.run('login', '--join', 'no-code')).err, /knows no such code/)
+    assert.match((await third.run('login', '--join', 'no-code')).err, /does not know this code/)
 
     const listed = documents(await first.run('devices', '--json'))
     assert.equal(listed.map(({ kind, current }) => [kind, current]).sort(), [

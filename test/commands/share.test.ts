@@ -55,7 +55,7 @@ test('a trace is found by id, beginning or link; public only after a yes; privat
     for (const command of ['unshare', 'share', 'rm']) {
       const { how, err } = await other.run(command, link, ...(command === 'unshare' ? [] : ['--yes']))
       assert.is(how, 2, command)
-      assert.match(err, `You are no member of the namespace "${slug}"`)
+      assert.match(err, `You are not a member of the namespace "${slug}"`)
     }
 
     assert.match((await user.run('unshare', link)).out, 'is private: only members of the namespace')

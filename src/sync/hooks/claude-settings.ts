@@ -19,7 +19,10 @@ const parse = (text: string, allowTrailingComma: boolean): Node | undefined => {
 /** The settings as a tree; that of `{}` for an empty file. Throws UsageError for what is no settings file. */
 const treeOf = (text: string): Node => {
   const root = parse(text, true)
-  if (root?.type !== 'object') throw new UsageError('this is not JSON object: mend it first')
+  if (root?.type !== 'object')
+    throw new UsageError(
+      'expected a JSON object with settings of Claude Code, got something else: correct the file first',
+    )
   return root
 }
 
@@ -52,7 +55,7 @@ const insertFirst = (text: string, container: readonly string[], entry: string, 
 const isThere = (root: Node, path: readonly string[], type: 'object' | 'array'): boolean => {
   const node = valueAt(root, ...path)
   if (node && node.type !== type)
-    throw new UsageError(`its "${path.at(-1)}" is not what Claude Code takes: mend it first`)
+    throw new UsageError(`expected "${path.join('.')}" to be an ${type}, got ${node.type}: correct the file first`)
   return node !== undefined
 }
 

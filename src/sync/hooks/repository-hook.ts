@@ -16,7 +16,8 @@ const real = (path: string): Promise<string> => realpath(path).catch(() => path)
 const repositoryAt = async (cwd: string, env: EnvironmentVariables) => {
   const ask = async (...args: readonly string[]) => {
     const answer = await askGit(['rev-parse', ...args], cwd, env)
-    if (answer === undefined) throw new UsageError(`${cwd} is in no git repository: go to one, or say --global`)
+    if (answer === undefined)
+      throw new UsageError(`${cwd} is not in a git repository: run this in one, or use --global`)
     return real(resolve(cwd, answer))
   }
   return {
@@ -33,7 +34,9 @@ const managers = (top: string) => [
 ]
 
 const refusal = (why: string, line: string) =>
-  new UsageError(`${why}:\n    ${line}\nOr let all your repositories do it: ${commandName} hooks install git --global`)
+  new UsageError(
+    `${why}:\n    ${line}\nOr install the hook for all your repositories: ${commandName} hooks install git --global`,
+  )
 
 /** The hook of the repository at `cwd`. */
 export const repositoryHook = (cwd: string, variables: EnvironmentVariables): Hook => {
@@ -50,11 +53,11 @@ export const repositoryHook = (cwd: string, variables: EnvironmentVariables): Ho
     if (isIn(hooks, git)) return
     if (isIn(hooks, top))
       throw refusal(
-        `The hooks of this repository are files of it (${hooks}), which others get too. Add this line to ${GIT_HOOK} there`,
+        `The hooks of this repository are in its own folder ${hooks}, which everybody who clones it gets. Add this line to ${GIT_HOOK} there`,
         line,
       )
     throw new UsageError(
-      `core.hooksPath leads to ${hooks}, which other repositories share. For all of them: ${commandName} hooks install git --global`,
+      `core.hooksPath is ${hooks}, a folder that other repositories use too. To install the hook for all of them: ${commandName} hooks install git --global`,
     )
   }
   /** A repository keeps its hooks in one place for all of its worktrees. */

@@ -14,7 +14,7 @@ import { type LoopbackReceiver, openLoopbackReceiver } from './loopback-receiver
 
 const unsafeUrl = (text: string) =>
   new RequestFailed(
-    `the server's address to sign in at is not opened: only https://, or http:// of this machine, is, without a user name (${text})`,
+    `expected an address to sign in at with https://, or with http:// on this machine, and without a user name, got ${text}: it is not opened`,
   )
 
 /**
@@ -87,7 +87,7 @@ const describeSignIn = (review: SignInReview, server: string, device: string): s
 }
 
 const cannotConfirm =
-  'Nobody can be asked which account this device joins: run this in a terminal, or say yes with --yes'
+  'The account that this device joins has to be confirmed, and there is no terminal: run this in a terminal, or use --yes'
 
 /** Asks the user before the sign-in is completed: a pasted code may belong to another person's account. */
 const assertConfirmed = async (api: ApiClient, codes: Codes, { server, prompts }: CodehostLoginOptions) => {
@@ -102,7 +102,8 @@ const receiveCode = async (
   loopback: LoopbackReceiver | undefined,
   { askForCode }: Prompts,
 ): Promise<string> => {
-  if (!loopback && !askForCode) throw new UsageError('There is no terminal to paste the code into: run this in one')
+  if (!loopback && !askForCode)
+    throw new UsageError('There is no terminal to paste the code into: run this command in a terminal')
   const stop = new AbortController()
   const sources = [
     ...(loopback ? [loopback.waitForCode(state)] : []),

@@ -50,7 +50,7 @@ const explainRefusal =
     const another = `Make another one on a machine that is logged in: ${commandName} devices add`
     const { status, code } = error
     const details = { ...(status === undefined ? {} : { status }), ...(code === undefined ? {} : { code }) }
-    if (status === 404) throw new UsageError(`${server} knows no such code. ${another}`)
+    if (status === 404) throw new UsageError(`${server} does not know this code. ${another}`)
     if (code === 'code_used') throw new RequestFailed(`Another machine has used this code. ${another}`, details)
     if (code === 'code_expired') throw new RequestFailed(`This code has expired. ${another}`, details)
     throw error

@@ -127,10 +127,10 @@ export const newGitConfig = (env: EnvironmentVariables): GitConfig => {
     if (!repository || !(isConditional || (await mayHaveRules(repository)))) return shared
     const settings = await once(repository)
     if (!settings)
-      throw new UsageError(`${repository.root}: git is not installed, which is needed for its configuration`)
+      throw new UsageError(`${repository.root}: its git configuration cannot be read, because git is not installed`)
     if (!settings.some(({ isLocal }) => isLocal))
       throw new UsageError(
-        `${repository.root}: git does not trust its configuration ("git help config", safe.directory)`,
+        `${repository.root}: git does not trust its configuration: see safe.directory in "git help config"`,
       )
     return settings
   }

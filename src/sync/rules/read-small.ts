@@ -15,9 +15,9 @@ export const readSmallFile = async (path: string, max: number): Promise<string |
   })
   if (!file) return undefined
   try {
-    if (!(await file.stat()).isFile()) throw new Error(`${path}: not a file`)
+    if (!(await file.stat()).isFile()) throw new Error(`${path}: expected a regular file`)
     const { bytesRead, buffer } = await file.read(Buffer.alloc(max + 1), 0, max + 1, 0)
-    if (bytesRead > max) throw new Error(`${path}: over ${max.toLocaleString('en')} bytes`)
+    if (bytesRead > max) throw new Error(`${path}: expected at most ${max.toLocaleString('en')} bytes`)
     return buffer.toString('utf8', 0, bytesRead)
   } finally {
     await file.close()

@@ -36,7 +36,9 @@ const isPlain = (name: string): boolean => !/[*?[\]\\]/.test(name)
 const wholePathGlob = async (glob: string, home: string, file: string): Promise<Matches> => {
   const root = /^(?:~(?=\/|$)|[a-z]:(?=\/)|(?=\/|\*\*\/))/i.exec(glob)?.[0]
   if (root === undefined)
-    throw new UsageError(`${file}: "${glob}" must begin with "/", "~/" or "**/", because it means whole paths`)
+    throw new UsageError(
+      `${file}: "${glob}" must begin with "/", "~/" or "**/", because it is compared with whole paths`,
+    )
   const names = glob.slice(root.length).split('/').filter(Boolean)
   const wild = names.findIndex((name) => !isPlain(name))
   const plain = wild === -1 ? names : names.slice(0, wild)

@@ -10,7 +10,7 @@ import { type StateFile, transaction } from './state-file.ts'
 export class SourceBusy extends Error {
   override readonly name = 'SourceBusy'
   constructor() {
-    super('another process is uploading this session: left to it')
+    super('another process is uploading this session: this one leaves it out')
   }
 }
 

@@ -83,7 +83,7 @@ export class StateFailed extends Error {
   readonly path: string
   readonly reason: string
   constructor(path: string, cause: unknown) {
-    super(`what was uploaded cannot be noted in ${path}: ${errorMessage(cause)}`, { cause })
+    super(`what was uploaded cannot be recorded in ${path}: ${errorMessage(cause)}`, { cause })
     this.path = path
     this.reason = errorMessage(cause)
   }
@@ -133,7 +133,8 @@ const create = (database: Database): void =>
     const version = versionOf(database)
     if (version === 0) database.exec(TABLES)
     else if (version < VERSION) database.exec(`${stepsFrom(version)} PRAGMA user_version = ${VERSION};`)
-    else if (version > VERSION) throw new UsageError(`a newer tracebook keeps what was uploaded: update this one`)
+    else if (version > VERSION)
+      throw new UsageError(`a newer version of tracebook has recorded what was uploaded: update this one`)
   })
 
 const open = (path: string): Database => {

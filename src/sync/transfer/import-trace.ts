@@ -80,7 +80,7 @@ const visibilityFor = (
 ): Visibility => {
   if (asked !== undefined) return asked
   if (found?.visibility === 'public')
-    throw new UsageError('The trace is there and public: say with --visibility who may read what is imported.')
+    throw new UsageError('The trace exists and is public: say with --visibility who may read what is imported.')
   return found?.visibility ?? (exported === 'public' ? 'private' : exported)
 }
 

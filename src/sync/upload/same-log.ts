@@ -5,7 +5,7 @@ import type { Destination } from './destination.ts'
 export class SessionLost extends Error {
   override readonly name = 'SessionLost'
   constructor() {
-    super('the service lacks what it had of this session, again and again')
+    super('the service has lost messages of this session that it had acknowledged, for the second time')
   }
 }
 
@@ -13,7 +13,9 @@ export class SessionLost extends Error {
 export class LogReplaced extends Error {
   override readonly name = 'LogReplaced'
   constructor() {
-    super('the service has lost what was sent to it, as by a restored backup, or is another one')
+    super(
+      'the service no longer has what was uploaded to it: it was restored from an older backup, or another service has its address',
+    )
   }
 }
 
@@ -21,7 +23,9 @@ export class LogReplaced extends Error {
 export class NotesForgotten extends Error {
   override readonly name = 'NotesForgotten'
   constructor() {
-    super('another process has forgotten what was sent to the service, which has lost it')
+    super(
+      'another process has found that the service no longer has what was uploaded to it, and has deleted the notes of that',
+    )
   }
 }
 

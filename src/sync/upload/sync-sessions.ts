@@ -53,7 +53,7 @@ const describeFailure = (error: unknown, namespaceSlug: string | undefined): str
   if (hasStatus(error, 403) && error.code === 'forbidden')
     return `another user uploaded this session to the namespace ${namespaceSlug}: only that user and admins may change it`
   if (hasStatus(error, 403)) return `the service refuses this session: ${error.message}`
-  if (hasStatus(error, 404)) return `the trace is not there any more, or not yours to write (${error.message})`
+  if (hasStatus(error, 404)) return `the trace no longer exists, or you may not write to it (${error.message})`
   return errorMessage(error)
 }
 

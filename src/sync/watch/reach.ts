@@ -12,7 +12,7 @@ export type ReachEvent = {
 export const replacedEvent = (server: string): ReachEvent & { readonly state: 'replaced' } => ({
   type: 'connection',
   state: 'replaced',
-  message: `${server} was restored from a backup, or is another service: it gets again what it lacks`,
+  message: `${server} was restored from a backup, or is another service: what it lacks is uploaded again`,
 })
 
 /** A service that does not answer for so long is said to be out of reach, in milliseconds. */
@@ -33,7 +33,7 @@ export const newReach = (server: string, report: (event: ReachEvent) => void): R
     waitedMs += ms
     if (isAway || waitedMs < NOTICEABLE_MS) return
     isAway = true
-    const message = `${server} is out of reach or busy: what is new waits, and is uploaded when it is back`
+    const message = `${server} is out of reach or busy: new messages are uploaded once it answers again`
     report({ type: 'connection', state: 'out of reach', message })
   }
   const noteAnswer = () => {
@@ -57,11 +57,11 @@ export const newNotes = (report: Reporter): Notes => {
     noteFailure: ({ path: file, reason }) => {
       if (failed === file) return
       failed = file
-      const message = `${reason}: what is new waits, and is uploaded once this file can be written again`
+      const message = `${reason}: new messages are uploaded once this file can be written again`
       report({ type: 'problem', kind: 'state_failed', file, message })
     },
     noteSuccess: () => {
-      if (failed !== undefined) report({ type: 'notice', file: failed, message: 'can be written again' })
+      if (failed !== undefined) report({ type: 'notice', file: failed, message: 'this file can be written again' })
       failed = undefined
     },
   }

@@ -82,7 +82,7 @@ test('a command that the user has put beside it stays', () => {
 
 test('what Claude Code could not read is not touched', () => {
   for (const text of ['', '[]', '{ "a": ', '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
-    assert.throws(() => addClaudeHooks(text, command), /mend it first/)
+    assert.throws(() => addClaudeHooks(text, command), /^expected .*: correct the file first$/)
   assert.is(removeClaudeHooks('{ "a": ', mark, []), '{ "a": ')
 })
 

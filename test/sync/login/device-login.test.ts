@@ -168,7 +168,7 @@ test('a kept session that has ended is made anew', async ({ world }) => {
 test('a namespace that is not there, or not the user’s, is wrong usage', async ({ world }) => {
   world.server.addNamespace('closed')
   assert.match(await refused(world.sync({ slug: 'none' })), /There is no namespace "none"/)
-  assert.match(await refused(world.sync({ slug: 'closed' })), /You are no member of the namespace "closed"/)
+  assert.match(await refused(world.sync({ slug: 'closed' })), /You are not a member of the namespace "closed"/)
 })
 
 test('a server has one spelling, and no password in it', () => {

@@ -140,7 +140,7 @@ test('cannot be told where git does not read a configuration', async (context) =
   const root = repository('app')
   git(root, 'config', 'tracebook.never', 'true')
   const without = { ...context, env: { ...context.env, PATH: join(home, 'nothing') } }
-  assert.match(await failure(said(without, root)), /app: git is not installed/)
+  assert.match(await failure(said(without, root)), /app: .*git is not installed/)
   assert.equal(await said(without, join(home, 'notes')), [])
   appendFileSync(join(root, '.git', 'config'), '[broken\n')
   assert.match(await failure(said(context, root)), /git config of .*app: .*bad config line \d+/)
@@ -148,7 +148,7 @@ test('cannot be told where git does not read a configuration', async (context) =
   execFileSync('mkfifo', [join(root, '.git', 'config')])
   await said(context, root).then(
     () => assert.unreachable('read a pipe'),
-    (error: Error) => assert.match(error.message, 'not a file'),
+    (error: Error) => assert.match(error.message, 'expected a regular file'),
   )
 })
 
@@ -202,15 +202,15 @@ test('of a file that is a pipe, a device, or far too large are not read', async 
     rmSync(file)
   }
   execFileSync('mkfifo', [file])
-  await fails('not a file')
+  await fails('expected a regular file')
   symlinkSync('/dev/zero', file)
-  await fails('not a file')
+  await fails('expected a regular file')
   write('app/.tracebook.json', ' '.repeat(100_000))
-  await fails('over 65,536 bytes')
+  await fails('expected at most 65,536 bytes')
   mkdirSync(file)
   await said(context, root).then(
     () => assert.unreachable('was read'),
-    (error: Error) => assert.match(error.message, /not a file|EISDIR/),
+    (error: Error) => assert.match(error.message, /expected a regular file|EISDIR/),
   )
 })
 

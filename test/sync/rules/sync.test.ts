@@ -215,7 +215,7 @@ test('goes on with others when a rule names a namespace that one may not use, or
   assert.equal([summary.failed, summary.synced, summary.exitCode], [3, 1, 1])
   assert.equal(stored(), { 's-other': login })
   const problems = events.flatMap((event) => (event.type === 'problem' ? [event.message] : [])).join('\n')
-  assert.match(problems, /git config of .*closed: You are no member of the namespace "closed"/)
+  assert.match(problems, /git config of .*closed: You are not a member of the namespace "closed"/)
   assert.match(problems, /git config of .*missing: There is no namespace "missing"/)
   assert.match(problems, /broken\/\.tracebook\.json: /)
 })

@@ -174,7 +174,7 @@ test('of a newer version is left alone', ({ open, file }) => {
   const database = openDatabase(file)
   database.exec('PRAGMA user_version = 99')
   database.close()
-  assert.throws(() => open(), /a newer tracebook keeps what was uploaded: update this one/)
+  assert.throws(() => open(), /a newer version of tracebook has recorded what was uploaded: update this one/)
 })
 
 /** What versions before 0.2 stored. */

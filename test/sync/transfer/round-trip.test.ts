@@ -153,7 +153,7 @@ test('nothing is published that was not said to be', async () => {
   await imported(path, 'public')
   assert.is(await visibilityOf(id), 'public')
   const error = await imported(path).catch((error: Error) => error)
-  assert.match((error as Error).message, /there and public/)
+  assert.match((error as Error).message, /exists and is public/)
   await imported(path, 'private')
   assert.is(await visibilityOf(id), 'private')
 })

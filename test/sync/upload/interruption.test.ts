@@ -44,13 +44,16 @@ test('the next run sends what has not arrived, and nothing else', async ({ world
   assert.is(world.server.traces[0]?.messages.size, 700)
 })
 
-test('what cannot be noted ends the run, and is told of once', async ({ world }) => {
+test('where uploads cannot be recorded the run ends, and says so once', async ({ world }) => {
   await world.sync()
   const database = openDatabase(join(world.config, 'data', STATE_FILE))
   database.exec(`CREATE TRIGGER full BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
   for (let i = 1; i <= 12; i++) writeSession(world.sessions, `s-${i}.jsonl`, session(1))
   const { summary, events } = await world.sync()
-  assert.match(summary.stopped!, /cannot be noted in .*uploads\.sqlite: the disk is full\. Run the same command again/)
+  assert.match(
+    summary.stopped!,
+    /cannot be recorded in .*uploads\.sqlite: the disk is full\. Run the same command again/,
+  )
   assert.is(events.filter(({ type }) => type === 'problem').length, 1)
   assert.is(summary.exitCode, 1)
 

@@ -39,7 +39,7 @@ test('that loses its data during a run ends the run, and the next one fills it',
   }
   const { summary, events } = await world.sync()
   assert.equal([summary.failed, summary.deleted, summary.exitCode], [1, 0, 1])
-  assert.match(summary.stopped!, /has lost what was sent to it.* Run the command again/)
+  assert.match(summary.stopped!, /no longer has what was uploaded to it.* Run the command again/)
   assert.not.match(JSON.stringify(events), /was deleted/)
   await world.sync()
   assert.equal(messagesOf(world), [2])

@@ -46,7 +46,7 @@ const loseSome = async ({ service, machine }: Context) => {
   return { grown }
 }
 
-inPostgres('is noticed: it gets again what it lacks, and nothing is called deleted', async (context) => {
+inPostgres('is noticed: what the service lacks is uploaded again, and nothing is called deleted', async (context) => {
   const { machine } = context
   await loseSome(context)
   const { summary, events } = await machine.sync()

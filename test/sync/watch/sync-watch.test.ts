@@ -73,13 +73,13 @@ test('where nothing can be noted, as on a full disk, it names the file once and 
       type: 'problem',
       kind: 'state_failed',
       file,
-      message: 'the disk is full: what is new waits, and is uploaded once this file can be written again',
+      message: 'the disk is full: new messages are uploaded once this file can be written again',
     },
   ])
   database.exec('DROP TRIGGER full')
   database.close()
   await until(() => watching.of('notice').length > 0)
-  assert.equal(watching.of('notice'), [{ type: 'notice', file, message: 'can be written again' }])
+  assert.equal(watching.of('notice'), [{ type: 'notice', file, message: 'this file can be written again' }])
   assert.ok(stored(context, session).includes('line u-new'))
   assert.equal((await watching.end('SIGTERM')).how, 0)
   assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')

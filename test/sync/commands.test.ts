@@ -28,7 +28,7 @@ test('sync without a login exits with 2 and says what to do', async (context) =>
 test('without a terminal nobody can agree to what the code host says: --yes is asked for, and nothing begun', async (context) => {
   const { code, out, err } = await run(context, 'login', '--codehost')
   assert.equal([code, out], [2, ''])
-  assert.match(err, /which account this device joins: run this in a terminal, or say yes with --yes/)
+  assert.match(err, /has to be confirmed, and there is no terminal: run this in a terminal, or use --yes/)
   assert.is(context.server.requests.length, 0)
   assert.match((await run(context, 'login', '--help')).out, 'without a terminal, --yes is required')
   assert.is((await run(context, 'login', '--yes')).code, 2)

@@ -44,8 +44,10 @@ const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<
   const first = await syncSessionsOf(job, files)
   if (first.held.length === 0 || first.stopReason || job.signal?.aborted) return first
   job.report({ type: 'asking' })
-  await job.askFor?.(first.held)
-  const second = await syncSessions({ ...job, askFor: undefined }, first.held)
+  // They were held in the order in which they were read, which differs from run to run.
+  const held = first.held.toSorted((a, b) => (a.origin.source < b.origin.source ? -1 : 1))
+  await job.askFor?.(held)
+  const second = await syncSessions({ ...job, askFor: undefined }, held)
   return {
     byStatus: sumOf(first.byStatus, second.byStatus),
     counts: sumOf<FileCounts>(first.counts, second.counts),

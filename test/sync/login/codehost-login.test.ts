@@ -114,7 +114,7 @@ test('where nobody can be asked nothing is begun', async () => {
   const prompts = { ...clicks(), confirm: undefined }
   const error = await failureOf(logInWithCodehost({ config, server, isLocal: true, prompts }, newApiClient))
   assert.is(error.name, 'UsageError')
-  assert.match(error.message, 'say yes with --yes')
+  assert.match(error.message, 'or use --yes')
 })
 
 test('a code for another state is not taken', async () => {

@@ -51,7 +51,7 @@ test('https, and http of this machine, spelt in ASCII', () => {
 
 test('any other address is refused, and shown without what a terminal would obey', () => {
   for (const said of dangerous) assert.match(refusalOf(said), 'with https://, or with http:// on this machine')
-  assert.match(refusalOf('file:///\u001b[2J'), '(file:///\\u001b[2J)')
+  assert.match(refusalOf('file:///\u001b[2J'), 'got file:///\\u001b[2J: it is not opened')
 })
 
 test('whatever a server says, nothing of it is opened or waited for', async () => {

@@ -13,7 +13,7 @@ const event = {
   data: '{"b":12345678901234567890,"a":"\\u0000\\ud800 é \\"quoted\\" 😀"}',
 }
 
-test('is the recorded texts as five strings, to the letter', () => {
+test('is the recorded texts as five strings, unchanged', () => {
   const text =
     '["0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b","trace-1","MessageAdded","{\\"at\\":1,\\"schema\\":1}",' +
     '"{\\"b\\":12345678901234567890,\\"a\\":\\"\\\\u0000\\\\ud800 é \\\\\\"quoted\\\\\\" 😀\\"}"]'
@@ -23,7 +23,7 @@ test('is the recorded texts as five strings, to the letter', () => {
   assert.equal(parseEntry(text), event)
 })
 
-test('is nothing else', () => {
+test('accepts nothing else', () => {
   for (const text of ['', '{}', '[]', '["a","b","c","d"]', '["a","b","c","d",5]', '["a","b","c","d","e","f"]'])
     assert.is(parseEntry(text), undefined, text)
 })

@@ -6,7 +6,7 @@ import { hashEvents } from '../../src/proof/growth.ts'
 
 const test = suite('proof: growth')
 
-test('hashing events of megabytes lets other work go on', async () => {
+test('hashing events of megabytes lets other work run', async () => {
   const event = { stream: 'trace-1', type: 'MessageAdded', metadata: '{}', data: 'x'.repeat(2_000_000) }
   const events = Array.from({ length: 50 }, (_, i) => ({
     ...event,

@@ -11,7 +11,7 @@ const test = suite('proof/keys')
 
 const settings = (env: Record<string, string> = {}) => readConfig(env)
 
-test('an embedded database gets a key of its own, which stays, readable by its owner only', () =>
+test('an embedded database gets its own key, which stays and is readable by its owner only', () =>
   inFolder(async (folder) => {
     const made = await readSigner(settings(), folder)
     assert.is(made!.name, 'tracebook.invalid/log')
@@ -24,7 +24,7 @@ test('an embedded database gets a key of its own, which stays, readable by its o
 const PUBLIC_URL = 'https://traces.example.com/'
 const AUDIT_ORIGIN = 'example.com/log7'
 
-test('the origin of a key that is made is AUDIT_ORIGIN, else the host of PUBLIC_URL', async () => {
+test('the origin of a new key is AUDIT_ORIGIN, otherwise the host of PUBLIC_URL', async () => {
   for (const [env, name] of [
     [{ PUBLIC_URL }, 'traces.example.com'],
     [{ PUBLIC_URL: 'http://127.0.0.1:3000' }, '127.0.0.1:3000'],
@@ -44,7 +44,7 @@ test('a key keeps its name when PUBLIC_URL changes; AUDIT_ORIGIN gives it anothe
     assert.is((await readSigner(settings(), folder))!.text, made!.text)
   }))
 
-test('a configured key names the origin, and is used whatever the database', () =>
+test('a configured key determines the origin, and is used for every database', () =>
   inFolder(async (folder) => {
     const { text, name } = generateSigner('example.com/log')
     const file = join(folder, 'key')
@@ -56,7 +56,7 @@ test('a configured key names the origin, and is used whatever the database', () 
     assert.is(await readSigner(settings(), undefined), undefined)
   }))
 
-test('what cannot be used ends the start with a line that names the variable, and not the key', () =>
+test('an unusable key stops the start with a line that names the variable, and not the key', () =>
   inFolder(async (folder) => {
     const { text } = generateSigner('example.com/log')
     const secret = text.split('+').at(-1)!

@@ -31,7 +31,7 @@ test('writes and reads what Go’s note package does', () => {
   assert.is(openNote(SIGNED, parseVerifier(PETER)), SAID)
 })
 
-test('makes keys that it reads back, under other names too', () => {
+test('makes keys that it can read, with other names too', () => {
   const signer = generateSigner('traces.example.com/log')
   assert.is(parseSigner(signer.text).verifier.text, signer.verifier.text)
   const renamed = renameSigner(signer, 'other.example.com')
@@ -47,7 +47,7 @@ test('makes keys that it reads back, under other names too', () => {
   }
 })
 
-test('refuses texts that are no keys, without repeating a secret', () => {
+test('refuses invalid keys, without repeating a secret', () => {
   const secret = PETER_SECRET.split('+').at(-1)!
   for (const text of [
     '',
@@ -72,7 +72,7 @@ test('refuses texts that are no keys, without repeating a secret', () => {
     )
 })
 
-test('believes no note that was changed, or that another key has signed', () => {
+test('refuses a note that was changed, or signed by another key', () => {
   const verifier = parseVerifier(PETER)
   const line = SIGNED.split('\n').at(-2)!
   const forged = `${line.slice(0, -4)}AAA=`
@@ -97,7 +97,7 @@ test('believes no note that was changed, or that another key has signed', () => 
     )
 })
 
-test('leaves signatures of other keys aside', () => {
+test('ignores signatures of other keys', () => {
   const [one, other] = [generateSigner('one'), generateSigner('other')]
   const note = signNote('text\n', one)
   const cosigned = `${note}${signNote('text\n', other).split('\n').at(-2)}\n`

@@ -82,7 +82,7 @@ test('a log in EventStoreDB is covered and verified like one in PostgreSQL', asy
   assert.ok((await check(database, log)).some(({ kind, leaf }) => kind === 'changed' && leaf === 5))
 })
 
-test('of a log that has lost its end the leaves stay, and new events come behind them', async (scene) => {
+test('of a log that has lost its end the leaves stay, and new events come after them', async (scene) => {
   const { double } = scene
   const [database, log] = [await newDatabase(scene), openEventStore(scene)]
   const said: string[] = []
@@ -157,7 +157,7 @@ test('a loss is written and read as one word', () => {
     assert.is(parseLoss(text), undefined)
 })
 
-test('a copy in another log is matched with the leaves of the first, erased ones included', async (scene) => {
+test('a copy in another log is matched with the leaves of the first, including erased ones', async (scene) => {
   const filled = await openFilled()
   scene.ends.push(filled.close)
   const published = await storedCheckpoint(filled.database)
@@ -187,7 +187,7 @@ test('a copy in another log is matched with the leaves of the first, erased ones
   assert.instance(refused, TreeDiffers)
 })
 
-test('a copy that differs from the leaves is refused, loudly, and they stay as they are', async (scene) => {
+test('a copy that differs from the leaves is refused with an error, and they stay as they are', async (scene) => {
   const filled = await openFilled()
   scene.ends.push(filled.close)
   const source = openPostgresLog({ url: filled.database.url })

@@ -58,7 +58,7 @@ test('every event gets a leaf, in the order of the log, and the checkpoint stand
   assertLeavesOf(leaves, events)
 })
 
-test('a log that was there before is covered from the first start, as far as it is not erased', async ({
+test('a log that existed before is covered from the first start, except for erased events', async ({
   database,
   ends,
 }) => {
@@ -75,10 +75,7 @@ test('a log that was there before is covered from the first start, as far as it 
   assertLeavesOf(leaves, events)
 })
 
-test('parts of a split append count as the events that they make up, wherever the process begins', async ({
-  database,
-  ends,
-}) => {
+test('segments of a split append count as whole events, wherever the process begins', async ({ database, ends }) => {
   const log = openLog(database, 300)
   ends.push(log.close)
   const big = (letter: string) => JSON.stringify(letter.repeat(900))
@@ -114,7 +111,7 @@ test('one process at a time writes leaves, and another takes over', async ({ dat
   assertLeavesOf(leaves, events)
 })
 
-test('nothing is erased before it has its leaf, and leaves outlive what they stand for', async ({ database, ends }) => {
+test('nothing is erased before it has its leaf, and leaves outlive their events', async ({ database, ends }) => {
   const holder = new pg.Client({ connectionString: database.url })
   await holder.connect()
   await holder.query(`select pg_advisory_lock(hashtext('tracebook proof'))`)
@@ -147,7 +144,7 @@ test('nothing is erased before it has its leaf, and leaves outlive what they sta
   )
 })
 
-test('a key can be replaced: the history names both, and what the old one signed stays valid', async ({
+test('a key can be replaced: the history names both, and signatures of the old one stay valid', async ({
   database,
   ends,
 }) => {
@@ -177,7 +174,7 @@ type Keys = { origin: string; key: string; keys: { key: string; from: number; to
 const keysOf = async ({ call }: Awaited<ReturnType<typeof openAudited>>, token: string): Promise<Keys> =>
   (await call('GET', '/v1/audit/key', { token })).data as Keys
 
-test('without a key nothing is signed or served, which the start says, and leaves are written all the same', async ({
+test('without a key nothing is signed or served, which is logged at the start, and leaves are written all the same', async ({
   database,
   ends,
 }) => {
@@ -291,7 +288,7 @@ const startDamaged = async (database: Database, log: EventLog, damage: string) =
 }
 
 for (const [name, damage] of Object.entries(damages))
-  test(`the tree is not continued, and says so, when ${name}`, async ({ database, ends }) => {
+  test(`the tree is not continued, and the log says so, when ${name}`, async ({ database, ends }) => {
     const log = openLog(database)
     ends.push(log.close)
     const { proof, said } = await startDamaged(database, log, damage)
@@ -305,7 +302,10 @@ for (const [name, damage] of Object.entries(damages))
     assert.match(said.join(), String(rows[0]!.refused))
   })
 
-test('a tree that is not continued is not served, and the metrics say so; writes go on', async ({ database, ends }) => {
+test('a tree that is not continued is not served, and the metrics show it; writes go on', async ({
+  database,
+  ends,
+}) => {
   const first = await openAudited(database)
   const token = await signIn(first)
   await untilSigned(first, token, database)

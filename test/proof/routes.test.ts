@@ -47,7 +47,7 @@ const assertProves = ({ entry, index, size, proof, checkpoint }: Proof) => {
   assert.equal(rootByInclusion(leafHash(entry), { index, size }, hashes), head.root)
 }
 
-test('every event of a trace can be proved, with its texts as they lie in the log', async (scene) => {
+test('every event of a trace can be proved, with its texts as stored in the log', async (scene) => {
   const { app, token } = scene
   const id = await writeTrace(app, token, 'proved', 3, 'a\u0000b\ud800')
   for await (const event of app.service.log.read(`trace-${id}`)) {
@@ -58,7 +58,7 @@ test('every event of a trace can be proved, with its texts as they lie in the lo
   }
 })
 
-test('what is not there cannot be proved', async (scene) => {
+test('missing events cannot be proved', async (scene) => {
   const { app, token } = scene
   await writeTrace(app, token, 'short', 1)
   for (const [url, status] of [
@@ -75,7 +75,7 @@ test('what is not there cannot be proved', async (scene) => {
   }
 })
 
-test('a trace that was made again has a history of its own; its deletion can be proved by admins', async (scene) => {
+test('a trace that was created again has its own history; admins can prove its deletion', async (scene) => {
   const { app, token } = scene
   const { data } = await app.call('GET', '/v1/session', { token })
   const { namespaceSlug: slug } = (data as { session: { namespaceSlug: string } }).session
@@ -142,7 +142,7 @@ test('events of a namespace, and deletions in it, are proved to its admins only'
   assert.is((await bare(scene, '/v1/namespaces/no-such-team/events/0/proof', admin)).statusCode, 404)
 })
 
-test('tiles hold the hashes of the tree, full and partial, and may be kept for ever', async (scene) => {
+test('tiles have the hashes of the tree, full and partial, and may be cached for ever', async (scene) => {
   const { app, token, database } = scene
   await writeTrace(app, token, 'long', 600)
   const { size } = await untilSigned(app, token, database)
@@ -185,7 +185,7 @@ test('tiles hold the hashes of the tree, full and partial, and may be kept for e
   }
 })
 
-test('a tile of a damaged tree is refused, not broken', async (scene) => {
+test('a tile of a damaged tree is refused instead of served', async (scene) => {
   const { database } = scene
   await onServer(database.url, 'update tracebook.leaves set index = -1 where index = 3')
   const { statusCode, body } = await bare(scene, '/v1/audit/tile/0/000.p/7')
@@ -209,7 +209,7 @@ test('paths of tiles are templates that a client can fill, and those with more d
   assert.is(status, 401, 'behind the same gate')
 })
 
-test('any two sizes are proved to be consistent, and sizes that are not there are not', async (scene) => {
+test('any two sizes are proved to be consistent, and sizes beyond the tree are refused', async (scene) => {
   const { app, token, database } = scene
   const { size } = await untilSigned(app, token, database)
   const leaves = (await leavesIn(database)).map(({ hash }) => hash)
@@ -248,7 +248,7 @@ test('any two sizes are proved to be consistent, and sizes that are not there ar
 
 const paths = ['checkpoint', 'key', 'tile/0/000.p/1', 'consistency?from=1&to=2']
 
-test('checkpoint, key, tiles and consistency are for any session', async (scene) => {
+test('any session can read checkpoint, key, tiles and consistency', async (scene) => {
   const { team } = scene
   for (const path of paths)
     for (const caller of callers) {
@@ -257,7 +257,7 @@ test('checkpoint, key, tiles and consistency are for any session', async (scene)
     }
 })
 
-test('with AUDIT_PUBLIC=on they are for everybody, and for caches on the way', async (scene) => {
+test('with AUDIT_PUBLIC=on everybody can, and caches on the way may keep them', async (scene) => {
   const app = await openAudited(scene.database, { env: { AUDIT_PUBLIC: 'on' } })
   try {
     for (const path of paths) {

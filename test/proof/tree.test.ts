@@ -60,7 +60,7 @@ const size = fc.integer({ min: 1, max: MOST })
 /** The definition takes long for all sizes: small ones, and those about full tiles. */
 const isInteresting = (size: number) => size < 20 || (size + 2) % 256 < 5 || size % 67 === 0
 
-test('has the root of the definition, and goes on from any size', () => {
+test('has the root of the definition, and grows from any size', () => {
   const tree = newGrowingTree()
   assert.equal(tree.root(), EMPTY_ROOT)
   for (const [i, leaf] of leaves.entries()) {
@@ -98,7 +98,7 @@ test('proves that a tree goes on from an older one, as the definition does', () 
     }),
   ))
 
-test('believes no proof of another leaf, place, size or tree', () =>
+test('accepts no proof of another leaf, position, size or tree', () =>
   fc.assert(
     fc.property(fc.integer({ min: 2, max: MOST }), fc.nat(), fc.nat(), (size, n, bit) => {
       const [index, other] = [n % size, (n + 1) % size]

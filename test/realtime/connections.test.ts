@@ -27,7 +27,7 @@ const newClient = (state: { isTalking?: boolean; isTaking?: boolean } = {}) => {
   return { client, connection }
 }
 
-test('one that is silent is closed with 4000, one that does not take its frame with 4008, others are pinged', async () => {
+test('a silent connection is closed with 4000, one that reads nothing of its frame with 4008, others are pinged', async () => {
   const codes: number[] = []
   const connections = newConnections(settings, (code) => codes.push(code), timeouts)
   const [well, silent, slow] = [newClient(), newClient({ isTalking: false }), newClient({ isTaking: false })]
@@ -40,7 +40,7 @@ test('one that is silent is closed with 4000, one that does not take its frame w
   assert.ok(codes.includes(4000) && codes.includes(4008))
 })
 
-test('each owner has room for so many, and a connection may come to belong to another', () => {
+test('each owner has a maximum, and a connection may change its owner', () => {
   const connections = newConnections(settings)
   const clients = Array.from({ length: 4 }, () => newClient())
   const [a, b, c, d] = clients.map(({ connection }) => connection)
@@ -57,7 +57,7 @@ test('each owner has room for so many, and a connection may come to belong to an
   for (const one of [b!, c!, d!]) connections.remove(one)
 })
 
-test('an address has so many with sessions and without, however many sessions it makes', () => {
+test('an address has a maximum with sessions and without, however many sessions it creates', () => {
   const connections = newConnections(settings)
   const clients = Array.from({ length: 12 }, () => newClient().connection)
   clients.forEach((one, i) => connections.add(one, session(`s${Math.floor(i / 2)}`)))
@@ -69,7 +69,7 @@ test('an address has so many with sessions and without, however many sessions it
   for (const one of clients) connections.remove(one)
 })
 
-test('one that holds what others need is cut off at once', () => {
+test('a connection that holds memory that others need is cut off at once', () => {
   const codes: number[] = []
   const connections = newConnections(settings, (code) => codes.push(code))
   const { client, connection } = newClient()
@@ -79,7 +79,7 @@ test('one that holds what others need is cut off at once', () => {
   connections.remove(connection)
 })
 
-test('a stop tells all to come back, and waits until they have gone', async () => {
+test('a stop tells all clients to reconnect, and waits until they have gone', async () => {
   const connections = newConnections(settings)
   const { client, connection } = newClient()
   connections.add(connection, address('a'))

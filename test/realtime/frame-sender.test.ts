@@ -55,7 +55,7 @@ const newSender = (server: WebSocket) => {
   return { sender, hooks, told }
 }
 
-test('a reader that takes little by little is seen to go on, and gets the whole frame', () =>
+test('a slow reader counts as reading, and gets the whole frame', () =>
   connected(async ({ server, client }) => {
     const received = once(client, 'message') as Promise<[Buffer, boolean]>
     const { sender, hooks, told } = newSender(server)
@@ -75,7 +75,7 @@ test('a reader that takes little by little is seen to go on, and gets the whole 
     assert.ok(told.turns > 100, 'each fragment waits for its turn')
   }))
 
-test('a short frame of several parts goes at once', () =>
+test('a short frame of several parts is sent at once', () =>
   connected(async ({ server, client }) => {
     const received = once(client, 'message') as Promise<[Buffer]>
     const { sender, told } = newSender(server)
@@ -85,7 +85,7 @@ test('a short frame of several parts goes at once', () =>
     assert.is(told.turns, 0)
   }))
 
-test('a frame that may not be read any more is not sent to its end', () =>
+test('a frame that may no longer be read is not sent to its end', () =>
   connected(async ({ server, client }) => {
     let [isAllowed, received] = [true, 0]
     client.on('message', () => (received += 1))
@@ -101,7 +101,7 @@ test('a frame that may not be read any more is not sent to its end', () =>
     assert.equal([received, told.ends], [0, [false]])
   }))
 
-test('the end of a frame is told for a client that has gone', () =>
+test('the end of a frame is reported when the client has gone', () =>
   connected(async ({ server, client }) => {
     const { sender, hooks, told } = newSender(server)
     server.once('close', sender.end)

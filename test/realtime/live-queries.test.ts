@@ -122,7 +122,7 @@ test('the first value comes at once, and each change after it', async () => {
   assert.equal(values, ['1', '2'])
 })
 
-test('equal queries are asked once, also for those who come later', async () => {
+test('equal queries are executed once, also for later subscribers', async () => {
   const { write, watch, show, asked, live } = newWorld()
   write('a', { value: 1 })
   show()
@@ -138,7 +138,7 @@ test('equal queries are asked once, also for those who come later', async () => 
   assert.equal(live.counts(), { queries: 0, subscriptions: 0, kept: 0 })
 })
 
-test('a burst of changes is one answer', async () => {
+test('a burst of changes gives one answer', async () => {
   const { write, watch, show, asked } = newWorld()
   const { values } = watch('a')
   await until(() => values.length === 1)
@@ -176,7 +176,7 @@ test('what was read before a right was lost is not sent', async () => {
   assert.equal(values, ['null'])
 })
 
-test('what is on its way may be read on until a right is lost, whatever else happens', async () => {
+test('an answer that is being sent may be read on until a right is lost, whatever else happens', async () => {
   const { live, write, queryOf, show } = newWorld()
   write('a', { value: 1 })
   show()
@@ -194,7 +194,7 @@ test('what is on its way may be read on until a right is lost, whatever else hap
   assert.not(live.mayStillBeRead(seen!))
 })
 
-test('what was not taken yet cannot be taken any more when a right is lost, and by nothing else', async () => {
+test('an answer not taken yet can no longer be taken when a right is lost, and only then', async () => {
   const { write, watch, show } = newWorld()
   write('a', { value: 1 })
   show()
@@ -208,7 +208,7 @@ test('what was not taken yet cannot be taken any more when a right is lost, and 
   await until(() => current() === 'null')
 })
 
-test('an answer that is not found any more by what it shows cannot be taken either', async () => {
+test('while a query is executed again, the topics of its earlier answer still count', async () => {
   const { write, show, live } = newWorld()
   // A list that shows one thing at a time: the newest.
   let newest = 'a'
@@ -239,7 +239,7 @@ test('an answer that is not found any more by what it shows cannot be taken eith
   waiting.shift()!()
 })
 
-test('nothing can be taken while this node hears nothing of the log', async () => {
+test('nothing can be taken while this node does not follow the log', async () => {
   let isCurrent = true
   const { write, watch, show } = newWorld({ isCurrent: () => isCurrent })
   write('a', { value: 1 })
@@ -252,7 +252,7 @@ test('nothing can be taken while this node hears nothing of the log', async () =
   await until(() => current() === '1')
 })
 
-test('answers for which there is no room are asked for again by who takes them later', async () => {
+test('answers without room in memory are executed again for subscribers that take them later', async () => {
   const { write, watch, show, live } = newWorld({ keep: 10 })
   for (const name of ['a', 'b']) write(name, { value: 1_234_567 })
   show()
@@ -267,7 +267,7 @@ test('answers for which there is no room are asked for again by who takes them l
   assert.is(live.counts().kept, 0)
 })
 
-test('answers of the net that has most make room first, so that those of others are found', async () => {
+test('answers of the network that has most are dropped first, so that those of others stay', async () => {
   const { write, watch, show } = newWorld({ keep: 20 })
   for (const name of ['a', 'b', 'c', 'd']) write(name, { value: 1_234_567 })
   show()
@@ -283,7 +283,7 @@ test('answers of the net that has most make room first, so that those of others 
   assert.is(one.current(), '1234567')
 })
 
-test('who has seen an answer is told of what happened since, before and after it came', async () => {
+test('a subscriber who has seen an answer learns of changes since, before and after it came', async () => {
   const { write, show, live, queryOf } = newWorld()
   write('a', { value: 1 })
   show()
@@ -318,7 +318,7 @@ test('who has seen an answer is told of what happened since, before and after it
   other.stop()
 })
 
-test('who subscribes while a query is being asked gets an answer that is not older than that', async () => {
+test('a subscriber that joins during a query gets an answer that is not older than its subscription', async () => {
   const { write, watch, show, hold, held, release } = newWorld()
   write('a', { value: 1 })
   show()
@@ -333,7 +333,7 @@ test('who subscribes while a query is being asked gets an answer that is not old
   assert.equal(second.values, ['2'])
 })
 
-test('nothing is asked or sent while this node hears nothing of the log', async () => {
+test('nothing is executed or sent while this node does not follow the log', async () => {
   let isCurrent = false
   let looks = 0
   const { watch, asked } = newWorld({ isCurrent: () => (looks++, isCurrent) })
@@ -344,7 +344,7 @@ test('nothing is asked or sent while this node hears nothing of the log', async 
   await until(() => values.length === 1)
 })
 
-test('what this node does not understand has everything asked again', async () => {
+test('an event that this node does not understand makes all queries execute again', async () => {
   const { watch, live, asked } = newWorld()
   const { values } = watch('a')
   await until(() => values.length === 1)
@@ -385,7 +385,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ is: fc.constantFrom('show' as const, 'rest' as const) }),
 )
 
-test('whatever happens: after quiet all have the newest value, none older than before, none that is hidden', async () => {
+test('whatever happens, in the end all have the newest value, and never an older or a hidden one', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
       const { write, watch, show, current } = newWorld()

@@ -51,7 +51,7 @@ const open = async (
 
 const put = (externalId: string, body: object) => app.call('PUT', `/v1/traces/${externalId}`, { token, body })
 
-test('1,000 clients are all told of a change, from one query', async () => {
+test('1,000 clients all get a change, from one query', async () => {
   await put('popular', { title: 'before', visibility: 'public' })
   const clients: Awaited<ReturnType<typeof open>>[] = []
   while (clients.length < 1_000)
@@ -77,7 +77,7 @@ const openAndHear = async (id: string): ReturnType<typeof open> => {
   }
 }
 
-test('clients that read nothing cost no memory, and others are told all the same', async () => {
+test('clients that read nothing cost no memory, and others get the change all the same', async () => {
   await put('large', { visibility: 'public' })
   const textContent = 'x'.repeat(900_000)
   for (let i = 0; i < 6; i++)

@@ -70,7 +70,7 @@ test('a trace is shown at once, after each change, and as null once it may not b
   assert.equal(titlesOf(client, 's'), ['A', 'B', null, 'C'])
 })
 
-test('a write on another node is shown as well, and a right that is lost there ends what is shown here', async () => {
+test('a write on another node is shown as well, and losing a right there ends what is shown here', async () => {
   const { token } = await signIn()
   await put(token, 'far', { title: 'A' })
   const client = await open(others)
@@ -131,7 +131,7 @@ const batch = (token: string, externalId: string, messages: object[], node = app
 const revisionOf = async (token: string, externalId: string) =>
   ((await app.call('GET', `/v1/traces/${externalId}/messages`, { token })).data as { revision: number }).revision
 
-test('with changedSince only what is new comes, first and on each change', async () => {
+test('with changedSince only new messages come, at first and after each change', async () => {
   const { token } = await signIn()
   await put(token, 'live', {})
   await batch(token, 'live', [{ externalId: 'a', ...message('1') }])
@@ -150,7 +150,7 @@ test('with changedSince only what is new comes, first and on each change', async
   assert.is(changesOf(client, 's').at(-1)!.revision, await revisionOf(token, 'live'))
 })
 
-test('with changedSince a list that has not changed is empty, and one of another life comes whole after null', async () => {
+test('with changedSince an unchanged list is empty, and one of another incarnation comes whole after null', async () => {
   const { token } = await signIn()
   await put(token, 'again', {})
   await batch(token, 'again', [{ externalId: 'a', ...message('first life') }])
@@ -169,7 +169,7 @@ test('with changedSince a list that has not changed is empty, and one of another
   }
 })
 
-test('who knows a revision that there is not is told null, then everything', async () => {
+test('a client with an unknown revision gets null, then everything', async () => {
   const { token } = await signIn()
   await put(token, 'shorter', {})
   await batch(token, 'shorter', [{ externalId: 'a', ...message('1') }])
@@ -199,7 +199,7 @@ test('a trace whose name looks like the key of another query is another query', 
   assert.equal([...merged(changesOf(client, 's')).keys()], ['later'])
 })
 
-test('who says which trace they know is told null and everything where the name means another one by now', async () => {
+test('a client that names the trace it knows gets null and everything if the name now means another trace', async () => {
   const { token } = await signIn()
   await put(token, 'named', {})
   await batch(token, 'named', [{ externalId: 'a', ...message('1') }])
@@ -215,7 +215,7 @@ test('who says which trace they know is told null and everything where the name 
   assert.equal(changesOf(client, 'same')[0]!.messages, [])
 })
 
-test('much that has changed comes in several values, that of the last revision at last', async () => {
+test('many changes come in several values, the last with the last revision', async () => {
   const { token } = await signIn()
   await put(token, 'long', {})
   const text = 'x'.repeat(100_000)
@@ -254,7 +254,7 @@ test('no value shows half a batch, however large the batch is', async () => {
   )
 })
 
-test('a trace that is made later, or joined later, is shown from then on', async () => {
+test('a trace that is created later, or joined later, is shown from then on', async () => {
   const [owner, guest] = [await signIn(), await signIn()]
   const slug = 'realtime-team'
   const { data } = await app.call('POST', '/v1/namespaces', { token: owner.token, body: { slug, displayName: 'Team' } })
@@ -286,7 +286,7 @@ test('a query is answered once over REST', async () => {
   assert.is((await ask({ query: 'feed:getPublicTraces', args: { limit: -1 } })).status, 400)
 })
 
-test('unusable frames are answered, and the connection goes on', async () => {
+test('invalid frames get an error, and the connection stays open', async () => {
   const client = await open()
   for (const text of ['', '{', '5', 'null', '[]', '{"type":"x"}', '{"type":"subscribe","query":"traces:get"}'])
     client.socket.send(text)
@@ -297,7 +297,7 @@ test('unusable frames are answered, and the connection goes on', async () => {
   await until(() => client.frames.at(-1)!.type === 'pong')
 })
 
-test('an unsubscribed query, and one that another takes the place of, is told no more', async () => {
+test('a subscription that was ended or replaced gets nothing more', async () => {
   const { token } = await signIn()
   for (const name of ['x', 'y', 'z']) await put(token, name, { title: name, visibility: 'public' })
   const client = await open()
@@ -326,7 +326,7 @@ test('more subscriptions or connections than allowed are refused', async () => {
   assert.is(await third.closed(), 4029)
 })
 
-test('a cookie counts only from pages of our own, or of CORS_ORIGINS', async () => {
+test('a cookie counts only from our own pages, or from CORS_ORIGINS', async () => {
   const { token } = await signIn()
   await put(token, 'cookies', { title: 'Secret' })
   const titleFrom = async (headers: Record<string, string>) => {
@@ -349,7 +349,7 @@ test('a cookie counts only from pages of our own, or of CORS_ORIGINS', async () 
   assert.is(await titleFrom({ origin: `http://${host}` }), null)
 })
 
-test('a frame of more than 64 KiB closes the connection, a stop tells to come back', async () => {
+test('a frame of more than 64 KiB closes the connection, and a stop tells clients to reconnect', async () => {
   const client = await open()
   client.socket.send('x'.repeat(64 * 1024 + 1))
   assert.is(await client.closed(), 1009)
@@ -360,7 +360,7 @@ test('a frame of more than 64 KiB closes the connection, a stop tells to come ba
   assert.is(await staying.closed(), 1012)
 })
 
-test('what is no upgrade is not found', async () => {
+test('a request that is not an upgrade is not found', async () => {
   assert.is((await app.call('GET', '/v1/realtime')).status, 404)
 })
 

@@ -39,7 +39,7 @@ test('small ones neither wait nor count', () => {
   assert.is(permits.held(), 0)
 })
 
-test('are made once there is room, once for all, and counted until the last has them', async () => {
+test('are created once there is room, once for all, and counted until the last receiver has them', async () => {
   const permits = room(1)
   const other = permits.tryAcquire(net('other'), LARGE)!
   const bytes = newSharedBytes(value, permits)
@@ -60,7 +60,7 @@ test('are made once there is room, once for all, and counted until the last has 
   assert.is(permits.held(), 0)
 })
 
-test('wait in the place of whoever would be served first of all who want them', async () => {
+test('wait in the place of the receiver that is served first', async () => {
   const permits = room(3)
   for (const name of ['large', 'x']) permits.tryAcquire(net(name), LARGE)
   const other = permits.tryAcquire(net('other'), LARGE)!
@@ -74,7 +74,7 @@ test('wait in the place of whoever would be served first of all who want them', 
   assert.equal([one.told, two.told, three.told], [['room'], [], ['room']])
 })
 
-test('who does not want them any more holds up nobody', async () => {
+test('a receiver that leaves delays nobody', async () => {
   const permits = room(1)
   const other = permits.tryAcquire(net('other'), LARGE)!
   const [first, second] = [newSharedBytes(value, permits), newSharedBytes(value, permits)]
@@ -87,7 +87,7 @@ test('who does not want them any more holds up nobody', async () => {
   assert.equal([one.told, two.told, permits.held()], [[], ['room'], LARGE])
 })
 
-test('while others wait, those of a net that take them too slowly are cut off, and the rest go on', async () => {
+test('while others wait, receivers of a network that reads too slowly are cut off, and the rest go on', async () => {
   const permits = room(1)
   const bytes = newSharedBytes(value, permits)
   const slow = [await sending(bytes, net('a')), await sending(bytes, { id: 'user of a', net: 'a' })]
@@ -107,7 +107,7 @@ test('while others wait, those of a net that take them too slowly are cut off, a
   assert.equal(waiting.told, ['room'])
 })
 
-test('the last who hold them are those who count, not who was sent them first', async () => {
+test('the receiver that counts is the last that holds them, not the first they were sent to', async () => {
   const permits = room(1.5)
   const bytes = newSharedBytes(value, permits)
   const [fast, slow] = [await sending(bytes, net('fast')), await sending(bytes, net('slow'))]
@@ -120,7 +120,7 @@ test('the last who hold them are those who count, not who was sent them first', 
   assert.is(permits.waiting(), 0)
 })
 
-test('whoever waits on does so in a place of its own once those are gone who asked first', async () => {
+test('receivers that still wait get their own place once the first have gone', async () => {
   const permits = room(2)
   const [hoard, other] = [permits.tryAcquire(net('hoarder'), LARGE)!, permits.tryAcquire(net('x'), LARGE)!]
   const [first, second] = [newSharedBytes(value, permits), newSharedBytes(value, permits)]
@@ -139,7 +139,7 @@ test('whoever waits on does so in a place of its own once those are gone who ask
   assert.equal([waiting.told, later.told], [['room'], ['room']])
 })
 
-test('who waits for the service is not slow', async () => {
+test('a receiver that waits for the service is not slow', async () => {
   const permits = room(1)
   const bytes = newSharedBytes(value, permits)
   const one = await sending(bytes, net('a'))

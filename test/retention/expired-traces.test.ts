@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { DAY_MS, START, expiredStatement, keepingStatement } from '../../src/retention/expired-traces.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
 
-const test = suite('retention: what is due')
+const test = suite('retention: expired traces')
 
 const COUNT = 20_000
 const LIMIT = 20
@@ -53,14 +53,14 @@ const look = async () => {
   }
 }
 
-test('reads as many rows as it gives, also with the plan of an empty table', look)
+test('reads as many rows as it returns, also with the plan of an empty table', look)
 
-test('reads as many rows as it gives, with the plan of an analysed table', async () => {
+test('reads as many rows as it returns, with the plan of an analysed table', async () => {
   await rows('analyze')
   await look()
 })
 
-test('gives the exact traces, page by page, the oldest day first', async () => {
+test('returns the exact traces, page by page, the oldest day first', async () => {
   const since = (TODAY - 100) * DAY_MS + 1_500
   let after = START
   const found: string[] = []
@@ -78,7 +78,7 @@ test('gives the exact traces, page by page, the oldest day first', async () => {
   assert.is(found.length, 99 + 99) // 1 to 99 and 1,000 to 1,099, less the hundreds
 })
 
-test('a change on the same day leaves the index as it is', async () => {
+test('a change on the same day does not change the index', async () => {
   const updates = async () => {
     await rows('select pg_stat_force_next_flush()')
     return (

@@ -59,7 +59,7 @@ const namesOf = async ({ call }: App, { token }: Session) =>
 const idOf = async ({ call }: App, { token }: Session, name: string) =>
   ((await call('GET', `/v1/traces/${name}`, { token })).data as { trace: { id: string } }).trace.id
 
-test('traces that have not changed for so many days are deleted, by the service itself', async (scene) => {
+test('traces that have not changed for the set number of days are deleted by the service itself', async (scene) => {
   const past = await openPast(scene)
   const [ada, bob] = [await signIn(past, 'ada'), await signIn(past, 'bob')]
   await write(past, ada, 'old', 'renewed', 'continued')
@@ -84,7 +84,7 @@ test('traces that have not changed for so many days are deleted, by the service 
   assert.is(metadataOf(deletion!).actor, undefined)
 })
 
-test('a retention that is switched on, or shortened, works at once', async (scene) => {
+test('a retention that is switched on, or shortened, takes effect at once', async (scene) => {
   const past = await openPast(scene)
   const ada = await signIn(past)
   await write(past, ada, 'a', 'b')
@@ -137,7 +137,7 @@ const optionsOf = ({ service: { namespaces, traces, assertWritable } }: App, now
   now,
 })
 
-test('what changes between the query and the deletion stays', async (scene) => {
+test('a trace that changes between the query and the deletion stays', async (scene) => {
   const past = await openPast(scene)
   const ada = await signIn(past)
   await write(past, ada, 'renewed', 'gone', 'due')
@@ -154,7 +154,7 @@ test('what changes between the query and the deletion stays', async (scene) => {
   assert.ok((outcomes[2] as { position: bigint }).position > 0n)
 })
 
-test('nothing is deleted once retention is switched off, or for longer', async (scene) => {
+test('nothing is deleted once retention is switched off, or lengthened', async (scene) => {
   const past = await openPast(scene)
   const ada = await signIn(past)
   await write(past, ada, 't')
@@ -187,7 +187,7 @@ test('a deletion that waits for the log is not stored once retention may have be
   assert.equal(await namesOf(past, ada), ['t'])
 })
 
-test('a trace in quarantine is left as it is', async (scene) => {
+test('a trace in quarantine is not deleted', async (scene) => {
   const past = await openPast(scene)
   const ada = await signIn(past)
   await write(past, ada, 't')

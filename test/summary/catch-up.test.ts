@@ -67,7 +67,7 @@ const assertDone = async () => {
   assert.is(await number(`${matched} where s.run_at is not null and j.revision = 0`), DUE)
 }
 
-test('gives all traces that are due their jobs, in small transactions', async () => {
+test('creates the jobs of all traces that are due, in small transactions', async () => {
   startWorker()
   await until(isOver)
   await assertDone()
@@ -77,7 +77,7 @@ test('gives all traces that are due their jobs, in small transactions', async ()
   assert.ok(most <= 1_000, `${most} jobs in one transaction`)
 })
 
-test('goes on where a killed worker has left it', async () => {
+test('resumes after a killed worker', async () => {
   const blocker = new pg.Client({ connectionString: database.url })
   blocker.on('error', () => {})
   await blocker.connect()

@@ -5,7 +5,7 @@ import { readConversation, turnsStatement } from '../../src/summary/conversation
 import { type StoredTurn, parseConversation } from '../../src/summary/turns.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
 
-const test = suite('what is read of a session')
+const test = suite('the part of a session that is read for its summary')
 const models = await openFilled()
 test.after(() => models.close())
 // Plans are kept: that of an empty table has to do for a full one.
@@ -67,7 +67,7 @@ const bytesOf = ({ text, parts, tools }: StoredTurn) =>
 const total = (turns: readonly StoredTurn[]) => turns.reduce((sum, turn) => sum + bytesOf(turn), 0)
 const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
 
-test('an ordinary session: its start, its prompts and its end, whole', async () => {
+test('of an ordinary session: its start, its prompts and its end, whole', async () => {
   const paste = 'line of a log '.repeat(2_000)
   const messages = times(60, (i) => (i % 6 === 0 ? asks(`prompt ${i} \0 \ud83d ${paste}`) : calls(`tool_${i}`)))
   messages[1] = { ...says('the first'), parts: ['not read, as there is a text'] }
@@ -85,7 +85,7 @@ test('an ordinary session: its start, its prompts and its end, whole', async () 
   }
 })
 
-test('of what exceeds 256 KiB in one message, only the parts before', async () => {
+test('of a message larger than 256 KiB only the first parts', async () => {
   const long = 'x'.repeat(257 * KB)
   const { turns } = parseConversation(
     await read([
@@ -102,7 +102,7 @@ test('of what exceeds 256 KiB in one message, only the parts before', async () =
   )
 })
 
-test('of a session of pastes no more than 4 MiB, and the longest are left out', async () => {
+test('of a session of pastes at most 4 MiB, without the longest', async () => {
   const paste = 'p'.repeat(250 * KB)
   const messages = times(120, (i) => (i % 2 ? asks(`prompt ${i}`) : { parts: [paste] }))
   messages[119] = says('Done.')
@@ -116,7 +116,7 @@ test('of a session of pastes no more than 4 MiB, and the longest are left out', 
   }
 })
 
-test('texts and parts of the same messages are not both read, and tools count, too', async () => {
+test('texts and parts of the same message are not both read, and tools count, too', async () => {
   const text = 't'.repeat(250 * KB)
   const tools = times(2_000, (i) => `${i}_${'n'.repeat(250)}`)
   const { turns } = await read(times(110, () => ({ text, parts: [text], tools })))
@@ -128,7 +128,7 @@ test('texts and parts of the same messages are not both read, and tools count, t
   }
 })
 
-test('a session of 20,000 messages: each is looked at once, and few are read', async () => {
+test('of a session of 20,000 messages little: each is examined once, and few are read', async () => {
   const [id, count] = [await addTrace(), 20_000]
   await models.rows(
     `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, class, tools, parts_head, created_at, updated_at,

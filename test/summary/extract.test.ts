@@ -52,14 +52,14 @@ for (const [prompt, title] of titles) {
   test(`${JSON.stringify(prompt.slice(0, 50))} → ${title}`, () => assert.is(titleOf(prompt), title))
 }
 
-test('the first prompt with words makes the title', () => {
+test('the first prompt that contains words is the title', () => {
   assert.is(
     titleOf('<command-name>/clear</command-name>', '[Image #1]', 'Repair the parser', 'And the lexer'),
     'Repair the parser',
   )
 })
 
-test('a long title ends behind a whole word', () => {
+test('a long title ends after a whole word', () => {
   const title = titleOf(
     'please repair the parser of the configuration file so that it reads comments and trailing commas',
   )!
@@ -84,7 +84,7 @@ test('titles are one line of at most 80 characters, whatever the prompt', () => 
   )
 })
 
-test('a prompt of a megabyte costs no more than a look', () => {
+test('a prompt of a megabyte costs no more than a short one', () => {
   for (const text of [
     '<'.repeat(1e6),
     '`'.repeat(1e6),
@@ -95,7 +95,7 @@ test('a prompt of a megabyte costs no more than a look', () => {
     cleanPrompt(text)
 })
 
-test('a summary says what was asked, what came out, and that it is extracted', () => {
+test('a summary says what was asked, what the result is, and that it is extracted', () => {
   const { summary } = extractSummary(
     session(asks('Fix the login'), says('Looking'), asks('And add a test'), says('Done.\nAll tests pass.')),
   )
@@ -105,21 +105,21 @@ test('a summary says what was asked, what came out, and that it is extracted', (
   )
 })
 
-test('a session of nothing still has a summary', () => {
+test('an empty session still has a summary', () => {
   assert.equal(extractSummary(session()), {
     title: undefined,
     summary: 'Extracted from 0 messages, not written by a model.',
   })
 })
 
-test('a text is cut behind a word in any script', () => {
+test('a text is cut after a word in any script', () => {
   assert.is(shorten('one two three', 13), 'one two three')
   assert.is(shorten('one two three', 12), 'one two…')
   assert.is(shorten('one two, three', 11), 'one two…')
   assert.ok(shorten('今日は天気がいいから散歩しましょう', 10).length <= 10)
 })
 
-test('a prompt for an endpoint fits, with the start, the prompts and the end', () => {
+test('the prompt for an endpoint fits its limit, with the start, the prompts and the end', () => {
   const turns = Array.from({ length: 300 }, (_, i) =>
     i % 3 === 0 ? asks(`prompt ${i} ${'word '.repeat(100)}`) : says(`answer ${i} ${'word '.repeat(1_000)}`),
   )

@@ -20,7 +20,7 @@ test.before.each(async (context) => {
 test.after.each(({ close }) => close())
 test.after(endpoint.close)
 
-test('after the last failure the next messages ask again', async ({ start, write, summarised, summaries, count }) => {
+test('after the last failure new messages start it again', async ({ start, write, summarised, summaries, count }) => {
   const node = await start(env)
   set('fail')
   await write(node, 't', 0, 1)
@@ -34,7 +34,7 @@ test('after the last failure the next messages ask again', async ({ start, write
   assert.is(asked(), 2)
 })
 
-test('a trace that is made anew while its summary is made gets none of the old one', async (context) => {
+test('a trace that is created again while its summary is made does not get the old summary', async (context) => {
   const { start, write, remove, read, summarised, summaries } = context
   const node = await start(env)
   set('hang')
@@ -48,7 +48,7 @@ test('a trace that is made anew while its summary is made gets none of the old o
   assert.equal(await summaries((await read(node, 't')).id), [2])
 })
 
-test('a stop does not wait for an endpoint that hangs, and costs no attempt', async ({
+test('a stop does not wait for a silent endpoint, and does not count as an attempt', async ({
   start,
   stop,
   write,
@@ -63,7 +63,7 @@ test('a stop does not wait for an endpoint that hangs, and costs no attempt', as
   await summarised(await start(env), 't', 1)
 })
 
-test('a database that goes away while a summary is made ends nothing', async (context) => {
+test('a database that becomes unreachable while a summary is made ends nothing', async (context) => {
   const { start, stop, write, url, summarised, summaries } = context
   const proxy = await newProxy(url)
   const api = await start({ ROLES: 'api,projector' })
@@ -82,7 +82,7 @@ test('a database that goes away while a summary is made ends nothing', async (co
   await proxy.close()
 })
 
-test('a worker that is killed in the middle of a summary is made good', async ({
+test('after a worker is killed during a summary, another makes it', async ({
   start,
   write,
   url,
@@ -104,7 +104,7 @@ test('a worker that is killed in the middle of a summary is made good', async ({
   assert.equal(await summaries(id), [1])
 })
 
-test('workers that are killed again and again summarise each crossing once', async (context) => {
+test('workers that are killed again and again make each summary once', async (context) => {
   const { start, write, url, read, summarised, summaries } = context
   const node = await start({ ROLES: 'api,projector' })
   set('answer')

@@ -5,7 +5,7 @@ import { newScene } from './support.ts'
 import { until } from '../support/until.ts'
 
 type Context = Awaited<ReturnType<typeof newScene>>
-const test = suite<Context>('frozen summaries')
+const test = suite<Context>('frozen summary workers')
 
 const endpoint = await openEndpoint()
 const { env, asking, set } = endpoint
@@ -13,7 +13,7 @@ test.before.each(async (context) => void Object.assign(context, await newScene()
 test.after.each(({ close }) => close())
 test.after(endpoint.close)
 
-test('a worker that is frozen in the middle of a summary is replaced, and does no harm when it wakes up', async (context) => {
+test('a worker that freezes during a summary is replaced, and does no harm when it wakes up', async (context) => {
   const { start, write, url, summarised, summaries, count } = context
   const node = await start({ ROLES: 'api,projector' })
   const worker = await startWorker(url, env)

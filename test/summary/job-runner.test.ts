@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 const test = suite('summary jobs')
 
 for (const outcome of ['succeeded', 'failed'] as const) {
-  test(`a database that goes away as a job has ${outcome} ends the runner, and not the process`, async () => {
+  test(`a database that becomes unreachable when a job has ${outcome} ends the runner, and not the process`, async () => {
     const database = await freshDatabase()
     const proxy = await newProxy(database.url)
     const run = async () => {

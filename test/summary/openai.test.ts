@@ -79,7 +79,7 @@ const failure = async (work: Promise<unknown>) => {
   return error.message
 }
 
-test('it asks for a chat completion, and takes title and summary', async () => {
+test('it sends a chat completion request, and reads title and summary', async () => {
   answers = [good]
   assert.equal(await provider()(conversation, never), { title: 'Repair the parser', summary: 'It was repaired.' })
   const [{ path, authorization, body }] = asked as [Asked]
@@ -87,7 +87,7 @@ test('it asks for a chat completion, and takes title and summary', async () => {
   assert.match(body.messages.at(-1)!.content, 'user: Repair the parser')
 })
 
-test('a server that wants no key gets none of ours', async () => {
+test('a server that needs no key gets no key', async () => {
   answers = [good]
   process.env.OPENAI_API_KEY = KEY
   await provider({ key: undefined })(conversation, never)
@@ -95,7 +95,7 @@ test('a server that wants no key gets none of ours', async () => {
   assert.is(asked[0]!.authorization, 'Bearer none')
 })
 
-test('what a model puts around its answer does no harm', async () => {
+test('text that a model adds around its answer does no harm', async () => {
   for (const content of [
     '```json\n{"title": "T", "summary": "S"}\n```',
     'Sure! {"title": "T", "summary": "S"} Anything else?',
@@ -111,7 +111,7 @@ test('what a model puts around its answer does no harm', async () => {
   assert.equal(await provider()(conversation, never), { title: undefined, summary: 'S' })
 })
 
-test('garbage is a failure', async () => {
+test('an unusable answer is a failure', async () => {
   for (const content of ['', 'no', '{"title": "T"}', '{"title": 5, "summary": "S"}', '{"summary": ""}', '{', null]) {
     answers = [completion(content)]
     assert.match(await failure(provider()(conversation, never)), 'is not the JSON object')
@@ -124,7 +124,7 @@ test('garbage is a failure', async () => {
   assert.match(await failure(provider()(conversation, never)), 'the endpoint')
 })
 
-test('429 and 500 are asked again, in the time that the endpoint names', async () => {
+test('status 429 and 500 are retried, after the time that the endpoint names', async () => {
   answers = [status(429, { 'retry-after-ms': '5' }), status(500, { 'retry-after-ms': '5' }), good]
   assert.is((await provider()(conversation, never)).summary, 'It was repaired.')
   assert.is(asked.length, 3)
@@ -133,25 +133,25 @@ test('429 and 500 are asked again, in the time that the endpoint names', async (
   assert.is(asked.length, 6)
 })
 
-test('a refusal is not asked again', async () => {
+test('a refusal is not retried', async () => {
   answers = [status(401)]
   assert.is(await failure(provider()(conversation, never)), 'the endpoint answered with status 401')
   assert.is(asked.length, 1)
 })
 
-test('an endpoint that hangs is given up in time, also within its answer', async () => {
+test('a silent endpoint is given up after a timeout, also during its answer', async () => {
   answers = [() => {}]
   assert.is(await failure(provider({ timeout: 100 })(conversation, never)), 'the endpoint did not answer in time')
   answers = [(response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{"choices"')]
   assert.is(await failure(provider({ timeout: 100 })(conversation, never)), 'the endpoint did not answer in time')
 })
 
-test('an endpoint that is away says so', async () => {
+test('an unreachable endpoint is reported', async () => {
   const url = 'http://127.0.0.1:1/v1'
   assert.match(await failure(provider({ url, timeout: 5_000 })(conversation, never)), 'cannot be reached')
 })
 
-test('a stop ends it', async () => {
+test('a stop ends the request', async () => {
   const stop = new AbortController()
   answers = [() => stop.abort()]
   assert.is(await failure(provider()(conversation, stop.signal)), 'the worker stops')

@@ -87,7 +87,7 @@ const manageUntil = async ({ database, log, said }: Scene, isDone: () => Promise
 const keys = async ({ sql }: Scene) =>
   (await sql.query<{ key: string }>('select key from graphile_worker.jobs')).rows.map(({ key }) => key).sort()
 
-test('leaves out an event that it cannot read, says so once of a stream, and goes on with all others', async (scene) => {
+test('ignores an event that it cannot read, logs this once for each stream, and goes on with all others', async (scene) => {
   const [broken, whole] = [newId(), newId()]
   await append(scene, `trace-${broken}`, [
     created,
@@ -109,7 +109,7 @@ test('leaves out an event that it cannot read, says so once of a stream, and goe
 const tracesOf = async ({ sql }: Scene) =>
   (await sql.query<{ trace_id: string }>('select trace_id from tracebook.summaries')).rows.map((row) => row.trace_id)
 
-test('begins anew when the log no longer holds what it has seen, though it is as long as it was', async (scene) => {
+test('starts again from the beginning when the log no longer holds the events it has read, even if it is as long', async (scene) => {
   const [kept, lost] = [newId(), newId()]
   await append(scene, `trace-${kept}`, [created, counted(3)])
   await manageUntil(scene, async () => (await tracesOf(scene)).includes(kept))

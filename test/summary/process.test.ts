@@ -44,7 +44,7 @@ test('two workers make each summary once', async ({ start, write, read, summaris
   await until(async () => (await count('tracebook.summaries where run_at is not null')) === 0 || undefined)
 })
 
-test('a deleted trace has no timer, its successor starts anew', async ({
+test('a deleted trace has no timer, and a new trace of the same name starts again', async ({
   start,
   stop,
   write,
@@ -66,7 +66,7 @@ test('a deleted trace has no timer, its successor starts anew', async ({
   assert.equal(await summaries(id), [1])
 })
 
-test('a timer outlives a stop', async ({ start, stop, write, summarised, count }) => {
+test('a timer survives a stop', async ({ start, stop, write, summarised, count }) => {
   const first = await start({ SUMMARY_DEBOUNCE_MS: '400' })
   await write(first, 't', 0, 2)
   await until(async () => (await count('graphile_worker.jobs')) === 1 || undefined)
@@ -74,7 +74,7 @@ test('a timer outlives a stop', async ({ start, stop, write, summarised, count }
   await summarised(await start({ SUMMARY_THRESHOLD: '100' }), 't', 2)
 })
 
-test('a job that finds nothing due clears its timer, so that the next messages get a whole debounce', async (context) => {
+test('a job without work clears its timer, so that the next messages get a whole debounce', async (context) => {
   const { start, stop, write, summarised, count, sql } = context
   const first = await start()
   await write(first, 't', 0, 1)
@@ -94,7 +94,7 @@ test('a job that finds nothing due clears its timer, so that the next messages g
   await until(async () => (await count(`graphile_worker.jobs where run_at > now() + interval '50 minutes'`)) === 1)
 })
 
-test('without its state the process catches up with the log, and schedules only what is due at the end', async (context) => {
+test('without its state the process catches up with the log, and schedules only the traces due at the end', async (context) => {
   const { start, stop, write, remove, summarised, summaries, sql } = context
   const node = await start()
   for (const trace of ['done', 'due', 'gone']) await write(node, trace, 0, 1)

@@ -89,7 +89,7 @@ test('summaries are written when the rule says, and only then', () => {
 /** What may happen at any moment: lag, a slow job among other jobs, a failure, a kill, a start without state. */
 const trouble = fc.constantFrom('none', 'lag', 'start', 'finish', 'twice', 'fail', 'forget')
 
-test('whatever happens, each crossing is summarised once, and none is left', () => {
+test('whatever happens, each time the rule is met there is one summary', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(step, trouble), { minLength: 1, maxLength: 80 }), (steps) => {
       const world = newWorld(rule)
@@ -130,7 +130,7 @@ test('whatever happens, each crossing is summarised once, and none is left', () 
   )
 })
 
-test('a process that starts without its state schedules only what is due at the end', () => {
+test('a process that starts without its state schedules only the traces due at the end', () => {
   const world = newWorld(rule)
   world.add('summarised', 3)
   world.add('deleted', 3)
@@ -142,7 +142,7 @@ test('a process that starts without its state schedules only what is due at the 
   assert.equal([...world.jobs().keys()], ['due'])
 })
 
-test('counts that do not move push nothing back', () => {
+test('counts that do not change delay nothing', () => {
   const world = newWorld(rule)
   world.add('a', 1)
   world.pass(90)
@@ -151,7 +151,7 @@ test('counts that do not move push nothing back', () => {
   assert.equal(world.written, [{ id: 'a', at: 100, messageCount: 1 }])
 })
 
-test('a steady writer is summarised after ten debounces', () => {
+test('a trace that is written to steadily is summarised after ten debounces', () => {
   const world = newWorld(rule)
   for (let i = 0; i < 30 && world.written.length === 0; i++) {
     world.add('a', 1)

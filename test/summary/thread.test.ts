@@ -31,18 +31,18 @@ test('the event loop goes on while a session is read', async () => {
   assert.ok(turnsOfTheLoop > 10, `${turnsOfTheLoop}`)
 })
 
-test('a prompt fits', async () => {
+test('a prompt fits its limit', async () => {
   assert.ok((await thread.buildPrompt(conversation, 2_000, never)).length <= 2_000)
 })
 
-test('what cannot be read is an error, and the next is read', async () => {
+test('an unreadable message is an error, and the next is read', async () => {
   const broken = { ...conversation, turns: [{ ...turns[0]!, text: '"' }] }
   const error = await thread.extract(broken, never).catch((error: Error) => error)
   assert.instance(error, Error)
   assert.is((await thread.extract({ messageCount: 0, turns: [] }, never)).title, undefined)
 })
 
-test('who stops waits for nothing', async () => {
+test('stopping waits for nothing', async () => {
   const stop = new AbortController()
   const reading = thread.extract(conversation, stop.signal).catch((error: Error) => error.name)
   stop.abort()

@@ -47,7 +47,7 @@ const scans = async (): Promise<number> => {
   return Number((await pool.query(text)).rows[0].seq_scan)
 }
 
-test('are found, and given back, without a scan over all jobs', async () => {
+test('are found, and released, without a scan over all jobs', async () => {
   await fill()
   const before = await scans()
   await releaseJobsOfDeadWorkers(pool)

@@ -61,7 +61,7 @@ const harmless = render(
   session((place) => `the ${place}`),
 )
 
-test('a page refers to nothing outside, and runs nothing', () => {
+test('a page refers to no other address, and runs no scripts', () => {
   assertHarmless(harmless)
   assert.not.match(harmless, /url\(|@import|https?:/)
   assert.match(harmless, /<!doctype html>/)
@@ -70,12 +70,12 @@ test('a page refers to nothing outside, and runs nothing', () => {
   assert.match(harmless, /@media print/)
 })
 
-test('its text is what the session says', () => {
+test('its text is that of the session', () => {
   const [html] = elementsOf(harmless)
   for (const place of places) assert.ok(textOf(html!).includes(`the ${place}`), place)
 })
 
-test('nothing that a session says changes the page around it', () => {
+test('no text of a session changes the page around it', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const source = render(
@@ -92,7 +92,7 @@ test('nothing that a session says changes the page around it', () => {
   )
 })
 
-test('nor does the title, the model, a tool, an argument or any fact', () => {
+test('nor does the title, the model, a tool, an argument or any other value', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const name = `a${text}a`
@@ -129,11 +129,11 @@ test('links are text with their address behind it, pictures too', () => {
   )
 })
 
-test('what cannot be seen is shown', () => {
+test('invisible characters are made visible', () => {
   assert.is(said('a\0b\u202ec\ud800'), '<p dir="auto">a␀b⟨U+202E⟩c�</p>')
 })
 
-test('colours of a terminal become classes, whatever they are', () => {
+test('colours of a terminal become classes', () => {
   const output =
     '\u001b[31mred\u001b[0m \u001b[38;5;208mpalette\u001b[0m \u001b[38;2;1;2;250mtrue\u001b[0m\u001b]8;;http://e.example\u0007link\u001b]8;;\u0007'
   const part = { type: 'tool_result', content: { callId: 'c', toolName: 't', output, status: 'success' } }
@@ -144,7 +144,7 @@ test('colours of a terminal become classes, whatever they are', () => {
   )
 })
 
-test('of one file so much code is coloured, and the rest is shown as it is', () => {
+test('only a limited amount of code in one file is coloured, the rest is shown as it is', () => {
   const written = (i: number) => `let a${i} = 1\n`.repeat(1_200)
   const calls = Array.from({ length: 90 }, (_, i) => {
     const args = { path: `${i}.ts`, content: written(i) }

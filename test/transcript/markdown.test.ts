@@ -76,7 +76,7 @@ const assertSame = (text: string) => {
   assert.equal(linesOf(text), linesOf(harmless))
 }
 
-test('a session is readable: prompts are headings, thinking is closed, results stand under their calls', () => {
+test('a session is readable: prompts are headings, thinking is folded, results follow their calls', () => {
   const at = places.map((place) => harmless.indexOf(`the ${place}`))
   assert.ok(at.every((one) => one >= 0))
   assert.match(harmless, /## Prompt 1\n\n\*2026-01-02 15:04:05 UTC\*\n\nthe prompt\n/)
@@ -88,7 +88,7 @@ test('a session is readable: prompts are headings, thinking is closed, results s
   assert.match(harmless, /```diff\n-the before\n\+the after\n```/)
 })
 
-test('nothing that a session says adds a heading, a fence, a tag, a rule, a table or a link', () => {
+test('no text of a session adds a heading, a fence, a tag, a rule, a table or a link', () => {
   fc.assert(
     fc.property(hostileText, (text) =>
       assertSame(
@@ -102,7 +102,7 @@ test('nothing that a session says adds a heading, a fence, a tag, a rule, a tabl
   )
 })
 
-test('nor does it where it stands at the start of its place', () => {
+test('nor does it at the start of a line or block', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const shown = render(
@@ -125,7 +125,7 @@ test('nor does emphasis of text that begins or ends with white space', () => {
     )
 })
 
-test('nor does the title, the model, a tool, an argument or any fact', () => {
+test('nor does the title, the model, a tool, an argument or any other value', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const name = `a${text}a`
@@ -158,7 +158,7 @@ test('nor does the title, the model, a tool, an argument or any fact', () => {
   )
 })
 
-test('all words of a text are there, whatever stands around them', () => {
+test('all words of a text are kept, whatever is around them', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const shown = render(
@@ -172,7 +172,7 @@ test('all words of a text are there, whatever stands around them', () => {
   )
 })
 
-test('Markdown that somebody wrote stays Markdown, but for what would be structure', () => {
+test('Markdown that a user wrote stays Markdown, except for structure', () => {
   const text =
     '# Plan\n\n1. *first* `code`\n2. [docs](https://e.example)\n\n```ts\nconst a = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 22 |\n'
   const shown = render('md', [{ role: 'assistant', parts: [{ type: 'text', content: { text } }] }])

@@ -37,7 +37,7 @@ test('a sequence that never ends is shown', () => {
 const styled = (text: string) =>
   [...readTerminal(text)].flatMap(({ text, ...style }) => [...text].map((one) => JSON.stringify([one, style])))
 
-test('of many sequences without text between them the last of each alone counts', () => {
+test('sequences that are repeated without text between them count once', () => {
   const sequence = fc.constantFrom(...['1', '0', '31', '38;5;200', '48;2;1;2;3', '7', '4', '2;3', '39', '24'])
   const runs = fc.array(fc.tuple(fc.array(sequence, { maxLength: 6 }), fc.constantFrom('a', 'bc', '')), {
     maxLength: 6,
@@ -53,7 +53,7 @@ test('of many sequences without text between them the last of each alone counts'
   )
 })
 
-test('each step reads a piece of bounded length, whatever the output is made of', () => {
+test('each step reads a piece of bounded length, whatever the output', () => {
   const units = ['[1m', '[A', '[1;31m', ']0;title\u0007', '[38;2;1;2;3m', '', '[', ']', '(B', 'c'].map(
     (rest) => `${ESCAPE}${rest}`,
   )

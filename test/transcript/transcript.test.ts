@@ -38,14 +38,14 @@ const turnsOf = (messages: readonly (readonly object[])[], role = 'assistant') =
   )
 }
 
-test('results stand under their calls, also those of a later message', () => {
+test('results follow their calls, also those of a later message', () => {
   assert.equal(turnsOf([[text('a'), call('1'), call('2')], [result('2'), result('1')], [text('b')]]), [
     ['a', '1: 1', '2: 2'],
     ['b'],
   ])
 })
 
-test('a call without a result says so, and a result without a call stands by itself', () => {
+test('a call without a result says so, and a result without a call is shown by itself', () => {
   assert.equal(turnsOf([[call('1')], [result('2')]]), [['1: none'], ['tool_result']])
 })
 
@@ -53,7 +53,7 @@ test('calls of one id get their results in order', () => {
   assert.equal(turnsOf([[call('1'), call('1')], [result('1')]]), [['1: 1', '1: none']])
 })
 
-test('a result that is too far away stands where it is, so that memory stays bounded', () => {
+test('a result that is too far from its call is shown where it is, so that memory stays bounded', () => {
   const between = Array.from({ length: 100 }, (_, i) => [text(`${i}`)])
   const shown = turnsOf([[call('1')], ...between, [result('1')]])
   assert.equal(shown[0], ['1: later'])
@@ -68,7 +68,7 @@ test('the text of a message is shown once where its parts repeat it', () => {
   assert.is(shown({ textContent: 'hello', parts: [text('other')] }), 1)
 })
 
-test('numbers, keys and their order are shown as they are stored', () => {
+test('numbers, keys and their order are shown as stored', () => {
   const args = '{"zeta":12345678901234567890,"1":-0,"__proto__":{"x":1e300}}'
   const message = `{"role":"assistant","parts":[{"type":"tool_call","content":{"callId":"c","toolName":"t","args":${args}}}]}`
   const transcript = newTranscript('md', '{"externalId":"x"}')
@@ -76,7 +76,7 @@ test('numbers, keys and their order are shown as they are stored', () => {
   assert.match(shown, 'zeta: 12345678901234567890\n1: -0\n__proto__: {\n  "x": 1e300\n}\n')
 })
 
-test('long Markdown is read in pieces that are cut between blocks', () => {
+test('long Markdown is parsed in pieces that are cut between blocks', () => {
   const long = Array.from(
     { length: 2_000 },
     (_, i) => `## Heading ${i}\n\nSome *words* here.\n\n\`\`\`\ncode\n\n${i}\n\`\`\`\n`,
@@ -106,7 +106,7 @@ const pathological: Readonly<Record<string, string>> = {
   'empty lines': '\n'.repeat(100_000),
 }
 
-test('no step reads more than a piece of a text as Markdown', () => {
+test('no step parses more than a piece of a text as Markdown', () => {
   for (const [name, words] of Object.entries(pathological))
     for (const parts of readProse(words, { keepsLines: true })) {
       const read = parts.filter(({ is }) => is !== 'plain')
@@ -168,7 +168,7 @@ const cpuMs = () => {
 }
 
 for (const [name, part] of Object.entries(longParts))
-  test(`${name}: no step takes long, and all are little work for the size of the message`, () => {
+  test(`${name}: no step takes long, and the total work is small for the size of the message`, () => {
     const message = `{"role":"assistant","parts":[${part()}]}`
     for (const format of ['md', 'html'] as const) {
       const transcript = newTranscript(format, '{"externalId":"x"}')
@@ -189,7 +189,7 @@ for (const [name, part] of Object.entries(longParts))
     }
   })
 
-test('a table is read as long as its rows have about as many cells as its head, and pictures that are not too many', () => {
+test('a table with far fewer cells than columns, and text with too many pictures, stay plain', () => {
   const kinds = (words: string) => [...readProse(words, { keepsLines: false })].flat().map(({ is }) => is)
   const tableOf = (columns: number, rows: readonly string[]) =>
     ['a|'.repeat(columns), '-|'.repeat(columns), ...rows].join('\n')
@@ -201,13 +201,13 @@ test('a table is read as long as its rows have about as many cells as its head, 
   assert.equal(kinds('!['.repeat(2_000)), ['plain'])
 })
 
-test('code is coloured in pieces of 2 KiB that make up the whole', () => {
+test('code is coloured in pieces of 2 KiB that together are the whole', () => {
   const code = Array.from({ length: 300 }, (_, i) => `const a${i} = ${i}${i % 7 ? '' : '\n'}`).join('\n')
   assert.ok(pieces(code).every(({ length }) => length <= 2_048))
   assert.is(pieces(code).join(''), code)
 })
 
-test('what cannot be seen is marked', () => {
+test('invisible characters are marked', () => {
   assert.is(
     visible('a\r\nb\rc\tNUL\0 ESC\u001b DEL\u007f C1\u0085 \u2028 \u{e0041} \ud800\udc00 \udc00'),
     'a\nb\nc\tNUL␀ ESC␛ DEL␡ C1⟨U+0085⟩ ⟨U+2028⟩ ⟨U+E0041⟩ \ud800\udc00 �',

@@ -9,7 +9,7 @@ const test = suite('proof/verify/raw-hash')
 /** Any text that UTF-8 can hold. */
 const text = fc.string({ unit: 'binary' }).map((text) => text.toWellFormed())
 
-test('hashes bytes as it would hash the text that they encode', () =>
+test('hashes bytes like the text that they encode', () =>
   fc.assert(
     fc.property(text, text, text, text, text, (id, stream, type, metadata, data) => {
       const raw = [stream, type, metadata, data].map(rawText) as [string, string, string, string]
@@ -18,7 +18,7 @@ test('hashes bytes as it would hash the text that they encode', () =>
     { numRuns: 500 },
   ))
 
-test('hashes what is larger than its buffer', () => {
+test('hashes input larger than its buffer', () => {
   const data = '"é\u0000'.repeat(100_000)
   const event = { id: 'i', stream: 's', type: 't', metadata: '{}', data }
   assert.equal(rawLeafHash('i', 's', 't', '{}', rawText(data)), leafHashOf(event))

@@ -6,7 +6,7 @@ const test = tamperingSuite('proof/verify: tampering')
 
 testEachWay(test, 0)
 
-test('whoever swaps two events in their stream, and in the leaves, is found, though no hash says so', async (scene) => {
+test('swapping two events in their stream, and in the leaves, is found, though all hashes match', async (scene) => {
   const { client } = scene
   const { event } = newWays(client, 1)
   const a = await event(`type = 'MessageAdded' and stream like 'many-%'`)
@@ -25,6 +25,6 @@ test('whoever swaps two events in their stream, and in the leaves, is found, tho
   )
 })
 
-test('nothing is found once all was put back', async (scene) => assert.equal(await check(scene), []))
+test('nothing is found once everything was put back', async (scene) => assert.equal(await check(scene), []))
 
 test.run()

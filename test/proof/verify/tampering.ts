@@ -56,7 +56,7 @@ export const tamperingSuite = (name: string): Test<Scene> => {
     await client.end()
     await close()
   })
-  test('nothing is found in a log that nobody has tampered with', async (scene) => assert.equal(await check(scene), []))
+  test('nothing is found in an unchanged log', async (scene) => assert.equal(await check(scene), []))
   return test
 }
 

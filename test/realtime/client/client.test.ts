@@ -65,7 +65,7 @@ const page = (client: RealtimeClient, externalId: string) => {
   return { shown: () => Object.fromEntries(shown), lengths, stop }
 }
 
-test('a value is told at once and after each change, until the subscription ends', async () => {
+test('a value comes at once and after each change, until the subscription ends', async () => {
   await put('told', { title: 'A' })
   const { client } = open()
   const titles: (string | undefined)[] = []
@@ -88,7 +88,7 @@ test('a value is told at once and after each change, until the subscription ends
   assert.equal(titles, ['A', 'B'])
 })
 
-test('after a restart everything is subscribed to again, and nothing is missed', async () => {
+test('after a restart all subscriptions are made again, and nothing is missed', async () => {
   await put('kept', { title: 'A' })
   await say('kept', 'm1', 'before')
   const { client, states } = open()
@@ -114,7 +114,7 @@ test('after a restart everything is subscribed to again, and nothing is missed',
   assert.ok(lengths.every((length) => length === 1))
 })
 
-test('a trace that was made anew while nobody was connected is shown as it is now', async () => {
+test('a trace that was created again while nobody was connected is shown as it is now', async () => {
   await put('anew', {})
   await say('anew', 'old', 'old')
   const { client, states } = open()
@@ -135,7 +135,7 @@ test('a trace that was made anew while nobody was connected is shown as it is no
   assert.equal(shown(), { new: 'new' })
 })
 
-test('what the service refuses for good ends a subscription, what may pass does not', async () => {
+test('a permanent refusal ends a subscription, a temporary one does not', async () => {
   const { client } = open()
   const failures: string[] = []
   client.subscribe('traces:get', { externalId: '' }, { value: () => {}, failed: ({ code }) => failures.push(code) })
@@ -151,7 +151,7 @@ test('what the service refuses for good ends a subscription, what may pass does 
   await until(() => values[3]! > 0)
 })
 
-test('one that is closed connects no more', async () => {
+test('a closed client does not connect again', async () => {
   const { client, states } = open()
   client.close()
   client.subscribe('feed:getPublicTraces', {}, { value: () => {} })

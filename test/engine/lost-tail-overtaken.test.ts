@@ -49,7 +49,7 @@ test('is noticed by a service that was frozen meanwhile', () =>
         assert.is((data as { trace: { title: string } }).trace.title, 'lost')
       }
       assert.not.equal((await logIn(server.url)).epoch, before.epoch)
-      assert.match(service.output(), /"level":50[^\n]*the log has lost its end/)
+      assert.match(service.output(), /"level":50[^\n]*has lost its end/)
       await assertAsRebuilt(server.url)
     } finally {
       await Promise.all(services.map((one) => one.end('SIGKILL')))

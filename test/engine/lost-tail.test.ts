@@ -42,7 +42,7 @@ test('is noticed by a running service, which goes on with what the log holds', (
       const after = await logIn(server.url)
       assert.ok(after.head < before.head, 'positions are handed out again')
       assert.not.equal(after.epoch, before.epoch)
-      assert.match(service.output(), /"level":50[^\n]*the log has lost its end/)
+      assert.match(service.output(), /"level":50[^\n]*has lost its end/)
       assert.equal(await feedOf(service), ['fresh', 'gone', 'hidden', 'kept'])
       assert.is(await messagesIn(service, token, 'kept'), 0)
 

@@ -108,7 +108,7 @@ test('refuses a cluster of another version, and a path that is not a folder', ()
   inFolder(async (dataDir) => {
     await mkdir(join(dataDir, 'postgres'))
     const refusal = () => startPostgres({ dataDir, log }).then(String, String)
-    assert.match(await refusal(), 'is no PostgreSQL cluster')
+    assert.match(await refusal(), 'is not a PostgreSQL cluster')
     await writeFile(join(dataDir, 'postgres/PG_VERSION'), '12\n')
     assert.match(await refusal(), /made by PostgreSQL 12, and this is 18/)
   }))

@@ -104,13 +104,13 @@ test('accepts any folder name', () =>
     assert.ok(answered)
   }))
 
-test('refuses a cluster of another version, and a path that is not a folder', () =>
+test('refuses a cluster of another version, and a folder without a cluster', () =>
   inFolder(async (dataDir) => {
     await mkdir(join(dataDir, 'postgres'))
     const refusal = () => startPostgres({ dataDir, log }).then(String, String)
     assert.match(await refusal(), 'is not a PostgreSQL cluster')
     await writeFile(join(dataDir, 'postgres/PG_VERSION'), '12\n')
-    assert.match(await refusal(), /made by PostgreSQL 12, and this is 18/)
+    assert.match(await refusal(), /created by PostgreSQL 12, which this version .18. cannot read/)
   }))
 
 test('says why the server did not start, and starts when that is fixed', () =>

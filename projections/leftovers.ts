@@ -42,6 +42,7 @@ export const leftovers = projectionOf<TraceEvent>()<Changes>({
 })
 
 const CHUNK_ROWS = 500
+const CHUNK_BYTES = 16 * 1024 * 1024
 const CHUNK_TRACES = 500
 
 const dueOf = (schema: string) => `
@@ -50,27 +51,42 @@ const dueOf = (schema: string) => `
     order by trace_id limit ${CHUNK_TRACES}
   )`
 
-/** Deletes rows of deleted traces. No projection touches them: a trace of the same id that is created later has a higher incarnation. */
-const removeRows = (schema: string, table: 'messages' | 'parts') => `
+/** The tables, in the order in which they are swept, with the column that holds most of a row. */
+const swept = { message_parts: 'body', message_blocks: 'body', messages: 'text_content' } as const
+
+/**
+ * Deletes rows of deleted traces, so many or of so many bytes: the sizes of long values are known without reading them. No
+ * projection touches them: a trace of the same id that is created later has a higher incarnation.
+ */
+const removeRows = (schema: string, table: keyof typeof swept) => `
   with ${dueOf(schema)}
   delete from ${schema}.${table} where ctid = any(array(
-    select old.ctid from due cross join lateral (
-      select r.ctid from ${schema}.${table} r where r.trace_id = due.trace_id and r.incarnation < due.before
-      limit ${CHUNK_ROWS}
-    ) old limit ${CHUNK_ROWS}
+    select w.ctid from (
+      select o.ctid, sum(o.size) over (rows unbounded preceding) - o.size as before from (
+        select old.* from due cross join lateral (
+          select r.ctid, coalesce(pg_column_size(r.${swept[table]}), 0) as size from ${schema}.${table} r
+          where r.trace_id = due.trace_id and r.incarnation < due.before limit ${CHUNK_ROWS}
+        ) old limit ${CHUNK_ROWS}
+      ) o
+    ) w where w.before < ${CHUNK_BYTES}
   ))`
 
 // A trace that was deleted again meanwhile has another `before`, so its row stays.
 const removeDone = (schema: string) => `
   with ${dueOf(schema)}
   delete from ${schema}.leftovers l using due where l.trace_id = due.trace_id and l.before = due.before
-    and not exists (select from ${schema}.messages m where m.trace_id = due.trace_id and m.incarnation < due.before)
-    and not exists (select from ${schema}.parts p where p.trace_id = due.trace_id and p.incarnation < due.before)`
+    ${Object.keys(swept)
+      .map(
+        (table) =>
+          `and not exists (select from ${schema}.${table} r where r.trace_id = due.trace_id and r.incarnation < due.before)`,
+      )
+      .join(' ')}`
 
 /** Deletes parts first, then messages, then the row that asks for it. Each chunk may be repeated, also by several processes. */
 export const sweepLeftovers = async (client: Client, schema: string, stream?: string): Promise<boolean> => {
   const values = [stream === undefined ? null : streamIdOf({ stream })]
-  for (const text of [removeRows(schema, 'parts'), removeRows(schema, 'messages'), removeDone(schema)]) {
+  const tables = Object.keys(swept) as (keyof typeof swept)[]
+  for (const text of [...tables.map((table) => removeRows(schema, table)), removeDone(schema)]) {
     const { rowCount } = await client.query(text, values)
     if (rowCount) return true
   }

@@ -1,7 +1,26 @@
-import { bools, float8s, int4s, int8s, jsons, texts, uuids } from '../src/postgres/arrays.ts'
+import {
+  type JoinedTexts,
+  bools,
+  float8s,
+  int4s,
+  int8s,
+  joinedTexts,
+  jsons,
+  texts,
+  uuids,
+} from '../src/postgres/arrays.ts'
 
 /** Binary arrays by the type of their elements. */
-const arrays = { bool: bools, float8: float8s, int4: int4s, int8: int8s, json: jsons, text: texts, uuid: uuids }
+const arrays = {
+  bool: bools,
+  bytea: joinedTexts,
+  float8: float8s,
+  int4: int4s,
+  int8: int8s,
+  json: jsons,
+  text: texts,
+  uuid: uuids,
+}
 
 type Type = keyof typeof arrays
 
@@ -10,7 +29,16 @@ type Columns = { readonly [column: string]: Type | `${Type} ${string}` }
 
 type TypeOf<Sql> = Sql extends `${infer First} ${string}` ? First : Sql
 
-type Values = { bool: boolean; float8: number; int4: number; int8: bigint; json: string; text: string; uuid: string }
+type Values = {
+  bool: boolean
+  bytea: Buffer
+  float8: number
+  int4: number
+  int8: bigint
+  json: string
+  text: string
+  uuid: string
+}
 type ValueOf<Sql> = TypeOf<Sql> extends keyof Values ? Values[TypeOf<Sql>] : never
 
 type IsRequired<Sql> = Sql extends `${string} not null${string}` | `${string} primary key${string}` ? true : false
@@ -21,7 +49,8 @@ export type RowOf<T extends { readonly columns: Columns }> = {
     ValueOf<T['columns'][Column]> | (IsRequired<T['columns'][Column]> extends true ? never : null)
 }
 
-type Written<Sql> = (TypeOf<Sql> extends 'int8' ? bigint | number : ValueOf<Sql>) | undefined
+type Written<Sql> =
+  (TypeOf<Sql> extends 'int8' ? bigint | number : TypeOf<Sql> extends 'bytea' ? JoinedTexts : ValueOf<Sql>) | undefined
 
 /** What a statement has in each column that it writes, or finds rows by: undefined for null. */
 export type Cells<Of extends Columns, Row> = { readonly [Column in keyof Of]?: (row: Row) => Written<Of[Column]> }
@@ -30,6 +59,8 @@ export type Cells<Of extends Columns, Row> = { readonly [Column in keyof Of]?: (
 type Unnested<Row> = {
   /** The names, separated by commas. */
   readonly columns: string
+  /** How many there are, and so how many parameters. */
+  readonly count: number
   /** Gives all rows as `alias (columns)`. */
   as(alias: string): string
   /** Inserts all rows. */
@@ -92,6 +123,7 @@ export const tableOf = <const Of extends Columns>(
     )
     return {
       columns: names,
+      count: written.length,
       as: (alias) => `unnest(${types}) ${alias} (${names})`,
       insert: `insert into ${name} (${names}) select * from unnest(${types})`,
       values: (rows) =>

@@ -216,8 +216,11 @@ export const countsTable = tableOf(
 
 /**
  * `ordinal` counts a trace's messages as they arrived. `incarnation` is that of the trace: rows of an earlier incarnation stay
- * until they are swept, and must not be shown. `revision` is the trace's after the last event of the message. `text_head` and
- * `parts_head` are lines of `src/trace/messages/heads.ts`, the latter empty where an event of an earlier version does not have it.
+ * until they are swept, and must not be shown. `added` and `revision` are the trace's after the first and the last event of the
+ * message. `text_head` is a line of `src/trace/messages/heads.ts`; so is `parts_head`, of which `part_count` and `parts_length` are
+ * the first words: it is empty where an event of an earlier version does not tell it, and `parts_length` means nothing then.
+ * `block` is that of `message_blocks`; in its body the heads of the parts that the message came with begin at `heads_at`, their
+ * texts are from `parts_at` to `parts_end`. What has changed since is in `message_parts`.
  */
 export const messagesTable = tableOf(
   'messages',
@@ -236,9 +239,16 @@ export const messagesTable = tableOf(
     tools: 'json not null',
     text_head: 'text collate "C"',
     parts_head: 'text collate "C" not null',
+    part_count: 'int4 not null',
+    parts_length: 'int4 not null',
     created_at: 'int8 not null',
     updated_at: 'int8 not null',
+    added: 'int8 not null',
     revision: 'int8 not null',
+    block: 'int8 not null',
+    heads_at: 'int4 not null',
+    parts_at: 'int4 not null',
+    parts_end: 'int4 not null',
   },
   { constraint: 'primary key (trace_id, incarnation, ordinal)', storage: erasedFrom },
 )
@@ -248,11 +258,33 @@ export const listOrder = (sequence: string, timestamp: string): string =>
   `coalesce(${sequence}, 'infinity'::float8), coalesce(${timestamp}, 'infinity'::float8)`
 
 /**
- * `body` is the part as answers show it: `{"order", "type", "content"?}`; `head` is a line of `src/trace/messages/heads.ts`.
- * `incarnation` is the trace's: rows of an earlier one must not be shown.
+ * The parts of messages as these were added, some messages of one append in a row. `revision` is that of the first one's event, `first`
+ * its ordinal. Rows never change. `body` is UTF-8: of each message the heads of its parts, then the parts as answers show them; both
+ * separated by commas. A head is where the text of its part ends, counted from that of the first one, and a line of
+ * `src/trace/messages/heads.ts`; all are equally long (`inBlock`).
  */
-export const partsTable = tableOf(
-  'parts',
+export const messageBlocksTable = tableOf(
+  'message_blocks',
+  {
+    trace_id: 'uuid not null',
+    incarnation: 'int8 not null',
+    revision: 'int8 not null',
+    first: 'int4 not null',
+    body: 'bytea not null',
+  },
+  { constraint: 'primary key (trace_id, incarnation, revision)', storage: erasedFrom },
+)
+
+/** Of a head in a block: how many characters its first number has, and with it, the line and the comma behind it, all. */
+export const inBlock = { end: 9, head: 55 } as const
+
+/**
+ * Parts that were changed after their message was added: each as it is now, or as it was before the message became shorter than that
+ * (`part_count`). `body` is the part as answers show it: `{"order", "type", "content"?}`; `head` is a line of
+ * `src/trace/messages/heads.ts`.
+ */
+export const messagePartsTable = tableOf(
+  'message_parts',
   {
     trace_id: 'uuid not null',
     incarnation: 'int8 not null',
@@ -305,7 +337,8 @@ export type ReadTables = {
   feed: RowOf<typeof feedTable>
   counts: RowOf<typeof countsTable>
   messages: RowOf<typeof messagesTable>
-  parts: RowOf<typeof partsTable>
+  message_blocks: RowOf<typeof messageBlocksTable>
+  message_parts: RowOf<typeof messagePartsTable>
   leftovers: RowOf<typeof leftoversTable>
   model_providers: RowOf<typeof modelProvidersTable>
   models: RowOf<typeof modelsTable>

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
-import { type Target, beginStatements, newSender } from './apply.ts'
+import { type Target, beginStatements, newSender, piecesOf } from './apply.ts'
 import { type Step, advance } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { decodeEvent, skippedEvent } from './decode-event.ts'
@@ -28,7 +28,8 @@ const tryApply = async (
   let thrown: { error: unknown } | undefined
   try {
     const decoded = events.map((event) => (skipped.has(event.id) ? skippedEvent(event) : decodeEvent(codec, event)))
-    for (const projection of group.projections) project(projection, decoded, write)
+    for (const piece of group.isLazy ? [decoded] : piecesOf(decoded))
+      for (const projection of group.projections) project(projection, piece, write)
   } catch (error) {
     thrown = { error }
   }

@@ -52,17 +52,24 @@ export const beginStatements = ({ group, schema }: Target, events: readonly { re
 const PIECE_BYTES = 512 * 1024
 const MANY_PIECES = 8
 
-/** Cuts a batch into pieces of about that size. Most batches are one piece. */
-const piecesOf = (events: readonly DecodedEvent[]): DecodedEvent[][] => {
+/**
+ * Cuts a batch into pieces of about that size. Most batches are one piece. Where an append is cut depends on itself alone, so
+ * that what a projection makes of a piece of an append is the same in whatever batch it comes.
+ */
+export const piecesOf = (events: readonly DecodedEvent[]): DecodedEvent[][] => {
   const pieces: DecodedEvent[][] = [[]]
-  let bytes = 0
+  let [bytes, ofAppend] = [0, 0]
   for (const event of events) {
-    if (bytes > PIECE_BYTES) {
+    const last = pieces.at(-1)!.at(-1)
+    const isInside = last?.appendId === event.appendId && last.stream === event.stream
+    if (!isInside) ofAppend = 0
+    if ((isInside ? ofAppend : bytes) > PIECE_BYTES) {
       pieces.push([])
-      bytes = 0
+      bytes = ofAppend = 0
     }
     pieces.at(-1)!.push(event)
     bytes += event.bytes
+    ofAppend += event.bytes
   }
   return pieces
 }

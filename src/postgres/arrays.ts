@@ -67,10 +67,10 @@ const fixed = <T>(type: number, width: number, write: (target: Buffer, value: T,
 export const texts = (values: Nullable<string>): Buffer => strings(oid.text, values)
 export const jsons = (values: Nullable<string>): Buffer => strings(oid.json, values)
 export const uuids = fixed<string>(oid.uuid, 16, writeUuid)
-/** Each element is some texts one behind the other, of so many bytes in UTF-8. */
-export const joinedTexts = (
-  groups: readonly { readonly texts: readonly string[]; readonly bytes: number }[],
-): Buffer => {
+/** Some texts one behind the other, of so many bytes in UTF-8. */
+export type JoinedTexts = { readonly texts: readonly string[]; readonly bytes: number }
+
+export const joinedTexts = (groups: readonly JoinedTexts[]): Buffer => {
   if (groups.length === 0) return empty(oid.bytea)
   const target = Buffer.allocUnsafe(HEADER_BYTES + groups.reduce((sum, { bytes }) => sum + 4 + bytes, 0))
   header(target, oid.bytea, groups.length)

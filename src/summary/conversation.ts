@@ -1,6 +1,7 @@
 import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Earlier } from '../trace/earlier-deletions.ts'
+import { eachPart } from '../trace/messages/stored-parts.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
 /** The state of a trace in the read models, for a summary job. */
@@ -37,9 +38,7 @@ const MAX_BYTES = 256 * 1024
 /** The maximum that is read of a session. Beyond it the longest texts are left out, which are pastes, too. */
 const MAX_SESSION_BYTES = 4 * 1024 * 1024
 
-const partsToRead = `
-  parts b where b.trace_id = $1 and b.incarnation = p.incarnation and b.ordinal = p.ordinal
-    and split_part(b.head, ' ', 2) = 'text' and pg_column_size(b.body) <= ${MAX_BYTES}`
+const isRead = `split_part(p.head, ' ', 2) = 'text' and p.size <= ${MAX_BYTES}`
 
 // Texts and bodies are stored uncompressed, so their sizes are known without reading them. If a text is read, its parts are not.
 export const turnsStatement = `
@@ -57,31 +56,32 @@ export const turnsStatement = `
       from placed p
     ) p where p.is_edge or (p.class = 'user_message' and p.prompts <= ${MAX_PROMPTS})
   ), sized as (
-    select p.*, m.role, m.tools, m.text_content, h.has_text, l.last_part,
+    select p.place, p.is_edge, m.*, h.has_text, l.last_part,
       octet_length(m.tools::text)
         + case when h.has_text then pg_column_size(m.text_content) else coalesce(l.bytes, 0) end as size
     from chosen p
       cross join lateral (
-        select * from messages r where r.trace_id = $1 and r.incarnation = p.incarnation and r.ordinal = p.ordinal limit 1
+        select r.* from messages r where r.trace_id = $1 and r.incarnation = p.incarnation and r.ordinal = p.ordinal limit 1
       ) m
       cross join lateral (select coalesce(pg_column_size(m.text_content) <= ${MAX_BYTES}, false) as has_text) h
       cross join lateral (
         select max(s.position) as last_part, max(s.bytes) as bytes from (
-          select b.position, sum(pg_column_size(b.body)) over (order by b.position rows unbounded preceding) as bytes
-          from ${partsToRead} and not h.has_text
+          select p.position, sum(p.size) over (order by p.position rows unbounded preceding) as bytes
+          from ${eachPart.from} and not h.has_text and ${isRead}
         ) s where s.bytes <= ${MAX_BYTES}
       ) l
   )
-  select p.place, p.role, p.class, case when p.is_read then p.tools else '[]' end as tools,
-    case when p.is_read and p.has_text then p.text_content end as text,
-    case when p.is_read then (
-      select string_agg(b.body::text, ',' order by b.position) from ${partsToRead} and b.position <= p.last_part
+  select m.place, m.role, m.class, case when m.is_read then m.tools else '[]' end as tools,
+    case when m.is_read and m.has_text then m.text_content end as text,
+    case when m.is_read then (
+      select string_agg(${eachPart.text}, ',' order by p.position) from ${eachPart.from}
+        and ${isRead} and p.position <= m.last_part
     ) end as parts
   from (
     select w.*, sum(w.size) over (order by w.is_edge desc, w.size, w.place rows unbounded preceding)
       <= ${MAX_SESSION_BYTES} as is_read
     from sized w
-  ) p order by p.place`
+  ) m order by m.place`
 
 type TurnRow = Omit<StoredTurn, 'place'> & { place: bigint }
 

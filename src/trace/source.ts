@@ -10,6 +10,7 @@ import { type Earlier, NO_EARLIER } from './earlier-deletions.ts'
 import { eitherOf } from './messages/decide.ts'
 import { NO_PARTS, joinHeads, readPartHead, readPartsHead, readTextHead } from './messages/heads.ts'
 import { type GivenParts, LoadedMessages, type MessageHead } from './messages/loaded.ts'
+import { type PartHeadsRow, headLinesIn, partHeads } from './messages/stored-parts.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
 
 type MessageRow = {
@@ -21,6 +22,8 @@ type MessageRow = {
   timestamp: number | null
   text_head: string | null
   parts_head: string
+  part_count: number
+  parts_length: number
   class: MessageHead['class']
   tools: string
   message_created_at: bigint
@@ -43,7 +46,7 @@ const loadStatement = `
   select t.*, c.message_count, c.message_types, c.tool_types,
     d.revision as buried_revision, d.at as buried_at, d.deletions,
     m.ordinal, m.external_id as message_external_id, m.role, m.model as message_model, m.sequence, m.timestamp,
-    m.text_head, m.parts_head, m.class, m.tools,
+    m.text_head, m.parts_head, m.part_count, m.parts_length, m.class, m.tools,
     m.created_at as message_created_at, m.updated_at as message_updated_at
   from (select $1::uuid as wanted) w
   left join traces t on t.id = w.wanted
@@ -53,16 +56,13 @@ const loadStatement = `
 
 // The heads of the first parts of some messages: of each message $2 so many as $3 says.
 const partsStatement = `
-  select t.revision, m.external_id, (
-    select string_agg(p.head, ',' order by p.position) from parts p
-    where p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal and p.position < n.count
-  ) as heads
+  select t.revision, m.external_id, ${partHeads('n.count')}
   from traces t
     cross join unnest($2::uuid[], $3::int4[]) n (id, count)
     join messages m on m.trace_id = t.id and m.incarnation = t.incarnation and m.id = n.id
   where t.id = $1`
 
-type PartsRow = { revision: bigint; external_id: string; heads: string | null }
+type PartsRow = PartHeadsRow & { revision: bigint; external_id: string }
 
 const ALL_PARTS = 2 ** 31 - 1
 
@@ -76,7 +76,7 @@ const toHead = (row: MessageRow): MessageHead => ({
   ...(row.sequence === null ? {} : { order: row.sequence }),
   ...(row.timestamp === null ? {} : { timestamp: row.timestamp }),
   ...(row.text_head === null ? {} : { text: readTextHead(row.text_head) }),
-  parts: row.parts_head === UNKNOWN ? NO_PARTS : readPartsHead(row.parts_head),
+  parts: row.parts_head === UNKNOWN ? NO_PARTS : readPartsHead(row.parts_head, row.part_count, row.parts_length),
   class: row.class,
   tools: JSON.parse(row.tools) as string[],
   createdAt: Number(row.message_created_at),
@@ -171,9 +171,10 @@ export const traceSource = (
     const ids = [...wanted.keys()].map((externalId) => messageId(id, externalId))
     const values = [id, uuids(ids), int4s([...wanted.values()])]
     const rows = await reads.rows<PartsRow & Row>('trace-parts', partsStatement, values)
-    for (const { revision: actual, external_id: externalId, heads } of rows) {
+    for (const row of rows) {
+      const { revision: actual, external_id: externalId } = row
       if (actual !== revision) return false
-      const all = heads === null ? [] : heads.split(',').map(readPartHead)
+      const all = headLinesIn(row).map(readPartHead)
       const found = messages.find(externalId) as MessageHead
       if (wanted.get(externalId) === ALL_PARTS) messages.set(externalId, { ...found, parts: joinHeads(all) })
       messages.setDigests(

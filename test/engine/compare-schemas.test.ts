@@ -83,22 +83,22 @@ test('a changed, a missing and an extra row are named, each with its table and k
   const [{ id: a }, { id: b }] = (await sql(`select id from ${live}.traces where external_id in ('a', 'b') order by external_id`)) as [{ id: string }, { id: string }] // prettier-ignore
   const extra = '00000000-0000-4000-8000-000000000001'
   await sql(`update ${live}.traces set title = '"tampered"', visibility = 'public' where id = $1`, [a])
-  await sql(`update ${live}.parts set body = '{"type": "text"}' where trace_id = $1`, [a])
+  await sql(`update ${live}.message_blocks set body = 'x' where trace_id = $1`, [a])
   await sql(`delete from ${live}.feed where id = $1`, [b])
   await sql(`insert into ${live}.users values ($1, null)`, [extra])
   await sql(`create table ${live}.more (x int primary key)`)
   try {
     const found = await compared()
-    const incarnation = found.find(({ table }) => table === 'parts')!.key!['incarnation']
+    const incarnation = found.find(({ table }) => table === 'message_blocks')!.key!['incarnation']
     assert.equal(found, [
       { table: 'feed', kind: 'missing', key: { id: b } },
-      { table: 'more', kind: 'table extra' },
       {
-        table: 'parts',
+        table: 'message_blocks',
         kind: 'different',
-        key: { trace_id: a, incarnation, ordinal: 0, position: 0 },
+        key: { trace_id: a, incarnation, revision: (incarnation as number) + 1 },
         columns: ['body'],
       },
+      { table: 'more', kind: 'table extra' },
       { table: 'traces', kind: 'different', key: { id: a }, columns: ['visibility', 'title'] },
       { table: 'users', kind: 'extra', key: { id: extra } },
     ])

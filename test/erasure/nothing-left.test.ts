@@ -92,7 +92,7 @@ const write = async ({ call: ask }: App, { token }: Session, trace: string) => {
     parts: role === 'assistant' ? parts : parts.slice(0, 1),
   }))
   assert.is((await ask('POST', `/v1/traces/${trace}/messages/batch`, { token, body: { messages } })).status, 200)
-  const changed = { role: 'user', textContent: marked('changed'), parts: [] }
+  const changed = { role: 'user', textContent: marked('changed'), parts: parts.slice(1, 2) }
   await put(`${trace}/messages/${encodeURIComponent(marked('user'))}`, changed)
 }
 
@@ -165,7 +165,7 @@ const assertFound = async ({ double, withClient, restart }: Scene) => {
     await client.query('analyze')
     return tablesWithIt(client)
   })
-  for (const table of ['traces', 'messages', 'parts', 'counts'])
+  for (const table of ['traces', 'messages', 'message_blocks', 'message_parts', 'counts'])
     assert.ok(tables.some((name) => name.endsWith(`.${table}`)), `${table} is not in ${tables.join()}`) // prettier-ignore
   assert.is(tables.includes('log.appends'), !double)
   if (double) assert.ok(inDouble(double).length > 5)

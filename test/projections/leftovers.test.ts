@@ -30,22 +30,23 @@ test.after(async () => {
   await database.drop()
 })
 
-/** Messages of two parts each, under the same names and ids in every life of a trace. */
+/** Messages of two parts each, changed once, under the same names and ids in every life of a trace. */
 const write = async (id: string, namespaceId: string, count: number, text: string) => {
-  const parts = [text, text].map((one) => ({ type: 'text' as const, content: { text: one } }))
   for (let from = 0; from < count; from += 200) {
     const names = Array.from({ length: Math.min(200, count - from) }, (_, i) => `m${from + i}`)
-    await take(engine, id, namespaceId, {
-      do: 'write',
-      upserts: names.map((name) => toUpsert(name, { role: 'user', parts })),
-    })
+    for (const one of ['first', text]) {
+      const parts = [one, one].map((each) => ({ type: 'text' as const, content: { text: each } }))
+      const upserts = names.map((name) => toUpsert(name, { role: 'user', parts }))
+      await take(engine, id, namespaceId, { do: 'write', upserts })
+    }
   }
 }
 
 const count = async (id: string, table: string): Promise<number> =>
   Number((await client.query(`select count(*) as n from ${schema}.${table} where trace_id = $1`, [id])).rows[0].n)
 
-const counts = async (id: string) => Promise.all(['messages', 'parts', 'leftovers'].map((table) => count(id, table)))
+const tables = ['messages', 'message_blocks', 'message_parts', 'leftovers']
+const counts = async (id: string) => Promise.all(tables.map((table) => count(id, table)))
 
 test('what a deletion leaves behind goes in chunks, and what a later life has written stays', async () => {
   const [id, namespaceId] = [randomUUID(), randomUUID()]
@@ -55,14 +56,14 @@ test('what a deletion leaves behind goes in chunks, and what a later life has wr
   await take(engine, id, namespaceId, put)
   await write(id, namespaceId, 3, 'new')
   let before = await counts(id)
-  assert.equal(before, [MESSAGES + 3, 2 * MESSAGES + 6, 1])
+  assert.equal(before, [MESSAGES + 3, MESSAGES / 100 + 1, 2 * MESSAGES + 6, 1])
   while (await sweepLeftovers(client, schema, `trace-${id}`)) {
     const after = await counts(id)
     const gone = before.map((n, i) => n - after[i]!)
     assert.ok(Math.max(...gone) <= 500 && gone.filter((n) => n > 0).length === 1, `${gone}`)
     before = after
   }
-  assert.equal(before, [3, 6, 0])
+  assert.equal(before, [3, 1, 6, 0])
   const loaded = await engine.source.load(id, [new Map([['m0', undefined]])], 0n)
   const part = storedPart({ type: 'text', content: { text: 'new' } })
   assert.equal((loaded.state.messages.find('m0') as MessageHead).parts, headOfParts([part, part]))
@@ -77,9 +78,27 @@ test('a trace that is deleted again while it is being swept stays noted', async 
   await take(engine, id, namespaceId, put)
   await write(id, namespaceId, 2, 'older')
   await take(engine, id, namespaceId, { do: 'delete' })
-  assert.equal(await counts(id), [4, 4, 1])
+  assert.equal(await counts(id), [4, 2, 4, 1])
   while (await sweepLeftovers(client, schema));
-  assert.equal(await counts(id), [0, 0, 0])
+  assert.equal(await counts(id), [0, 0, 0, 0])
+})
+
+test('of long values no more goes at once than a few', async () => {
+  const id = randomUUID()
+  await client.query(`insert into ${schema}.leftovers values ($1, 1)`, [id])
+  const rows = 'select $1::uuid, 0, i, i'
+  const from = `from generate_series(1, 5) i`
+  await client.query(`insert into ${schema}.message_blocks ${rows}, decode(repeat('00', 7000000), 'hex') ${from}`, [id])
+  await client.query(`insert into ${schema}.message_parts ${rows}, '', to_json(repeat('x', 7000000)) ${from}`, [id])
+  const seen: number[][] = []
+  while (await sweepLeftovers(client, schema, `trace-${id}`)) seen.push(await counts(id))
+  assert.equal(seen, [
+    [0, 5, 2, 1],
+    [0, 5, 0, 1],
+    [0, 2, 0, 1],
+    [0, 0, 0, 1],
+    [0, 0, 0, 0],
+  ])
 })
 
 test.run()

@@ -7,7 +7,7 @@ const test = suite('projections: the version')
 
 /** Tables, and which events have a handler, when a version was made. A handler may change without them: raise it then, too. */
 const fingerprints: { readonly [version: string]: string } = {
-  'main 9': '3a2f26358710a803',
+  'main 10': 'c73feca7088b7b1e',
   'timeline 3': '60af73b0693de59e',
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { inBlock } from '../../projections/tables.ts'
 import { readConversation, turnsStatement } from '../../src/summary/conversation.ts'
 import { type StoredTurn, parseConversation } from '../../src/summary/turns.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
@@ -29,20 +30,38 @@ const calls = (...tools: string[]): Given => ({ role: 'assistant', class: 'tool_
 
 const add = async (trace: string, ordinal: number, given: Given) => {
   const { role = 'user', class: kind = 'user_message', text, parts = [], tools = [] } = given
+  const { heads, bodies } = stored(parts)
   // No two messages of a trace have one revision: with the same in all of them the index of revisions would be so small that
   // the planner may take it for the primary key's work.
   await models.rows(
-    `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, text_content, class, tools, parts_head,
-       created_at, updated_at, revision) values ($1, 0, $2::int4, gen_random_uuid(), 'm', $3, $4, $5, $6, '', 0, 0, $2::int4)`,
-    [trace, ordinal, role, text === undefined ? null : JSON.stringify(text), kind, JSON.stringify(tools)],
+    `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, text_content, class, tools, parts_head, part_count,
+       parts_length, created_at, updated_at, added, revision, block, heads_at, parts_at, parts_end)
+     values ($1, 0, $2::int4, gen_random_uuid(), 'm', $3, $4, $5, $6, '-', $7, 0, 0, 0, $2::int4, $2::int4, $2::int4, 0, $8, $9)`,
+    [
+      ...[trace, ordinal, role, text === undefined ? null : JSON.stringify(text), kind, JSON.stringify(tools)],
+      ...[parts.length, Buffer.byteLength(heads), Buffer.byteLength(heads + bodies)],
+    ],
   )
-  for (const [position, part] of parts.entries()) {
+  await models.rows('insert into message_blocks values ($1, 0, $2::int4, $2::int4, $3)', [
+    trace,
+    ordinal,
+    Buffer.from(heads + bodies),
+  ])
+}
+
+/** Parts as a block holds them. */
+const stored = (parts: NonNullable<Given['parts']>) => {
+  let end = -1
+  const all = parts.map((part, position) => {
     const { type, text } = typeof part === 'string' ? { type: 'text', text: part } : part
-    await models.rows('insert into parts values ($1, 0, $2, $3, $4, $5)', [
-      ...[trace, ordinal, position, `1 ${type} -`],
-      JSON.stringify({ order: position, type, content: { text } }),
-    ])
-  }
+    const body = JSON.stringify({ order: position, type, content: { text } })
+    end += 1 + Buffer.byteLength(body)
+    return {
+      head: `${String(end).padStart(inBlock.end)} ${`1 ${type} -`.padEnd(inBlock.head - inBlock.end - 2)}`,
+      body,
+    }
+  })
+  return { heads: all.map(({ head }) => head).join(), bodies: all.map(({ body }) => body).join() }
 }
 
 const addTrace = async (): Promise<string> => {
@@ -130,16 +149,18 @@ test('texts and parts of the same message are not both read, and tools count, to
 
 test('of a session of 20,000 messages little: each is examined once, and few are read', async () => {
   const [id, count] = [await addTrace(), 20_000]
+  const { heads, bodies } = stored(['a'])
   await models.rows(
-    `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, class, tools, parts_head, created_at, updated_at,
-       revision)
-     select $1::uuid, 0, i, gen_random_uuid(), 'm', 'user', 'user_message', '[]', '', 0, 0, i from generate_series(1, ${count}) i`,
-    [id],
+    `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, class, tools, parts_head, part_count, parts_length,
+       created_at, updated_at, added, revision, block, heads_at, parts_at, parts_end)
+     select $1::uuid, 0, i, gen_random_uuid(), 'm', 'user', 'user_message', '[]', '-', 1, 0, 0, 0, i, i, i, 0, $2, $3
+     from generate_series(1, ${count}) i`,
+    [id, heads.length, heads.length + bodies.length],
   )
-  await models.rows(
-    `insert into parts select $1::uuid, 0, i, 0, '1 text -', '{"content":{"text":"a"}}' from generate_series(1, ${count}) i`,
-    [id],
-  )
+  await models.rows(`insert into message_blocks select $1::uuid, 0, i, i, $2 from generate_series(1, ${count}) i`, [
+    id,
+    Buffer.from(heads + bodies),
+  ])
   for (const plan of await turnsOf([id])) {
     assert.ok(mostRows(plan) <= count, `${mostRows(plan)} rows`)
     assert.ok(pagesOf(plan) <= 2 * count, `${pagesOf(plan)} pages`)

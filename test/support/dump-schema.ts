@@ -1,7 +1,10 @@
 import { withConnection } from './database.ts'
 
 /** Columns that depend on where an event stands in its log: a copy of the log may differ in them. */
-const PLACES = new Set(['position', 'place', 'revision', 'first_revision', 'through', 'incarnation'])
+const PLACES = new Set([
+  ...['position', 'place', 'revision', 'first_revision', 'through', 'incarnation'],
+  ...['added', 'block'],
+])
 
 const quoted = (name: string) => `"${name}"`
 
@@ -28,6 +31,7 @@ export const dumpSchema = (
       if (table_name === 'checkpoint' || (!places && PLACES.has(column_name))) continue
       tables.set(table_name, [...(tables.get(table_name) ?? []), column_name])
     }
+    await client.query('set bytea_output = escape') // shows the texts that are stored as bytes
     const dump: Record<string, string[]> = {}
     for (const [table, names] of tables) {
       const row = `concat_ws('|', ${names.map((name) => `coalesce(${quoted(name)}::text, '∅')`).join(', ')})`

@@ -1,7 +1,16 @@
 import type { ReadTables } from '../../../projections/tables.ts'
 import { BrokenOff } from '../../http/long-list.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
-import { type MessageListRow, type RevisedRow, columns, listOrdered, revised, withParts } from './queries.ts'
+import {
+  type MessageListRow,
+  type RevisedRow,
+  changedBehind,
+  columns,
+  listOrdered,
+  revised,
+  sizeShown,
+  withParts,
+} from './queries.ts'
 
 /** A piece of the messages that have changed since a revision: those of them that changed first, in list order. */
 export type ChangedMessages = {
@@ -29,17 +38,13 @@ export const changedStatement = (includeParts: boolean): string => `
     select m.revision, m.found, ${columns} ${includeParts ? withParts : ''} from (
       select m.*, count(*) over ()::int4 as found,
         min(m.updated_at) over () as first_batch, max(m.updated_at) over () as last_batch,
-        sum(s.size) over (order by m.revision rows unbounded preceding) - s.size as before,
-        sum(s.size) over (order by m.updated_at) as through_batch
+        sum(m.size) over (order by m.revision rows unbounded preceding) - m.size as before,
+        sum(m.size) over (order by m.updated_at) as through_batch
       from (
-        select * from messages m
-        where m.trace_id = t.id and m.incarnation = t.incarnation and m.revision > $3
+        select m.*, (${sizeShown(includeParts)})::int8 as size
+        from (${changedBehind(['t.id', 't.incarnation'], '$3', MOST)}) m
         order by m.revision limit ${MOST}
-      ) m cross join lateral (
-        select 500 + coalesce(pg_column_size(m.text_content), 0) + coalesce(sum(pg_column_size(p.body)), 0) as size
-        from parts p where ${includeParts}
-          and p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
-      ) s
+      ) m
     ) m where ${inPiece} order by ${listOrdered}
   ) m on true
   where t.id = $1 and t.incarnation = $2`

@@ -12,6 +12,7 @@ import {
   listed,
   listedTrace,
   revised,
+  sizeShown,
   statementName,
   withParts,
 } from './queries.ts'
@@ -36,17 +37,12 @@ const partsOf = ({ includeParts }: Pick<WantedMessages, 'includeParts'>) => (inc
 // the planner may go through the whole trace for each.
 export const chunkStatement = (wanted: Pick<WantedMessages, 'includeParts'>): string => `
   select m.revision, m.trace_revision, m.size, ${columns} ${partsOf(wanted)} from (
-    select m.*, t.revision as trace_revision, k.nth, s.size,
-      sum(s.size) over (order by k.nth rows unbounded preceding) - s.size as before
+    select m.*, t.revision as trace_revision, k.nth, sum(m.size) over (order by k.nth rows unbounded preceding) - m.size as before
     from traces t cross join unnest($3::int4[]) with ordinality k (ordinal, nth)
     cross join lateral (
-      select r.* from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = k.ordinal limit 1
+      select m.*, (${sizeShown(wanted.includeParts)})::int8 as size from messages m
+      where m.trace_id = t.id and m.incarnation = t.incarnation and m.ordinal = k.ordinal limit 1
     ) m
-    cross join lateral (
-      select 500 + coalesce(pg_column_size(m.text_content), 0) + coalesce(sum(pg_column_size(p.body)), 0) as size
-      from parts p where ${wanted.includeParts}
-        and p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
-    ) s
     where t.id = $1 and t.incarnation = $2
   ) m where m.before < $4 order by m.nth`
 

@@ -61,13 +61,13 @@ export const readTextHead = (line: string): TextHead => {
   return { length: Number(length), isBlank: kind === 'blank', digest }
 }
 
-export const partsHeadLine = ({ count, length, kinds, digest }: PartsHead): string =>
-  `${count} ${length} ${kinds.join()} ${digest}`
+/** The kinds of all parts and their digest; count and length stand beside it. */
+export const partsHeadLine = ({ kinds, digest }: PartsHead): string => `${kinds.join()} ${digest}`
 
-export const readPartsHead = (line: string): PartsHead => {
-  const [count, length, kinds, digest] = line.split(' ') as [string, string, string, string]
-  if (count === '0') return NO_PARTS
-  return { count: Number(count), length: Number(length), kinds: kinds.split(',') as PartKind[], digest }
+export const readPartsHead = (line: string, count: number, length: number): PartsHead => {
+  if (count === 0) return NO_PARTS
+  const [kinds, digest] = line.split(' ') as [string, string]
+  return { count, length, kinds: kinds.split(',') as PartKind[], digest }
 }
 
 export const partHeadLine = ({ kind, length, digest }: PartHead): string => `${length} ${kind} ${digest}`

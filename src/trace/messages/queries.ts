@@ -1,6 +1,7 @@
 import { type ReadTables, listOrder } from '../../../projections/tables.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
 import { notFound } from '../../http/http-error.ts'
+import { partsLength, partsText } from './stored-parts.ts'
 import type { MessageRow } from './views.ts'
 
 /** What messages are sorted by: order and timestamp, infinite where there is none, then arrival. */
@@ -25,11 +26,12 @@ export type MessageListRow = MessageRow & { ordinal: number }
 /** A row of a list, with the revision of the trace that the list is of; one without a message where there is none. */
 export type RevisedRow = MessageListRow & { trace_revision: bigint }
 
-/** To be added to `columns`: the bodies of a message's parts, joined by commas. */
-export const withParts = `, (
-  select string_agg(p.body::text, ',' order by p.position) from parts p
-  where p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
-) as parts`
+/** To be added to `columns`: the bodies of a message's parts, joined by commas. `m` must be a whole row of `messages`. */
+export const withParts = `, ${partsText} as parts`
+
+/** About how many characters of message `m` are shown. */
+export const sizeShown = (includeParts: boolean): string =>
+  `500 + coalesce(pg_column_size(m.text_content), 0) ${includeParts ? `+ ${partsLength}` : ''}`
 
 export const columns = `m.ordinal, m.id, m.external_id, m.role, m.text_content, m.model, m.sequence, m.timestamp, m.created_at, m.updated_at`
 
@@ -45,11 +47,36 @@ const behind = `(${listOrdered}) > ($3::float8, $4::float8, $5::int4)`
  */
 export type Chosen = 'all' | 'few' | 'many'
 
+/**
+ * The messages `m` of a trace that have changed since a revision of it, by that, at most so many. New ones are all behind the first of
+ * the last block that is not newer; the others are in an index of the few that have changed after they were added.
+ * `trace` are its id and incarnation.
+ */
+export const changedBehind = (
+  trace: readonly [id: string, incarnation: string],
+  since: string,
+  limit?: number,
+): string => {
+  const [id, incarnation] = trace
+  const ofTrace = `m.trace_id = ${id} and m.incarnation = ${incarnation}`
+  const most = limit === undefined ? '' : `limit ${limit}`
+  const first = `(
+    select b.first from message_blocks b where b.trace_id = ${id} and b.incarnation = ${incarnation} and b.revision <= ${since}
+    order by b.revision desc limit 1)`
+  return `
+    (select m.* from messages m
+      where ${ofTrace} and m.ordinal >= coalesce(${first}, 0) and m.added > ${since} and m.revision + 0 = m.added
+      order by m.ordinal ${most})
+    union all
+    (select m.* from messages m
+      where ${ofTrace} and m.revision > ${since} and m.revision <> m.added order by m.revision ${most})`
+}
+
 // Which index is read is said here, not left to the planner: the conditions of a subquery with an offset stay its own, and a
 // sum has no index.
 const sources: { readonly [Choice in Chosen]: string } = {
   all: `messages m where ${ofTrace} and ${behind}`,
-  few: `(select * from messages m where ${ofTrace} and m.revision > $7 order by m.revision offset 0) m where ${behind}`,
+  few: `(${changedBehind(['t.id', 't.incarnation'], '$7')} offset 0) m where ${behind}`,
   many: `messages m where ${ofTrace} and ${behind} and m.revision + 0 > $7`,
 }
 
@@ -91,11 +118,8 @@ export const ALL_MESSAGES = 2 ** 31 - 1
 /** Up to so many changed messages are found by their revisions. */
 const FEW = 2_000
 
-// The order says which index is read, also to a plan of an empty table.
 export const chosenStatement = `
-  select count(*)::int4 as count from (
-    select from messages where trace_id = $1 and incarnation = $2 and revision > $3
-    order by revision limit ${FEW + 1}) m`
+  select count(*)::int4 as count from (${changedBehind(['$1', '$2'], '$3', FEW + 1)}) m`
 
 /** How the messages that have changed since a revision are found best. */
 export const chosenFor = async (

@@ -29,15 +29,24 @@ const fill = async ({ rows, addTraces }: Filled) => {
   await addTraces(`
     select v.id::uuid, gen_random_uuid() as namespace_id, v.id as name, 0 as created_at, 'private' as visibility
     from (values ('${id}'), ('${other}')) v (id)`)
+  // Every tenth is in the block of the nine before it, and every hundredth has changed since.
   const message = (trace: string, i: string) => `
     select '${trace}'::uuid, 0, ${i}, gen_random_uuid(), 'm' || ${i}, 'user', case when ${i} % 2 = 0 then ${i} end,
-      ${i} * 1000, 'user_message', '[]'::json, ${i}::text, 0, 0, ${i} + 1`
+      ${i} * 1000, 'user_message', '[]'::json, 'text -', 2, 4, 0, 0, ${i} + 1, ${i} + case when ${i} % 100 = 99 then 2 else 1 end,
+      ${i} - ${i} % 10 + 1, ${i} % 10 * 114, ${i} % 10 * 114 + 109, ${i} % 10 * 114 + 114`
   const into = `insert into messages (trace_id, incarnation, ordinal, id, external_id, role, sequence, timestamp, class,
-    tools, parts_head, created_at, updated_at, revision)`
+    tools, parts_head, part_count, parts_length, created_at, updated_at, added, revision, block, heads_at, parts_at, parts_end)`
+  const heads = [2, 5].map((end) => `${String(end).padStart(9)} ${'1 text -'.padEnd(44)}`).join()
+  const body = (count: string) => `repeat('${heads}{},{}', ${count})::bytea`
   await rows(`${into} ${message(id, 'i')} from generate_series(0, ${COUNT - 1}) i`)
   await rows(`${into} ${message(other, '0')}`)
-  await rows(`insert into parts select '${id}', 0, i, p, 'text', '{}' from generate_series(0, ${COUNT - 1}) i,
-    generate_series(0, 1) p`)
+  await rows(
+    `insert into message_blocks select '${id}', 0, i + 1, i, ${body('10')} from generate_series(0, ${COUNT - 1}, 10) i`,
+  )
+  await rows(`insert into message_blocks select '${other}', 0, 1, 0, ${body('1')}`)
+  await rows(
+    `insert into message_parts select '${id}', 0, i, 1, '1 text -', '{}' from generate_series(99, ${COUNT - 1}, 100) i`,
+  )
 }
 
 /** The first page, one in the middle, and the last. */

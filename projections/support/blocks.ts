@@ -1,0 +1,82 @@
+import type { DecodedEvent } from '../../src/engine/projection.ts'
+import type { JoinedTexts } from '../../src/postgres/arrays.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+import { headOfPart, partHeadLine } from '../../src/trace/messages/heads.ts'
+import { partText, partTextBytes } from '../../src/trace/messages/part-text.ts'
+import { inBlock } from '../tables.ts'
+
+/** A row of `message_blocks`, to which messages are still added. All of them were recorded at the same time: by one append. */
+export type Block = {
+  readonly traceId: string
+  readonly appendId: string
+  readonly at: number
+  readonly revision: bigint
+  readonly first: number
+  readonly body: JoinedTexts & { readonly texts: string[]; bytes: number }
+}
+
+/** Where the parts of a message are in their block, in bytes: see `messagesTable`. */
+export type Place = {
+  readonly block: Block
+  readonly headsAt: number
+  readonly partsAt: number
+  readonly partsEnd: number
+}
+
+export type AddedEvent = DecodedEvent<Extract<TraceEvent, { type: 'MessageAdded' }>>
+
+/** So many bytes a block may have, or one message. */
+const MOST_BYTES = 32 * 1024
+
+/** The heads and the texts of a message's parts, and how many bytes each of both has. */
+const written = ({ data: { parts } }: AddedEvent) => {
+  let [heads, text, end] = ['', '', 0]
+  for (const [i, part] of parts.entries()) {
+    const comma = i === 0 ? '' : ','
+    end += partTextBytes(part.json, i) + comma.length
+    const head = `${String(end).padStart(inBlock.end)} ${partHeadLine(headOfPart(part))}`
+    heads += comma + head.padEnd(inBlock.head - 1)
+    text += comma + partText(part.json, i)
+  }
+  return { heads, headBytes: heads.length, text, textBytes: end }
+}
+
+/**
+ * The blocks that a batch adds, in order. A block ends with its append, with messages that were recorded at another time, or before it would be
+ * too large: whatever batches the events come in, whole appends of them make the same blocks.
+ */
+export const newBlocks = () => {
+  let blocks: Block[] = []
+
+  const blockFor = ({ streamId: traceId, appendId, at, revision, data }: AddedEvent, bytes: number): Block => {
+    const last = blocks.at(-1)
+    if (
+      last?.traceId === traceId &&
+      last.appendId === appendId &&
+      last.at === at &&
+      last.body.bytes + bytes <= MOST_BYTES
+    )
+      return last
+    const block = { traceId, appendId, at, revision, first: data.ordinal, body: { texts: [], bytes: 0 } }
+    blocks.push(block)
+    return block
+  }
+
+  return {
+    /** Takes the parts of a message; says where they are. */
+    add: (event: AddedEvent): Place => {
+      const { heads, headBytes, text, textBytes } = written(event)
+      const block = blockFor(event, headBytes + textBytes)
+      const { body } = block
+      const headsAt = body.bytes
+      const partsAt = headsAt + headBytes
+      body.bytes = partsAt + textBytes
+      body.texts.push(heads, text)
+      return { block, headsAt, partsAt, partsEnd: body.bytes }
+    },
+    removeAll: (ofTrace: string): void => void (blocks = blocks.filter(({ traceId }) => traceId !== ofTrace)),
+    all: (): readonly Block[] => blocks,
+  }
+}
+
+export type NewBlocks = ReturnType<typeof newBlocks>

@@ -1,0 +1,94 @@
+import { inBlock } from '../../../projections/tables.ts'
+
+/*
+ * SQL for the parts of a message `m`, a whole row of `messages`. As it was added they are in a block of several messages
+ * (`message_blocks`), one behind the other as answers show them; those that were changed since are rows of `message_parts`.
+ * Long values are stored uncompressed, so that of a block only what is asked for is read.
+ */
+
+const blockOf = 'b.trace_id = m.trace_id and b.incarnation = m.incarnation and b.revision = m.block'
+const block = `message_blocks b where ${blockOf}`
+
+const changed = (upTo: string) => `
+  message_parts c where c.trace_id = m.trace_id and c.incarnation = m.incarnation and c.ordinal = m.ordinal and c.position < ${upTo}`
+
+/** SQL for some bytes of a block, which hold text. */
+const cut = (from: string, length: string) =>
+  `convert_from(substring(b.body from (${from})::int4 + 1 for (${length})::int4), 'UTF8')`
+
+/** How many parts the message came with. */
+const cameWith = `((m.parts_at - m.heads_at + 1) / ${inBlock.head})`
+
+/** The first of the heads in the block, so many at most. */
+const headsUpTo = (count: string) =>
+  cut('m.heads_at', `greatest(least(${count}, ${cameWith}) * ${inBlock.head} - 1, 0)`)
+
+/** Where the text of a part of the block ends. */
+const endOf = (position: string) =>
+  `(m.parts_at + ${cut(`m.heads_at + (${position}) * ${inBlock.head}`, String(inBlock.end))}::int4)`
+
+const startOf = (position: string) =>
+  `case when ${position} = 0 then m.parts_at else ${endOf(`${position} - 1`)} + 1 end`
+
+/** The texts of the parts of the block from one position up to another, which lie one behind the other; null for none. */
+const run = (from: string, to: string) => `
+  case when ${from} < least(${to}, ${cameWith})
+    then ${cut(startOf(from), `${endOf(`least(${to}, ${cameWith}) - 1`)} - ${startOf(from)}`)} end`
+
+// Each changed part comes behind those that are as they were, and the end behind the last ones: a message of thousands of parts is read by
+// the few that were changed.
+const changedText = `
+  select string_agg(nullif(concat_ws(',', ${run('c.before + 1', 'c.position')}, c.body::text), ''), ',' order by c.position) from (
+    select c.position, c.body, lag(c.position, 1, -1) over (order by c.position) as before from (
+      select c.position, c.body from ${changed('m.part_count')} union all select m.part_count, null
+    ) c
+  ) c`
+
+/** The bodies of all parts, joined by commas. */
+export const partsText = `
+  case when m.part_count = 0 then null
+    when m.revision = m.added then (select ${cut('m.parts_at', 'm.parts_end - m.parts_at')} from ${block})
+    else (select (${changedText}) from ${block}) end`
+
+/** About how many characters all parts have. */
+export const partsLength = `
+  case when m.parts_head <> '' then m.parts_length
+    else m.parts_end - m.parts_at + coalesce((select sum(pg_column_size(c.body)) from ${changed('m.part_count')}), 0) end`
+
+const present = `
+  select coalesce(c.position, h.position) as position, coalesce(c.head, substr(h.head, ${inBlock.end + 2})) as head,
+    coalesce(pg_column_size(c.body), h.end - h.start) as size, c.body, h.start
+  from (
+    select h.position, h.head, h.end, lag(h.end + 1, 1, m.parts_at) over (order by h.position) as start from (
+      select h.nth::int4 - 1 as position, h.head, m.parts_at + left(h.head, ${inBlock.end})::int4 as end
+      from string_to_table(${headsUpTo('m.part_count')}, ',') with ordinality h (head, nth)
+    ) h
+  ) h full join (select c.position, c.head, c.body from ${changed('m.part_count')}) c on c.position = h.position`
+
+/**
+ * The parts that `m` has now, as `p` with `position`, `head`, and `size`, how many bytes its text has; conditions may be added. `text`
+ * is that of one of them.
+ */
+export const eachPart = {
+  from: `message_blocks b cross join lateral (${present}) p where ${blockOf}`,
+  text: `coalesce(p.body::text, ${cut('p.start', 'p.size')})`,
+} as const
+
+/** The heads of the first parts, so many: of those in the block, and of those that were changed, as `headLinesIn` reads them. */
+export const partHeads = (count: string): string => `
+  (select ${headsUpTo(`least(${count}, m.part_count)`)} from ${block}) as heads,
+  case when m.revision <> m.added then (
+    select string_agg(c.position || ' ' || c.head, ',') from ${changed(`least(${count}, m.part_count)`)}
+  ) end as changed`
+
+export type PartHeadsRow = { heads: string; changed: string | null }
+
+/** The lines of the heads of a message's first parts. */
+export const headLinesIn = ({ heads, changed }: PartHeadsRow): string[] => {
+  const lines = heads === '' ? [] : heads.split(',').map((head) => head.slice(inBlock.end + 1))
+  for (const one of changed?.split(',') ?? []) {
+    const at = one.indexOf(' ')
+    lines[Number(one.slice(0, at))] = one.slice(at + 1)
+  }
+  return lines
+}

@@ -1,0 +1,76 @@
+import type { ReadTables } from '../../../../projections/tables.ts'
+import { BrokenOff } from '../../../../src/http/long-list.ts'
+import type { Reads, Row } from '../../../../src/engine/reads.ts'
+import { type MessageListRow, type RevisedRow, columns, listOrdered, revised, withParts } from './queries.ts'
+
+/** A piece of the messages that have changed since a revision: those of them that changed first, in list order. */
+export type ChangedMessages = {
+  readonly rows: readonly MessageListRow[]
+  /** All that has changed up to this revision of the trace is among them. */
+  readonly revision: bigint
+  /** More has changed since. */
+  readonly hasMore: boolean
+}
+
+/** So many messages are looked at: more than one batch has. */
+const MOST = 1_000
+
+type ChangedRow = RevisedRow & { readonly revision: bigint; readonly found: number }
+
+/** Whether message `m` is in the piece: see `changedMessages`. */
+const inPiece = `(m.through_batch <= $4 or m.first_batch = m.updated_at and m.before < $5)
+  and (m.found < ${MOST} or m.updated_at < m.last_batch or m.first_batch = m.last_batch)`
+
+// Of the messages of trace $1 in its incarnation $2 that have changed since its revision $3: a piece, in the order in which they
+// changed. Messages that one request has changed have the time of their change in common. Sizes are those of the rows,
+// without reading what is stored beside them.
+export const changedStatement = (includeParts: boolean): string => `
+  select t.revision as trace_revision, m.* from traces t left join lateral (
+    select m.revision, m.found, ${columns} ${includeParts ? withParts : ''} from (
+      select m.*, count(*) over ()::int4 as found,
+        min(m.updated_at) over () as first_batch, max(m.updated_at) over () as last_batch,
+        sum(s.size) over (order by m.revision rows unbounded preceding) - s.size as before,
+        sum(s.size) over (order by m.updated_at) as through_batch
+      from (
+        select * from messages m
+        where m.trace_id = t.id and m.incarnation = t.incarnation and m.revision > $3
+        order by m.revision limit ${MOST}
+      ) m cross join lateral (
+        select 500 + coalesce(pg_column_size(m.text_content), 0) + coalesce(sum(pg_column_size(p.body)), 0) as size
+        from parts p where ${includeParts}
+          and p.trace_id = m.trace_id and p.incarnation = m.incarnation and p.ordinal = m.ordinal
+      ) s
+    ) m where ${inPiece} order by ${listOrdered}
+  ) m on true
+  where t.id = $1 and t.incarnation = $2`
+
+const newest = (rows: readonly ChangedRow[]) =>
+  rows.reduce((most, { revision }) => (revision > most ? revision : most), 0n)
+
+/** `weight` and `most` are numbers of characters. */
+export type ChangedOptions = {
+  readonly since: bigint
+  readonly includeParts: boolean
+  readonly weight: number
+  readonly most: number
+}
+
+/**
+ * The messages that have changed since a revision of their trace: as many whole batches as weigh no more than `weight`, at least
+ * one. Of a batch that comes alone as many messages as weigh less than `most`, and one more.
+ * @throws BrokenOff when the trace is gone, or of another incarnation
+ */
+export const changedMessages = async (
+  reads: Pick<Reads<ReadTables>, 'rows'>,
+  trace: { readonly id: string; readonly incarnation: bigint },
+  { since, includeParts, weight, most }: ChangedOptions,
+): Promise<ChangedMessages> => {
+  const name = `messages-changed${includeParts ? '-parts' : ''}`
+  const values = [trace.id, trace.incarnation, since, weight, most]
+  const given = await reads.rows<ChangedRow & Row>(name, changedStatement(includeParts), values)
+  if (given.length === 0) throw new BrokenOff('its trace is gone')
+  const { rows, revision } = revised(given)
+  const { found } = given[0]!
+  const hasMore = rows.length > 0 && (rows.length < found || found === MOST)
+  return { rows, revision: hasMore ? newest(given) : revision, hasMore }
+}

@@ -4,7 +4,7 @@ import type { Codec } from '../engine/codec.ts'
 import type { Group } from '../engine/group.ts'
 import type { OpenGroup } from '../engine/open-groups.ts'
 import { dropUnused, schemasBeside } from '../engine/schema.ts'
-import type { EventLog } from '../log/log.ts'
+import type { Anchor, EventLog } from '../log/log.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { beginsInItsMiddle, eraseRemnant } from './remnant.ts'
 import type { PendingErasure } from './pending-erasures.ts'
@@ -35,19 +35,25 @@ export const haveAllPassed = (groups: readonly ErasedGroup[], position: bigint, 
     () => false,
   )
 
+/** The deletion; undefined if an older version has stored the erasure. */
+const deletionOf = ({ position, eventId }: PendingErasure): Anchor | undefined =>
+  eventId === null ? undefined : { position, id: eventId }
+
 /** @throws NotErasableYet if the log has lost the deletion */
-const assertHeld = async ({ log }: ErasureContext, { position, eventId }: PendingErasure) => {
-  if (eventId !== null && (await log.holds(position, eventId)) === false)
+const assertHeld = async ({ log }: ErasureContext, pending: PendingErasure) => {
+  const held = deletionOf(pending)
+  if (held && (await log.holds(held.position, held.id)) === false)
     throw new NotErasableYet('the log does not hold the deletion: it has lost its end')
 }
 
 /** Ends the quarantine of a stream that was truncated at its beginning. @throws NotErasableYet for any other: its deletion is not applied */
-const leaveQuarantine = async (context: ErasureContext, { stream, before }: PendingErasure) => {
+const leaveQuarantine = async (context: ErasureContext, pending: PendingErasure) => {
+  const { stream, before } = pending
   const groups = context.groups.filter(({ quarantine }) => !quarantine.isNotQuarantined(stream))
   if (groups.length === 0) return
   if (!(await beginsInItsMiddle(context.log, stream)))
     throw new NotErasableYet('the stream is in quarantine: replay it, or skip the event that cannot be applied')
-  await eraseRemnant(context, groups, stream, before)
+  await eraseRemnant(context, groups, { stream, before, held: deletionOf(pending) })
 }
 
 const sweep = async ({ client, groups, signal }: ErasureContext, stream: string): Promise<void> => {
@@ -94,7 +100,8 @@ export const erase = async (context: ErasureContext, pending: PendingErasure): P
   await assertHeld(context, pending)
   await leaveQuarantine(context, pending)
   await sweep(context, pending.stream)
-  await context.log.truncate(pending.stream, pending.before)
+  await context.log.truncate(pending.stream, pending.before, deletionOf(pending))
+  await assertHeld(context, pending) // else nothing was erased
   await assertNoOthers(context)
   await sweep(context, pending.stream) // a rebuild may have replaced the read models that were swept above
 }

@@ -2,7 +2,7 @@ import { connectForApplying } from '../engine/apply.ts'
 import type { Codec } from '../engine/codec.ts'
 import type { OpenGroup } from '../engine/open-groups.ts'
 import { replayServed } from '../engine/replay.ts'
-import type { EventLog, Revision } from '../log/log.ts'
+import type { Anchor, EventLog, Revision } from '../log/log.ts'
 import { closeConnection } from '../postgres/connect.ts'
 
 const BEGINNINGS: ReadonlySet<string> = new Set(['TraceCreated', 'TraceDeleted'])
@@ -21,10 +21,9 @@ export const beginsInItsMiddle = async (log: Pick<EventLog, 'read'>, stream: str
 export const eraseRemnant = async (
   { url, log, codec }: { readonly url: string; readonly log: EventLog; readonly codec: Codec },
   groups: readonly Pick<OpenGroup, 'group' | 'schema'>[],
-  stream: string,
-  before: Revision,
+  { stream, before, held }: { readonly stream: string; readonly before: Revision; readonly held: Anchor | undefined },
 ): Promise<void> => {
-  await log.truncate(stream, before)
+  await log.truncate(stream, before, held)
   for (const { group, schema } of groups) {
     const client = await connectForApplying(url, schema)
     await replayServed({ client, group }, { log, codec }, stream).finally(() => closeConnection(client))

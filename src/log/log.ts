@@ -91,8 +91,12 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
    * @throws LogChanged if the epoch changes, because positions may belong to other events then
    */
   follow(options: { readonly after: Position; readonly signal: AbortSignal }): AsyncIterable<Batch<Item>>
-  /** Erases the events of a stream below the revision `before`, except the stream's last event. */
-  truncate(stream: string, before: Revision): Promise<void>
+  /**
+   * Erases the events of a stream below the revision `before`, except the stream's last event. With `held` only while the log holds
+   * that event, because of which the others go: a log that has lost its end may have other events at these revisions. EventStoreDB cannot
+   * check this in the same step, PostgreSQL does.
+   */
+  truncate(stream: string, before: Revision, held?: Anchor): Promise<void>
   /** The position of the last event, 0n for an empty log. @throws LogUnavailable, like all reads */
   head(): Promise<Position>
   /** The log's identity now. @throws LogUnavailable */

@@ -1,6 +1,7 @@
 import { dataBytes, chunksBefore, endsEvent, fromRecords, opensAppend, toRecords } from './chunks.ts'
 import { isComplete, newAppendCollector } from './append-collector.ts'
 import {
+  type Anchor,
   type Appended,
   type Batch,
   type EventLog,
@@ -112,11 +113,11 @@ export const wholeAppends = (store: EventLog<StoredRecord>): EventLog => {
   }
 
   /** Keeps all records of the last event, and of the event that ends at or after `before`. */
-  const truncate = async (stream: string, before: Revision) => {
+  const truncate = async (stream: string, before: Revision, held?: Anchor) => {
     for await (const last of read(stream, { backwards: true, limit: 1 })) {
       const from = before < last.revision ? before : last.revision
       for await (const record of store.read(stream, { from, limit: 1 }))
-        await store.truncate(stream, record.revision - BigInt(chunksBefore(record)))
+        await store.truncate(stream, record.revision - BigInt(chunksBefore(record)), held)
     }
   }
 

@@ -1,4 +1,4 @@
-import { type EventLog, type LogIdentity, type Revision, type StoredRecord } from '../log.ts'
+import { type Anchor, type EventLog, type LogIdentity, type Revision, type StoredRecord } from '../log.ts'
 import { REQUEST_WAIT_MS } from '../../base/waits.ts'
 import { parseAddress } from './address.ts'
 import { proposedEvent } from './append-request.ts'
@@ -86,7 +86,8 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const sharedReads = newSharedReads({ count: wakeUps.count, read: page })
   const follow = newFollow({ guard, sharedReads, wakeUps, closing: closing.signal })
 
-  const truncate = async (stream: string, before: Revision) => {
+  const truncate = async (stream: string, before: Revision, held?: Anchor) => {
+    if (held && (await identityStore.holds(held.position, held.id)) === false) return
     await truncateStream(serverReads, writer, address.prefix + stream, before)
     sharedReads.forget()
   }

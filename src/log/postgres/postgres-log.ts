@@ -4,6 +4,7 @@ import { REQUEST_WAIT_MS, pause } from '../../base/waits.ts'
 import { newPool } from '../../postgres/connect.ts'
 import { newIdentityCheck } from '../identity-check.ts'
 import {
+  type Anchor,
   type Batch,
   type EventLog,
   type LastRecord,
@@ -105,8 +106,8 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
     }
   }
 
-  const truncate = async (stream: string, before: Revision) => {
-    await truncateStream(pool, stream, before).finally(() => recent.drop(stream, before))
+  const truncate = async (stream: string, before: Revision, held?: Anchor) => {
+    await truncateStream(pool, stream, before, held).finally(() => recent.drop(stream, before))
     await wakeUps.notifyTruncated()
   }
 

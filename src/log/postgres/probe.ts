@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { LogProbe } from '../identity-check.ts'
 import type { LogIdentity, Position } from '../log.ts'
+import { idAt } from './rows.ts'
 
 /** A connection or a pool. */
 type Queryable = Pick<pg.ClientBase, 'query'>
@@ -19,9 +20,7 @@ const updateServer = `
 
 const updateEpoch = 'update log.identity set epoch = gen_random_uuid() where epoch = $1'
 
-const selectHolds = `
-  select ids[$1 - last + size] as id
-  from (select last, size, ids from log.appends where last >= $1 order by last limit 1) a`
+const selectId = idAt('$1')
 
 /** Reads the log's identity over a connection. On another server or timeline than before, begins a new epoch. */
 export const newProbe = (queryable: Queryable): LogProbe & { readonly identity: () => Promise<LogIdentity> } => {
@@ -37,7 +36,7 @@ export const newProbe = (queryable: Queryable): LogProbe & { readonly identity: 
   }
 
   const holds = async (position: Position, id: string) => {
-    const { rows } = await queryable.query<{ id: string | null }>(selectHolds, [position])
+    const { rows } = await queryable.query<{ id: string | null }>(selectId, [position])
     const [row] = rows
     if (!row) return false
     return row.id === null ? undefined : row.id === id

@@ -7,6 +7,11 @@ import type { NewEvent, Position, Revision, StoredRecord } from '../log.ts'
 export const ROW_BYTES = 2 * 1024 * 1024
 export const ROW_EVENTS = 1_000
 
+/** A query for the id of the event at a position, which is a parameter: null if the event was erased, no row beyond the log's end. */
+export const idAt = (position: string): string => `
+  select ids[${position} - last + size] as id
+  from (select last, size, ids from log.appends where last >= ${position} order by last limit 1) a`
+
 /**
  * Consecutive events whose metadata differ only in a number that counts up: how many events, their type, the metadata before the
  * number, the number of the first event, and the metadata after it. Without a number the text before it is the whole metadata.

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { opensAppend } from '../chunks.ts'
-import type { Revision } from '../log.ts'
+import type { Anchor, Revision } from '../log.ts'
 import { queryWithRetry } from './reader.ts'
-import { headAt, headsWithoutFirst } from './rows.ts'
+import { headAt, headsWithoutFirst, idAt } from './rows.ts'
 
 /** How many events one statement deletes, unless a single append has more. */
 const STEP = 2_000
@@ -16,16 +16,16 @@ const page = `
 
 const lastRevision = 'select max(revision) as revision from log.appends where stream = $1'
 
-// A row of which the end stays is cut; $4 is the text of its new heads.
+// A row of which the end stays is cut; $4 is the text of its new heads. The event for which the others go has the id $5 and the position $6.
 const remove = `
-  with cut as (
+  with held as (select where $5::uuid is null or $5 = (${idAt('$6::int8')})), cut as (
     update log.appends a set size = k.size, ids = a.ids[a.size - k.size + 1 :], heads = $4::json,
       lengths = a.lengths[a.size - k.size + 1 :],
       data = substring(a.data from (select sum(l)::int4 from unnest(a.lengths[: a.size - k.size]) l) + 1)
     from (select revision, (revision - $2 + 1)::int4 as size from log.appends where stream = $1 and revision >= $2 order by revision limit 1) k
-    where $4::text is not null and a.stream = $1 and a.revision = k.revision
+    where $4::text is not null and exists (select from held) and a.stream = $1 and a.revision = k.revision
   )
-  delete from log.appends where stream = $1 and revision >= $3 and revision < $2`
+  delete from log.appends where stream = $1 and revision >= $3 and revision < $2 and exists (select from held)`
 
 type Row = { readonly revision: Revision; readonly size: number; readonly heads: string }
 
@@ -59,16 +59,18 @@ const nextStep = async (pool: pg.Pool, stream: string, end: Revision): Promise<S
 
 /**
  * Deletes the events of a stream below a revision, but never its last one. Deletes whole appends from the end, so that a kill leaves the
- * beginning of the stream and the events after the truncated ones.
+ * beginning of the stream and the events after the truncated ones. Each statement checks that the log holds `held`: it may be sent again
+ * to a database that was restored meanwhile.
  */
-export const truncateStream = async (pool: pg.Pool, stream: string, before: Revision): Promise<void> => {
+export const truncateStream = async (pool: pg.Pool, stream: string, before: Revision, held?: Anchor): Promise<void> => {
   const query = { name: 'log-truncate-last', text: lastRevision, values: [stream] }
   const last = (await queryWithRetry<{ revision: Revision | null }>(pool, query)).rows[0]!.revision
   if (last === null) return
   for (let end = before < last ? before : last; ;) {
     const step = await nextStep(pool, stream, end)
     if (!step) return
-    await queryWithRetry(pool, { name: 'log-truncate', text: remove, values: [stream, end, step.from, step.heads] })
+    const values = [stream, end, step.from, step.heads, held?.id ?? null, held?.position ?? null]
+    await queryWithRetry(pool, { name: 'log-truncate', text: remove, values })
     end = step.from
   }
 }

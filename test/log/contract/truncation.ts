@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { aStream, all, bodies, followPrefix, numbered, readPrefix } from '../support/events.ts'
@@ -42,6 +43,19 @@ export const truncation = (test: Test<World>): void => {
     for (const before of [0n, 6n, 6n, 2n]) await log.truncate(stream, before)
     assert.equal(bodies(await all(log.read(stream))), tail)
     await log.truncate(aStream(), 5n)
+  })
+
+  test('nothing is truncated for an event that the log does not hold', async ({ log }) => {
+    const stream = aStream()
+    await log.append(stream, 'none', numbered(4))
+    await log.append(stream, 3n, numbered(6, 4))
+    const [event] = await all(log.read(stream, { from: 8n, limit: 1 }))
+    const { position, id } = event!
+    await log.truncate(stream, 6n, { position, id: randomUUID() })
+    await log.truncate(stream, 6n, { position: position + 1_000_000n, id })
+    assert.is((await all(log.read(stream))).length, 10)
+    await log.truncate(stream, 6n, { position, id })
+    assert.equal(bodies(await all(log.read(stream))), tail)
   })
 
   test('the stream goes on with its next revision', async ({ log, other }) => {

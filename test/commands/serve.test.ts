@@ -76,7 +76,7 @@ test('a busy port is said in one line, and nothing keeps running', () =>
     const { port } = other.address() as AddressInfo
     const { how, err } = await serveInVain(join(folder, 'data'), { PORT: `${port}` })
     assert.is(how, 1)
-    assert.match(err, new RegExp(`^tracebook: port ${port} of 127.0.0.1 is in use; .*\n$`))
+    assert.match(err, new RegExp(`^tracebook: port ${port} of 127.0.0.1 is in use: .*\n$`))
     assert.equal(await allOf(join(folder, 'data')), [])
     other.close()
   }))

@@ -178,8 +178,8 @@ test('a deletion that waits for the log is not stored once retention may have be
   const options = { ...optionsOf(past, Date.now), validMs: 300 }
   const held = await holdAppends(scene.database.url)
   const expired = expire(options, ada.namespaceId, id).catch((error: Error) => error)
-  const end = performance.now() + 300
   await until(held.isWaiting)
+  const end = performance.now() + 300
   await until(() => performance.now() > end)
   await held.release()
   assert.instance(await expired, Unavailable)

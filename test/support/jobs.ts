@@ -21,15 +21,12 @@ export type Choice = {
   readonly log?: LogChoice | undefined
 }
 
-/** What runs over both logs: each kind of write, of read, of process, and two nodes. */
+/** What runs over both logs, beside the contract suite of the port: reads, a rebuild, an erasure, and two nodes. `--log eventstore` runs all. */
 const OVER_BOTH = [
-  'test/access/races.test.ts',
   'test/engine/nodes.test.ts',
   'test/engine/quarantine.test.ts',
   'test/engine/rebuild.test.ts',
   'test/erasure/process.test.ts',
-  'test/models/routes.test.ts',
-  'test/namespace/routes.test.ts',
   'test/session/routes.test.ts',
 ]
 

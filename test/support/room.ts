@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 
 const CORES = availableParallelism()
 
-/** More could want more connections than the database server has. */
-export const AT_MOST = Math.max(6, CORES)
+/** More would want more connections than the database server has, and each would take longer. */
+export const AT_MOST = Math.max(4, CORES)
 
 /** For so long the processor is looked at. */
 const LOOK_MS = 500

@@ -115,7 +115,7 @@ test('a refusal says what to do', () =>
     assert.is(stranger, 1)
     assert.match(why, 'Only members of its namespace may see the history of the trace "open"')
     const { session } = await ask<{ session: { namespaceSlug: string } }>(url, '/v1/session', { token: sent(ada) })
-    assert.match((await refused(bob, '--namespace', session.namespaceSlug))[1], 'no member')
+    assert.match((await refused(bob, '--namespace', session.namespaceSlug))[1], 'You are not a member')
     const { invite } = await ask<{ invite: { code: string } }>(url, `/v1/namespaces/${session.namespaceSlug}/invites`, {
       token: sent(ada),
       method: 'POST',

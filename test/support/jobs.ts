@@ -65,14 +65,9 @@ const allOnEventStore = (files: readonly TestFile[]): Job[] =>
     .filter(({ file }) => !POSTGRES_ONLY.includes(file))
     .map(onEventStore)
 
-/**
- * What takes long before what is quick, what runs alone before what shares a process, and those last that take least, so that no process
- * ends long after the others.
- */
+/** What runs alone before what shares a process; and those last that take least, so that no process ends long after the others. */
 const byOrder = (a: Job, b: Job) =>
-  Number(a.isQuick) - Number(b.isQuick) ||
-  Number(b.isAlone) - Number(a.isAlone) ||
-  Number(b.needsDatabase) - Number(a.needsDatabase)
+  Number(b.isAlone) - Number(a.isAlone) || Number(b.needsDatabase) - Number(a.needsDatabase)
 
 /** The jobs of a choice, in the order in which they are to begin. */
 export const jobsOf = (root: string, { filters, part, log }: Choice): Job[] => {

@@ -1,10 +1,19 @@
+import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
-import { AT_MOST, newRoom, type Room } from './room.ts'
 import { type Result, type TestProcess, startTestProcess } from './test-process.ts'
 import type { Job, LogKind } from './jobs.ts'
 
 /** With `TEST_AGAIN=1` a file that has failed gets another try when no other one runs: machines are busy. */
 const AGAIN = process.env.TEST_AGAIN === '1'
+
+const CORES = availableParallelism()
+
+/**
+ * How many processes run at once. Most files wait half of their time, for a database or a timer; more than six could want
+ * more connections than the server has. What starts processes itself takes all cores that it gets.
+ */
+const QUICK_AT_ONCE = Math.min(CORES + 2, 6)
+const OTHERS_AT_ONCE = CORES
 
 export type RunnerOptions = {
   readonly root: string
@@ -48,8 +57,8 @@ const start = async ({ log }: Job, { root, folder, env, signal }: RunnerOptions)
   return { process, jobs: [], stopLog }
 }
 
-/** Runs jobs one after another, each when there is room, those that may share a process in one. */
-const runInTurn = async (jobs: Iterable<Job>, options: RunnerOptions, results: Results, room: Room) => {
+/** Runs jobs one after another, those that may share a process in one. */
+const runInTurn = async (jobs: Iterable<Job>, options: RunnerOptions, results: Results) => {
   const { signal, live } = options
   let current: Current | undefined
   const end = async () => {
@@ -62,13 +71,11 @@ const runInTurn = async (jobs: Iterable<Job>, options: RunnerOptions, results: R
     current = undefined
   }
   for (const job of jobs) {
-    if (job.isAlone) await end()
-    await room.enter(signal)
     if (signal.aborted) break
+    if (job.isAlone) await end()
     current ??= await start(job, options)
     current.jobs.push(job)
     const result = await current.process.run(job.file, live ? showLines(job) : undefined)
-    room.leave()
     results.set(job, result)
     if (!signal.aborted) print(job, result)
     if (result.problem || job.isAlone) await end()
@@ -86,12 +93,17 @@ const sum = (results: readonly Result[]): boolean => {
 /** Runs jobs in their order and prints their outcome. @returns whether there were tests, and none failed */
 export const run = async (jobs: readonly Job[], options: RunnerOptions): Promise<boolean> => {
   const results: Results = new Map()
-  const [left, room] = [jobs.values(), newRoom()]
-  await Promise.all(Array.from({ length: AT_MOST }, () => runInTurn(left, options, results, room)))
+  for (const [some, atOnce] of [
+    [jobs.filter(({ isQuick }) => isQuick), QUICK_AT_ONCE],
+    [jobs.filter(({ isQuick }) => !isQuick), OTHERS_AT_ONCE],
+  ] as const) {
+    const left = some.values()
+    await Promise.all(Array.from({ length: atOnce }, () => runInTurn(left, options, results)))
+  }
   for (const [job, { problem }] of AGAIN ? [...results] : []) {
     if (!problem || options.signal.aborted) continue
     console.log(`AGAIN ${job.name}: it has failed beside others, now it runs alone`)
-    await runInTurn([job], options, results, room)
+    await runInTurn([job], options, results)
   }
   return sum([...results.values()])
 }

@@ -46,7 +46,7 @@ test('a wrong password is reported at once, a wrong certificate at the deadline'
   const refused = [wrong.append('a', 'none', numbered(1)), all(wrong.read('a')), wrong.head(), wrong.truncate('a', 1n)]
   for (const error of await Promise.all(refused.map(errorOf))) {
     assert.instance(error, LogUnavailable)
-    assert.match((error as Error).message, 'credentials')
+    assert.match((error as Error).message, 'user or password in EVENTSTORE_URL')
     assert.is((error as LogUnavailable).stored, false)
   }
   const stranger = scene.open({ url: `esdb://ann:right@localhost:${port}?tls=true`, deadlineMs: 200 })

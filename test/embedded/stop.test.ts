@@ -40,7 +40,7 @@ test('a stop does not wait for open transactions, and may be called twice', () =
     )
     await Promise.all([postgres.stop('fast'), postgres.stop('immediate')])
     await postgres.stop()
-    assert.match(await sleeper, /terminat/)
+    assert.match(await sleeper, /terminat|ECONNRESET/) // the second stop may be faster than the answer to the first
     assert.equal(await allOf(dataDir), [])
   }))
 

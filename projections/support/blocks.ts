@@ -35,6 +35,8 @@ const written = ({ data: { parts } }: AddedEvent) => {
     const comma = i === 0 ? '' : ','
     end += partTextBytes(part.json, i) + comma.length
     const head = `${String(end).padStart(inBlock.end)} ${partHeadLine(headOfPart(part))}`
+    if (head.length >= inBlock.head)
+      throw new Error(`a head of ${head.length} characters is longer than its place in a block`)
     heads += comma + head.padEnd(inBlock.head - 1)
     text += comma + partText(part.json, i)
   }

@@ -126,7 +126,7 @@ const encode = (json: string, line: number): EncodedMessage => {
   })
   const { externalId } = check(Message, json, `message ${line}`)
   const sent = Buffer.from(`{${members.join(',')}}`)
-  return { externalId, line, json: sent, bytes: sent.length, digest: NO_DIGEST, truncations: [] }
+  return { externalId, line, json: sent, digest: NO_DIGEST, truncations: [] }
 }
 
 const stampOf = async (path: string): Promise<string> => {

@@ -7,7 +7,11 @@ const MAX_BYTES = 16 << 20
 const EMPTY_BYTES = batchJson([]).length
 
 /** Whether a batch with this message alone stays within 16 MiB, the limit of the service. */
-export const fitsInBatch = ({ bytes }: EncodedMessage): boolean => bytes + EMPTY_BYTES <= MAX_BYTES
+export const fitsInBatch = ({ json }: EncodedMessage): boolean => json.length + EMPTY_BYTES <= MAX_BYTES
+
+/** The size of messages as they are sent, in bytes. */
+export const bytesOf = (messages: readonly EncodedMessage[]): number =>
+  messages.reduce((sum, { json }) => sum + json.length, 0)
 
 /** Puts messages together that are sent together. */
 export type Batches = {
@@ -29,7 +33,7 @@ export const newBatches = (): Batches => {
   }
   return {
     add: (message) => {
-      const bytesWithComma = message.bytes + 1
+      const bytesWithComma = message.json.length + 1
       const isFull = batch.length === MAX_MESSAGES || bytes + bytesWithComma > TARGET_BYTES
       const complete = isFull ? take() : undefined
       batch.push(message)

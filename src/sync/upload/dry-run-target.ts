@@ -1,7 +1,8 @@
+import { bytesOf } from './batches.ts'
 import type { TraceSummary } from '../api/client.ts'
 import { newComparison } from './first-contact.ts'
 import { requireNotLost } from './same-log.ts'
-import { bytesOf, changeOf, comparing, type NewSending, type Send, targetOf, type Upload } from './upload.ts'
+import { changeOf, comparing, type NewSending, type Send, targetOf, type Upload } from './upload.ts'
 import type { Target } from './upload-session.ts'
 import { fallbackId, findOwnTrace, patchOf } from './upsert-trace.ts'
 

@@ -55,12 +55,11 @@ const truncateMessage = (message: SessionMessage): Truncated<SessionMessage> => 
   return { value, truncations: [...names].map((name) => describeTruncation(name, SHORT_TEXT)) }
 }
 
-/** A message as it is sent: its JSON text in UTF-8, the size of that in bytes, and its digest. */
+/** A message as it is sent: its JSON text in UTF-8, and the digest of that. */
 export type EncodedMessage = {
   readonly externalId: string
   readonly line: number
   readonly json: Buffer
-  readonly bytes: number
   readonly digest: Uint8Array
   /** A description of each text that had to be truncated. */
   readonly truncations: readonly string[]
@@ -77,7 +76,6 @@ export const encodeMessage = (message: SessionMessage): EncodedMessage => {
     externalId: message.externalId,
     line: message.order,
     json,
-    bytes: json.length,
     digest: digestBytes(json),
     truncations,
   }

@@ -1,4 +1,5 @@
 import type { Budget, Turn } from './turns.ts'
+import { bytesOf } from './batches.ts'
 import type { EncodedMessage } from './encode.ts'
 
 type Batch = readonly EncodedMessage[]
@@ -25,8 +26,6 @@ type Options = {
   readonly signal: AbortSignal
 }
 
-const weightOf = (batch: Batch): number => batch.reduce((sum, { bytes }) => sum + bytes, 0)
-
 /**
  * The batches of a session go out one after the other, each while the next one is read and encoded: so they arrive in the order of
  * the session, and what is stored of an interrupted one is its beginning. Sessions overlap. A batch waits for room within the turn,
@@ -36,10 +35,10 @@ export const newSending = ({ send, budget, turn, signal }: Options): Sending => 
   let running: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
 
-  const start = (batch: Batch, weight: number): void => {
+  const start = (batch: Batch, bytes: number): void => {
     running = send(batch)
       .catch((error: unknown) => void (failure ??= { error }))
-      .finally(() => budget.giveBack(weight))
+      .finally(() => budget.giveBack(bytes))
   }
   const settle = async () => running
   const throwFailure = () => {
@@ -49,8 +48,8 @@ export const newSending = ({ send, budget, turn, signal }: Options): Sending => 
 
   return {
     add: async (batch, prepare) => {
-      const weight = weightOf(batch)
-      await budget.take(weight)
+      const bytes = bytesOf(batch)
+      await budget.take(bytes)
       let isStarted = false
       try {
         return await turn.pausedFor(async () => {
@@ -58,11 +57,11 @@ export const newSending = ({ send, budget, turn, signal }: Options): Sending => 
           throwFailure()
           if (!(await prepare())) return false
           isStarted = true
-          start(batch, weight)
+          start(batch, bytes)
           return true
         })
       } finally {
-        if (!isStarted) budget.giveBack(weight)
+        if (!isStarted) budget.giveBack(bytes)
       }
     },
     finish: async () => {

@@ -1,19 +1,11 @@
+import { bytesOf } from './batches.ts'
 import type { UpsertCounts } from '../api/client.ts'
 import { hasStatus, RequestFailed } from '../api/errors.ts'
 import { digest } from '../digest.ts'
 import type { EncodedMessage } from './encode.ts'
 import { newComparison } from './first-contact.ts'
 import { requireNotLost, SessionLost } from './same-log.ts'
-import {
-  bytesOf,
-  changeOf,
-  comparing,
-  type NewSending,
-  notice,
-  reportOmission,
-  targetOf,
-  type Upload,
-} from './upload.ts'
+import { changeOf, comparing, type NewSending, notice, reportOmission, targetOf, type Upload } from './upload.ts'
 import type { Target } from './upload-session.ts'
 import { fallbackId, type Upserted, updateTrace, upsertTrace } from './upsert-trace.ts'
 

@@ -1,6 +1,7 @@
 import type { Reporter } from '../report/events.ts'
 import type { SessionState } from '../state/session-states.ts'
 import type { Destination } from './destination.ts'
+import { bytesOf } from './batches.ts'
 import type { EncodedMessage } from './encode.ts'
 import type { newComparison } from './first-contact.ts'
 import type { Sending } from './sending.ts'
@@ -63,8 +64,6 @@ export type Upload = {
   /** Is told who may read the trace, or would after a dry run. */
   readonly onVisibility?: (change: VisibilityChange) => void
 }
-
-export const bytesOf = (batch: Batch): number => batch.reduce((sum, { bytes }) => sum + bytes, 0)
 
 export type Send = (batch: Batch) => Promise<void>
 /** Gives what sends batches in one way all that it needs besides. */

@@ -9,7 +9,7 @@ const test = suite('batches of a session')
 
 const BYTES = 100
 const batch = (externalId: string, bytes = 40): readonly EncodedMessage[] => [
-  { externalId, line: 1, json: Buffer.of(), bytes, digest: new Uint8Array(), truncations: [] },
+  { externalId, line: 1, json: Buffer.alloc(bytes), digest: new Uint8Array(), truncations: [] },
 ]
 const yes = async () => true
 

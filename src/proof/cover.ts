@@ -1,6 +1,6 @@
 import { type Client, anchorOf } from '../engine/checkpoint.ts'
 import { type Batch, type EventLog, LogChanged } from '../log/log.ts'
-import { growBy, hashEvents, reverify } from './growth.ts'
+import { type EventHashing, growBy, reverify } from './growth.ts'
 import { type Growth, readCandidates, storeGrowth } from './leaves.ts'
 import { resume } from './resume.ts'
 import { type Reverification, readGrowingTree } from './stored-tree.ts'
@@ -11,24 +11,30 @@ export type Work = {
   readonly client: Client
   readonly tree: GrowingTree
   readonly epoch: string
+  readonly hashing: EventHashing
   position: bigint
   reverification: Reverification | undefined
 }
 
 /** Resumes the stored tree. `onReverify` is called if its leaves have to be verified again. @throws TreeDiffers */
-export const beginWork = async (client: Client, log: EventLog, onReverify: () => void): Promise<Work> => {
+export const beginWork = async (
+  client: Client,
+  log: EventLog,
+  hashing: EventHashing,
+  onReverify: () => void = () => {},
+): Promise<Work> => {
   const identity = await log.identity()
   const { position, stored } = await resume(client, log, identity, onReverify)
   const tree = await readGrowingTree(client, stored.size)
-  return { client, tree, epoch: identity.epoch, position, reverification: stored.reverification }
+  return { client, tree, epoch: identity.epoch, hashing, position, reverification: stored.reverification }
 }
 
 const growthOf = async (
-  { client, tree, epoch, position, reverification }: Work,
+  { client, tree, epoch, hashing, position, reverification }: Work,
   { events, through }: Batch,
 ): Promise<Growth> => {
   const step = { from: position, through, epoch, anchor: anchorOf(events) }
-  const hashed = await hashEvents(events)
+  const hashed = await hashing.hash(events)
   if (!reverification) return growBy(tree, hashed, step)
   const ids = events.map(({ id }) => id)
   return reverify(tree, hashed, { reverification, candidates: await readCandidates(client, ids, reverification), step })

@@ -2,6 +2,7 @@ import type { Step } from '../engine/checkpoint.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { newYielding } from '../base/yielding.ts'
 import { leafHashOf } from './entry.ts'
+import { type Hashing, openHashing } from './hashing.ts'
 import type { Candidate, FoundLeaf, Growth, Leaf } from './leaves.ts'
 import type { Reverification } from './stored-tree.ts'
 import { TreeDiffers } from './tree-differs.ts'
@@ -10,15 +11,41 @@ import type { GrowingTree, Subtree } from './tree.ts'
 /** An event with the hash of its leaf. */
 export type Hashed = { readonly event: RecordedEvent; readonly hash: Buffer }
 
-/** Hashes events. Lets other work run in between, because each may have megabytes. */
-export const hashEvents = async (events: readonly RecordedEvent[]): Promise<Hashed[]> => {
-  const yieldWhenDue = newYielding()
-  const hashed: Hashed[] = []
-  for (const event of events) {
-    hashed.push({ event, hash: leafHashOf(event) })
-    await yieldWhenDue()
+/** An event of more characters would hold up the event loop; one of fewer is hashed sooner here than it is copied to a thread. */
+const MOST_INLINE = 64 * 1024
+
+/** Hashes events, the large ones on a thread of lower priority, which is started for the first of them. */
+export type EventHashing = {
+  hash(events: readonly RecordedEvent[]): Promise<readonly Hashed[]>
+  close(): Promise<void>
+}
+
+export const newEventHashing = (): EventHashing => {
+  let thread: Hashing | undefined
+
+  const add = (event: RecordedEvent): Hashed => {
+    const { id, stream, type, metadata, data } = event
+    if (metadata.length + data.length <= MOST_INLINE) return { event, hash: leafHashOf(event) }
+    thread ??= openHashing()
+    const slot = { event, hash: Buffer.alloc(0) }
+    thread.add([id, stream, type, metadata, data], slot)
+    if (thread.isFull()) void thread.send()
+    return slot
   }
-  return hashed
+
+  return {
+    hash: async (events) => {
+      const yieldWhenDue = newYielding()
+      const hashed: Hashed[] = []
+      for (const event of events) {
+        hashed.push(add(event))
+        await yieldWhenDue()
+      }
+      await thread?.send()
+      return hashed
+    },
+    close: async () => thread?.close(),
+  }
 }
 
 /** Adds leaves to the tree in memory, and returns what has to be stored of them. */

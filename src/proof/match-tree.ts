@@ -2,6 +2,7 @@ import type { Client } from '../engine/checkpoint.ts'
 import type { EventLog } from '../log/log.ts'
 import { closeConnection, newClient } from '../postgres/connect.ts'
 import { type Work, beginWork, cover } from './cover.ts'
+import { newEventHashing } from './growth.ts'
 import { TreeDiffers } from './tree-differs.ts'
 
 const lastLeafStatement = `
@@ -32,6 +33,7 @@ const coverAll = async (work: Work, log: EventLog, signal: AbortSignal): Promise
  */
 export const matchTree = async (url: string, log: EventLog, signal: AbortSignal): Promise<void> => {
   const client = newClient(url, 'audit')
+  const hashing = newEventHashing()
   client.on('error', () => {})
   await client.connect()
   try {
@@ -40,8 +42,8 @@ export const matchTree = async (url: string, log: EventLog, signal: AbortSignal)
         'the audit tree has leaves of events that were not copied, because the source was written to during the copy. ' +
           'Stop its service, and copy into an empty database and log again',
       )
-    await coverAll(await beginWork(client, log, () => {}), log, signal)
+    await coverAll(await beginWork(client, log, hashing), log, signal)
   } finally {
-    await closeConnection(client)
+    await Promise.all([hashing.close(), closeConnection(client)])
   }
 }

@@ -6,6 +6,7 @@ import type { MinimalLogger } from '../base/logger.ts'
 import { pause } from '../base/waits.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
 import { type Work, beginWork, cover } from './cover.ts'
+import { type EventHashing, newEventHashing } from './growth.ts'
 import { type Growth, storeGrowth } from './leaves.ts'
 import { lossText, readLosses } from './losses.ts'
 import type { Signer } from './note.ts'
@@ -75,8 +76,8 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
     through - position >= CHECKPOINT_POSITIONS ||
     (reverification !== undefined && through >= reverification.until)
 
-  const follow = async (client: Client, signal: AbortSignal) => {
-    const work = await beginWork(client, log, onReverify)
+  const follow = async (client: Client, hashing: EventHashing, signal: AbortSignal) => {
+    const work = await beginWork(client, log, hashing, onReverify)
     const { tree } = work
     leaves = tree.size()
     const checkpoints = await openCheckpointWriter({ client, tree, signer, published, known, now })
@@ -112,10 +113,10 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
     await pause(REFUSED_RETRY_MS, signal)
   }
 
-  const followUnlessRefused = async (client: Client, signal: AbortSignal): Promise<void> => {
+  const followUnlessRefused = async (client: Client, hashing: EventHashing, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {
-        return await follow(client, signal)
+        return await follow(client, hashing, signal)
       } catch (error) {
         if (!(error instanceof TreeDiffers)) throw error
         await refuse(client, error, signal)
@@ -124,9 +125,11 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
   }
 
   const work = async ({ client }: LeaderSession, signal: AbortSignal) => {
+    const hashing = newEventHashing()
     try {
-      await followUnlessRefused(client, signal)
+      await followUnlessRefused(client, hashing, signal)
     } finally {
+      await hashing.close()
       leaves = 0
       if (refusal === undefined) known = undefined // another process may lead now
     }

@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { leafHashOf } from '../../src/proof/entry.ts'
-import { hashEvents } from '../../src/proof/growth.ts'
+import { newEventHashing } from '../../src/proof/growth.ts'
 
 const test = suite('proof: growth')
 
-test('hashing events of megabytes lets other work run', async () => {
-  const event = { stream: 'trace-1', type: 'MessageAdded', metadata: '{}', data: 'x'.repeat(2_000_000) }
+test('hashing events of megabytes lets other work run, and they have the hash of their entries', async () => {
+  const event = { stream: 'trace-1', type: 'MessageAdded', metadata: '{}', data: '{"é😀\u2028\\":"x"}'.repeat(130_000) }
   const events = Array.from({ length: 50 }, (_, i) => ({
     ...event,
     id: randomUUID(),
     revision: BigInt(i),
     position: BigInt(i),
+    ...(i % 10 === 0 ? { data: '{}' } : {}),
   }))
   let isOver = false
   let turns = 0
@@ -21,8 +22,10 @@ test('hashing events of megabytes lets other work run', async () => {
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
-  const hashed = await hashEvents(events)
+  const hashing = newEventHashing()
+  const hashed = await hashing.hash(events)
   isOver = true
+  await hashing.close()
   assert.ok(turns > 2, `${turns} turns`)
   assert.equal(
     hashed.map(({ hash }) => hash),

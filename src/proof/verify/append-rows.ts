@@ -1,7 +1,7 @@
 import { headsOf } from '../../log/postgres/rows.ts'
 import { uuidText } from '../../base/uuid.ts'
 import { type BinaryRow, int4At, int8At, sliceAt, textAt } from './binary-rows.ts'
-import { type Slice, sliceOf } from './hashing.ts'
+import { type Slice, sliceOf } from '../hashing.ts'
 
 /** A stored record of the log. Texts that are only hashed are bytes, which are valid as long as the row. */
 export type RawRecord = {

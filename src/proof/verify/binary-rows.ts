@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { uuidText } from '../../base/uuid.ts'
-import type { Slice } from './hashing.ts'
+import type { Slice } from '../hashing.ts'
 
 /** Rows of a binary COPY, which are far cheaper to read than those of a query. */
 

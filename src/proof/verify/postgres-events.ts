@@ -2,7 +2,7 @@ import { assertConverted } from '../../log/postgres/convert.ts'
 import { closeConnection, newClient } from '../../postgres/connect.ts'
 import { copyRows } from './binary-rows.ts'
 import type { EventSource, HashedEvent } from './hashed-event.ts'
-import { type Hashing, openHashing } from './hashing.ts'
+import { type Hashing, openHashing } from '../hashing.ts'
 import { appendColumns, recordsIn } from './append-rows.ts'
 import { newRecordCollector } from './whole-records.ts'
 

@@ -1,6 +1,6 @@
 import { type RawRecord, partsOf } from './append-rows.ts'
 import type { HashedEvent } from './hashed-event.ts'
-import { type Hashing, sliceOf } from './hashing.ts'
+import { type Hashing, sliceOf } from '../hashing.ts'
 
 const CHUNK = 'Chunk'
 
@@ -52,7 +52,7 @@ type OpenAppend = {
 /**
  * Puts records together as `../../log/whole-appends.ts` does, but keeps only the hash of each event. Gives the events of an append when
  * its last record comes. If that is missing, by a crash or by tampering, they are given when another append of the stream
- * begins, or by `flush`. Hashes may come later (`hashing.ts`).
+ * begins, or by `flush`. Hashes may come later (`../hashing.ts`).
  */
 export const newRecordCollector = (hash: Hashing['add']) => {
   const open = new Map<string, OpenAppend>()

@@ -7,7 +7,7 @@ export const rawText = (text: string): string => Buffer.from(text).toString('lat
 
 /**
  * The leaf hash of an event from raw texts: UTF-8 that is not decoded, one character for each byte. JSON escapes only ASCII
- * characters, so the bytes are those of the decoded text, and the hash is that of `leafHashOf` in `../entry.ts`.
+ * characters, so the bytes are those of the decoded text, and the hash is that of `leafHashOf` in `entry.ts`.
  * The parts are id, stream, type, metadata and data.
  */
 export const rawLeafHash = (...parts: readonly [string, string, string, string, string]): Buffer => {

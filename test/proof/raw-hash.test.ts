@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { leafHashOf } from '../../../src/proof/entry.ts'
-import { rawLeafHash, rawText } from '../../../src/proof/verify/raw-hash.ts'
+import { leafHashOf } from '../../src/proof/entry.ts'
+import { rawLeafHash, rawText } from '../../src/proof/raw-hash.ts'
 
-const test = suite('proof/verify/raw-hash')
+const test = suite('proof/raw-hash')
 
 /** Any text that UTF-8 can hold. */
 const text = fc.string({ unit: 'binary' }).map((text) => text.toWellFormed())

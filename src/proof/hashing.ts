@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { moduleUrl } from '../../base/threads.ts'
-import { HASH_BYTES } from '../tree.ts'
+import { moduleUrl } from '../base/threads.ts'
+import { HASH_BYTES } from './tree.ts'
 
 /** How many texts an entry has: id, stream, type, metadata and data. */
 export const PARTS = 5
@@ -27,7 +27,7 @@ const JOB_BYTES = 2 * 1024 * 1024
 /** Hashes events on a thread, while this one continues to read. */
 export type Hashing = {
   /** Copies the texts of an event. Its hash is filled in when the job with it is done. */
-  add(parts: readonly Slice[], slot: Slot): void
+  add(parts: readonly (Slice | string)[], slot: Slot): void
   /** Whether there is enough for a job. */
   isFull(): boolean
   /** Sends the added texts to the thread. Resolves when all hashes so far are filled in. */
@@ -63,11 +63,18 @@ export const openHashing = (): Hashing => {
     texts = larger
   }
 
-  const add = (parts: readonly Slice[], slot: Slot) => {
-    for (const { bytes, from, to } of parts) {
-      makeRoom(to - from)
-      bytes.copy(texts, length, from, to)
-      length += to - from
+  const copy = (part: Slice | string): number => {
+    if (typeof part === 'string') {
+      makeRoom(Buffer.byteLength(part))
+      return texts.write(part, length)
+    }
+    makeRoom(part.to - part.from)
+    return part.bytes.copy(texts, length, part.from, part.to)
+  }
+
+  const add = (parts: readonly (Slice | string)[], slot: Slot) => {
+    for (const part of parts) {
+      length += copy(part)
       ends.push(length)
     }
     slots.push(slot)

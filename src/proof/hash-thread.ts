@@ -1,7 +1,10 @@
 import { parentPort } from 'node:worker_threads'
-import { HASH_BYTES } from '../tree.ts'
+import { lowerThreadPriority } from '../base/threads.ts'
+import { HASH_BYTES } from './tree.ts'
 import { type HashAnswer, type HashJob, PARTS } from './hashing.ts'
 import { rawLeafHash } from './raw-hash.ts'
+
+lowerThreadPriority()
 
 /** A thread that hashes events. A job has their texts joined, with the places where each text ends. */
 parentPort!.on('message', ({ bytes, ends }: HashJob) => {

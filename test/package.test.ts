@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { inTemporary, newUser, type Program, startService } from './commands/support/processes.ts'
+import { inFolder } from './embedded/support.ts'
+import { type Program, start, startService } from './commands/support/processes.ts'
+import { newUser } from './commands/support/user.ts'
 
 const test = suite('the package')
 
@@ -57,7 +59,7 @@ const loadedBy = async ([file, ...before]: Program, ...args: string[]): Promise<
 }
 
 const check = () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const { node, bin } = await install(folder, await pack(folder))
     const program: Program = [node, bin]
 
@@ -74,7 +76,7 @@ const check = () =>
       )
 
     const service = await startService(join(folder, 'data'), 0, program)
-    const user = newUser(join(folder, 'user'), service.url, program)
+    const user = newUser(join(folder, 'user'), service.url, (args, variables) => start(args, variables, program).ended)
     await cp(join(root, 'test', 'fixtures', 'sync'), user.claude, { recursive: true })
     assert.is((await user.run('login')).how, 0)
     const synced = await user.run('sync')

@@ -4,14 +4,16 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { inTemporary, run, start } from '../commands/support/processes.ts'
+import { inFolder } from '../embedded/support.ts'
+import { start } from '../commands/support/processes.ts'
+import { run } from '../commands/support/user.ts'
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
 const test = suite('how a command ends')
 
 test('a command that fails prints the reason, and exits with 1, or with 2 for wrong usage', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const environment = { DATA_DIR: join(folder, 'data'), TRACEBOOK_CONFIG_DIR: join(folder, 'config'), PORT: 'x' }
     for (const words of [['serve'], ['sync']]) {
       const { how, err } = await start(words, environment).ended
@@ -36,7 +38,7 @@ test('a command that fails prints the reason, and exits with 1, or with 2 for wr
   }))
 
 test('a command whose reader has exited runs to its end and succeeds', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const env = { PATH: process.env.PATH, HOME: folder, TRACEBOOK_CONFIG_DIR: join(folder, 'config') }
     for (const words of [[], ['agents', '--json'], ['agents'], ['completion', 'bash']]) {
       const child = spawn(process.execPath, [main, ...words], { env })

@@ -4,7 +4,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { until } from '../support/until.ts'
 import { ask, tokenIn } from './support/api.ts'
-import { type Ended, type Variables, start } from './support/processes.ts'
+import { start } from './support/processes.ts'
+import type { Ended, Variables } from './support/user.ts'
 import { inWorld } from './support/world.ts'
 
 const test = suite('logins and devices against the service')

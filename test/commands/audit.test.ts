@@ -9,7 +9,9 @@ import { readRunningService } from '../../src/embedded/lock.ts'
 import { until } from '../support/until.ts'
 import { signer } from '../proof/support.ts'
 import { ask, tokenIn } from './support/api.ts'
-import { inTemporary, newUser, run, startService } from './support/processes.ts'
+import { inFolder } from '../embedded/support.ts'
+import { startService } from './support/processes.ts'
+import { newUser, run } from './support/user.ts'
 import { inWorld } from './support/world.ts'
 
 const test = suite('audit')
@@ -25,7 +27,7 @@ const bend = async (file: string, change: (bundle: Record<string, unknown>) => v
 }
 
 test('an auditor gets a bundle, checks it offline, checks the service, and the log itself', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const dataDir = join(folder, 'data')
     const service = await startService(dataDir)
     const user = newUser(folder, service.url)

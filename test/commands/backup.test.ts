@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { allOf } from '../embedded/support.ts'
+import { allOf, inFolder } from '../embedded/support.ts'
 import { freshDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { ask } from './support/api.ts'
-import { inTemporary, run, serveInVain, start, startService } from './support/processes.ts'
+import { serveInVain, start, startService } from './support/processes.ts'
+import { run } from './support/user.ts'
 
 const test = suite('tracebook backup and restore')
 delete process.env.TEST_LOG_URL // a log in EventStoreDB is in no backup
@@ -43,7 +44,7 @@ const makeBackup = async (folder: string) => {
 }
 
 test('a new folder has what the old one had, clients notice what is missing, and the log can be verified', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const { dataDir, file, token, kept, lost } = await makeBackup(folder)
     const fresh = join(folder, 'new')
     assert.match((await inDir(dataDir, 'restore', file)).err, 'the database already has data of a service')
@@ -64,7 +65,7 @@ test('a new folder has what the old one had, clients notice what is missing, and
   }))
 
 test('a kill in the middle leaves a folder that serve refuses, and another restore begins anew', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const { file, token } = await makeBackup(folder)
     const fresh = join(folder, 'new')
     const isOwned = () => existsSync(join(fresh, 'tracebook.json'))
@@ -87,7 +88,7 @@ test('a kill in the middle leaves a folder that serve refuses, and another resto
   }))
 
 test('there is no backup of a log in EventStoreDB, and neither command fills the disk', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const database = await freshDatabase()
     const file = join(folder, 'backup')
     const [from, into] = [{ DATABASE_URL: database.url }, { DATA_DIR: join(folder, 'new') }]

@@ -10,7 +10,7 @@ import { zshScript } from '../../src/cli/completion/zsh.ts'
 import { loadProgram } from '../../src/commands/program.ts'
 import { inFolder } from '../embedded/support.ts'
 import { runJson } from './support/documents.ts'
-import { newUser } from './support/processes.ts'
+import { newUser } from './support/user.ts'
 
 const test = suite('tracebook completion')
 

@@ -6,7 +6,7 @@ import { exitCodes } from '../../src/cli/exit.ts'
 import { loadProgram } from '../../src/commands/program.ts'
 import { runCommand } from '../support/run-command.ts'
 import { ask, tokenIn } from './support/api.ts'
-import { type Ended, type User, newUser } from './support/processes.ts'
+import { type Ended, type User, newUser } from './support/user.ts'
 import { actionsOf } from './support/program.ts'
 import { inWorld } from './support/world.ts'
 

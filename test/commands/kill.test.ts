@@ -7,7 +7,9 @@ import { STATE_FILE } from '../../src/sync/state/state-file.ts'
 import { readSession } from '../sync/support/read-session.ts'
 import { answerLine, call, result, userLine, writeSession } from '../sync/support/session-file.ts'
 import { ask, assertSame, type Detail, messagesOf, tokenIn } from './support/api.ts'
-import { inTemporary, newUser, startService } from './support/processes.ts'
+import { inFolder } from '../embedded/support.ts'
+import { start, startService } from './support/processes.ts'
+import { newUser } from './support/user.ts'
 import { startProxy } from './support/proxy.ts'
 
 const test = suite('kill -9 in the middle of a sync')
@@ -28,7 +30,7 @@ const acknowledged = (config: string): number => {
 
 /** A service behind an address that stays, a user who is logged in, and a session of 3,200 messages: 16 batches, of which some go out at once. */
 const inWorld = (work: (world: Awaited<ReturnType<typeof open>>) => Promise<unknown>) =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const world = await open(folder)
     try {
       await work(world)
@@ -81,7 +83,7 @@ test('of the service: the sync goes on when it is back, and nothing is lost or d
 
 test('of both: what was acknowledged is there, and the next sync sends the rest', () =>
   inWorld(async ({ proxy, user, file, kill, restart, countStored, assertWhole }) => {
-    const { child, ended } = user.start('sync', file)
+    const { child, ended } = start(['sync', file], user.variables)
     proxy.onBatch = (count) => {
       if (count !== 12) return
       child.kill('SIGKILL')

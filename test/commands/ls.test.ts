@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
-import { hasTerminals } from './support/processes.ts'
+import { hasTerminals, runOnTerminal } from './support/processes.ts'
 import { inWorld, namespaceOf } from './support/world.ts'
 
 const test = suite('tracebook ls')
@@ -105,13 +105,13 @@ test('on a terminal columns are fitted, ids are short, and colours follow NO_COL
     for (const id of ['0192f0c1-aaaa', '0192f0c1-bbbb', '7777f0c1-cccc'])
       await putTrace(user, id, { title: long, projectName: 'a-project-with-a-long-name' })
     for (const columns of [60, 80, 120]) {
-      const { out } = await user.onTerminal({ columns, variables: { NO_COLOR: '1' } }, 'ls')
+      const { out } = await runOnTerminal(user, { columns, variables: { NO_COLOR: '1' } }, 'ls')
       const lines = out.trimEnd().split('\n')
       assert.is(lines.length, 4)
       for (const line of lines) assert.ok(line.length <= columns, line)
       assert.equal(ids(out), ['7777f0c1-c', '0192f0c1-b', '0192f0c1-a'])
     }
-    const more = await user.onTerminal({ columns: 100 }, 'ls', '-n', '1')
+    const more = await runOnTerminal(user, { columns: 100 }, 'ls', '-n', '1')
     assert.match(more.out, /^\u001b\[1mwhen .*\u001b\[22m\n/)
     assert.match(more.out, 'There are more. To list them, run:')
   }))
@@ -122,11 +122,11 @@ test('on a terminal ids differ over all pages, and are whole where their beginni
     const all = Array.from({ length: 103 }, (_, i) => `0192f0c1-${String(i).padStart(3, '0')}-tail`)
     await Promise.all(all.map((id) => putTrace(user, id, { visibility: 'public' })))
     const terminal = { columns: 200, variables: { NO_COLOR: '1' } }
-    const own = ids((await user.onTerminal(terminal, 'ls', '-n', '1000')).out.replaceAll('\r', ''))
+    const own = ids((await runOnTerminal(user, terminal, 'ls', '-n', '1000')).out.replaceAll('\r', ''))
     assert.equal(own.toSorted(), all.map((id) => id.slice(0, 12)).toSorted())
     const other = await newUser('bob')
     for (const words of [['--public'], ['--namespace', await namespaceOf(url, user)]]) {
-      const { out } = await other.onTerminal(terminal, 'ls', '-n', '2', ...words)
+      const { out } = await runOnTerminal(other, terminal, 'ls', '-n', '2', ...words)
       for (const id of ids(out.replaceAll('\r', '')).slice(0, 2)) assert.ok(all.includes(id!), out)
     }
   }))

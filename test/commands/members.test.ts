@@ -2,7 +2,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
-import { type User, hasTerminals } from './support/processes.ts'
+import { hasTerminals, runOnTerminal } from './support/processes.ts'
+import type { User } from './support/user.ts'
 import { inWorld } from './support/world.ts'
 
 const test = suite('tracebook namespaces, invite and members')
@@ -75,7 +76,7 @@ test('a namespace is made and filled by invites; roles are changed, members leav
     const refused = await bob.run('members', 'remove', ada, '--namespace', 'team')
     assert.equal([refused.how, refused.err.includes('--yes')], [2, true])
     if (hasTerminals) {
-      const no = await bob.onTerminal({ input: 'n' }, 'members', 'remove', ada, '--namespace', 'team')
+      const no = await runOnTerminal(bob, { input: 'n' }, 'members', 'remove', ada, '--namespace', 'team')
       assert.equal([no.how, no.out.includes('nothing was changed')], [2, true])
     }
     const removed = await runJson(bob, 'members', 'remove', ada, '--yes', '--namespace', 'team')

@@ -3,7 +3,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
-import { type User, hasTerminals } from './support/processes.ts'
+import { hasTerminals, runOnTerminal } from './support/processes.ts'
+import type { User } from './support/user.ts'
 import { inWorld } from './support/world.ts'
 
 const test = suite('who is who in a team')
@@ -93,17 +94,17 @@ else
       const newInvite = await newTeam(url, user)
       const [bob, carol] = [await newUser('bob'), await newUser('carol')]
       const question = 'Your name, as other members see it'
-      const joined = await bob.onTerminal({ input: ' Bob ', question }, 'invite', 'accept', await newInvite())
+      const joined = await runOnTerminal(bob, { input: ' Bob ', question }, 'invite', 'accept', await newInvite())
       assert.is(joined.how, 0)
       assert.is((await me(url, bob)).user.displayName, 'Bob')
-      const again = await bob.onTerminal({}, 'invite', 'accept', await newInvite())
+      const again = await runOnTerminal(bob, {}, 'invite', 'accept', await newInvite())
       assert.equal([again.how, again.out.includes(question)], [0, false])
-      const none = await carol.onTerminal({ input: ' ', question }, 'invite', 'accept', await newInvite())
+      const none = await runOnTerminal(carol, { input: ' ', question }, 'invite', 'accept', await newInvite())
       assert.equal([none.how, none.out.includes('whoami --set-name NAME')], [0, true])
       assert.is((await me(url, carol)).user.displayName, undefined)
-      const scripted = await carol.onTerminal({}, 'invite', 'accept', await newInvite(), '--json')
+      const scripted = await runOnTerminal(carol, {}, 'invite', 'accept', await newInvite(), '--json')
       assert.not.match(scripted.out, question)
-      await carol.onTerminal({ input: 'Carol', question }, 'login', '--invite', await newInvite())
+      await runOnTerminal(carol, { input: 'Carol', question }, 'login', '--invite', await newInvite())
       assert.is((await me(url, carol)).user.displayName, 'Carol')
     }))
 

@@ -3,18 +3,18 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { OpenGroup } from '../../src/engine/open-groups.ts'
 import { newProjectorWatch } from '../../src/health/read-models.ts'
-import { allOf } from '../embedded/support.ts'
+import { allOf, inFolder } from '../embedded/support.ts'
 import { howItEnded, launch } from '../fault/support/service.ts'
 import { freshDatabase } from '../support/database.ts'
 import { logEnvironment } from '../support/log-place.ts'
 import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
-import { inTemporary, serveInVain } from './support/processes.ts'
+import { serveInVain } from './support/processes.ts'
 
 const test = suite('roles')
 
 test('the embedded PostgreSQL is refused to a process that could never write, or is asked by nobody', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     for (const roles of ['api', 'worker', 'projector', 'api,worker']) {
       const { how, out, err } = await serveInVain(folder, { ROLES: roles })
       assert.equal([how, out], [1, ''])

@@ -4,15 +4,16 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readRunningService } from '../../src/embedded/lock.ts'
-import { allOf, isAlive } from '../embedded/support.ts'
+import { allOf, inFolder, isAlive } from '../embedded/support.ts'
 import { until } from '../support/until.ts'
-import { inTemporary, run, serveInVain, start, startService } from './support/processes.ts'
+import { serveInVain, start, startService } from './support/processes.ts'
+import { run } from './support/user.ts'
 import { inWorld } from './support/world.ts'
 
 const test = suite('serve')
 
 test('SIGTERM and SIGINT end it with 0, in time, and leave no process; a start goes on from there', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const dataDir = join(folder, 'data')
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const service = await startService(dataDir)
@@ -30,7 +31,7 @@ test('SIGTERM and SIGINT end it with 0, in time, and leave no process; a start g
   }))
 
 test('`npm start` hands a SIGTERM on: the service ends with 0, and no process is left', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const dataDir = join(folder, 'data')
     const variables = { DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', SUMMARY_PROVIDER: 'none', HOME: folder }
     const { child, ended } = start(['start'], variables, ['npm', '--prefix', join(import.meta.dirname, '..', '..')])
@@ -42,7 +43,7 @@ test('`npm start` hands a SIGTERM on: the service ends with 0, and no process is
   }))
 
 test('a second start on the same DATA_DIR is refused, names the first and leaves it alone', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const dataDir = join(folder, 'data')
     const service = await startService(dataDir)
     if (process.platform === 'linux') {
@@ -58,7 +59,7 @@ test('a second start on the same DATA_DIR is refused, names the first and leaves
   }))
 
 test("a profiler of Node's does not end it as it starts", () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const options = `--cpu-prof --cpu-prof-dir=${folder} --cpu-prof-interval=50`
     const refused = { NODE_OPTIONS: options, ROLES: 'boss' } // its end without a service is enough
     const ends = await Promise.all([1, 2, 3, 4].map(() => serveInVain(folder, refused)))
@@ -70,7 +71,7 @@ test("a profiler of Node's does not end it as it starts", () =>
   }))
 
 test('a busy port is said in one line, and nothing keeps running', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const other = createServer().listen(0, '127.0.0.1')
     await new Promise((listening) => other.once('listening', listening))
     const { port } = other.address() as AddressInfo
@@ -82,14 +83,14 @@ test('a busy port is said in one line, and nothing keeps running', () =>
   }))
 
 test('a variable that cannot be used is named, and nothing is started', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const { how, out, err } = await serveInVain(folder, { ROLES: 'api,boss' })
     assert.equal([how, out], [1, ''])
     assert.match(err, /^tracebook: the configuration cannot be used\n {2}ROLES.*\n$/)
   }))
 
 test('a database that cannot be reached is said to be that of DATABASE_URL, without its password', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const url = 'postgres://ann:secret@127.0.0.1:1/x'
     for (const [given, reason] of [
       [url, 'ECONNREFUSED'],

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
-import { hasTerminals } from './support/processes.ts'
+import { hasTerminals, runOnTerminal } from './support/processes.ts'
 import { inWorld, namespaceOf } from './support/world.ts'
 
 const test = suite('tracebook share, unshare, show and rm')
@@ -30,12 +30,12 @@ test('a trace is found by id, beginning or link; public only after a yes; privat
     }
     assert.not(await isPublic(one))
     if (hasTerminals) {
-      const no = await user.onTerminal({ input: 'n' }, 'share', '0192f0c1-a')
+      const no = await runOnTerminal(user, { input: 'n' }, 'share', '0192f0c1-a')
       assert.is(no.how, 2)
       for (const seen of ['The first', '2 messages', 'Mend the login page', url, 'nothing was made public'])
         assert.ok(no.out.includes(seen), seen)
       assert.not(await isPublic(one))
-      const yes = await user.onTerminal({ input: 'y' }, 'share', '0192f0c1-a')
+      const yes = await runOnTerminal(user, { input: 'y' }, 'share', '0192f0c1-a')
       assert.equal([yes.how, yes.out.endsWith(`\n${link}\n`)], [0, true], yes.out)
     } else await user.run('share', one, '--yes')
     assert.ok(await isPublic(one))
@@ -114,7 +114,7 @@ test('all of a trace is shown with --full, exactly with --json, and in a pager w
     if (!hasTerminals) return
     const PAGER = "sed 's/^/paged: /'"
     const paged = (id: string, ...options: string[]) =>
-      user.onTerminal({ variables: { PAGER } }, 'show', id, ...options).then(({ how, out }) => {
+      runOnTerminal(user, { variables: { PAGER } }, 'show', id, ...options).then(({ how, out }) => {
         assert.is(how, 0, out)
         return out
       })
@@ -122,7 +122,7 @@ test('all of a trace is shown with --full, exactly with --json, and in a pager w
     assert.equal([out.split('paged: ').length > 300, out.includes('line 149')], [true, true])
     assert.not.match(await paged('tools'), 'paged: ')
     assert.not.match(await paged('long', '--no-pager'), 'paged: ')
-    const left = await user.onTerminal({ variables: { PAGER: 'head -n 3' } }, 'show', 'long')
+    const left = await runOnTerminal(user, { variables: { PAGER: 'head -n 3' } }, 'show', 'long')
     assert.equal([left.how, left.out.trimEnd().split('\n').length], [0, 3], left.out)
   }))
 
@@ -133,7 +133,7 @@ test('traces are deleted together, after a yes, or none of them', () =>
     assert.equal([refused.how, refused.out], [2, ''])
     assert.is((await user.run('rm', one, 'no-such-trace', '--yes')).how, 2)
     if (hasTerminals) {
-      const { how, out } = await user.onTerminal({ input: 'n', columns: 200 }, 'rm', one, two)
+      const { how, out } = await runOnTerminal(user, { input: 'n', columns: 200 }, 'rm', one, two)
       assert.is(how, 2)
       assert.match(out, `2 traces will be erased for good:\n  ${one}\\u000aodd (${one}, 2 messages,`)
     }

@@ -12,7 +12,7 @@ import { freshDatabase } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
 import { assertSame, messagesOf, tokenIn } from './support/api.ts'
-import { type User, inTemporary, newUser } from './support/processes.ts'
+import { type User, inTemporary, newUser } from './support/user.ts'
 
 const schema = schemaOf(mainGroup)
 

@@ -1,7 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { until } from '../support/until.ts'
-import type { User } from './support/processes.ts'
+import { start } from './support/processes.ts'
+import type { User } from './support/user.ts'
 import { inWorld, namespaceOf } from './support/world.ts'
 
 const test = suite('how commands take the name of a trace')
@@ -10,7 +11,7 @@ const [one, two] = ['0192f0c1-aaaa-4000-8000-000000000001', '0192f0c1-bbbb-4000-
 
 /** What `tail` has printed when it says this, and is ended by Ctrl-C. */
 const tailed = async (user: User, name: string, wanted: string): Promise<{ out: string; err: string }> => {
-  const { child, ended } = user.start('tail', name)
+  const { child, ended } = start(['tail', name], user.variables)
   let all = ''
   for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (piece) => (all += String(piece)))
   await until(() => all.includes(wanted))
@@ -70,7 +71,7 @@ test('a trace that is not there yet is named by its whole id, one of others by i
   inWorld(async ({ url, user, newUser, putTrace }) => {
     await putTrace(user, one, { title: 'The first', visibility: 'public' }, ['Mend the login page'])
     const late = '0192f0c1-cccc-4000-8000-000000000003'
-    const { child, ended } = user.start('tail', late)
+    const { child, ended } = start(['tail', late], user.variables)
     let all = ''
     for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (piece) => (all += String(piece)))
     await until(() => all.includes('waiting for it'))

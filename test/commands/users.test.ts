@@ -7,7 +7,7 @@ import { logEnvironment } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 import { documentsIn } from './support/documents.ts'
-import { type Variables, inTemporary, run } from './support/processes.ts'
+import { type Variables, inTemporary, run } from './support/user.ts'
 
 const test = suite('tracebook users, and namespaces --all')
 

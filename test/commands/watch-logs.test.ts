@@ -8,7 +8,9 @@ import { startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 import { ask, tokenIn } from './support/api.ts'
-import { type User, inTemporary, newUser } from './support/processes.ts'
+import { inFolder } from '../embedded/support.ts'
+import { start } from './support/processes.ts'
+import { type User, newUser } from './support/user.ts'
 
 const test = suite('sync --watch, and a service whose log is another one')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
@@ -26,7 +28,7 @@ const line = (uuid: string, text: string) =>
 const fileOf = ({ claude }: User): string => globSync(join(claude, '**', `${session}.jsonl`))[0]!
 
 const startWatch = (user: User) => {
-  const { child, ended } = user.start('sync', '--watch', '--json')
+  const { child, ended } = start(['sync', '--watch', '--json'], user.variables)
   const events: Record<string, unknown>[] = []
   createInterface({ input: child.stdout! }).on('line', (text) => {
     events.push(JSON.parse(text) as Record<string, unknown>)
@@ -43,7 +45,7 @@ const storedBy = (url: string, user: User): Promise<number | undefined> =>
   )
 
 test('a service whose log has lost its end is filled again by the same watch', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const double = await startDouble()
     const database = await freshDatabase()
     const { app, service, close } = await openApp(database.url, {
@@ -94,7 +96,7 @@ const serveAt = async (port: number) => {
 }
 
 test('another service at the same address ends the watch, which a login there puts right', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const first = await serveAt(0)
     const user = newUser(folder, first.url)
     cpSync(fixtures, user.claude, { recursive: true })

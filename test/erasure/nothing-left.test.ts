@@ -11,7 +11,7 @@ import { type Double, startDouble } from '../support/eventstoredb/server.ts'
 import { inFolder } from '../embedded/support.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
-import { run } from '../commands/support/processes.ts'
+import { run } from '../commands/support/user.ts'
 
 const test = suite('erasure: no byte of content is left')
 

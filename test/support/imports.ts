@@ -14,14 +14,23 @@ const importsOf = (root: string, file: string, patterns: readonly RegExp[]): str
     .map(([, path = '']) => (path.startsWith('.') ? join(dirname(file), path) : path))
 }
 
-type Options = { /** Whether what a file imports later, or never, is left out. */ readonly atOnce?: boolean }
+type Options = {
+  /** Whether what a file imports later, or never, is left out. */
+  readonly atOnce?: boolean
+  /** Only imports of files whose paths begin so are looked at. Default: of all. */
+  readonly within?: string
+}
 
 /** Gives all that a file imports, directly and through others, itself included. Each file is read once. */
-export const newReach = (root: string, { atOnce = false }: Options = {}): ((file: string) => ReadonlySet<string>) => {
+export const newReach = (
+  root: string,
+  { atOnce = false, within = '' }: Options = {},
+): ((file: string) => ReadonlySet<string>) => {
   const patterns = atOnce ? [IMPORT] : [IMPORT, LAZY]
   const known = new Map<string, readonly string[]>()
   const imports = (file: string): readonly string[] => {
-    const found = known.get(file) ?? (file.endsWith('.ts') ? importsOf(root, file, patterns) : [])
+    const found =
+      known.get(file) ?? (file.endsWith('.ts') && file.startsWith(within) ? importsOf(root, file, patterns) : [])
     known.set(file, found)
     return found
   }

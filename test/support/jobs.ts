@@ -65,9 +65,9 @@ const allOnEventStore = (files: readonly TestFile[]): Job[] =>
     .filter(({ file }) => !POSTGRES_ONLY.includes(file))
     .map(onEventStore)
 
-/** What runs alone before what shares a process; and those last that take least, so that no process ends long after the others. */
+/** Those last that take least, so that no process ends long after the others. */
 const byOrder = (a: Job, b: Job) =>
-  Number(b.isAlone) - Number(a.isAlone) || Number(b.needsDatabase) - Number(a.needsDatabase)
+  Number(a.isQuick) - Number(b.isQuick) || Number(b.needsDatabase) - Number(a.needsDatabase)
 
 /** The jobs of a choice, in the order in which they are to begin. */
 export const jobsOf = (root: string, { filters, part, log }: Choice): Job[] => {

@@ -12,8 +12,8 @@ const CORES = availableParallelism()
  * How many processes run at once. Most files wait half of their time, for a database or a timer; more than six could want
  * more connections than the server has. What starts processes itself takes all cores that it gets.
  */
-const QUICK_AT_ONCE = Math.min(CORES + 2, 6)
-const OTHERS_AT_ONCE = CORES
+const SHARED_AT_ONCE = Math.min(CORES + 2, 6)
+const ALONE_AT_ONCE = CORES
 
 export type RunnerOptions = {
   readonly root: string
@@ -94,8 +94,8 @@ const sum = (results: readonly Result[]): boolean => {
 export const run = async (jobs: readonly Job[], options: RunnerOptions): Promise<boolean> => {
   const results: Results = new Map()
   for (const [some, atOnce] of [
-    [jobs.filter(({ isQuick }) => isQuick), QUICK_AT_ONCE],
-    [jobs.filter(({ isQuick }) => !isQuick), OTHERS_AT_ONCE],
+    [jobs.filter(({ isAlone }) => !isAlone), SHARED_AT_ONCE],
+    [jobs.filter(({ isAlone }) => isAlone), ALONE_AT_ONCE],
   ] as const) {
     const left = some.values()
     await Promise.all(Array.from({ length: atOnce }, () => runInTurn(left, options, results)))

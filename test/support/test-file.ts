@@ -15,7 +15,10 @@ export type TestFile = {
   readonly isQuick: boolean
 }
 
-/** By these a file starts processes: those of `recheck` search the paths of a regular expression. */
+/**
+ * By these tests and their helpers start processes: those of `recheck` search the paths of a regular expression. Sources start
+ * some, too, which does not count: every command could, and few tests let it.
+ */
 const PROCESSES = ['node:child_process', 'recheck']
 
 /** A memory that is looked at has to be the file’s own. */
@@ -36,8 +39,14 @@ const IMPURE = [
 /** Files that take more than ten seconds of a processor, or that wait for long: paths, by how they begin. */
 const SLOW = [
   'access/traces',
+  'commands/audit/',
+  'commands/exit-codes',
+  'commands/log/',
+  'commands/sync-logs',
+  'commands/users',
   'connections',
   'engine/lost-',
+  'engine/open-groups',
   'engine/quarantine',
   'engine/rebuild.',
   'engine/runner',
@@ -84,18 +93,20 @@ export const namedInVain = (files: readonly string[]): string[] =>
 /** The test files whose paths contain one of the filters, or all. */
 export const testFiles = (root: string, filters: readonly string[]): TestFile[] => {
   const reach = newReach(root)
+  const reachOfTests = newReach(root, { within: 'test/' })
   return globSync('test/**/*.test.ts', { cwd: root })
     .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
     .sort()
     .map((file) => {
       const reached = reach(file)
-      const startsProcesses = PROCESSES.some((name) => reached.has(name))
+      const ofTests = reachOfTests(file)
+      const startsProcesses = PROCESSES.some((name) => ofTests.has(name))
       return {
         file,
         isPure: !IMPURE.some((name) => reached.has(name)),
         needsDatabase: reached.has('test/support/database.ts'),
         touchesLog: reached.has('test/support/log-place.ts'),
-        isAlone: startsProcesses || reached.has(MEMORY),
+        isAlone: startsProcesses || ofTests.has(MEMORY),
         isQuick: !startsProcesses && !isSlow(file),
       }
     })

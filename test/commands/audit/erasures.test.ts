@@ -7,7 +7,7 @@ import { type Database, freshDatabase, onServer } from '../../support/database.t
 import { logEnvironment } from '../../support/log-place.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
-import { run } from '../support/processes.ts'
+import { run } from '../support/user.ts'
 
 const DAY = 24 * 60 * 60_000
 const schema = schemaOf(mainGroup)

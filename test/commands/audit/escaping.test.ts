@@ -9,7 +9,7 @@ import { generateSigner } from '../../../src/proof/note.ts'
 import { EMPTY_ROOT } from '../../../src/proof/tree.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import { ask, tokenIn } from '../support/api.ts'
-import { type Ended, inTemporary, run } from '../support/processes.ts'
+import { type Ended, inTemporary, run } from '../support/user.ts'
 import { inWorld } from '../support/world.ts'
 
 const test = suite('what commands under tracebook audit print')

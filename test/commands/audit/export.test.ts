@@ -17,7 +17,7 @@ import { type App, openApp } from '../../support/open-app.ts'
 import { sweepAll } from '../../support/sweep.ts'
 import { until } from '../../support/until.ts'
 import { endedBy } from '../support/ended-by.ts'
-import { run } from '../support/processes.ts'
+import { run } from '../support/user.ts'
 import { typesSince } from '../../support/types-since.ts'
 
 const test = suite('tracebook audit export and import')

@@ -3,7 +3,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { until } from '../../support/until.ts'
 import { ask, tokenIn } from '../support/api.ts'
-import type { User } from '../support/processes.ts'
+import { start } from '../support/processes.ts'
+import type { User } from '../support/user.ts'
 import { inWorld } from '../support/world.ts'
 import { startFollowing } from './support/following.ts'
 
@@ -92,7 +93,7 @@ test('ends with 0 by Ctrl-C, and without a word when its reader has gone', () =>
     const following = startFollowing(user, 'audit', 'log', '-f')
     await until(() => following.out().includes('created the namespace'))
     assert.is((await following.end()).how, 0)
-    const { child, ended } = user.start('audit', 'log')
+    const { child, ended } = start(['audit', 'log'], user.variables)
     ended.catch(() => {}) // its stdout is not read to the end
     child.stdout!.destroy()
     await once(child, 'exit')

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from '../support/api.ts'
-import type { User } from '../support/processes.ts'
+import type { User } from '../support/user.ts'
 import { inWorld } from '../support/world.ts'
 
 const test = suite('tracebook audit show and diff')

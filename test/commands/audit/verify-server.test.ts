@@ -8,7 +8,7 @@ import { openBareLog } from '../../support/bare-log.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import type { App } from '../../support/open-app.ts'
-import { inTemporary, run } from '../support/processes.ts'
+import { inTemporary, run } from '../support/user.ts'
 
 type Log = { readonly database: Database; readonly id: string; readonly signer: Signer }
 type Served = { readonly url: string; readonly size: number; close(): Promise<void> }

@@ -5,7 +5,7 @@ import { leavesIn } from '../../proof/support.ts'
 import { type Filled, openFilled } from '../../proof/verify/support.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { type Double, startDouble } from '../../support/eventstoredb/server.ts'
-import { inTemporary, run } from '../support/processes.ts'
+import { inTemporary, run } from '../support/user.ts'
 
 type Scene = { filled: Filled; double: Double; target: Database }
 

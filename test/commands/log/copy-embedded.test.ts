@@ -2,12 +2,13 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
-import { allOf } from '../../embedded/support.ts'
+import { allOf, inFolder } from '../../embedded/support.ts'
 import { numbered } from '../../log/support/events.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { ask } from '../support/api.ts'
-import { inTemporary, run, startService } from '../support/processes.ts'
+import { startService } from '../support/processes.ts'
+import { run } from '../support/user.ts'
 
 const test = suite('log copy from and to the embedded PostgreSQL')
 delete process.env.TEST_LOG_URL // here the log is always in PostgreSQL
@@ -27,7 +28,7 @@ const startWithTrace = async (dataDir: string) => {
 }
 
 test('moves a log out, while no service runs there, and into another DATA_DIR', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const [old, fresh, double] = [join(folder, 'old'), join(folder, 'new'), await startDouble()]
     const { service, token } = await startWithTrace(old)
 
@@ -62,7 +63,7 @@ test('moves a log out, while no service runs there, and into another DATA_DIR', 
   }))
 
 test('makes no DATA_DIR to read from, and leaves its reserve of the disk free', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const [nowhere, target, double] = [join(folder, 'nowhere'), join(folder, 'target'), await startDouble()]
     const missing = await copy(nowhere, 'embedded', double.url)
     assert.is(missing.how, 1)

@@ -5,7 +5,7 @@ import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { numbered } from '../../log/support/events.ts'
 import { endedBy } from '../support/ended-by.ts'
-import { run } from '../support/processes.ts'
+import { run } from '../support/user.ts'
 
 const tracebook = (...words: string[]) => run(['log', ...words], {})
 

@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { logEnvironment } from '../../support/log-place.ts'
-import { inTemporary, run, startService } from '../support/processes.ts'
+import { inFolder } from '../../embedded/support.ts'
+import { startService } from '../support/processes.ts'
+import { run } from '../support/user.ts'
 
 const test = suite('tracebook log quarantine, replay and skip, without DATABASE_URL')
 
 test('find the service that runs on DATA_DIR, and say so when none does', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const dataDir = join(folder, 'data')
     const service = await startService(dataDir)
     const ask = (...words: string[]) => run(['log', ...words], { DATA_DIR: dataDir, ...logEnvironment(dataDir) })

@@ -5,7 +5,9 @@ import { logEnvironment } from '../../support/log-place.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
 import { ask } from '../support/api.ts'
-import { inTemporary, run, startService } from '../support/processes.ts'
+import { inFolder } from '../../embedded/support.ts'
+import { startService } from '../support/processes.ts'
+import { run } from '../support/user.ts'
 
 const test = suite('tracebook log restored')
 
@@ -48,7 +50,7 @@ test('nodes that run show another logId, take writes, and erase what is deleted'
 })
 
 test('works on DATA_DIR, whether its service runs or not', () =>
-  inTemporary(async (folder) => {
+  inFolder(async (folder) => {
     const environment = { DATA_DIR: `${folder}/data`, ...logEnvironment(`${folder}/data`) }
     const none = await restored({ DATA_DIR: environment.DATA_DIR })
     assert.is(none.how, 1)

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { User } from './processes.ts'
+import type { User } from './user.ts'
 
 export type Document = { readonly type: string } & Readonly<Record<string, unknown>>
 

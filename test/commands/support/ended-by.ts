@@ -1,6 +1,7 @@
 import { onServer, withConnection } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
-import { type Ended, type Variables, start } from './processes.ts'
+import { start } from './processes.ts'
+import type { Ended, Variables } from './user.ts'
 
 const waiting = `
   select from pg_locks l join pg_database d on d.oid = l.database

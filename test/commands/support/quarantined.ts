@@ -11,7 +11,7 @@ import { type Service, serveOn } from '../../fault/support/service.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { openBareLog } from '../../support/bare-log.ts'
 import { logEnvironment } from '../../support/log-place.ts'
-import { inTemporary, run } from './processes.ts'
+import { inTemporary, run } from './user.ts'
 import { until } from '../../support/until.ts'
 import { typesSince } from '../../support/types-since.ts'
 

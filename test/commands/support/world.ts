@@ -4,7 +4,7 @@ import { type Signer } from '../../../src/proof/note.ts'
 import { openAudited } from '../../proof/support.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { ask, tokenIn } from './api.ts'
-import { type User, inTemporary, newUser } from './processes.ts'
+import { type User, inTemporary, newUser } from './user.ts'
 
 export type World = {
   readonly url: string

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCommand } from '../../support/run-command.ts'
@@ -39,10 +38,6 @@ export const environment = ({ server, home, claude, variables = {} }: CommandCon
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
   ...variables,
 })
-
-/** Starts `tracebook` with these arguments. */
-export const start = (context: CommandContext, ...args: readonly string[]) =>
-  spawn(process.execPath, [entry, ...args], { env: environment(context), stdio: ['ignore', 'pipe', 'pipe'] })
 
 /** Runs `tracebook` to its end, in this process. */
 export const run = async (context: CommandContext, ...args: readonly string[]) => {

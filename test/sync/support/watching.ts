@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { until } from '../../support/until.ts'
-import { type CommandContext, start } from './commands.ts'
+import type { CommandContext } from './commands.ts'
+import { start } from './command-process.ts'
 
 type Event = Readonly<Record<string, unknown>>
 

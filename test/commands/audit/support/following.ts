@@ -1,8 +1,9 @@
-import type { User } from '../../support/processes.ts'
+import { start } from '../../support/processes.ts'
+import type { User } from '../../support/user.ts'
 
 /** A command that goes on, and what it has printed so far. */
 export const startFollowing = (user: User, ...args: string[]) => {
-  const { child, ended } = user.start(...args)
+  const { child, ended } = start([...args], user.variables)
   let [out, err] = ['', '']
   child.stdout!.on('data', (text) => (out += String(text)))
   child.stderr!.on('data', (text) => (err += String(text)))

@@ -4,7 +4,7 @@ import { counts } from './counts.ts'
 import { feed } from './feed.ts'
 import { identities } from './identities.ts'
 import { invites } from './invites.ts'
-import { leftovers, sweepLeftovers } from './leftovers.ts'
+import { obsoleteRows, sweepObsoleteRows } from './obsolete-rows.ts'
 import { members } from './members.ts'
 import { messages } from './messages.ts'
 import { models } from './models.ts'
@@ -39,7 +39,7 @@ const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 10,
+  version: 11,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
   // and parts take the incarnation from the row of their trace.
@@ -56,10 +56,10 @@ export const mainGroup: Group = {
     counts,
     messages,
     parts,
-    leftovers,
+    obsoleteRows,
     models,
   ],
-  sweep: sweepLeftovers,
+  sweep: sweepObsoleteRows,
 }
 
 /**
@@ -68,7 +68,7 @@ export const mainGroup: Group = {
  */
 export const timelineGroup: Group = {
   name: 'timeline',
-  version: 3,
+  version: 4,
   isLazy: true,
   // No right is read from the timeline, so here also the loss of one may be undone, and applied again.
   mayBeUndone: new Set([

@@ -190,7 +190,7 @@ const writeTimes = (traceIds: readonly string[], write: WriteStatement) =>
 
 /**
  * One row for each message, and its parts as it came in blocks of several messages. The rows of deleted traces are swept later
- * (`leftovers.ts`).
+ * (`obsolete-rows.ts`).
  */
 export const messages = projectionOf<TraceEvent>()<Changes>({
   name: 'messages',

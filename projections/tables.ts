@@ -297,7 +297,7 @@ export const messagePartsTable = tableOf(
 )
 
 /** Messages and parts of this trace with an incarnation below `before` belong to a deleted trace and have to be deleted. */
-export const leftoversTable = tableOf('leftovers', { trace_id: 'uuid primary key', before: 'int8 not null' })
+export const obsoleteRowsTable = tableOf('obsolete_rows', { trace_id: 'uuid primary key', before: 'int8 not null' })
 
 export const modelProvidersTable = tableOf('model_providers', {
   id: 'text collate "C" primary key',
@@ -339,7 +339,7 @@ export type ReadTables = {
   messages: RowOf<typeof messagesTable>
   message_blocks: RowOf<typeof messageBlocksTable>
   message_parts: RowOf<typeof messagePartsTable>
-  leftovers: RowOf<typeof leftoversTable>
+  obsolete_rows: RowOf<typeof obsoleteRowsTable>
   model_providers: RowOf<typeof modelProvidersTable>
   models: RowOf<typeof modelsTable>
   /** When a session was last used, in milliseconds; not made from events. */

@@ -6,7 +6,7 @@ const CHUNK_TRACES = 500
 
 const dueOf = (schema: string) => `
   due as materialized (
-    select stream_id, before from ${schema}.entry_leftovers where $1::uuid is null or stream_id = $1
+    select stream_id, before from ${schema}.obsolete_entries where $1::uuid is null or stream_id = $1
     order by stream_id limit ${CHUNK_TRACES}
   )`
 
@@ -23,8 +23,8 @@ const removeRows = (schema: string) => `
 // A trace that was deleted again meanwhile has another `before`, so its row stays.
 const removeDone = (schema: string) => `
   with ${dueOf(schema)}
-  delete from ${schema}.entry_leftovers l using due
-  where l.stream_id = due.stream_id and l.before = due.before and not exists (${leftOf(schema)})`
+  delete from ${schema}.obsolete_entries o using due
+  where o.stream_id = due.stream_id and o.before = due.before and not exists (${leftOf(schema)})`
 
 /** Deletes the entries of deleted traces but their deletions. Each chunk may be repeated, also by several processes. */
 export const sweepTimeline = async (client: Client, schema: string, stream?: string): Promise<boolean> => {

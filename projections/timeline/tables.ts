@@ -40,7 +40,7 @@ export const entriesTable = tableOf(
 export const entryTracesTable = tableOf('entry_traces', { trace_id: 'uuid primary key', namespace_id: 'uuid not null' })
 
 /** Entries of this trace before the revision `before` belong to a deleted trace and have to be deleted. */
-export const entryLeftoversTable = tableOf('entry_leftovers', {
+export const obsoleteEntriesTable = tableOf('obsolete_entries', {
   stream_id: 'uuid primary key',
   before: 'int8 not null',
 })
@@ -49,5 +49,5 @@ export const entryLeftoversTable = tableOf('entry_leftovers', {
 export type TimelineTables = {
   entries: RowOf<typeof entriesTable>
   entry_traces: RowOf<typeof entryTracesTable>
-  entry_leftovers: RowOf<typeof entryLeftoversTable>
+  obsolete_entries: RowOf<typeof obsoleteEntriesTable>
 }

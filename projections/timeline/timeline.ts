@@ -12,19 +12,19 @@ import {
   traceDeleted,
   withMaskedCode,
 } from './entries.ts'
-import { MESSAGES_UPSERTED, entriesTable, entryLeftoversTable, entryTracesTable } from './tables.ts'
+import { MESSAGES_UPSERTED, entriesTable, obsoleteEntriesTable, entryTracesTable } from './tables.ts'
 import { writeChanges } from './write.ts'
 
 /** The timeline of traces and namespaces, for audits. */
 export const timeline = projectionOf<NamespaceEvent | TraceEvent>()<Changes>({
   name: 'timeline',
   // The index of deletions is needed while the log is read for the first time, too.
-  tables: `${entriesTable.create} ${entryTracesTable.create} ${entryLeftoversTable.create}
+  tables: `${entriesTable.create} ${entryTracesTable.create} ${obsoleteEntriesTable.create}
     create index entries_deletions on entries (stream_id) where type = 'TraceDeleted';`,
   rows: {
     entries: { trace: 'stream_id', namespace: 'stream_id' },
     entry_traces: { trace: 'trace_id' },
-    entry_leftovers: { trace: 'stream_id' },
+    obsolete_entries: { trace: 'stream_id' },
   },
   // The second finds the little that is not messages among many, the third where a message was added, the others are the order
   // of a namespace's timeline, where it has a span of time, without messages, and of one actor.

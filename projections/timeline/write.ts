@@ -2,7 +2,7 @@ import type { WriteStatement } from '../../src/engine/projection.ts'
 import { required } from '../support/sql.ts'
 import { type Deleted, writeEarlierDeletions } from './earlier-deletions.ts'
 import type { Changes, Entry } from './entries.ts'
-import { entriesTable, entryLeftoversTable, entryTracesTable } from './tables.ts'
+import { entriesTable, obsoleteEntriesTable, entryTracesTable } from './tables.ts'
 
 const orNull = (list: readonly unknown[]) => (list.length === 0 ? undefined : JSON.stringify(list))
 
@@ -34,7 +34,7 @@ const insertedTraces = entryTracesTable.unnest<readonly [traceId: string, namesp
   namespace_id: ([, namespaceId]) => namespaceId,
 })
 
-const insertedLeftovers = entryLeftoversTable.unnest<readonly [streamId: string, event: Deleted]>({
+const insertedObsolete = obsoleteEntriesTable.unnest<readonly [streamId: string, event: Deleted]>({
   stream_id: ([streamId]) => streamId,
   before: ([, { revision }]) => revision,
 })
@@ -50,8 +50,8 @@ const insertEntries = `
 
 const upsertTraces = `${insertedTraces.insert} order by 1 on conflict (trace_id) do nothing`
 
-const upsertLeftovers = `
-  ${insertedLeftovers.insert} order by 1 on conflict (stream_id) do update set before = excluded.before`
+const upsertObsolete = `
+  ${insertedObsolete.insert} order by 1 on conflict (stream_id) do update set before = excluded.before`
 
 /** A batch holds whole appends: the last entry of each append in it says where the append ends. */
 const closeAppends = (entries: readonly Entry[]) => {
@@ -66,6 +66,6 @@ export const writeChanges = ({ entries, traces, deleted }: Changes, write: Write
   if (traces.size > 0) write('timeline-traces', upsertTraces, insertedTraces.values([...traces]))
   if (entries.length > 0) write('timeline-insert', insertEntries, inserted.values(entries))
   if (deleted.size === 0) return
-  write('timeline-leftovers', upsertLeftovers, insertedLeftovers.values([...deleted]))
+  write('timeline-obsolete', upsertObsolete, insertedObsolete.values([...deleted]))
   writeEarlierDeletions([...deleted.values()], write)
 }

@@ -104,7 +104,7 @@ test('makes the service rebuild its read models and empty its caches', async (sc
   assert.equal(await feedOf(app), ['fresh', 'kept'])
 
   const { log, codec, reads } = app.service
-  await until(async () => (await reads.rows('test-leftovers', 'select from leftovers', [])).length === 0)
+  await until(async () => (await reads.rows('test-obsolete-rows', 'select from obsolete_rows', [])).length === 0)
   for (const group of [mainGroup, shelf]) {
     const schema = schemaOf(group)
     await until(async () => hasComeTo(await log.head(), database, schema))

@@ -223,7 +223,7 @@ const erased = async () => {
   await withConnection(database.url, (client) =>
     until(async () => {
       const { rows } = await client.query(`
-        select (select count(*)::int from ${schemaOf(timelineGroup)}.entry_leftovers)
+        select (select count(*)::int from ${schemaOf(timelineGroup)}.obsolete_entries)
           + (select count(*)::int from tracebook.erasures) as left`)
       return rows[0].left === 0
     }),
@@ -238,9 +238,9 @@ test('nothing of a deleted trace is left in the tables of the timeline', async (
   await withConnection(database.url, (client) =>
     until(async () => {
       const { rows } = await client.query(`
-        select (select count(*)::int from ${schema}.entry_leftovers) as leftovers,
+        select (select count(*)::int from ${schema}.obsolete_entries) as obsolete,
           (select count(*)::int from ${schema}.entries where data::text like '%Marker-of-the-erased%') as rows`)
-      return rows[0].leftovers === 0 && rows[0].rows === 0
+      return rows[0].obsolete === 0 && rows[0].rows === 0
     }),
   )
 })

@@ -86,7 +86,7 @@ const copied = async (direction: 'to EventStoreDB' | 'to Postgres') => {
 }
 
 /** Tables that hold nothing as long as all is well. */
-const EMPTY = new Set(['leftovers', 'quarantine'])
+const EMPTY = new Set(['obsolete_rows', 'quarantine'])
 
 for (const direction of ['to EventStoreDB', 'to Postgres'] as const) {
   test(`${direction}: read models and answers are the same, and writes go on`, async () => {

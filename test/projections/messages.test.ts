@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { leftovers } from '../../projections/leftovers.ts'
+import { obsoleteRows } from '../../projections/obsolete-rows.ts'
 import { messages } from '../../projections/messages.ts'
 import { parts } from '../../projections/parts.ts'
 import { traces } from '../../projections/traces.ts'
@@ -16,7 +16,7 @@ type MessageUpdated = Extract<AnyEvent, { type: 'MessageUpdated' }>
 
 const test = suite('projections: messages and parts')
 
-const { model, close } = await openModels(traces, messages, parts, leftovers)
+const { model, close } = await openModels(traces, messages, parts, obsoleteRows)
 test.after(close)
 
 const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }
@@ -45,7 +45,7 @@ test('each life of a trace has rows of its own, however its events are cut into 
     assert.equal(await whole.rows(rows), [{ incarnation: 3n }])
     assert.equal(await single.rows(rows), [{ incarnation: 0n }, { incarnation: 3n }])
   }
-  for (const one of [whole, single]) assert.equal(await one.rows('select before from leftovers'), [{ before: 2n }])
+  for (const one of [whole, single]) assert.equal(await one.rows('select before from obsolete_rows'), [{ before: 2n }])
 })
 
 test('a message whose trace has no header is refused, not lost', async () => {

@@ -175,14 +175,14 @@ test('a deletion leaves itself, and what is to be swept', async () => {
   ])
   await model.apply(events.slice(0, 1))
   await model.apply(events.slice(1))
-  const [left] = await model.rows<{ before: bigint }>('select before from entry_leftovers')
+  const [left] = await model.rows<{ before: bigint }>('select before from obsolete_entries')
   const types = async () =>
     (await model.rows<{ type: string }>('select type from entries order by position')).map(({ type }) => type)
   assert.is(left!.before, 2n)
   assert.equal(await types(), ['TraceCreated', 'TraceDeleted', 'TraceCreated'], 'what another batch has written')
   await sweepAll(model)
   assert.equal(await types(), ['TraceDeleted', 'TraceCreated'])
-  assert.equal(await model.rows('select * from entry_leftovers'), [])
+  assert.equal(await model.rows('select * from obsolete_entries'), [])
   await model.close()
 })
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { counts } from '../../../projections/counts.ts'
-import { leftovers } from '../../../projections/leftovers.ts'
+import { obsoleteRows } from '../../../projections/obsolete-rows.ts'
 import { messages } from '../../../projections/messages.ts'
 import { parts } from '../../../projections/parts.ts'
 import { traces } from '../../../projections/traces.ts'
@@ -25,7 +25,7 @@ import { eventsOf, lives } from '../../projections/support/lives.ts'
 
 const test = suite('trace: the parts of messages in blocks and as they were changed')
 
-const { model, close } = await openModels(traces, counts, messages, parts, leftovers)
+const { model, close } = await openModels(traces, counts, messages, parts, obsoleteRows)
 test.after(close)
 
 /** Messages by ordinal, as the events of the trace's last life make them. */

@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
-import { sweepLeftovers } from '../../projections/leftovers.ts'
+import { sweepObsoleteRows } from '../../projections/obsolete-rows.ts'
 import { newClient } from '../../src/postgres/connect.ts'
 import { headOfParts } from '../../src/trace/messages/heads.ts'
 import type { MessageHead } from '../../src/trace/messages/loaded.ts'
@@ -15,7 +15,7 @@ import { take } from '../trace/steps.ts'
 
 const schema = schemaOf(mainGroup)
 
-const test = suite('projections/leftovers')
+const test = suite('projections/obsolete-rows')
 
 const MESSAGES = 1_200
 const put = { do: 'put', title: 't', visibility: undefined } as const
@@ -30,7 +30,7 @@ test.after(async () => {
   await database.drop()
 })
 
-/** Messages of two parts each, changed once, under the same names and ids in every life of a trace. */
+/** Messages of two parts each, changed once, under the same names and ids in every incarnation of a trace. */
 const write = async (id: string, namespaceId: string, count: number, text: string) => {
   for (let from = 0; from < count; from += 200) {
     const names = Array.from({ length: Math.min(200, count - from) }, (_, i) => `m${from + i}`)
@@ -45,10 +45,10 @@ const write = async (id: string, namespaceId: string, count: number, text: strin
 const count = async (id: string, table: string): Promise<number> =>
   Number((await client.query(`select count(*) as n from ${schema}.${table} where trace_id = $1`, [id])).rows[0].n)
 
-const tables = ['messages', 'message_blocks', 'message_parts', 'leftovers']
+const tables = ['messages', 'message_blocks', 'message_parts', 'obsolete_rows']
 const counts = async (id: string) => Promise.all(tables.map((table) => count(id, table)))
 
-test('what a deletion leaves behind goes in chunks, and what a later life has written stays', async () => {
+test('rows of a deleted trace are swept in chunks, those of the trace recreated under its id stay', async () => {
   const [id, namespaceId] = [randomUUID(), randomUUID()]
   await take(engine, id, namespaceId, put)
   await write(id, namespaceId, MESSAGES, 'old')
@@ -57,7 +57,7 @@ test('what a deletion leaves behind goes in chunks, and what a later life has wr
   await write(id, namespaceId, 3, 'new')
   let before = await counts(id)
   assert.equal(before, [MESSAGES + 3, MESSAGES / 100 + 1, 2 * MESSAGES + 6, 1])
-  while (await sweepLeftovers(client, schema, `trace-${id}`)) {
+  while (await sweepObsoleteRows(client, schema, `trace-${id}`)) {
     const after = await counts(id)
     const gone = before.map((n, i) => n - after[i]!)
     assert.ok(Math.max(...gone) <= 500 && gone.filter((n) => n > 0).length === 1, `${gone}`)
@@ -69,29 +69,29 @@ test('what a deletion leaves behind goes in chunks, and what a later life has wr
   assert.equal((loaded.state.messages.find('m0') as MessageHead).parts, headOfParts([part, part]))
 })
 
-test('a trace that is deleted again while it is being swept stays noted', async () => {
+test('a trace that is deleted again while its rows are being swept is swept again', async () => {
   const [id, namespaceId] = [randomUUID(), randomUUID()]
   await take(engine, id, namespaceId, put)
   await write(id, namespaceId, 2, 'old')
   await take(engine, id, namespaceId, { do: 'delete' })
-  await sweepLeftovers(client, schema)
+  await sweepObsoleteRows(client, schema)
   await take(engine, id, namespaceId, put)
   await write(id, namespaceId, 2, 'older')
   await take(engine, id, namespaceId, { do: 'delete' })
   assert.equal(await counts(id), [4, 2, 4, 1])
-  while (await sweepLeftovers(client, schema));
+  while (await sweepObsoleteRows(client, schema));
   assert.equal(await counts(id), [0, 0, 0, 0])
 })
 
-test('of long values no more goes at once than a few', async () => {
+test('a chunk has only a few rows with long values', async () => {
   const id = randomUUID()
-  await client.query(`insert into ${schema}.leftovers values ($1, 1)`, [id])
+  await client.query(`insert into ${schema}.obsolete_rows values ($1, 1)`, [id])
   const rows = 'select $1::uuid, 0, i, i'
   const from = `from generate_series(1, 5) i`
   await client.query(`insert into ${schema}.message_blocks ${rows}, decode(repeat('00', 7000000), 'hex') ${from}`, [id])
   await client.query(`insert into ${schema}.message_parts ${rows}, '', to_json(repeat('x', 7000000)) ${from}`, [id])
   const seen: number[][] = []
-  while (await sweepLeftovers(client, schema, `trace-${id}`)) seen.push(await counts(id))
+  while (await sweepObsoleteRows(client, schema, `trace-${id}`)) seen.push(await counts(id))
   assert.equal(seen, [
     [0, 5, 2, 1],
     [0, 5, 0, 1],

@@ -20,7 +20,7 @@ import { until } from '../support/until.ts'
 
 type Scene = { database: Database; app: App; token: string; sql: pg.Client }
 
-const test = suite<Scene>('engine: what a rebuild leaves behind')
+const test = suite<Scene>('engine: the schema of an unfinished rebuild')
 test.before.each(async (scene) => {
   scene.database = await freshDatabase({ readModels: false })
   scene.app = await openApp(scene.database.url)
@@ -61,8 +61,8 @@ const startRebuild = (url: string, stderr: 'ignore' | 'pipe' = 'ignore'): ChildP
   return spawn(process.execPath, [main, 'rebuild'], { env, stdio: ['ignore', 'ignore', stderr] })
 }
 
-/** Kills a rebuild when all that is missing is its last step. */
-const leaveBehind = async ({ app, database: { url }, token, sql }: Scene) => {
+/** Kills a rebuild before its last step. */
+const leaveUnfinished = async ({ app, database: { url }, token, sql }: Scene) => {
   const body = { role: 'user', textContent: MARKER }
   assert.is((await app.call('PUT', '/v1/traces/t/messages/m', { token, body })).status, 200)
   await sql.query(`begin; grant usage on schema ${schema} to public`) // keeps it from being renamed
@@ -76,32 +76,32 @@ const leaveBehind = async ({ app, database: { url }, token, sql }: Scene) => {
   assert.equal(await marked(url), [schema, `${schema}_next`])
 }
 
-test('when it is killed is dropped by the next rebuild first', async (scene) => {
+test('it is dropped by the next rebuild', async (scene) => {
   const { database, app } = scene
   const { url } = database
-  await leaveBehind(scene)
+  await leaveUnfinished(scene)
   const { log, codec } = app.service
   await rebuild({ url, group: mainGroup, log, codec })
   assert.equal(await schemas(url), [schema])
   assert.equal(await marked(url), [schema])
 })
 
-test('when it is killed is dropped by the tidying, too', async (scene) => {
-  await leaveBehind(scene)
+test('it is dropped with the unused schemas', async (scene) => {
+  await leaveUnfinished(scene)
   assert.equal(await dropUnused(scene.sql, mainGroup), [`${schema}_next`])
   assert.equal(await marked(scene.database.url), [schema])
 })
 
-test('when it is killed is dropped before the erasure of what it holds is done', async (scene) => {
+test('an erasure ends only after it is dropped', async (scene) => {
   const { app, token, database } = scene
-  await leaveBehind(scene)
+  await leaveUnfinished(scene)
   assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
   await until(async () => !(await schemas(database.url)).includes(`${schema}_next`))
   await until(async () => (await onServer(database.url, 'select from tracebook.erasures')).rows.length === 0)
   assert.equal(await marked(database.url), [])
 })
 
-test('when its database session ends says that it can be run again', async ({ database: { url }, sql }) => {
+test('a rebuild that loses its database session says that it can be run again', async ({ database: { url }, sql }) => {
   await sql.query(`begin; grant usage on schema ${schema} to public`) // keeps it from being renamed
   const child = startRebuild(url, 'pipe')
   const [ended, told] = [howItEnded(child), text(child.stderr!)]
@@ -115,7 +115,7 @@ test('when its database session ends says that it can be run again', async ({ da
   assert.equal(await schemas(url), [schema])
 })
 
-test('while somebody reads it, holds up nobody', async (scene) => {
+test('the previous schema stays while it is read, and delays no request', async (scene) => {
   const { database, app, token, sql } = scene
   const { url } = database
   const wrong: unknown[] = []

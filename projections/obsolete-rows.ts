@@ -2,12 +2,12 @@ import type { Client } from '../src/engine/checkpoint.ts'
 import { projectionOf } from '../src/engine/projection.ts'
 import { streamIdOf } from '../src/engine/stream.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
-import { leftoversTable } from './tables.ts'
+import { obsoleteRowsTable } from './tables.ts'
 
 /** The revision of the newest deletion, by trace id. */
 type Changes = Map<string, bigint>
 
-const noted = leftoversTable.unnest<readonly [traceId: string, before: bigint]>({
+const noted = obsoleteRowsTable.unnest<readonly [traceId: string, before: bigint]>({
   trace_id: ([traceId]) => traceId,
   before: ([, before]) => before,
 })
@@ -16,10 +16,10 @@ const noted = leftoversTable.unnest<readonly [traceId: string, before: bigint]>(
  * The deleted traces whose messages and parts are still to be swept. A deletion may concern thousands of rows: to delete
  * them in its own batch would hold up all other writes. Empty when everything has been swept.
  */
-export const leftovers = projectionOf<TraceEvent>()<Changes>({
-  name: 'leftovers',
-  tables: leftoversTable.create,
-  rows: { leftovers: { trace: 'trace_id' } },
+export const obsoleteRows = projectionOf<TraceEvent>()<Changes>({
+  name: 'obsolete-rows',
+  tables: obsoleteRowsTable.create,
+  rows: { obsolete_rows: { trace: 'trace_id' } },
   indexes: '',
   start: () => new Map(),
   on: {
@@ -34,7 +34,7 @@ export const leftovers = projectionOf<TraceEvent>()<Changes>({
   write: (deleted, write) => {
     if (deleted.size === 0) return
     write(
-      'leftovers-upsert',
+      'obsolete-rows-upsert',
       `${noted.insert} order by 1 on conflict (trace_id) do update set before = excluded.before`,
       noted.values([...deleted]),
     )
@@ -47,7 +47,7 @@ const CHUNK_TRACES = 500
 
 const dueOf = (schema: string) => `
   due as materialized (
-    select trace_id, before from ${schema}.leftovers where $1::uuid is null or trace_id = $1
+    select trace_id, before from ${schema}.obsolete_rows where $1::uuid is null or trace_id = $1
     order by trace_id limit ${CHUNK_TRACES}
   )`
 
@@ -74,7 +74,7 @@ const removeRows = (schema: string, table: keyof typeof swept) => `
 // A trace that was deleted again meanwhile has another `before`, so its row stays.
 const removeDone = (schema: string) => `
   with ${dueOf(schema)}
-  delete from ${schema}.leftovers l using due where l.trace_id = due.trace_id and l.before = due.before
+  delete from ${schema}.obsolete_rows o using due where o.trace_id = due.trace_id and o.before = due.before
     ${Object.keys(swept)
       .map(
         (table) =>
@@ -83,7 +83,7 @@ const removeDone = (schema: string) => `
       .join(' ')}`
 
 /** Deletes parts first, then messages, then the row that asks for it. Each chunk may be repeated, also by several processes. */
-export const sweepLeftovers = async (client: Client, schema: string, stream?: string): Promise<boolean> => {
+export const sweepObsoleteRows = async (client: Client, schema: string, stream?: string): Promise<boolean> => {
   const values = [stream === undefined ? null : streamIdOf({ stream })]
   const tables = Object.keys(swept) as (keyof typeof swept)[]
   for (const text of [...tables.map((table) => removeRows(schema, table)), removeDone(schema)]) {

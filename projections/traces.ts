@@ -128,7 +128,7 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
     comment on column traces.updated_slot is 'the same in ten minutes, for lists by the last update';
     comment on column traces.parent_key is 'hash of parent_external_id: children are looked up by it';
     comment on column traces.started_at is 'the smallest timestamp of its messages, ended_at the largest';
-    comment on column traces.bytes is 'length of its message events so far: an upper bound of what its messages weigh';
+    comment on column traces.bytes is 'length of its message events so far: an upper bound of the size of its messages';
     comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
     ${tombstonesTable.create}`,
   rows: { traces: { trace: 'id' }, trace_tombstones: { trace: 'id' } },

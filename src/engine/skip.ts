@@ -11,7 +11,7 @@ const skipDecisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
   events: QuarantineEvent,
   initial: () => new Set(),
   evolve: (skipped, { data }) => new Set([...skipped, data.eventId]),
-  weigh: (skipped) => 100 * (1 + skipped.size),
+  sizeOf: (skipped) => 100 * (1 + skipped.size),
 }
 
 type SkipReason = { readonly stream: string; readonly eventId: string; readonly by: string; readonly why: string }

@@ -1,5 +1,5 @@
 import { revisionNumber } from '../log/log.ts'
-import { newWeightedCache } from './weighted-cache.ts'
+import { newSizedCache } from './sized-cache.ts'
 import type { Loaded } from './stream.ts'
 
 /** States of one kind of stream in memory. Each may be outdated: its stream may have moved on. */
@@ -21,7 +21,7 @@ export type StateCache<State> = {
 
 export type StateCacheOptions<State> = {
   /** About how many bytes a state takes in memory. */
-  readonly weigh: (state: State) => number
+  readonly sizeOf: (state: State) => number
   /** How many bytes all states together may take. */
   readonly budget: number
   /** Makes a state small enough to be cached. */
@@ -33,8 +33,8 @@ export type StateCacheOptions<State> = {
 const BEYOND_ALL_REVISIONS = 2n ** 63n
 
 export const newStateCache = <State>(options: StateCacheOptions<State>): StateCache<State> => {
-  const { weigh, budget, trim, isCurrent } = options
-  const cache = newWeightedCache<Loaded<State>>(budget, ({ state }) => weigh(state))
+  const { sizeOf, budget, trim, isCurrent } = options
+  const cache = newSizedCache<Loaded<State>>(budget, ({ state }) => sizeOf(state))
   const observed = new Map<string, bigint>() // the newest revisions of tracked streams
   let generation = 0
 

@@ -31,7 +31,7 @@ export type StreamKind<State, Event extends DomainEvent> = {
   readonly initial: () => State
   readonly evolve: (state: State, event: Event, context: EventContext) => State
   /** About how many bytes a state takes in memory. Rather too many than too few. */
-  readonly weigh: (state: State) => number
+  readonly sizeOf: (state: State) => number
   /** Leaves out events that a later event of the same append makes superfluous. */
   readonly condense?: (events: readonly Event[]) => readonly Event[]
 }

@@ -81,7 +81,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const { budget = 2 * 1024 * 1024, trim, assertNotQuarantined = () => {} } = options
   type Queued = QueuedCommand<State, Event, Need>
   const queues = new Map<string, Queued[]>()
-  const cache = newStateCache<State>({ weigh: kind.weigh, budget, trim, isCurrent })
+  const cache = newStateCache<State>({ sizeOf: kind.sizeOf, budget, trim, isCurrent })
   const { loadAt, assertNewest } = newStateLoader({ kind, source, log, cache })
   const appending = new Map<string, State>() // states after an append that is under way
 

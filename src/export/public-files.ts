@@ -1,5 +1,5 @@
 import { newRecentChanges } from '../engine/recent-changes.ts'
-import { newWeightedCache, textBytes } from '../engine/weighted-cache.ts'
+import { newSizedCache, textBytes } from '../engine/sized-cache.ts'
 import type { ExportFormat } from '../contract/export.ts'
 
 /** Of the other one nothing is made: it is what is stored. */
@@ -58,8 +58,8 @@ const isEqual = (one: Shown, other: Shown) =>
 
 /** `isCurrent` is false while this node does not follow the log: then nothing is kept, and nothing that was kept is shown. */
 export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
-  const files = newWeightedCache<Kept>(MOST_KEPT_BYTES, ({ shown, pieces }) => textBytes([shown.trace, ...pieces]))
-  const drafts = newWeightedCache<Growing>(MOST_DRAFT_BYTES, ({ bytes }) => bytes)
+  const files = newSizedCache<Kept>(MOST_KEPT_BYTES, ({ shown, pieces }) => textBytes([shown.trace, ...pieces]))
+  const drafts = newSizedCache<Growing>(MOST_DRAFT_BYTES, ({ bytes }) => bytes)
   const changes = newRecentChanges<readonly string[]>(REMEMBERED_CHANGES)
   let count = 0
 

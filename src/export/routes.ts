@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { textBytes } from '../engine/weighted-cache.ts'
+import { textBytes } from '../engine/sized-cache.ts'
 import { traceWithTimeline } from '../history/locate.ts'
 import { listOfHistory, openPast } from '../history/open-past.ts'
 import type { HistoryServices } from '../history/services.ts'

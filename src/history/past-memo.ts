@@ -1,6 +1,6 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
-import { type WeightedCache, newWeightedCache } from '../engine/weighted-cache.ts'
+import { type SizedCache, newSizedCache } from '../engine/sized-cache.ts'
 import type { PresentTrace } from '../trace/decide.ts'
 import { type TraceTimes, stateText } from '../trace/views.ts'
 import type { Updates } from './updates.ts'
@@ -39,8 +39,8 @@ const ENTRY_BYTES = 500
 /** More deletions than there are while one answer is made. */
 const REMEMBERED_DELETIONS = 1_000
 
-const newMomentCache = <Value>(weigh: (value: Value) => number) =>
-  newWeightedCache<Value>(MOST_BYTES, (value) => ENTRY_BYTES + weigh(value))
+const newMomentCache = <Value>(sizeOf: (value: Value) => number) =>
+  newSizedCache<Value>(MOST_BYTES, (value) => ENTRY_BYTES + sizeOf(value))
 
 export const newPastMemo = (): PastMemo => {
   const sortedOrdinals = newMomentCache<Int32Array>(({ byteLength }) => byteLength)
@@ -54,7 +54,7 @@ export const newPastMemo = (): PastMemo => {
   const of = ({ id, incarnation, revision }: Moment): MomentMemo => {
     const begun = generation
     const mayKeep = () => begun === generation && (deletions.get(id) ?? -1n) < incarnation
-    const remembered = <Value>(cache: WeightedCache<Value>): Remembered<Value> => {
+    const remembered = <Value>(cache: SizedCache<Value>): Remembered<Value> => {
       const key = `${id}/${incarnation}/${revision}`
       return { get: () => cache.get(key), set: (value) => void (mayKeep() && cache.set(key, value)) }
     }

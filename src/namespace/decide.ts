@@ -1,5 +1,5 @@
 import type { NamespaceType, Role } from '../contract/namespaces.ts'
-import { textBytes } from '../engine/weighted-cache.ts'
+import { textBytes } from '../engine/sized-cache.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
 import { type ClaimedBy, NamespaceEvent } from './events.ts'
@@ -118,7 +118,7 @@ const MEMBER_BYTES = 300
 const INVITE_BYTES = 400
 const FALL_BYTES = 200
 
-const weigh = (state: Namespace): number => {
+const sizeOf = (state: Namespace): number => {
   if (state.is === 'absent') return STATE_BYTES
   const { slug, displayName, description, members, invites, falls } = state
   let bytes =
@@ -136,7 +136,7 @@ export const namespaces: StreamKind<Namespace, NamespaceEvent> = {
   events: NamespaceEvent,
   initial: () => ({ is: 'absent' }),
   evolve,
-  weigh,
+  sizeOf,
 }
 
 export type DecideNamespace = Decision<Namespace, NamespaceEvent>

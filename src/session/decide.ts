@@ -38,7 +38,7 @@ export const sessions: StreamKind<Session, SessionEvent> = {
   events: SessionEvent,
   initial: () => ({ is: 'absent' }),
   evolve,
-  weigh: () => SESSION_BYTES,
+  sizeOf: () => SESSION_BYTES,
 }
 
 type Decide = Decision<Session, SessionEvent>

@@ -6,7 +6,7 @@ import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
 import { type Earlier, NO_EARLIER, endedBy, toldOf } from './earlier-deletions.ts'
 import type { PatchOperation } from '../base/json/patch-operation.ts'
 import { TraceEvent } from './events.ts'
-import { weighTrace } from './state-size.ts'
+import { sizeOfTrace } from './state-size.ts'
 import { NO_PARTS, headOfText } from './messages/heads.ts'
 import { type GivenParts, LoadedMessages, type MessageHead } from './messages/loaded.ts'
 import { headsOf, partIndex } from './messages/message.ts'
@@ -143,7 +143,7 @@ export const traces: StreamKind<TraceState, TraceEvent> = {
   events: TraceEvent,
   initial: () => ({ trace: { is: 'absent', earlier: NO_EARLIER }, messages: new LoadedMessages() }),
   evolve,
-  weigh: weighTrace,
+  sizeOf: sizeOfTrace,
   condense,
 }
 

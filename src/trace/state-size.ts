@@ -1,11 +1,11 @@
-import { textBytes } from '../engine/weighted-cache.ts'
+import { textBytes } from '../engine/sized-cache.ts'
 import type { Trace, TraceState } from './decide.ts'
 
 const TRACE_BYTES = 1_500
 const DELETION_BYTES = 200
 const COUNT_BYTES = 150
 
-const weighHeader = (trace: Trace): number => {
+const headerSize = (trace: Trace): number => {
   if (trace.is === 'absent') return 0
   const { externalId, fields, summary, counts } = trace
   const tools = Object.keys(counts.toolTypeCounts)
@@ -14,8 +14,8 @@ const weighHeader = (trace: Trace): number => {
 }
 
 /** About how many bytes a trace takes in memory. */
-export const weighTrace = ({ trace, messages }: TraceState): number =>
-  TRACE_BYTES + trace.earlier.newest.length * DELETION_BYTES + weighHeader(trace) + messages.bytes
+export const sizeOfTrace = ({ trace, messages }: TraceState): number =>
+  TRACE_BYTES + trace.earlier.newest.length * DELETION_BYTES + headerSize(trace) + messages.bytes
 
 /** Keeps of its messages what the next command is likely to need. */
 export const trimTrace = (state: TraceState): TraceState => {

@@ -1,5 +1,5 @@
 import type { IdentityType } from '../contract/user.ts'
-import { textBytes } from '../engine/weighted-cache.ts'
+import { textBytes } from '../engine/sized-cache.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, StreamKind } from '../engine/stream.ts'
 import { IdentityEvent, type ProviderData, UserEvent } from './events.ts'
@@ -35,7 +35,7 @@ export const users: StreamKind<User, UserEvent> = {
   events: UserEvent,
   initial: () => ({ is: 'absent' }),
   evolve: evolveUser,
-  weigh: (user) =>
+  sizeOf: (user) =>
     STATE_BYTES + (user.is === 'present' ? textBytes([user.displayName, ...user.removed]) + 40 * user.removed.size : 0),
 }
 
@@ -150,7 +150,7 @@ export const identities: StreamKind<Identity, IdentityEvent> = {
   events: IdentityEvent,
   initial: () => ({ is: 'absent' }),
   evolve: evolveIdentity,
-  weigh: (identity) => {
+  sizeOf: (identity) => {
     if (identity.is === 'absent') return STATE_BYTES
     const { email, providerData } = identity.profile
     return (

@@ -51,7 +51,7 @@ const SLOW = [
   'engine/rebuild.',
   'engine/runner',
   'engine/same-log',
-  'engine/weights',
+  'engine/state-sizes',
   'erasure/',
   'export/routes',
   'fault/',

@@ -1,4 +1,4 @@
-import { textBytes } from '../../engine/weighted-cache.ts'
+import { textBytes } from '../../engine/sized-cache.ts'
 import type { MessageClass } from '../events.ts'
 import type { PartsHead, TextHead } from './heads.ts'
 import type { MessageRole } from '../../contract/message.ts'
@@ -31,7 +31,7 @@ const MESSAGE_BYTES = 640
 const TOOL_BYTES = 32
 const DIGEST_BYTES = 64
 
-const weigh = (externalId: string, { tools, model }: MessageHead) =>
+const sizeOf = (externalId: string, { tools, model }: MessageHead) =>
   MESSAGE_BYTES + textBytes([externalId, model]) + tools.length * TOOL_BYTES + textBytes(tools)
 
 /**
@@ -83,7 +83,7 @@ export class LoadedMessages {
     }
     this.forget(externalId)
     this.#missing.delete(externalId)
-    this.#bytes += weigh(externalId, found)
+    this.#bytes += sizeOf(externalId, found)
     this.#heads.set(externalId, found)
   }
 
@@ -120,7 +120,7 @@ export class LoadedMessages {
   forget(externalId: string): void {
     const head = this.#heads.get(externalId)
     if (!head) return
-    this.#bytes -= weigh(externalId, head)
+    this.#bytes -= sizeOf(externalId, head)
     this.#heads.delete(externalId)
   }
 

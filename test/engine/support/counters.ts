@@ -19,7 +19,7 @@ export const counters: StreamKind<Counter, CounterEvent> = {
   events: CounterEvent,
   initial: () => ({ total: 0, at: 0 }),
   evolve: ({ total }, { data }, { at }) => ({ total: total + data.by, at }),
-  weigh: () => 100,
+  sizeOf: () => 100,
 }
 
 export const codec = newCodec(formatsOf(CounterEvent))

@@ -108,7 +108,7 @@ test('of many messages the newest stay known, and a change makes one the newest'
   assert.equal(messages.find('m2002'), known(2_002))
 })
 
-test('the weight follows what comes and goes', () => {
+test('the estimated size follows what is added and removed', () => {
   const messages = written(4_001)
   const before = messages.bytes
   messages.write('m7', known(7), digests())

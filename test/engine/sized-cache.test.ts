@@ -1,12 +1,12 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newWeightedCache } from '../../src/engine/weighted-cache.ts'
+import { newSizedCache } from '../../src/engine/sized-cache.ts'
 
 const held = (memory: { get(key: string): number | undefined }) =>
   ['a', 'b', 'c'].filter((key) => memory.get(key) !== undefined)
 
 test('when the total size is exceeded, the values set longest ago are evicted', () => {
-  const memory = newWeightedCache<number>(10, (weight) => weight)
+  const memory = newSizedCache<number>(10, (size) => size)
   memory.set('a', 4)
   memory.set('b', 4)
   memory.set('a', 5)
@@ -16,7 +16,7 @@ test('when the total size is exceeded, the values set longest ago are evicted', 
 })
 
 test('a value larger than the maximum is not cached, and evicts no other', () => {
-  const memory = newWeightedCache<number>(10, (weight) => weight)
+  const memory = newSizedCache<number>(10, (size) => size)
   memory.set('a', 4)
   memory.set('b', 5)
   memory.set('b', 11)
@@ -26,7 +26,7 @@ test('a value larger than the maximum is not cached, and evicts no other', () =>
 })
 
 test('deleted values no longer count', () => {
-  const memory = newWeightedCache<number>(10, (weight) => weight)
+  const memory = newSizedCache<number>(10, (size) => size)
   memory.set('a', 8)
   memory.delete('a')
   memory.delete('a')

@@ -1,5 +1,5 @@
 /** Values by key up to a total size, such as their bytes in memory. (`../base/bounded-map.ts` bounds the number of entries.) */
-export type WeightedCache<Value> = {
+export type SizedCache<Value> = {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
   delete(key: string): void
@@ -13,7 +13,7 @@ export const textBytes = (texts: readonly (string | undefined)[]): number =>
   texts.reduce((sum, text) => sum + 2 * (text?.length ?? 0), 0)
 
 /** Evicts the values that were set longest ago; setting a key again makes it the newest. Does not cache values over `maxSize`. */
-export const newWeightedCache = <Value>(maxSize: number, sizeOf: (value: Value) => number): WeightedCache<Value> => {
+export const newSizedCache = <Value>(maxSize: number, sizeOf: (value: Value) => number): SizedCache<Value> => {
   const entries = new Map<string, { readonly value: Value; readonly size: number }>()
   let total = 0
 

@@ -78,7 +78,7 @@ const identity = () => ({
   providerData: { login: randomUUID(), avatarUrl: `https://example.org/${randomUUID()}` },
 })
 
-type Kind = { readonly weigh: (state: never) => number }
+type Kind = { readonly sizeOf: (state: never) => number }
 
 const states: Readonly<Record<string, readonly [Kind, number, () => unknown]>> = {
   'a user': [users, 5_000, () => fold(users, [{ type: 'UserCreated', data: { displayName: randomUUID() } }])],
@@ -142,8 +142,8 @@ for (const [what, [kind, count, make]] of Object.entries(states)) {
     const before = used()
     const held = new Map(times(count, () => [randomUUID(), { state: make() }]))
     const taken = (used() - before) / count
-    const weight = [...held.values()].reduce((sum, { state }) => sum + kind.weigh(state as never), 0) / count
-    assert.ok(weight > taken * 0.8 && weight < taken * 3, `takes ${Math.round(taken)}, weighs ${Math.round(weight)}`)
+    const size = [...held.values()].reduce((sum, { state }) => sum + kind.sizeOf(state as never), 0) / count
+    assert.ok(size > taken * 0.8 && size < taken * 3, `takes ${Math.round(taken)}, estimated as ${Math.round(size)}`)
   })
 }
 
@@ -169,7 +169,7 @@ test('the cache holds no more large states than its budget allows', async () => 
   for (const id of ids) await transactor.transact(id, { decide: () => [], answer: () => {} }, {})
   const held = ids.flatMap((id) => transactor.peek(id) ?? [])
   assert.ok(held.length > 0)
-  assert.ok(held.reduce((sum, state) => sum + namespaces.weigh(state), 0) <= budget, `${held.length} are held`)
+  assert.ok(held.reduce((sum, state) => sum + namespaces.sizeOf(state), 0) <= budget, `${held.length} are held`)
 })
 
 test.run()

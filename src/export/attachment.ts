@@ -4,12 +4,12 @@ import { visible } from '../transcript/visible.ts'
 const MOST_BYTES = 120
 const FALLBACK = 'session'
 
-/** What separates paths, or means something to a shell, a browser or a file system. */
+/** Characters that separate paths, or have a meaning for a shell, a browser or a file system. */
 const UNSAFE = /[\\/:*?"<>|%;$`'~\p{C}\p{Zl}\p{Zp}]/gu
-/** Names that Windows keeps for devices, with any ending. */
+/** Names that Windows reserves for devices, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
-/** Whole characters of at most so many bytes. */
+/** The longest beginning of a text in at most `MOST_BYTES` bytes, without half characters. */
 const cut = (text: string): string => {
   let bytes = 0
   let end = 0
@@ -21,7 +21,7 @@ const cut = (text: string): string => {
   return text.slice(0, end)
 }
 
-/** A name for a file, made of a title: no path, no control or invisible characters, no dot at its start. */
+/** A file name made from a title: without path separators, control and invisible characters, or a dot at its start. */
 export const fileNameOf = (title: string): string => {
   const plain = visible(title.normalize('NFC')).replace(UNSAFE, ' ').replace(/\s+/g, ' ').trim()
   const name = trimEndMatching(cut(plain.replace(/^[.\s-]+/, '')), /[.\s]/)
@@ -29,7 +29,7 @@ export const fileNameOf = (title: string): string => {
   return DEVICE.test(name) ? `_${name}` : name
 }
 
-/** The same in ASCII, for clients that know no other. */
+/** The name in ASCII, for clients that do not read `filename*`. */
 const asciiOf = (name: string): string => {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '')
   const ascii = plain.replace(/[^\w .,()[\]{}@#&+=!^-]/g, '_')
@@ -39,7 +39,7 @@ const asciiOf = (name: string): string => {
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The header `Content-Disposition` of a file that is named after a title (RFC 6266, RFC 8187). */
+/** The value of the header `Content-Disposition` for a file that is named after a title (RFC 6266, RFC 8187). */
 export const attachment = (title: string, extension: string): string => {
   const name = fileNameOf(title)
   return `attachment; filename="${asciiOf(name)}.${extension}"; filename*=UTF-8''${encode(`${name}.${extension}`)}`

@@ -2,11 +2,11 @@ import { newRecentChanges } from '../engine/recent-changes.ts'
 import { newSizedCache, textBytes } from '../engine/sized-cache.ts'
 import type { ExportFormat } from '../contract/export.ts'
 
-/** Of the other one nothing is made: it is what is stored. */
+/** JSON files are not cached: they are made of stored JSON text at almost no cost. */
 type Format = Exclude<ExportFormat, 'json'>
 const FORMATS: readonly Format[] = ['md', 'html']
 
-/** What a file shows: a trace at a revision, as the API shows it with its names in JSON text, in a format. */
+/** Everything that the content of a file depends on. `trace` is the JSON text of the trace as the API shows it, with its names. */
 export type Shown = {
   readonly traceId: string
   readonly incarnation: bigint
@@ -15,34 +15,36 @@ export type Shown = {
   readonly format: Format
 }
 
-/** A file that is kept once it has been made to its end. */
+/** A file that is being made, to be cached when it is complete. */
 export type Draft = {
   add(text: string): void
-  /** It is whole. */
+  /** Caches the file, which is complete. */
   keep(): void
-  /** Called when it is not needed any more, whole or not. */
+  /** Frees its memory. To be called in any case, complete or not. */
   drop(): void
 }
 
 /**
- * Files that were made of public traces, in bounded memory: of a trace the newest in each format. Who asks for one has checked that
- * its reader may read the trace, and that it is public. What an event has changed, unpublished or deleted is dropped before that
- * write is answered.
+ * A cache of files of public traces in bounded memory: for each trace the newest file in each format. The caller has to check that
+ * the trace is public, and that its reader may read it. An event of a trace removes its files before the write is answered.
  */
 export type PublicFiles = {
-  /** The pieces of a file. */
+  /** The pieces of the cached file; undefined if there is none. */
   get(shown: Shown): readonly string[] | undefined
-  /** `position`: the checkpoint of a snapshot before or of what is shown; what has changed since is not kept. */
+  /**
+   * `position` is the checkpoint of a snapshot that is not newer than the content. If the trace has changed after it, the file is not
+   * cached.
+   */
   begin(shown: Shown, position: bigint): Draft
   observe(event: { readonly position: bigint; readonly topics: readonly string[] }): void
   clear(): void
-  /** The same for a log in another epoch: positions begin anew. */
+  /** Like `clear`, for a log in another epoch, where positions begin again. */
   restart(): void
 }
 
 const MiB = 1024 * 1024
 const MOST_KEPT_BYTES = 32 * MiB
-/** Of all files that are being made; so a slow reader, who is made one for, does not hold much. */
+/** For all files that are being made together, because a file is made only as fast as its reader reads it. */
 const MOST_DRAFT_BYTES = 16 * MiB
 const MOST_FILE_BYTES = 8 * MiB
 const PIECE_LENGTH = 64 * 1024
@@ -56,7 +58,7 @@ const keyOf = (traceId: string, format: Format) => `${format} ${traceId}`
 const isEqual = (one: Shown, other: Shown) =>
   one.incarnation === other.incarnation && one.revision === other.revision && one.trace === other.trace
 
-/** `isCurrent` is false while this node does not follow the log: then nothing is kept, and nothing that was kept is shown. */
+/** `isCurrent` returns false while this node does not follow the log: then the cache is not used. */
 export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
   const files = newSizedCache<Kept>(MOST_KEPT_BYTES, ({ shown, pieces }) => textBytes([shown.trace, ...pieces]))
   const drafts = newSizedCache<Growing>(MOST_DRAFT_BYTES, ({ bytes }) => bytes)
@@ -86,7 +88,7 @@ export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
       draft.pieces.push(piece)
       draft.bytes += textBytes([piece])
       if (draft.bytes > MOST_FILE_BYTES || isChanged() || !isCurrent()) drop()
-      else drafts.set(name, draft) // the newest now, and heavier
+      else drafts.set(name, draft) // which makes it the newest, with its new size
     }
 
     const add = (text: string) => {

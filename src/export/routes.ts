@@ -28,7 +28,7 @@ const types: Readonly<Record<Format, string>> = {
 
 export type ExportServices = HistoryServices & { readonly publicFiles: PublicFiles }
 
-/** `GET /v1/traces/{externalId}/export`: a session as a file; `GET /@{slug}/{externalId}`, which links lead to: as a page. */
+/** `GET /v1/traces/{externalId}/export`, a session as a file, and `GET /@{slug}/{externalId}`, the page that links lead to. */
 export const exportRoute = (app: FastifyInstance, services: ExportServices): void => {
   const { reads, models, longLists, publicFiles } = services
 
@@ -41,7 +41,7 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
     'content-disposition': isPage ? 'inline' : attachment(titleOf(readTrace(trace)), format),
   })
 
-  /** Makes a file, and sends it while it is made. `draftOf` gives where to keep what everybody may read. */
+  /** Makes a file, and sends it at the same time. `draftOf` begins the file in the cache if the trace is public. */
   const send = <Row>(
     reply: FastifyReply,
     file: File,
@@ -76,7 +76,7 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
     })
   }
 
-  /** Sends a file that was made before. */
+  /** Sends a cached file. */
   const sendKept = (reply: FastifyReply, file: File, trace: string, pieces: readonly string[], readers: Readers) => {
     const weight = textBytes(pieces)
     return longLists.send(reply, {
@@ -104,11 +104,11 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
     readonly format: Format
   }
 
-  /** Sends a trace as it is now; as a page of its own instead of a file to keep with `isPage`. */
+  /** Sends a trace as it is now, as a file; with `isPage` as a page to be shown by the browser. */
   const sendPresent = async (reply: FastifyReply, wanted: Wanted, isPage = false) => {
     const { caller, format } = wanted
     const { trace, reader } = await locateToRead(reads, wanted, caller)
-    let position: bigint | undefined // of the first check, which is before anything that is shown
+    let position: bigint | undefined // of the first check, which comes before the content is read
     const check = async () => {
       const checked = await checkRight(reads, reader, trace.incarnation)
       position ??= checked

@@ -9,20 +9,20 @@ import { messageText } from '../trace/messages/views.ts'
 import { detailText } from '../trace/views.ts'
 import type { Past } from '../history/open-past.ts'
 
-/** What is exported: a trace, and its messages in order. Everything behind it is the same for the present and the past. */
+/** A trace to export, and its messages in order, of the present or of a past moment. */
 export type Source<Row> = {
-  /** About how many characters a chunk holds. */
+  /** The approximate number of characters of a chunk. */
   readonly chunkWeight: number
-  /** @throws BrokenOff when what is still to come is not what it was */
+  /** @throws BrokenOff if the remaining messages have changed meanwhile */
   chunks(): Chunks<Row>
-  /** The trace as the API shows it by itself, in JSON text. It is known when the first chunk is there. */
+  /** The JSON text of the trace, as `GET /v1/traces/{externalId}` shows it. To be called after the first chunk was read. */
   trace(): string
-  /** A message as the API shows it, with its parts, in JSON text. */
+  /** The JSON text of a message with its parts, as the API shows it. */
   messageText(row: Row): string
 }
 
 export type PresentSource = Source<MessageListRow> & {
-  /** Which trace `trace` gives, at which revision. */
+  /** The trace, incarnation and revision that `trace` shows. */
   present(): Pick<StoredDetail, 'id' | 'incarnation' | 'revision' | 'visibility'>
 }
 
@@ -38,7 +38,7 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
   const listing = () =>
     messageChunks(reads, { incarnation, weight: Number(trace.bytes), includeParts: true, chosen: 'all', values })
 
-  /** The first chunk of a list that shows the same revision as `trace`. */
+  /** Reads the trace and the first chunk until both are of the same revision. */
   const agree = async () => {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const chunks = listing()
@@ -47,7 +47,7 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
       trace = (await traceDetail(reads, id)) ?? trace
       if (chunk.revision === trace.revision) return { chunk, chunks }
     }
-    throw new Unavailable('the trace is changing all the time')
+    throw new Unavailable('the trace was changed during each of several attempts to read it')
   }
 
   async function* chunks(): AsyncGenerator<Chunk<MessageListRow>, void> {
@@ -65,7 +65,7 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
   }
 }
 
-/** The trace as it was, and the messages that it had then. */
+/** The trace at a past moment, with the messages that it had then. */
 export const pastSource = async (past: Past): Promise<Source<MessageListRow>> => {
   const detail = await past.detail()
   return {

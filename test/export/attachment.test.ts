@@ -4,7 +4,7 @@ import { attachment, fileNameOf } from '../../src/export/attachment.ts'
 
 const test = suite('export: names of files')
 
-test('a file is named after the title, and never leaves its folder', () => {
+test('a file is named after the title, without parts of a path', () => {
   assert.is(fileNameOf('Mend the login page'), 'Mend the login page')
   for (const title of [
     '',

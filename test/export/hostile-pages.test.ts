@@ -77,7 +77,7 @@ for (const [name, messages] of [
   ['tables whose rows are short', Array.from({ length: 180 }, (_, i) => message(`m${i}`, text(shortRows)))],
   ['an open fence with a million lines', [message('m', text(`\`\`\`\n${'x\n'.repeat(1_000_000)}`))]],
 ] as const)
-  test(`${name}: others are served while the page is made`, async () => {
+  test(`${name}: other requests are answered while the page is made`, async () => {
     const small = await newTrace([message('m', text('hello'))])
     const { page } = await newTrace(messages)
     await get(small.url) // what is done once is done
@@ -104,7 +104,7 @@ const prose = Array.from({ length: 40 }, (_, i) =>
   message(`m${i}`, text(`${'*a* **b** [c](d) '.repeat(500)}\n\n`.repeat(2))),
 )
 
-test('asked for again, a page of a public trace is not made again', async () => {
+test('a second request for the page of a public trace gets it from the cache', async () => {
   const { url, page } = await newTrace(prose)
   for (const path of [page, `${url}/export?format=md`]) {
     const first = await measured(() => get(path))
@@ -114,7 +114,7 @@ test('asked for again, a page of a public trace is not made again', async () => 
   }
 })
 
-test('what is kept is shown to nobody who may not read it, and to nobody once it has changed', async () => {
+test('a cached page is not sent to callers who may not read its trace, or after a change of the trace', async () => {
   const { url, page } = await newTrace([message('m', text('first words'))])
   const kept = async () => {
     const { text: shown } = await get(page)

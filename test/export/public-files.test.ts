@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Shown, newPublicFiles } from '../../src/export/public-files.ts'
 
-const test = suite('export: files of public traces that are kept')
+const test = suite('export: the cache of files of public traces')
 
 const shown = (more: Partial<Shown> = {}): Shown => ({
   traceId: 'a',
@@ -15,14 +15,14 @@ const shown = (more: Partial<Shown> = {}): Shown => ({
 
 const MiB = 1024 * 1024
 
-/** Makes a file of so many characters to its end. */
+/** Makes and completes a file of `length` characters. */
 const make = (files: ReturnType<typeof newPublicFiles>, what: Shown, length = 10, position = 10n) => {
   const draft = files.begin(what, position)
   for (let made = 0; made < length; made += 1_000) draft.add('x'.repeat(Math.min(1_000, length - made)))
   draft.keep()
 }
 
-test('a file is found by all that it shows', () => {
+test('a cached file is used only if everything that it depends on is equal', () => {
   const files = newPublicFiles(() => true)
   make(files, shown(), 200_000)
   assert.is(files.get(shown())?.join('').length, 200_000)
@@ -36,7 +36,7 @@ test('a file is found by all that it shows', () => {
     assert.is(files.get(shown(other)), undefined)
 })
 
-test('a file is dropped by an event of its trace, and by no other', () => {
+test('an event of a trace removes its files, and no others', () => {
   const files = newPublicFiles(() => true)
   make(files, shown())
   make(files, shown({ traceId: 'b' }))
@@ -47,7 +47,7 @@ test('a file is dropped by an event of its trace, and by no other', () => {
   assert.is(files.get(shown({ traceId: 'b' })), undefined)
 })
 
-test('what has changed while it was made, or is not known to be the same, is not kept', () => {
+test('a file is not cached if its trace changed while it was made, or if that is not known', () => {
   let isCurrent = true
   const files = newPublicFiles(() => isCurrent)
   const draft = files.begin(shown(), 10n)
@@ -66,7 +66,7 @@ test('what has changed while it was made, or is not known to be the same, is not
   assert.is(files.get(shown({ traceId: 'b' })), undefined)
 })
 
-test('a file that was not made to its end, or during which all was dropped, is not kept', () => {
+test('a file is not cached if it was not completed, or if the cache was cleared while it was made', () => {
   const files = newPublicFiles(() => true)
   for (const end of [() => files.clear(), (draft: { drop(): void }) => draft.drop()]) {
     const draft = files.begin(shown(), 10n)
@@ -78,7 +78,7 @@ test('a file that was not made to its end, or during which all was dropped, is n
   }
 })
 
-test('memory is bounded: of one file, of those being made, and of all', () => {
+test('the memory for one file, for files that are being made, and for all cached files is bounded', () => {
   const files = newPublicFiles(() => true)
   make(files, shown({ traceId: 'large' }), 5 * MiB)
   assert.is(files.get(shown({ traceId: 'large' })), undefined)

@@ -43,7 +43,7 @@ const newTrace = async (fields: object, messages: readonly object[] = session((p
   return url
 }
 
-test('json is what the routes answer, to the byte', async () => {
+test('a JSON export has the same bytes as the answers of the routes', async () => {
   const url = await newTrace({ title: 'T', visibility: 'private' })
   const answer = await get(`${url}/export?format=json`, owner.token)
   assert.is(answer.statusCode, 200)
@@ -54,7 +54,7 @@ test('json is what the routes answer, to the byte', async () => {
   assert.is(answer.body, `{"trace":${traceText},"messages":${messagesText}}`)
 })
 
-test('the past is exported as it was, for members only', async () => {
+test('a past moment is exported for members only, as the trace was then', async () => {
   const url = await newTrace({ title: 'Before', visibility: 'public' })
   const [before, { revision }] = [
     (await get(`${url}/export?format=json`, owner.token)).body,
@@ -72,7 +72,7 @@ test('the past is exported as it was, for members only', async () => {
   assert.is((await get(`${url}/export?format=json&revision=9999`, owner.token)).statusCode, 404)
 })
 
-test('a link leads to the trace of its namespace as a page, for those who may read it', async () => {
+test('a link shows the trace as a page to callers who may read it', async () => {
   const url = await newTrace({ title: 'Shown', visibility: 'private' })
   const { namespaceSlug } = owner
   const page = url.replace('/v1/traces/', `/@${namespaceSlug}/`)
@@ -88,13 +88,13 @@ test('a link leads to the trace of its namespace as a page, for those who may re
     assert.is((await get(other, owner.token)).statusCode, 404, other)
 })
 
-test('a trace without messages is exported, too', async () => {
+test('a trace without messages can be exported', async () => {
   const url = await newTrace({ title: 'Empty' }, [])
   for (const format of formats) assert.is((await get(`${url}/export?format=${format}`, owner.token)).statusCode, 200)
   assert.equal((await get(`${url}/export?format=json`, owner.token)).json().messages, [])
 })
 
-test('each format is an attachment named after the title, and nothing in it can run', async () => {
+test('an export is an attachment named after the title, whose headers let no script run', async () => {
   const url = await newTrace({ title: '../Über "alles"\r\nx-evil: 1' })
   const types = { json: 'application/json', md: 'text/markdown', html: 'text/html' }
   for (const format of formats) {
@@ -110,7 +110,7 @@ test('each format is an attachment named after the title, and nothing in it can 
   }
 })
 
-test('who may read the trace may export it', async () => {
+test('callers who may read a trace may export it', async () => {
   for (const [visibility, expected] of [
     ['public', [200, 200, 200]],
     ['private', [200, 404, 401]],
@@ -130,7 +130,7 @@ test('who may read the trace may export it', async () => {
   }
 })
 
-test('a format that is missing or unknown is refused', async () => {
+test('a missing or unknown format is refused', async () => {
   const url = await newTrace({})
   for (const query of [
     '',
@@ -145,7 +145,7 @@ test('a format that is missing or unknown is refused', async () => {
     assert.is((await get(`${url}/export${query}`, owner.token)).statusCode, 400, query)
 })
 
-test('a trace that is not there, or no more, is not found', async () => {
+test('an unknown or deleted trace is not found', async () => {
   const url = await newTrace({ visibility: 'public' })
   await send('DELETE', url, owner.token)
   for (const format of formats)
@@ -154,7 +154,7 @@ test('a trace that is not there, or no more, is not found', async () => {
         assert.is((await get(`${path}/export?format=${format}`, token)).statusCode, 404)
 })
 
-test('namespace names the one that is meant', async () => {
+test('the parameter namespace chooses among traces with the same external id', async () => {
   const [id, slug] = [randomUUID(), `team-${randomUUID().slice(0, 8)}`]
   const own = await signIn()
   const { token } = own
@@ -182,7 +182,7 @@ const large = (count: number) =>
     textContent: `begin-${i} ${'x '.repeat(40 * 1_024)}end-${i}`,
   }))
 
-test('a large trace is exported whole', async () => {
+test('the export of a large trace is complete', async () => {
   const url = await newTrace({}, large(150))
   for (const format of formats) {
     const { body } = await get(`${url}/export?format=${format}`, owner.token)

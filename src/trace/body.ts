@@ -4,5 +4,5 @@ import type { GivenFields } from './decide.ts'
 
 const names = Object.keys(TraceUpsert.shape) as (keyof TraceUpsert)[]
 
-/** The known members that a body has of its own; others are left out. */
+/** The known fields of a body. Unknown ones are left out. */
 export const givenFields = (body: TraceUpsert): GivenFields => pickDefined(body, names)

@@ -2,7 +2,7 @@ import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { keyHash } from '../base/ids.ts'
 
-/** So many of the traces with an externalId are looked at, the oldest first. */
+/** How many of the traces with an `externalId` are read at most, the oldest first. */
 const MOST = 20
 
 const statement = `
@@ -10,14 +10,11 @@ const statement = `
     select id, external_id from traces where key = $1 order by created_at, id limit ${MOST}
   ) named where external_id = $2`
 
-/**
- * The ids of traces that an externalId may name for one caller or another: what happens to one of them may change which
- * one it is. There may be more than are looked at.
- */
+/** The ids of all traces with an `externalId`. Which of them it names depends on the caller, and may change with each of them. */
 export const candidateIds = async (reads: Pick<Reads<ReadTables>, 'rows'>, externalId: string): Promise<string[]> => {
   const rows = await reads.rows<{ id: string } & Row>('trace-candidates', statement, [keyHash(externalId), externalId])
   return rows.map(({ id }) => id)
 }
 
-/** Whether there may be more than were looked at. */
+/** Whether these are all ids: `candidateIds` reads at most `MOST`. */
 export const areAll = (ids: readonly string[]): boolean => ids.length < MOST

@@ -24,7 +24,7 @@ import { pageTexts } from './routes.ts'
 import type { ListedRow } from './rows.ts'
 import type { TraceServices } from './services.ts'
 
-/** The traces of the namespace $1 whose parent has the key $2, behind a time $3 and an id $4; all of them for members. */
+/** SQL for the traces of the namespace $1 whose parent has the key $2, after the creation time $3 and the id $4. */
 export const childrenStatement = (publicOnly: boolean): string => {
   const [hash, condition] = publicOnly ? [listedBy.publicParent, `and visibility = 'public'`] : [listedBy.parent, '']
   return weighedRows(
@@ -37,7 +37,7 @@ export const childrenStatement = (publicOnly: boolean): string => {
   )
 }
 
-/** The traces that say of a trace that it has started them. */
+/** `GET /v1/traces/{externalId}/children`: the traces whose parent is this trace. */
 export const childrenRoute = (app: FastifyInstance, service: TraceServices): void => {
   const { reads } = service
   route(app, traces, 'GET /v1/traces/{externalId}/children', async ({ caller, params: { externalId }, query }) => {

@@ -3,8 +3,8 @@ import type { TraceState } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 
 /**
- * Whether a trace wants a summary: the first as soon as it has messages, another when `threshold` more have come since
- * the last.
+ * Whether a summary of a trace is due: the first one as soon as the trace has messages, another one after each `threshold` new
+ * messages.
  */
 export const isDue = (messageCount: number, summarised: number | undefined, threshold: number): boolean =>
   summarised === undefined ? messageCount > 0 : messageCount - summarised >= threshold
@@ -12,13 +12,13 @@ export const isDue = (messageCount: number, summarised: number | undefined, thre
 export type SummaryGiven = {
   readonly title?: string | undefined
   readonly summary: string
-  /** How many messages the trace had when they were read. */
+  /** The number of messages that were summarised. */
   readonly messageCount: number
-  /** How often the trace had been deleted then: tells one incarnation of the trace from the next. */
+  /** How often the trace had been deleted then, which identifies its incarnation. */
   readonly deletions: number
 }
 
-/** Takes over a summary, unless it is no longer due or was made of an earlier incarnation of the trace. */
+/** Records a summary, unless it is no longer due, or summarises an earlier incarnation of the trace. */
 export const summarise =
   ({ title, summary, messageCount, deletions }: SummaryGiven, threshold: number): Decision<TraceState, TraceEvent> =>
   ({ trace }) => {

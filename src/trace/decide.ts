@@ -3,7 +3,7 @@ import type { TraceTexts } from '../contract/trace-texts.ts'
 import type { MessageTypeCounts, Visibility } from '../contract/trace.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
-import { type Earlier, NO_EARLIER, endedBy, toldOf } from './earlier-deletions.ts'
+import { type Earlier, NO_EARLIER, endedBy, earlierFields } from './earlier-deletions.ts'
 import type { PatchOperation } from '../base/json/patch-operation.ts'
 import { TraceEvent } from './events.ts'
 import { sizeOfTrace } from './state-size.ts'
@@ -36,10 +36,10 @@ export type PresentTrace = {
 
 export type Trace = { readonly is: 'absent'; readonly earlier: Earlier } | PresentTrace
 
-/** What decisions look at: a trace, which is a value, and beside it what is loaded of its messages, which changes in place. */
+/** The state for decisions: a trace, which is immutable, and the loaded data of its messages, which changes in place. */
 export type TraceState = { readonly trace: Trace; readonly messages: LoadedMessages }
 
-/** What a message write needs of a trace: each message by externalId, with the parts that it is given, if any. */
+/** The messages that a write needs, by externalId, each with the parts that the write gives it, if any. */
 export type TraceNeed = ReadonlyMap<string, GivenParts | undefined>
 
 export const noCounts: Counts = {
@@ -132,7 +132,7 @@ const evolve = ({ trace, messages }: TraceState, event: TraceEvent, context: Eve
   messages: evolveMessages(messages, event, context.at),
 })
 
-/** Within one append only the newest counts matter: they are totals. */
+/** Keeps only the last counts of an append, because counts are totals. */
 const condense = (events: readonly TraceEvent[]) => {
   const last = events.findLast(({ type }) => type === 'MessagesCounted')
   return events.filter((event) => event.type !== 'MessagesCounted' || event === last)
@@ -149,7 +149,7 @@ export const traces: StreamKind<TraceState, TraceEvent> = {
 
 type Decide = Decision<TraceState, TraceEvent>
 
-/** Fields as a client gives them: absent ones are left as they are. `modelName` comes from the registry. */
+/** Fields from a client: absent ones are not changed. `modelName` comes from the registry. */
 export type GivenFields = Partial<TraceFields>
 
 const update = ({ fields }: PresentTrace, given: GivenFields): TraceEvent[] => {
@@ -161,8 +161,8 @@ const update = ({ fields }: PresentTrace, given: GivenFields): TraceEvent[] => {
 const shown = (given: GivenFields) => ({ visibility: 'private' as const, ...given })
 
 /**
- * Creates the trace, or updates it after the write policy; without `visibility` it becomes private. An update is an
- * event also when nothing changes: it moves `updatedAt`.
+ * Creates the trace, or updates it if the writer may; without `visibility` it becomes private. An update that changes nothing has
+ * an event as well, which moves `updatedAt`.
  */
 export const upsert =
   (writer: UserRole, origin: { externalId: string; namespaceId: string }, given: GivenFields): Decide =>
@@ -172,12 +172,12 @@ export const upsert =
     return [{ type: 'TraceCreated', data: created }]
   }
 
-/** The same for a trace that exists. @throws Rejected not_found for one that does not */
+/** Like `upsert`, for an existing trace only. @throws Rejected not_found if it does not exist */
 export const replace = (writer: UserRole, given: GivenFields): Decide => patch(writer, shown(given))
 
 /**
- * Decides unless the trace was deleted and not made again since. @throws Rejected deleted, with `deletedAt`, the time of the
- * last deletion in milliseconds
+ * Decides, unless the trace was deleted and not created again. @throws Rejected deleted in that case, with `deletedAt`, the time of
+ * the last deletion in milliseconds
  */
 export const unlessDeleted =
   (decide: Decide): Decide =>
@@ -187,7 +187,7 @@ export const unlessDeleted =
     return decide(state, now, at)
   }
 
-/** Changes the given fields of a trace that exists; the rest stays, `visibility` too. */
+/** Changes the given fields of an existing trace. All others stay, also `visibility`. */
 export const patch =
   (writer: UserRole, given: GivenFields): Decide =>
   ({ trace }) => {
@@ -200,11 +200,14 @@ const deleted = (trace: PresentTrace): TraceEvent[] => {
   const { externalId, namespaceId, createdBy, createdAt, counts, earlier } = trace
   const { messageCount } = counts
   return [
-    { type: 'TraceDeleted', data: { externalId, namespaceId, createdBy, createdAt, messageCount, ...toldOf(earlier) } },
+    {
+      type: 'TraceDeleted',
+      data: { externalId, namespaceId, createdBy, createdAt, messageCount, ...earlierFields(earlier) },
+    },
   ]
 }
 
-/** Deletes a trace. The event stands for itself: everything before it is erased. */
+/** Deletes a trace. The event needs no earlier one, because all of them are erased. */
 export const remove =
   (writer: UserRole): Decide =>
   ({ trace }) => {
@@ -213,7 +216,7 @@ export const remove =
     return deleted(trace)
   }
 
-/** Deletes a trace for the service itself, unless it has changed at `since` or later (milliseconds), or is gone. */
+/** Deletes a trace for the service itself, unless it has changed at `since` (milliseconds) or later, or does not exist. */
 export const removeUnchanged =
   (since: number): Decide =>
   ({ trace }) =>

@@ -12,23 +12,23 @@ import type { StoredPart } from './messages/part.ts'
 export const MessageClass = z.enum(['user_message', 'agent_context', 'agent_text', 'agent_thinking', 'tool_call'])
 export type MessageClass = z.infer<typeof MessageClass>
 
-/** The texts of a trace (`../contract/trace-texts.ts`) as events hold them: of any length, for they may be older than a cap. */
+/** The texts of a trace (`../contract/trace-texts.ts`) in events. Without maximum lengths, because events may be older than these. */
 const storedTexts = shapeOf(textNames, () => z.string())
 
-/** How a message was counted: a correction takes back exactly this. */
+/** How a message was counted. When it changes, exactly this is subtracted. */
 const counted = {
   class: MessageClass,
-  /** For each call the name under which it counts: that of its tool, normalised, or `other` (`messages/tool-counts.ts`). */
+  /** For each call the name under which it is counted: the normalised name of its tool, or `other` (`messages/tool-counts.ts`). */
   tools: z.array(z.string()),
 }
 
-/** In the log parts are plain JSON, and checked as that; what reads them makes them stored parts (`formats.ts`). */
+/** In the log parts are plain JSON, and validated as such. Decoding turns them into stored parts (`formats.ts`). */
 const Parts = z.array(Part) as unknown as z.ZodType<readonly StoredPart[]>
 
-/** Made from the data where they are read; never in the log. */
+/** Computed from the data during decoding; never in the log. */
 const Heads = z.undefined().optional() as unknown as z.ZodOptional<z.ZodType<MessageHeads>>
 
-/** The head of all parts (`messages/heads.ts`); an event of before does not tell it. */
+/** The head of all parts (`messages/heads.ts`); unknown in events of an earlier version. */
 const ChangedParts: z.ZodType<PartsHead | 'unknown'> = z.union([
   z.object({ count: z.int(), length: z.int(), kinds: z.array(z.enum(PART_KINDS)), digest: z.string() }),
   z.literal('unknown'),
@@ -46,7 +46,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
   event('TraceUpdated', { patch: z.array(PatchOperation) }),
   event('MessageAdded', {
     externalId: z.string(),
-    /** The message's place by arrival, from 0. */
+    /** The number of the message in the order of arrival, from 0. */
     ordinal: z.int(),
     role: MessageRole,
     textContent: z.string().optional(),
@@ -61,7 +61,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
     externalId: z.string(),
     ordinal: z.int(),
     ...counted,
-    /** What the parts are now; absent where the patch leaves them as they are. */
+    /** The head of the parts after the patch; absent if the patch does not change them. */
     parts: ChangedParts.optional(),
     patch: z.array(PatchOperation),
   }),
@@ -77,7 +77,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
     createdBy: z.string(),
     createdAt: z.int(),
     messageCount: z.int(),
-    /** The stream's newest earlier deletions, whose own events are erased with the rest. */
+    /** The newest earlier deletions of the trace, whose own events are erased. */
     earlier: z.array(
       z.object({
         createdAt: z.int(),
@@ -86,7 +86,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
         messageCount: z.int().optional(),
       }),
     ),
-    /** How many there were, when those are not all. */
+    /** The number of all earlier deletions, if `earlier` does not have all. */
     earlierCount: z.int().optional(),
   }),
 ])

@@ -8,7 +8,7 @@ import { type StoredPart, storedPart } from './messages/part.ts'
 type WithParts<P> = { readonly parts: readonly P[] }
 type WithPatch = { readonly patch: readonly PatchOperation[] }
 
-/** Writes data whose last member holds JSON text already. */
+/** Writes data with a last member that is JSON text already. */
 const writeHead = (head: object, member: string, items: string) =>
   `${JSON.stringify(head).slice(0, -1)},"${member}":[${items}]}`
 
@@ -29,7 +29,7 @@ export const patchText = (patch: readonly PatchOperation[]): string => `[${patch
 const readOperation = (operation: PatchOperation): PatchOperation =>
   setsPart(operation) ? { ...operation, value: storedPart(operation.value as Part) } : operation
 
-/** Parts are text already, and are read as such. */
+/** Parts are stored as JSON text, and are not parsed when they are read. */
 const added = {
   write: ({ parts, heads: _, ...head }: WithParts<StoredPart> & { heads?: unknown }) =>
     writeHead(head, 'parts', jsonOf(parts)),
@@ -43,13 +43,13 @@ const updated = {
   read: ({ patch, ...head }: WithPatch) => ({ ...head, patch: patch.map(readOperation) }),
 }
 
-/** Version 1 had a digest of the whole message: to compare it, the whole message had to be there. */
+/** Version 1 had a digest of the whole message, which could only be compared with the whole message. */
 const withoutDigest: Upcaster = (data) => {
   const { digest: _, ...rest } = data as { digest: string }
   return rest
 }
 
-/** And it told how many parts there were, also where the patch leaves them as they are. */
+/** Version 1 always had the number of parts, also if the patch does not change them. */
 const withParts: Upcaster = (data) => {
   const { partCount: _, ...rest } = withoutDigest(data) as { partCount: number; patch: readonly PatchOperation[] }
   const isOfParts = rest.patch.some(({ path }) => partIndex(path) !== undefined)

@@ -15,15 +15,15 @@ import {
 } from './queries.ts'
 import type { ListedRow } from './rows.ts'
 
-/** Where a list goes on: behind the trace with this time and id. */
+/** The time and id of the trace after which a page begins. */
 type Behind = { readonly time: number; readonly id: string }
 
-/** Which list it is, and where it goes on; undefined at its beginning. */
+/** The order of a list, and where a page begins; `behind` is undefined for the first page. */
 export type ListPlace = { readonly sort: Sort; readonly behind: Behind | undefined }
 
 const Keys = z.tuple([Sort, z.number(), z.uuid()])
 
-/** The order that is asked for, and where its list goes on. @throws 400 for a cursor that is none of this list */
+/** The order that a request asks for, and where its page begins. @throws 400 for a cursor that is not of this list */
 export const placeOf = ({
   sort = 'createdAt',
   cursor,
@@ -44,7 +44,7 @@ export const placeOf = ({
 
 type KeyedRow = Pick<ListedRow, 'id' | 'created_at' | 'started_at' | 'updated_at'>
 
-/** The cursor behind a trace of a list. */
+/** The cursor of a page that begins after a trace. */
 export const cursorBehind = (sort: Sort, row: KeyedRow): string => {
   if (sort === 'createdAt') return cursorAfter(row)
   return encodeCursor(
@@ -54,11 +54,11 @@ export const cursorBehind = (sort: Sort, row: KeyedRow): string => {
   )
 }
 
-/** The traces of the namespace $1, found by one index. */
+/** A condition for the traces of the namespace $1 that only one index can serve. */
 export const ofNamespace = (hash: (namespaceId: string) => string) =>
   `${hash('namespace_id')} = ${hash('$1')} and namespace_id = $1`
 
-/** For each order, newest first: which traces are behind a time $2 and an id $3, and how the ids and the shown rows are sorted. */
+/** SQL for each order, newest first: its traces, those behind a time $2 and an id $3, and the sort keys of ids and of rows. */
 const orders = {
   createdAt: {
     of: 'feed where namespace_id = $1',
@@ -74,7 +74,7 @@ const orders = {
     order: `${STARTED} desc, ${ID_TEXT} desc`,
     shown: `${STARTED} desc, id desc`,
   },
-  // The index has the slot, so that it is not written with each batch; only within one is anything sorted.
+  // The index has the slot of ten minutes, so that not each batch changes it. Only traces of the same slot have to be sorted.
   updatedAt: {
     of: `traces where ${ofNamespace(listedBy.updatedAt)}`,
     ofPublic: `traces where ${ofNamespace(listedBy.publicUpdatedAt)} and visibility = 'public'`,
@@ -84,7 +84,7 @@ const orders = {
   },
 } as const satisfies Record<Sort, object>
 
-/** The ids of the traces of a namespace in an order, from a place on; `orderValues` are its parameters. */
+/** SQL for the ids of the traces of a namespace in an order, from a place on; `orderValues` are its parameters. */
 export const orderedIds = (sort: Sort, publicOnly = false): string => {
   const { of, ofPublic, behind, order } = orders[sort]
   return `select id from ${publicOnly ? ofPublic : of} and ${behind} order by ${order}`
@@ -97,7 +97,7 @@ export const listStatement = (sort: Sort, publicOnly: boolean): string =>
     orders[sort].shown,
   )
 
-/** Before all traces of a list. */
+/** The place before the first trace of each list. */
 const FIRST = {
   createdAt: { time: FAR_FUTURE.createdAt, id: FAR_FUTURE.id },
   startedAt: { time: Infinity, id: FAR_FUTURE.id },
@@ -110,7 +110,7 @@ export const orderValues = (namespaceId: string, { sort, behind }: ListPlace): u
   return [namespaceId, time, id]
 }
 
-/** The traces of a namespace in an order, from a place on; `publicOnly` for who is no member. */
+/** The traces of a namespace in an order, from a place on; `publicOnly` for callers who are not members. */
 export const listTraces = (
   reads: Reads<ReadTables>,
   {

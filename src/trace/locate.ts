@@ -8,15 +8,15 @@ import { type UserRole, assertMayRead, assertMayWrite, mayWrite } from './policy
 import { type StoredDetail, resolveTrace, traceDetail, userRoleOf } from './queries.ts'
 import type { TraceServices } from './services.ts'
 
-/** Where a write to an existing trace goes, and as whom: the decision itself checks the write policy. */
+/** The trace that a write goes to, and its writer. The decision checks whether the writer may write. */
 export type Located = { readonly id: string; readonly namespaceId: string; readonly writer: UserRole }
 
-/** Which trace a request means: that of one namespace, by its slug, or whichever comes first for the caller. */
+/** How a request names a trace: in one namespace, by its slug, or without a namespace, which depends on the caller (`queries.ts`). */
 export type TraceName = { readonly externalId: string; readonly namespace?: string | undefined }
 
 /**
- * The caller as active in a namespace that a request names, or in that of the session.
- * @throws 404 for a namespace that is not there; Rejected not_found for who is no member of it
+ * The caller, active in the namespace that a request names, or in that of the session.
+ * @throws 404 for an unknown namespace; Rejected not_found if the caller is not a member of it
  */
 export const activeIn = async (
   { reads }: Pick<TraceServices, 'reads'>,
@@ -29,7 +29,7 @@ export const activeIn = async (
   return { ...caller, namespace: { id: namespace.id, slug: namespace.slug, role } }
 }
 
-/** A trace of the session's namespace that this node remembers: it may have been deleted on another one. */
+/** A trace of the session's namespace whose state this node has in memory. It may have been deleted by another node. */
 export const remembered = (
   { traces }: TraceServices,
   caller: Caller,
@@ -42,12 +42,12 @@ export const remembered = (
   return { id, namespaceId: namespace.id, writer: { userId, role: namespace.role } }
 }
 
-/** A trace that the caller may read, as it is now, and whose reading it is: for what goes on for longer. */
+/** A trace that the caller may read, as it is now. Answers that take longer check the right of `reader` again. */
 export type Readable = { readonly trace: StoredDetail; readonly reader: Reader & { readonly traceId: string } }
 
 /**
- * The trace that a read means.
- * @throws 404 when there is none, or none that the caller may know of; 401 without a caller for one that is not public
+ * The trace that a read names.
+ * @throws 404 if there is none, or the caller may not know of it; 401 without a caller if it is not public
  */
 export const locateToRead = async (
   reads: TraceServices['reads'],
@@ -67,24 +67,24 @@ export const locateToRead = async (
 const resolved = async ({ reads }: TraceServices, caller: Caller, name: TraceName): Promise<Located> => {
   const hit = await resolveTrace(reads, name.externalId, caller, name.namespace)
   if (!hit) throw notFound()
-  // Not left to the decision, which would load the trace first: how long a refusal takes must not tell what is there.
+  // The decision would refuse as well, but load the trace first: the time of a refusal must not reveal whether the trace exists.
   const writer = userRoleOf(caller, hit)!
   assertMayWrite(hit, writer)
   return { id: hit.id, namespaceId: hit.namespaceId, writer }
 }
 
 /**
- * For a write whose body is still to come: no 16 MiB are read for a caller who may not write.
- * @throws as the write itself would: 404, 403
+ * Checks the right to write before the body is read, so that no 16 MiB are read in vain.
+ * @throws 404, 403, like the write itself
  */
 export const assertMayWriteTo = async (service: TraceServices, caller: Caller, name: TraceName): Promise<void> => {
   const known = remembered(service, caller, name)
   const trace = known && service.traces.peek(known.id)?.trace
-  // What is remembered may be of an earlier incarnation of the trace, so it cannot refuse.
+  // The state in memory may be of an earlier incarnation of the trace, so a refusal needs a query.
   if (trace?.is !== 'present' || !mayWrite(trace, known!.writer)) await resolved(service, caller, name)
 }
 
-/** What a write came to, or undefined when the trace that it was for is gone. */
+/** The result of a write, or undefined if its trace does not exist any more. */
 export const unlessGone = async <T>(written: Promise<T>): Promise<T | undefined> => {
   try {
     return await written
@@ -95,9 +95,9 @@ export const unlessGone = async <T>(written: Promise<T>): Promise<T | undefined>
 }
 
 /**
- * Writes to the existing trace that is named. One that is remembered needs no query; when that turns out to
- * be gone, the externalId may name another one.
- * @throws 404 when there is no such trace, and when its namespace is not the caller's
+ * Writes to an existing trace. A trace in memory is found without a query; if it turns out to be deleted, the `externalId` may name
+ * another one.
+ * @throws 404 if there is no such trace, or the caller is not a member of its namespace
  */
 export const writeLocated = async <T extends object>(
   service: TraceServices,

@@ -2,11 +2,11 @@ import type { ModelRegistry } from '../models/registry.ts'
 import type { GivenFields, PresentTrace } from './decide.ts'
 import type { TraceRow } from './rows.ts'
 
-/** What is given of a trace, its model under the name that the registry has for it. */
+/** The given fields of a trace, with the name of its model from the registry. */
 export const withModelName = async (registry: ModelRegistry, given: GivenFields): Promise<GivenFields> =>
   given.model === undefined ? given : { ...given, ...(await registry.resolve(given.model)) }
 
-/** A row whose model was written before the registry knew it, under the name that the registry has for it now. */
+/** A row with the present name of its model from the registry, if the row was written without one. */
 export const rowWithModelName = <Row extends Pick<TraceRow, 'model' | 'model_name'>>(
   registry: ModelRegistry,
   row: Row,
@@ -16,7 +16,7 @@ export const rowWithModelName = <Row extends Pick<TraceRow, 'model' | 'model_nam
   return known ? { ...row, model: JSON.stringify(known.model), model_name: JSON.stringify(known.modelName) } : row
 }
 
-/** The same for a trace as decisions know it. */
+/** The same for the state of a trace. */
 export const traceWithModelName = (registry: ModelRegistry, trace: PresentTrace): PresentTrace => {
   const { model, modelName } = trace.fields
   const known = model !== undefined && modelName === undefined ? registry.peek(model) : undefined

@@ -1,7 +1,7 @@
 import { invalid } from '../http/http-error.ts'
 import type { Moment } from './services.ts'
 
-/** The past that a query asks for (`pastQuery` of the contract); undefined for the present. @throws 400 when it asks for two */
+/** The past moment that a query asks for (`pastQuery` of the contract); undefined for the present. @throws 400 if it asks for two */
 export const momentOf = ({
   revision,
   at,

@@ -4,16 +4,16 @@ import type { Chunk, Chunks } from '../http/long-list.ts'
 import { type After, FAR_FUTURE, summaryColumns, summaryTables, summaryWeight } from './queries.ts'
 import type { ListedRow } from './rows.ts'
 
-/** About how many characters a chunk holds, unless a row alone holds more. */
+/** The approximate number of characters of a chunk, unless a single row has more. */
 export const CHUNK_WEIGHT = 512 * 1024
 const CHUNK_ROWS = 1_000
 
 type ChunkRow = ListedRow & { position: bigint; found: bigint }
 
-/** `next`: where the list goes on; undefined when this was its end. */
+/** `next` is where the next chunk begins; undefined for the last chunk. */
 export type NamespaceChunk = Chunk<ListedRow> & { readonly next: After | undefined }
 
-// Rows are weighed before they are sent: titles may be long, and compressed where they are stored.
+// PostgreSQL adds up the sizes of rows before it sends them: titles may be long, and are stored compressed.
 export const namespaceChunkStatement = `
   select p.* from (
     select r.*, sum(r.weight) over (order by r.created_at desc, r.id desc rows unbounded preceding) - r.weight as before,
@@ -28,7 +28,7 @@ export const namespaceChunkStatement = `
     ) r
   ) p where p.before < $5 order by p.created_at desc, p.id desc`
 
-/** Traces of a namespace, whatever their visibility, newest first, from the newest or from one on. */
+/** Traces of a namespace of any visibility, newest first, from the beginning or after a trace. */
 export const namespaceChunk = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,
   namespaceId: string,
@@ -47,7 +47,7 @@ export const namespaceChunk = async (
   }
 }
 
-/** All traces of a namespace, chunk by chunk: what is there all the time comes exactly once. */
+/** All traces of a namespace, chunk by chunk. A trace that exists all the time comes exactly once. */
 export async function* namespaceChunks(reads: Pick<Reads<ReadTables>, 'rows'>, namespaceId: string): Chunks<ListedRow> {
   let after: After | undefined
   do {

@@ -17,10 +17,10 @@ import type { TraceServices } from './services.ts'
 const roleStatement = `
   select n.id, m.role from namespaces n left join members m on m.namespace_id = n.id and m.user_id = $2 where n.id = $1`
 
-/** A sorted list of so many traces is answered at once. */
+/** A sorted list of at most this length is answered at once, a longer one in chunks. */
 const QUICK_ROWS = 200
 
-/** The traces of a namespace: all of them for a member, public ones for anybody. */
+/** The traces of a namespace: for members all of them, for others the public ones. */
 export const namespaceTracesRoute = (app: FastifyInstance, service: TraceServices): void => {
   const { reads, models, longLists } = service
   route(app, traces, 'GET /v1/namespaces/{slug}/traces', async ({ params, query, caller }, reply) => {
@@ -37,7 +37,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
     return listPage(service, { namespaceId: found.id, publicOnly: !isMember, limit: limit ?? DEFAULT_LIMIT, place })
   })
 
-  /** The whole list where it is short; else what its chunks are. */
+  /** The whole list if it is short; otherwise its chunks. */
   const beginning = async (namespaceId: string, sort: Sort) => {
     if (sort === 'createdAt') {
       const first = await namespaceChunk(reads, namespaceId)

@@ -2,16 +2,14 @@ import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
 import type { Role } from '../contract/namespaces.ts'
 import type { Visibility } from '../contract/trace.ts'
 
-/** A user, with the role in the namespace of a trace, or without one. */
+/** A user, with the role in the namespace of a trace; undefined for users who are not members. */
 export type UserRole = { readonly userId: string; readonly role: Role | undefined }
 
-/** The write policy: its creator while a member, and admins. */
+/** The write policy: admins may write, and the creator of the trace while a member. */
 export const mayWrite = (trace: { readonly createdBy: string }, { userId, role }: UserRole): boolean =>
   role === 'admin' || (role !== undefined && trace.createdBy === userId)
 
-/**
- * @throws Rejected not_found for a user who is no member, forbidden for another member
- */
+/** @throws Rejected not_found for a user who is not a member, forbidden for a member who may not write */
 export const assertMayWrite = (trace: { readonly createdBy: string }, user: UserRole): void => {
   if (mayWrite(trace, user)) return
   throw user.role === undefined
@@ -20,8 +18,8 @@ export const assertMayWrite = (trace: { readonly createdBy: string }, user: User
 }
 
 /**
- * The read policy: public for everybody, anything else for members.
- * @throws Rejected unauthorized without a caller, not_found for a caller that is no member
+ * The read policy: everybody may read a public trace, only members any other.
+ * @throws Rejected unauthorized without a caller, not_found for a caller who is not a member
  */
 export const assertMayRead = (trace: { readonly visibility: Visibility }, caller: UserRole | undefined): void => {
   if (trace.visibility === 'public') return

@@ -25,15 +25,15 @@ type ResolvedRow = { id: string; namespace_id: string; created_by: string; visib
 
 const columns = 't.id, t.namespace_id, t.created_by, t.visibility'
 
-// The name is compared once the oldest is found: to the planner a condition more would mean that all have to be looked at.
+// `external_id` is compared after the oldest trace was found: with that condition inside, the planner might choose to read all.
 const oldest = (condition: string) => `
   select id, namespace_id, created_by, visibility, null::text as role from (
     select * from traces where key = $3 and visibility ${condition} order by created_at, id limit 1
   ) o where external_id = $4`
 
-// The id of a trace in the session's namespace is known beforehand. Else each of the caller's namespaces is looked into,
-// and the oldest counts, public or not; else the oldest public one, else the oldest of all. Any number of namespaces may
-// have a trace of that name: the limits see to it that they are never gone through, whatever the planner believes.
+// In this order: the trace of the session's namespace, whose id is computed from the name; the oldest one in the caller's other
+// namespaces, public or not; the oldest public one; the oldest of all. Any number of namespaces may have a trace of that name: the
+// limits ensure that no plan reads all of them.
 export const resolveStatement = `
   with own as (
     select ${columns}, m.role from traces t left join members m on m.namespace_id = t.namespace_id and m.user_id = $2
@@ -79,8 +79,8 @@ const resolvedRow = async (
 }
 
 /**
- * Which trace an externalId names: that of a namespace when its slug is given, else own session's namespace, own memberships,
- * public, any. @throws 404 for a text that is no slug
+ * The trace that an `externalId` names: in the namespace with this slug, if one is given, otherwise as `resolveStatement` says.
+ * @throws 404 for a text that is not a slug
  */
 export const resolveTrace = async (
   reads: TraceReads,
@@ -95,11 +95,11 @@ export const resolveTrace = async (
   return { id, namespaceId: namespace_id, createdBy: created_by, visibility, role: role ?? undefined }
 }
 
-/** The caller as the policies see it, with regard to a trace. */
+/** The caller as the policies need it for a trace. */
 export const userRoleOf = (caller: Caller | undefined, resolved: { role: Role | undefined }): UserRole | undefined =>
   caller && { userId: caller.userId, role: resolved.role }
 
-/** A detail with what a list of messages needs: how much to expect, and which incarnation of the trace this is. */
+/** A detail, with the columns that a list of messages needs: its approximate size, and the incarnation and revision of the trace. */
 export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint; revision: bigint }
 
 export const detailStatement = `
@@ -121,16 +121,16 @@ export const timesOf = async (reads: TraceReads, id: string): Promise<TraceTimes
 
 const slugStatement = 'select slug from namespaces where id = $1'
 
-/** A namespace's slug, or an empty string when there is no such namespace. */
+/** The slug of a namespace; empty if there is no such namespace. */
 export const slugOf = async (reads: TraceReads, namespaceId: string): Promise<string> =>
   (await reads.rows<{ slug: string }>('namespace-slug', slugStatement, [namespaceId]))[0]?.slug ?? ''
 
 const Keys = z.tuple([z.int(), z.uuid()])
 
-/** Where a list goes on: behind the trace that was created at this time and has this id. */
+/** The creation time and id of the trace after which a page begins. */
 export type After = { readonly createdAt: number; readonly id: string }
 
-/** @throws 400 for a cursor that is none of ours */
+/** @throws 400 for an invalid cursor */
 export const afterOf = (cursor: string | undefined): After | undefined => {
   if (cursor === undefined) return undefined
   const keys = decodeCursor(cursor, Keys)
@@ -146,19 +146,19 @@ const listedTexts = listedNames.map((name) => `t.${columnOf[name]}`).join(', ')
 export const summaryColumns = `t.id, t.external_id, ${listedTexts}, t.ai_title, t.visibility,
   t.created_at, t.created_by, t.updated_at, t.started_at, t.ended_at, c.message_count`
 
-/** Bytes of the texts that a summary shows. */
+/** SQL for the size of the texts in a summary, in bytes. */
 export const summaryWeight = `octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)
   + coalesce(octet_length(t.ai_title::text), 0) + coalesce(octet_length(t.parent_external_id::text), 0)`
 
-/** The order of all lists of traces, over the columns of their rows. */
+/** SQL for the order of lists of traces by their creation. */
 export const NEWEST_FIRST = 'created_at desc, id desc'
 /**
- * What a list shows of each trace of `f`, found by its id: in a plain join the planner may go through all traces for each,
- * by a plan that it made when there were none.
+ * SQL that joins the rows for a list to the ids in `f`. With a plain join, a plan that was made when the tables were empty may read
+ * all traces for each id.
  */
 export const summaryTables = `
   cross join lateral (select * from traces r where r.id = f.id limit 1) t
   left join lateral (select r.message_count from counts r where r.trace_id = f.id limit 1) c on true`
 
-/** Before all traces of a list. */
+/** The place before the first trace of a list. */
 export const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }

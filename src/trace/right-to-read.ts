@@ -15,8 +15,8 @@ const statement = `
   left join traces t on t.id = $4 and t.incarnation = $5`
 
 /**
- * Asks whether a reader may still read what it reads, in this incarnation of the trace.
- * Gives the checkpoint of the snapshot that says so. @throws 401, 404 when not, Unavailable when it cannot be told
+ * Checks that a reader may still read this incarnation of the trace, or the list of the namespace.
+ * Returns the checkpoint of the snapshot of this check. @throws 401, 404 if not, Unavailable if the check is not possible
  */
 export const checkRight = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,

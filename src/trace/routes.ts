@@ -77,7 +77,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
 type PageServices = Pick<TraceServices, 'reads' | 'models'>
 type AskedPage = { namespaceId: string; publicOnly: boolean; limit: number; place: ListPlace }
 
-/** A page of the traces of a namespace, in parts. */
+/** A page of the traces of a namespace, as a list of texts. */
 export const listPage = async (service: PageServices, asked: AskedPage): Promise<JsonTexts<TraceList>> => {
   const { limit, place } = asked
   const rows = await listTraces(service.reads, { ...asked, limit: limit + 1 })
@@ -86,7 +86,7 @@ export const listPage = async (service: PageServices, asked: AskedPage): Promise
 
 type PageOptions = { readonly limit: number; readonly cursorOf: (row: ListedRow) => string }
 
-/** A page of summaries, in parts, from one row more than it may hold; traces in quarantine are left out. */
+/** A page of summaries, as a list of texts. `rows` may have one row more than the page. Leaves out traces in quarantine. */
 export const pageTexts = (
   { reads, models }: PageServices,
   rows: readonly ListedRow[],

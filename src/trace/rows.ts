@@ -2,7 +2,7 @@ import { textNames } from '../contract/trace-texts.ts'
 import { type ReadTables, columnOf } from '../../projections/tables.ts'
 import type { TraceFields } from './decide.ts'
 
-/** A row of `traces` with its count; text that clients wrote stands as JSON string literals. */
+/** A row of `traces` with its message count. Texts of clients are JSON string literals. */
 export type TraceRow = Omit<
   ReadTables['traces'],
   'key' | 'parent_key' | 'updated_slot' | 'bytes' | 'incarnation' | 'revision' | 'at'
@@ -10,10 +10,10 @@ export type TraceRow = Omit<
   message_count: bigint | null
 }
 
-/** A row of a list of traces, with about how many bytes it adds to the answer, or fewer. */
+/** A row of a list of traces, with an estimate of the bytes that it adds to the answer, rather too small. */
 export type ListedRow = TraceRow & { weight: number }
 
-/** The fields of a row as decisions know them. */
+/** The fields of a row, as in the state for decisions. */
 export const fieldsOf = (row: TraceRow): TraceFields => {
   const fields: Record<string, unknown> = { visibility: row.visibility }
   for (const name of textNames) {

@@ -12,7 +12,7 @@ import type { Quotas } from '../namespace/quotas.ts'
 import type { TraceNeed, TraceState } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 
-/** Which past of a trace is asked for: after a revision, or at a time in milliseconds. */
+/** A past moment of a trace: after a revision, or at a time in milliseconds. */
 export type Moment = { readonly revision: bigint } | { readonly at: number }
 
 export type AskedPast = {
@@ -21,14 +21,14 @@ export type AskedPast = {
   readonly caller: FastifyRequest['caller']
 }
 
-/** What of the messages of a trace is asked for. */
+/** A request for messages of a trace. */
 export type AskedMessages = {
   readonly includeParts: boolean
   readonly limit: number | undefined
   readonly cursor: string | undefined
 }
 
-/** Answers about the past of a trace, for members of its namespace. @throws 404 for a past that there is not */
+/** Answers about the past of a trace, for members of its namespace. @throws 404 if the trace did not exist then */
 export type PastAnswers = {
   trace(request: AskedPast, moment: Moment): Promise<JsonText<ShownTrace>>
   messages(
@@ -39,15 +39,15 @@ export type PastAnswers = {
   ): Promise<FastifyReply | JsonText<MessageList>>
 }
 
-/** What the routes of traces and their messages need. */
+/** The dependencies of the routes of traces and their messages. */
 export type TraceServices = {
   readonly reads: Reads<ReadTables>
   readonly traces: Transactor<TraceState, TraceEvent, TraceNeed>
   readonly write: Write
-  /** The names of models. */
+  /** Has the names of models. */
   readonly models: ModelRegistry
   readonly quotas: Pick<Quotas, 'traces' | 'bytes'>
-  /** For lists too long to be answered at once. */
+  /** Sends lists that are too long to be answered at once. */
   readonly longLists: LongLists
   readonly past: PastAnswers
 }

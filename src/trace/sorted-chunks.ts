@@ -12,19 +12,19 @@ import type { ListedRow } from './rows.ts'
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
 
 const ID_BYTES = 16
-/** What an id takes while all of them are read. */
+/** The memory for an id while the ids are read. */
 const ID_WEIGHT = 4 * ID_BYTES
 const CHUNK_ROWS = 1_000
 
 const countStatement = 'select traces from sizes where namespace_id = $1'
 
-/** About how many characters a chunk of such a list holds, with what is kept of its order. */
+/** The approximate number of characters of a chunk of such a list, including the ids of the list. */
 export const sortedWeight = async (reads: TraceReads, namespaceId: string): Promise<number> => {
   const [row] = await reads.rows<{ traces: bigint } & Row>('namespace-count', countStatement, [namespaceId])
   return CHUNK_WEIGHT + ID_WEIGHT * Number(row?.traces ?? 0n)
 }
 
-// Rows are joined in the order in which the subquery gives them.
+// `string_agg` joins the ids in the order of the subquery.
 export const idsStatement = (sort: Sort): string => `
   select string_agg(uuid_send(f.id), '') as ids from (${orderedIds(sort)}) f`
 
@@ -40,8 +40,8 @@ export const sortedChunkStatement = `
 type ChunkRow = ListedRow & { position: bigint; nth: bigint; found: bigint }
 
 /**
- * All traces of a namespace in an order that moves while they are read: the order is that of the first moment, of which the ids are
- * kept, so that what is there all the time comes exactly once. A trace is shown as it is when its chunk is read.
+ * All traces of a namespace in an order that may change while they are read: the ids are read first and kept in memory, so that a
+ * trace that exists all the time comes exactly once. A trace is shown as it is when its chunk is read.
  */
 export async function* sortedChunks(reads: TraceReads, namespaceId: string, sort: Sort): Chunks<ListedRow> {
   const values = orderValues(namespaceId, { sort, behind: undefined })

@@ -41,7 +41,7 @@ type HeaderRow = TraceRow & {
   deletions: string | null
 }
 
-/** The header, its counts or its tombstone, and the messages that are named, all of one snapshot. */
+/** The trace with its counts, or its tombstone, and the named messages, all of one snapshot. */
 const loadStatement = `
   select t.*, c.message_count, c.message_types, c.tool_types,
     d.revision as buried_revision, d.at as buried_at, d.deletions,
@@ -54,7 +54,7 @@ const loadStatement = `
   left join trace_tombstones d on d.id = w.wanted
   left join messages m on m.trace_id = t.id and m.incarnation = t.incarnation and m.id = any($2::uuid[])`
 
-// The heads of the first parts of some messages: of each message $2 so many as $3 says.
+// The heads of the first parts of messages: $2 are the ids of messages, $3 the number of parts of each.
 const partsStatement = `
   select t.revision, m.external_id, ${partHeads('n.count')}
   from traces t
@@ -66,7 +66,7 @@ type PartsRow = PartHeadsRow & { revision: bigint; external_id: string }
 
 const ALL_PARTS = 2 ** 31 - 1
 
-/** The head of the parts of a message that has only an event of before to tell it: made of those of its parts. */
+/** `parts_head` of a message from an event of an earlier version: it is computed from the heads of its parts. */
 const UNKNOWN = ''
 
 const toHead = (row: MessageRow): MessageHead => ({
@@ -110,7 +110,7 @@ const toPresent = (row: HeaderRow, earlier: Earlier): PresentTrace => ({
   earlier,
 })
 
-/** The trace with none of its messages loaded, from rows that stand for one revision of its stream. */
+/** The state without messages, from rows of one revision of its stream. */
 const toLoaded = (row: HeaderRow): Loaded<TraceState> => {
   const earlier = row.deletions ? (JSON.parse(row.deletions) as Earlier) : NO_EARLIER
   if (row.id) {
@@ -139,14 +139,14 @@ const joined = (needs: readonly TraceNeed[]): TraceNeed => {
 }
 
 /**
- * Traces are not folded, they may hold thousands of messages: the state for a decision is loaded from the read models,
- * at the revision that their rows stand for. `caughtUp` waits until they show a position.
+ * Loads the state for decisions from the read models, at the revision of their rows. A fold would read thousands of messages.
+ * `caughtUp` waits until the read models have reached a position.
  */
 export const traceSource = (
   reads: Reads<ReadTables>,
   caughtUp: (position: bigint) => Promise<void>,
 ): StateSource<TraceState, TraceNeed> => {
-  /** The trace with these messages, and those of which the head of all parts is not known. */
+  /** Loads the trace and the needed messages; `unknown` has the messages without a head of all parts. */
   const header = async (id: string, need: TraceNeed) => {
     const ids = [...need.keys()].map((externalId) => messageId(id, externalId))
     const rows = await reads.rows<HeaderRow & MessageRow & Row>('trace-load', loadStatement, [id, uuids(ids)])
@@ -161,7 +161,7 @@ export const traceSource = (
     return { loaded, unknown }
   }
 
-  /** Adds the digests of parts that will change; false when the rows are of another revision by now. */
+  /** Adds the digests of parts that may change; returns false if the rows are of another revision meanwhile. */
   const addDigests = async (
     id: string,
     { state: { messages }, revision }: Loaded<TraceState>,

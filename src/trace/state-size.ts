@@ -17,7 +17,7 @@ const headerSize = (trace: Trace): number => {
 export const sizeOfTrace = ({ trace, messages }: TraceState): number =>
   TRACE_BYTES + trace.earlier.newest.length * DELETION_BYTES + headerSize(trace) + messages.bytes
 
-/** Keeps of its messages what the next command is likely to need. */
+/** Keeps only the messages that the next command is likely to need. */
 export const trimTrace = (state: TraceState): TraceState => {
   state.messages.trim()
   return state

@@ -18,15 +18,15 @@ import { stateText } from './views.ts'
 
 type Decide = Decision<TraceState, TraceEvent>
 
-/** What POST and PUT of a trace ask for. */
+/** A request to create or update a trace: POST or PUT. */
 export type AskedUpsert = {
   readonly name: TraceName
   readonly given: GivenFields
-  /** Whether a trace that was deleted is to stay so. */
+  /** Refuse if the trace was deleted. */
   readonly unlessDeleted: boolean
 }
 
-/** Writes to a trace; gives its state after that. */
+/** Writes to a trace and returns it as it is afterwards. */
 export const writeTrace = (
   { write, traces }: TraceServices,
   request: FastifyRequest,
@@ -34,7 +34,7 @@ export const writeTrace = (
   decide: Decide,
 ): Promise<Trace> => write(traces, id, { decide, answer: ({ trace }) => trace }, contextOf(request))
 
-/** The JSON text of an answer that shows a trace as it was written. @throws 404 when a later command has deleted it */
+/** The JSON text of an answer with the written trace. @throws 404 if it has been deleted since */
 export const writtenText = async (
   { reads, models }: TraceServices,
   { namespace }: Caller,
@@ -51,7 +51,7 @@ export const writtenText = async (
   return jsonText<OneTrace>({ trace: stateText(id, slug, traceWithModelName(models, trace), times) })
 }
 
-/** A decision that reserves room for the trace that it makes. */
+/** A decision that reserves quota for the trace that it creates. */
 const counting =
   (reserve: Reserve, decide: Decide): Decide =>
   (state, now, at) => {
@@ -61,7 +61,7 @@ const counting =
     return events
   }
 
-/** Updates the trace in the namespace that is named, or in the session's, or inserts it there; gives the JSON text of the answer. */
+/** Creates or updates a trace in the named namespace, or in that of the session. Returns the JSON text of the answer. */
 export const upsertTrace = async (
   service: TraceServices,
   request: FastifyRequest,
@@ -81,7 +81,7 @@ export const upsertTrace = async (
   const assertMayInsert = async () => {
     const hit = await resolveTrace(service.reads, externalId, caller, asked.name.namespace)
     if (!hit || hit.id === id) return
-    // What this namespace has deleted is refused before a trace of another one is spoken of.
+    // A deletion in this namespace is reported before anything about a trace of another namespace.
     if (asked.unlessDeleted) await write(unlessDeleted(() => []))
     assertMayWrite(hit, userRoleOf(caller, hit)!)
   }

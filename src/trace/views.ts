@@ -7,7 +7,7 @@ import type { TraceRow } from './rows.ts'
 
 type TextsOf<Name extends TextName> = Pick<MemberTexts<TraceTexts>, Name>
 
-/** Some of a row's texts, which are JSON already. */
+/** These texts of a row, which are JSON text already. */
 const textsOf = <Name extends TextName>(row: TraceRow, names: readonly Name[]): TextsOf<Name> => {
   const texts: { [Name in TextName]?: string | null } = {}
   for (const name of names) texts[name] = row[columnOf[name]]
@@ -51,19 +51,19 @@ export const detailMembers = (row: DetailRow): MemberTexts<TraceDetail> => ({
 /** A TraceDetail from its row. */
 export const detailText = (row: DetailRow): JsonText<TraceDetail> => jsonText(detailMembers(row))
 
-/** When a trace began and ended, as its messages say: in milliseconds since 1970; absent where none has a timestamp. */
+/** The smallest and the largest timestamp of the messages of a trace, in milliseconds; absent if no message has one. */
 export type TraceTimes = { readonly startedAt?: number | undefined; readonly endedAt?: number | undefined }
 
 const asText = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))
 
-/** Some of the texts of a state. */
+/** These texts of a state, as JSON text. */
 const fieldTexts = <Name extends TextName>(fields: TraceFields, names: readonly Name[]): TextsOf<Name> => {
   const texts: { [Name in TextName]?: string | undefined } = {}
   for (const name of names) texts[name] = asText(fields[name])
   return texts as TextsOf<Name>
 }
 
-/** A TraceDetail from the state right after a decision, which does not know its times. Counts are shown once there were messages. */
+/** A TraceDetail from the state after a decision, which has no times. Has counts once the trace has had messages. */
 export const stateText = (id: string, slug: string, trace: PresentTrace, times: TraceTimes): JsonText<TraceDetail> => {
   const { fields, counts, summary } = trace
   const shown = counts.messageCount > 0 ? counts : undefined

@@ -1,6 +1,6 @@
 import { type TraceState, noCounts, traces } from '../../src/trace/decide.ts'
 import { isDue, summarise } from '../../src/trace/decide-summary.ts'
-import { toldOf } from '../../src/trace/earlier-deletions.ts'
+import { earlierFields } from '../../src/trace/earlier-deletions.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { type SummaryRule, type SummaryEvent, type Tracked, react } from '../../src/summary/reaction.ts'
 
@@ -54,7 +54,7 @@ export const newWorld = (rule: SummaryRule) => {
       createdBy: 'u',
       createdAt: 0,
       messageCount: 0,
-      ...toldOf(trace.earlier),
+      ...earlierFields(trace.earlier),
     }
     append(id, [{ type: 'TraceDeleted', data }])
   }

@@ -106,7 +106,7 @@ for (const [name, node] of [
     })
   }
 
-  test(`is cut off for strangers when its trace is no longer public, on ${name}`, async () => {
+  test(`is cut off for callers who are not members when its trace is no longer public, on ${name}`, async () => {
     const [owner, stranger] = [await signIn(), await signIn()]
     const { url, messages } = await newTrace(owner, 'public')
     for (const visibility of ['private', 'direct']) {
@@ -118,7 +118,7 @@ for (const [name, node] of [
     await send('DELETE', url, owner.token)
   })
 
-  test(`is cut off for those who are members no more, on ${name}`, async () => {
+  test(`is cut off for a caller who is no longer a member, on ${name}`, async () => {
     const { slug, admin, member } = await newTeam()
     const { messages } = await newTrace(admin, 'private')
     const remove = () => send('DELETE', `/v1/namespaces/${slug}/members/${member.userId}`, admin.token)
@@ -131,7 +131,7 @@ for (const [name, node] of [
     await assertCut(node, messages, owner.token, () => send('DELETE', '/v1/session', owner.token))
   })
 
-  test(`is cut off in the middle of a namespace, too, on ${name}`, async () => {
+  test(`is cut off in the middle of a list of traces, on ${name}`, async () => {
     const { slug, admin, member } = await newTeam()
     await newTraces(admin, 300)
     const path = `/v1/namespaces/${slug}/traces`
@@ -153,7 +153,7 @@ test('is cut off when the session expires', async () => {
 
 // The tables are those of a log in PostgreSQL.
 if (!eventStoreUrlOf(database.url)) {
-  test('is cut off by a node that hears nothing of the log, when it finds the session ended', async () => {
+  test('is cut off by a node that cannot follow the log, when it finds the session ended', async () => {
     const owner = await signIn()
     const { messages } = await newTrace(owner, 'private')
     const blocker = new pg.Client({ connectionString: database.url })
@@ -170,7 +170,7 @@ if (!eventStoreUrlOf(database.url)) {
   })
 }
 
-test('goes on for those who may still read it', async () => {
+test('continues for callers who may still read it', async () => {
   const { slug, admin, member } = await newTeam()
   const { url, messages } = await newTrace(admin, 'public')
   const open = (token?: string) => openSlowReader(ports.get(second)!, messages, token)

@@ -30,23 +30,24 @@ test('the first summary is due with the first message', () => {
   assert.not(isDue(20, 1, 20))
   assert.ok(isDue(21, 1, 20))
 })
-test('a first summary is taken over once', () => given(created, counted(3)).when(summary(3)).emits(summarised(3)))
-test('one without a title has none', () =>
+test('a first summary is recorded once', () => given(created, counted(3)).when(summary(3)).emits(summarised(3)))
+test('a summary without a title is recorded without one', () =>
   given(created, counted(3))
     .when(summarise({ title: undefined, summary: 'S', messageCount: 3, deletions: 0 }, 20))
     .emits({ type: 'TraceSummarised', data: { summary: 'S', messageCount: 3 } }))
-test('one that came too late is not', () => given(created, counted(30), summarised(25)).when(summary(30)).emits())
-test('another one is taken over after enough messages', () =>
+test('a summary that came too late is not recorded', () =>
+  given(created, counted(30), summarised(25)).when(summary(30)).emits())
+test('another summary is recorded after enough messages', () =>
   given(created, counted(30), summarised(10)).when(summary(30)).emits(summarised(30)))
-test('a trace that is gone has none', () => {
+test('a deleted trace gets no summary', () => {
   given().when(summary(3)).emits()
   given(created, counted(3), deleted).when(summary(3)).emits()
 })
-test('a summary of an earlier life is refused, one of this life is not', () => {
+test('a summary of an earlier incarnation is refused, one of the present incarnation is recorded', () => {
   given(created, counted(3), deleted, created, counted(3)).when(summary(3)).emits()
   given(created, counted(3), deleted, created, counted(3)).when(summary(3, 1)).emits(summarised(3))
 })
-test('a summary leaves updatedAt alone', () => {
+test('a summary does not change updatedAt', () => {
   const before = foldAll(traces, [created, counted(3)]).trace
   const after = foldAll(traces, [created, counted(3), summarised(3)]).trace
   assert.ok(before.is === 'present' && after.is === 'present' && before.updatedAt === after.updatedAt)

@@ -311,13 +311,13 @@ for (const intent of keys(intents)) {
 
 const given = specify(traces)
 
-test('a trace is created with what is given of it', () =>
+test('a trace is created with the given fields', () =>
   given()
     .when(upsert(ada, origin, firstFields))
     .emitsThen(unchanged, { type: 'TraceCreated', data: { ...origin, createdBy: 'ada', ...firstFields } }))
 
 const named = { type: 'TraceCreated', data: { ...created.data, model: 'one', modelName: 'One' } } as TraceEvent
-test('another model takes the name of the one before along', () => {
+test('a new model replaces the model name as well', () => {
   given(named)
     .when(patch(ada, { model: 'two', modelName: 'Two' }))
     .emitsThen(
@@ -332,7 +332,7 @@ test('another model takes the name of the one before along', () => {
     )
 })
 
-test('a visibility that is given is taken, one that is not is kept by a patch only', () => {
+test('a given visibility is set; without one only a patch keeps the present one', () => {
   const shown = { visibility: 'public' } as const
   for (const decide of [upsert(ada, origin, shown), replace(ada, shown), patch(ada, shown), patch(ada, {})])
     given(created).when(decide).emitsThen(unchanged, unchanged)
@@ -340,7 +340,7 @@ test('a visibility that is given is taken, one that is not is kept by a patch on
     given(created).when(decide).emitsThen(unchanged, updated(madePrivate))
 })
 
-test('an update moves the time of the trace, a summary does not', () => {
+test('an update moves updatedAt, a summary does not', () => {
   const timesOf = (...events: TraceEvent[]) => {
     const { trace } = foldAll(traces, [created, ...events])
     return trace.is === 'present' && [trace.createdAt - NOON, trace.updatedAt - NOON]
@@ -350,7 +350,7 @@ test('an update moves the time of the trace, a summary does not', () => {
   assert.equal(timesOf(unchanged, summarised), [0, 1_000])
 })
 
-test('a trace that has changed since stays, by whatever moved its time', () => {
+test('a trace that has changed since is not removed, whatever has changed it', () => {
   const second = NOON + 1_000
   for (const change of [unchanged, added(message)]) {
     given(created, change).when(removeUnchanged(second)).emits()
@@ -363,7 +363,7 @@ test('a trace that has changed since stays, by whatever moved its time', () => {
     .emits(deleted())
 })
 
-test('who is no member is not told that there is a trace', () => {
+test('a caller who is not a member cannot learn that a trace exists', () => {
   const { past, writer } = states['is of a writer who has left']
   for (const intent of keys(intents)) {
     if (intent === 'summarise' || intent === 'removeUnchanged') continue // no client asks for these

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { noCounts, remove, type TraceState, traces } from '../../src/trace/decide.ts'
 import { summarise } from '../../src/trace/decide-summary.ts'
-import { endedBy, NO_EARLIER, toldOf } from '../../src/trace/earlier-deletions.ts'
+import { endedBy, NO_EARLIER, earlierFields } from '../../src/trace/earlier-deletions.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 
 const test = suite('trace/earlier-deletions')
@@ -24,7 +24,7 @@ const deletedOften = (times: number) => {
   return { state, last }
 }
 
-test('a deletion tells of the newest twenty before it, and of how many there were', () => {
+test('a deletion has the newest twenty earlier ones, and the number of all', () => {
   const { state, last } = deletedOften(2_000)
   assert.ok(last?.type === 'TraceDeleted')
   assert.is(last.data.earlier.length, 20)
@@ -34,7 +34,7 @@ test('a deletion tells of the newest twenty before it, and of how many there wer
   assert.is(state.trace.earlier.newest.at(-1)?.deletedAt, 19_995)
 })
 
-test('a few are all told, in the form that they always had', () => {
+test('few earlier deletions are all kept, in the original format', () => {
   const { state, last } = deletedOften(3)
   assert.ok(last?.type === 'TraceDeleted' && last.data.earlierCount === undefined)
   assert.equal(
@@ -44,7 +44,7 @@ test('a few are all told, in the form that they always had', () => {
   assert.is(state.trace.earlier.count, 3)
 })
 
-test('a long list of before is understood', () => {
+test('a long list from an earlier version is read', () => {
   const earlier = Array.from({ length: 300 }, (_, i) => ({ createdAt: i, deletedAt: i }))
   const { count, newest } = endedBy({ ...owner, createdAt: 300, messageCount: 0, earlier }, 301, undefined)
   assert.is(count, 301)
@@ -52,10 +52,10 @@ test('a long list of before is understood', () => {
     { createdAt: 299, deletedAt: 299 },
     { createdAt: 300, deletedAt: 301, messageCount: 0 },
   ])
-  assert.equal(toldOf(NO_EARLIER), { earlier: [] })
+  assert.equal(earlierFields(NO_EARLIER), { earlier: [] })
 })
 
-test('lives are told apart, however many there were', () => {
+test('incarnations are distinguished, for any number of deletions', () => {
   const present = [created, counted].reduce<TraceState>(
     (state, event) => traces.evolve(state, event, { at: 1 }),
     deletedOften(50).state,

@@ -28,7 +28,7 @@ const ARGS = [
   '{"__proto__":{"2":1,"1":2},"":"\\u0000\\ud800"}',
 ]
 
-test('args come back to the letter, from the answer and from the list, when they are new and when they change', async () => {
+test('args are returned exactly as sent, by the answer and by the list, after an insert and after an update', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.app.inject({ method: 'PUT', url, headers, payload: '{}' })
   for (const args of ARGS) {
@@ -39,7 +39,7 @@ test('args come back to the letter, from the answer and from the list, when they
   }
 })
 
-test('members that nobody knows may be called anything, anywhere', async () => {
+test('unknown members may have any name, at any place', async () => {
   const url = `/v1/traces/${randomUUID()}`
   const trace = await node.app.inject({ method: 'PUT', url, headers, payload: '{"title":"t","0":{"b":1,"2":2}}' })
   assert.is(trace.statusCode, 200, trace.body)
@@ -51,7 +51,7 @@ test('members that nobody knows may be called anything, anywhere', async () => {
   assert.ok(put.body.includes('"type":"text","content":{"text":"x"'), put.body)
 })
 
-test('args that are nested too deep are refused, whatever their keys', async () => {
+test('args that are nested too deep are refused, with any keys', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.app.inject({ method: 'PUT', url, headers, payload: '{}' })
   const statusOf = async (depth: number) => {
@@ -67,7 +67,7 @@ test('args that are nested too deep are refused, whatever their keys', async () 
     assert.is(await statusOf(depth), status, `${depth} levels`)
 })
 
-test('keys in another order are a change, the same again is none', async () => {
+test('a different order of keys is a change, equal args are none', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.app.inject({ method: 'PUT', url, headers, payload: '{}' })
   const send = async (args: string) => {

@@ -22,7 +22,7 @@ const again = (event: DomainEvent): DomainEvent => {
   return codec.decode({ id: 'e', stream: 's', revision: 0n, position: 1n, type: event.type, data, metadata })
 }
 
-test('the log has the parts of a message as plain JSON, and gives them back as they were', () => {
+test('parts of a message are plain JSON in the log, and are decoded unchanged', () => {
   fc.assert(
     fc.property(upsert, fc.array(part, { maxLength: 4 }), ({ externalId, given }, parts) => {
       const { parts: _, ...fields } = merge(undefined, given)
@@ -35,7 +35,7 @@ test('the log has the parts of a message as plain JSON, and gives them back as t
   )
 })
 
-test('the log has what changes a message as RFC 6902, and gives it back as it was', () => {
+test('changes of a message are RFC 6902 patches in the log, and are decoded unchanged', () => {
   fc.assert(
     fc.property(upsert, upsert, (first, second) => {
       const before = merge(undefined, first.given)
@@ -52,7 +52,7 @@ test('the log has what changes a message as RFC 6902, and gives it back as it wa
   )
 })
 
-test('what no double holds, and the order of keys, come through', () => {
+test('numbers beyond a double and the order of keys are kept', () => {
   const parts =
     '[{"type":"tool_call","content":{"callId":"c","toolName":"t","args":{"b":[9007199254740993,-0],"0":1}}}]'
   const { given } = toUpsert('m', { role: 'assistant', parts: parseExact(parts) as never })
@@ -62,7 +62,7 @@ test('what no double holds, and the order of keys, come through', () => {
   assert.equal(again(event), { ...event, data: { ...event.data, heads: headsOf(given) } })
 })
 
-test('events of version 1 lose the digest of the whole message, and say where the head of the parts is not known', () => {
+test('events of version 1 are decoded without the digest of the whole message, with an unknown head of changed parts', () => {
   const read = (type: string, data: object) =>
     codec.decode({
       ...{ id: 'e', stream: 's', revision: 0n, position: 1n, type, data: JSON.stringify(data) },

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { freshDatabase } from '../support/database.ts'
 import { type Answer, type Call, openApp } from '../support/open-app.ts'
 
-const test = suite('writes to a trace of the namespace that is named')
+const test = suite('writes to a trace of the named namespace')
 
 const database = await freshDatabase()
 const { call, close } = await openApp(database.url)
@@ -43,7 +43,7 @@ const writes: readonly (readonly [Parameters<Call>[0], string, object | undefine
   ['DELETE', '', undefined],
 ]
 
-test('a write goes to the trace of that namespace, although the session’s has one of that name', async () => {
+test('a write goes to the trace of that namespace, although the session’s namespace has one with the same external id', async () => {
   const [{ token, namespaceSlug: home }, externalId] = [await signIn(), randomUUID()]
   const [team, path] = [await newTeam(token), `/v1/traces/${externalId}`]
   const read = async (slug: string) => trace(await call('GET', `${path}?namespace=${slug}`, { token }))
@@ -61,7 +61,7 @@ test('a write goes to the trace of that namespace, although the session’s has 
   assert.is(trace(await call('PATCH', `${path}?namespace=${home}`, { token, body: {} })).id, before.id)
 })
 
-test('a namespace without such a trace, one that is not there, and one of others are the same to a writer', async () => {
+test('a namespace without such a trace, an unknown one and one of others give the same error', async () => {
   const [ada, eve] = [await signIn(), await signIn()]
   const path = `/v1/traces/${randomUUID()}`
   trace(await call('PUT', path, { token: eve.token, body: { visibility: 'public' } }))

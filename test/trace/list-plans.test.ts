@@ -85,9 +85,9 @@ const look = async () => {
   }
 }
 
-test('without going through all, though the plan is of when there was none', look)
+test('no plan reads all rows, also one that was made for empty tables', look)
 
-test('without going through all by the plan of an analysed table', async () => {
+test('no plan of an analysed table reads all rows', async () => {
   await rows('analyze')
   await look()
 })

@@ -42,7 +42,7 @@ const ROUNDS = 20
 /** One node that writes, and another that deletes, in turn. */
 const inTurn = (round: number): readonly [App, App] => (round % 2 === 0 ? nodes : [nodes[1], nodes[0]])
 
-test('a trace that is gone hides no other one of the same name', async () => {
+test('a deleted trace does not hide another one with the same external id', async () => {
   const ada = await signIn()
   const { token } = ada
   const path = `/v1/traces/${randomUUID()}`
@@ -59,7 +59,7 @@ test('a trace that is gone hides no other one of the same name', async () => {
   assert.is((data as Detail).trace.id, (there.data as Detail).trace.id)
 })
 
-test('a trace that is gone is not made anew beside that of strangers', async () => {
+test('a deleted trace is not created again beside the trace of another namespace', async () => {
   const [ada, eve] = [await signIn(), await signIn()]
   await invite(eve, ada) // so that her writes pass: there is a trace of the name already
   for (let round = 0; round < ROUNDS; round++) {

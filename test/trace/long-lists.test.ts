@@ -100,7 +100,7 @@ test('show all messages in their order, with or without parts', async () => {
   }
 })
 
-test('go on behind a cursor', async () => {
+test('continue after a cursor', async () => {
   const seen: string[] = []
   let query = '?limit=120&includeParts=true'
   for (;;) {
@@ -141,7 +141,7 @@ for (const [name, path] of SIZED) {
   })
 }
 
-test('of traces show once what is there all the time, and leave out what is deleted meanwhile', async () => {
+test('of traces show a trace that exists all the time once, and leave out deleted ones', async () => {
   const own = await signIn()
   const ids = Array.from({ length: 400 }, () => randomUUID())
   for (let at = 0; at < ids.length; at += 50)
@@ -166,7 +166,7 @@ test('leave out messages that are added meanwhile', async () => {
   assert.equal(JSON.parse(text).data, before)
 })
 
-test('never show half of a change: they are what they were when they began, or are broken off', async () => {
+test('never show half of a change: they are as at their begin, or are broken off', async () => {
   const counts = { whole: 0, broken: 0 }
   for (let round = 0; round < 8; round++) {
     const before = await list('?includeParts=true')

@@ -6,7 +6,7 @@ import { listStatement } from '../../src/trace/lists.ts'
 import { FAR_FUTURE, resolveStatement } from '../../src/trace/queries.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
 
-const test = suite('trace: which ones are found')
+const test = suite('trace: which traces are found')
 
 const COUNT = 20_000
 const LIMIT = 51
@@ -93,9 +93,9 @@ const look = async () => {
   }
 }
 
-test('without going through all, though the plan is of when there was none', look)
+test('no plan reads all rows, also one that was made for empty tables', look)
 
-test('without going through all by the plan of an analysed table', async () => {
+test('no plan of an analysed table reads all rows', async () => {
   await rows('analyze')
   await look()
   for (const values of await asked()) {
@@ -105,7 +105,7 @@ test('without going through all by the plan of an analysed table', async () => {
   }
 })
 
-test('of traces in the caller’s other namespaces the oldest, public or not', async () => {
+test('of the traces in the caller’s other namespaces the oldest is found, public or not', async () => {
   const [name, user] = [randomUUID(), idOf(21)]
   const places = [
     { id: randomUUID(), visibility: 'public', createdAt: 2 },
@@ -129,7 +129,7 @@ const traceOf = fc.record({
   roles: fc.array(fc.nat(2), { maxLength: 3 }),
 })
 
-test('the one that is nearest to the caller, however the traces of a name lie', async () => {
+test('the trace that comes first for the caller is found, for any placement of the traces with a name', async () => {
   const property = fc.asyncProperty(fc.array(traceOf, { maxLength: 6 }), fc.nat(7), async (traces, own) => {
     const name = randomUUID()
     const users = [idOf(11), idOf(12), idOf(13)]

@@ -78,7 +78,7 @@ const shown = async ({ token, namespaceSlug }: User, externalId: string): Promis
 const fetchText = async (url: string, token: string) =>
   (await node.app.inject({ method: 'GET', url, headers: { authorization: `Bearer ${token}` } })).body
 
-test('the parent stands in every representation, in the timeline and in differences', async () => {
+test('the parent is in every representation, in the timeline and in differences', async () => {
   const user = await signIn()
   const [child, parent] = [randomUUID(), randomUUID()]
   await put(user.token, child, { parentExternalId: parent })
@@ -99,7 +99,7 @@ test('the parent stands in every representation, in the timeline and in differen
   assert.not.ok('parentExternalId' in (await put(user.token, parent)))
 })
 
-test('children are those that name the trace, of its namespace, as they name it now; the newest first, page by page', async () => {
+test('children are the traces of its namespace whose present parent is the trace; the newest first, page by page', async () => {
   const user = await signIn()
   const stranger = await signIn()
   const [parent, other] = [randomUUID(), randomUUID()]
@@ -125,7 +125,7 @@ test('children are those that name the trace, of its namespace, as they name it 
   assert.is(await statusOf(`/v1/traces/${parent}/children?cursor=x`, user.token), 400)
 })
 
-test('it began and ended when its messages say, in every representation, whatever becomes of them', async () => {
+test('startedAt and endedAt follow the timestamps of the messages in every representation, after any change', async () => {
   const user = await signIn()
   const id = randomUUID()
   const check = async (startedAt: number | undefined, endedAt: number | undefined) => {
@@ -152,7 +152,7 @@ test('it began and ended when its messages say, in every representation, whateve
 
 const SORTS = ['createdAt', 'startedAt', 'updatedAt'] as const
 
-test('lists are sorted as they are asked for, page by page, and not by anything else', async () => {
+test('lists are sorted by the requested order, page by page, and unknown orders are refused', async () => {
   const user = await signIn()
   const stranger = await signIn()
   const names = ['n0', 'n1', 'n2', 'n3', 'n4']
@@ -200,7 +200,7 @@ test('lists are sorted as they are asked for, page by page, and not by anything 
 
 const LATE = Date.UTC(2100)
 
-test('a sorted list without a limit has all traces of a member, each once, however many there are', async () => {
+test('for a member, a sorted list without a limit has all traces, each once, however many there are', async () => {
   const user = await signIn()
   const count = 450
   const names = Array.from({ length: count }, (_, i) => `t${i}`)
@@ -221,7 +221,7 @@ test('a sorted list without a limit has all traces of a member, each once, howev
   }
 })
 
-test('a cursor with a time that is none of the order is refused', async () => {
+test('a cursor with a time that its order cannot have is refused', async () => {
   const [user, id] = [await signIn(), randomUUID()]
   const cursor = (...keys: unknown[]) => Buffer.from(JSON.stringify(keys)).toString('base64url')
   for (const time of [1.5, 1e30, -1e30])

@@ -7,7 +7,7 @@ import { Rejected } from '../../src/engine/rejected.ts'
 import { type Trace, patch, remove, traces, upsert } from '../../src/trace/decide.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 
-const test = suite('rights to a trace: what events say of them')
+const test = suite('rights to a trace: the effects of events')
 
 const writer = { userId: 'ada', role: 'admin' } as const
 const origin = { externalId: 'name', namespaceId: 'space' }
@@ -45,7 +45,7 @@ const histories = fc.array(intent, { minLength: 1, maxLength: 20 }).map((intents
 const isPresent = (trace: Trace) => trace.is === 'present'
 const isPublic = (trace: Trace) => trace.is === 'present' && trace.fields.visibility === 'public'
 
-test('an event that ends or gives a right to read ends those who read, and names the lists that change', () => {
+test('an event that takes or gives a right to read ends the affected answers, and names the lists that change', () => {
   fc.assert(
     fc.property(histories, (steps) => {
       for (const { event, before, after } of steps) {

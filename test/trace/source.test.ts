@@ -61,7 +61,7 @@ const write = (text: string, ...externalIds: string[]): Step => ({
   upserts: externalIds.map((externalId) => toUpsert(externalId, { role: 'user', textContent: text })),
 })
 
-test('commands that are decided together have all that they need when another node gets ahead of them', async () => {
+test('commands that are decided together have all that they need, also when another node writes first', async () => {
   const database = await freshDatabase()
   const engine = openEngine(database.url)
   const [id, namespaceId] = [randomUUID(), randomUUID()]
@@ -105,7 +105,7 @@ const writeParts = (externalId: string, count: number, text: string): Step => ({
   ],
 })
 
-test('a command keeps what is in memory for it when less of the same message is loaded for another one', async () => {
+test('loading less of a message for one command keeps what is in memory for another one', async () => {
   const database = await freshDatabase()
   const engine = openEngine(database.url)
   const [id, namespaceId] = [randomUUID(), randomUUID()]
@@ -132,7 +132,7 @@ test('a command keeps what is in memory for it when less of the same message is 
 
 const rounds = fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 })
 
-test('whatever commands come at once, each is decided with all that it needs', async () => {
+test('any concurrent commands are each decided with all that they need', async () => {
   const database = await freshDatabase()
   const engine = openEngine(database.url)
   const law = fc.assert(

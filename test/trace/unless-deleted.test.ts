@@ -51,7 +51,7 @@ const deletedAt = (answer: Answer): number => {
 }
 
 for (const method of METHODS) {
-  test(`${method}: what was deleted stays so, and the time of its last deletion is told`, async () => {
+  test(`${method}: a deleted trace is not created again, and the error has the time of its last deletion`, async () => {
     const [{ token }, externalId] = [await signIn(), randomUUID()]
     assert.is((await save(method, externalId, token)).status, 200, 'it never was there')
     assert.is((await save(method, externalId, token)).status, 200, 'it is there')
@@ -61,14 +61,14 @@ for (const method of METHODS) {
       await remove(externalId, token)
       times.push(deletedAt(await save(method, externalId, token)))
       assert.ok(times.at(-1)! > before && times.at(-1)! < time)
-      assert.is((await call('GET', `/v1/traces/${externalId}`, { token })).status, 404, 'nothing was made')
+      assert.is((await call('GET', `/v1/traces/${externalId}`, { token })).status, 404, 'no trace was created')
       assert.is((await save(method, externalId, token, query)).status, 200)
       assert.is((await save(method, externalId, token)).status, 200, 'it is there again')
     }
     assert.ok(times[0]! < times[1]!)
   })
 
-  test(`${method}: the namespace that is written to decides before traces of others are looked for`, async () => {
+  test(`${method}: the namespace that is written to is checked before traces of others are searched`, async () => {
     const [ada, eve, externalId] = [await signIn(), await signIn(), randomUUID()]
     await save(method, externalId, ada.token)
     await remove(externalId, ada.token)
@@ -79,7 +79,7 @@ for (const method of METHODS) {
     assert.equal(told(await save(method, externalId, ada.token)), [404, 'not_found'], 'nothing was deleted here')
   })
 
-  test(`${method}: members alone learn of a deletion in a namespace that is named`, async () => {
+  test(`${method}: only members learn of a deletion in the named namespace`, async () => {
     const [ada, eve, externalId] = [await signIn(), await signIn(), randomUUID()]
     const team = await newTeam(ada)
     await save(method, externalId, ada.token, `namespace=${team}`)
@@ -89,7 +89,7 @@ for (const method of METHODS) {
     assert.is((await save(method, externalId, ada.token)).status, 200, 'not deleted in the namespace of the session')
   })
 
-  test(`${method}: unlessDeleted is true or false, once`, async () => {
+  test(`${method}: unlessDeleted must be true or false, and given once`, async () => {
     const { token } = await signIn()
     for (const query of ['unlessDeleted=', 'unlessDeleted=1', 'unlessDeleted=TRUE', `${ASKED}&${ASKED}`])
       assert.equal(told(await save(method, randomUUID(), token, query)), [400, 'invalid_request'], query)

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 
-const test = suite('messages that somebody may not write')
+const test = suite('messages of a caller who may not write')
 const database = await freshDatabase()
 const { app, call, close } = await openApp(database.url)
 const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
@@ -38,7 +38,7 @@ for (const [method, path] of [
   ['POST', 'messages/batch'],
   ['PUT', 'messages/m'],
 ] as const) {
-  test(`are refused before they are read: ${method}`, async () => {
+  test(`${method} is refused before the body is read`, async () => {
     assert.is(await answerTo(`${method} /v1/traces/t/${path}`, stranger), '404')
     assert.is(await answerTo(`${method} /v1/traces/none/${path}`, owner), '404')
   })

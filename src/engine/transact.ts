@@ -49,6 +49,11 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
    * @throws errors of `look`, and Unavailable if the log cannot be reached or the deadline has passed
    */
   read<Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer>
+  /**
+   * Does work that appends to a stream by itself, in the queue of the stream's commands: those behind it wait. Of the stream no state is
+   * in memory after it. @throws errors of `work`, and InQuarantine
+   */
+  alone<Answer>(id: string, work: () => Promise<Answer>): Promise<Answer>
   /** The state in memory, if there is one. It is not certain: the append that led to it may still fail. */
   peek(id: string): State | undefined
   /** Notes an event that any process has appended, so that no decision uses an older state. */
@@ -60,14 +65,15 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
 const MAX_COMMANDS = 256
 const PAUSE_MS = 5
 
-type Timed = { readonly command: { readonly until?: number } }
+type Timed = { readonly command: { readonly until?: number }; readonly work?: unknown }
 
 const isTimed = ({ command }: Timed) => command.until !== undefined
+const isAlone = (queued: Timed) => isTimed(queued) || queued.work !== undefined
 
-/** How many commands of a queue are decided and appended together. A command with `until` is alone. */
+/** How many commands of a queue are decided and appended together. A command with `until`, and work of its own, is alone. */
 const togetherCount = (queue: readonly Timed[]): number => {
-  const timed = queue.slice(0, MAX_COMMANDS).findIndex(isTimed)
-  return timed < 0 ? MAX_COMMANDS : Math.max(timed, 1)
+  const alone = queue.slice(0, MAX_COMMANDS).findIndex(isAlone)
+  return alone < 0 ? MAX_COMMANDS : Math.max(alone, 1)
 }
 
 /**
@@ -79,7 +85,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 ): Transactor<State, Event, Need> => {
   const { kind, source, log, codec, now, isCurrent = () => true, watermark, deadlineMs = REQUEST_WAIT_MS } = options
   const { budget = 2 * 1024 * 1024, trim, assertNotQuarantined = () => {} } = options
-  type Queued = QueuedCommand<State, Event, Need>
+  type Queued = QueuedCommand<State, Event, Need> & { readonly work?: () => Promise<void> }
   const queues = new Map<string, Queued[]>()
   const cache = newStateCache<State>({ sizeOf: kind.sizeOf, budget, trim, isCurrent })
   const { loadAt, assertNewest } = newStateLoader({ kind, source, log, cache })
@@ -159,6 +165,12 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const drain = async (id: string, queue: Queued[]) => {
     while (queue.length > 0) {
       const batch = queue.splice(0, togetherCount(queue))
+      if (batch[0]!.work) {
+        cache.delete(id)
+        await batch[0]!.work()
+        cache.delete(id)
+        continue
+      }
       const unreachable = await answerAll(id, batch)
       // The commands behind this batch have waited as long as it took to notice that the log cannot be reached.
       if (unreachable && !isTimed(batch[0]!))
@@ -166,6 +178,14 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     }
     queues.delete(id)
     cache.untrack(id)
+  }
+
+  const enqueue = (id: string, queued: Queued) => {
+    const queue = queues.get(id)
+    if (queue) return void queue.push(queued)
+    queues.set(id, [queued])
+    cache.track(id)
+    void drain(id, queues.get(id)!)
   }
 
   const transact = <Answer, Result>(
@@ -182,11 +202,18 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
         resolve: resolve as Queued['resolve'],
         reject,
       }
-      const queue = queues.get(id)
-      if (queue) return void queue.push(queued)
-      queues.set(id, [queued])
-      cache.track(id)
-      void drain(id, queues.get(id)!)
+      enqueue(id, queued)
+    })
+
+  const alone = <Answer>(id: string, work: () => Promise<Answer>) =>
+    new Promise<Answer>((resolve, reject) => {
+      const guarded = async () => {
+        assertNotQuarantined(streamName(kind, id))
+        resolve(await work())
+      }
+      const command = { decide: () => [], answer: () => undefined }
+      const queued = { command, context: {}, deadline: Infinity, resolve: () => {}, reject }
+      enqueue(id, { ...queued, work: () => guarded().catch(reject) })
     })
 
   const read = async <Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer> => {
@@ -198,5 +225,5 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   const peek = (id: string) => appending.get(id) ?? cache.get(id)?.state
 
-  return { transact, read, peek, observe, clear: cache.clear }
+  return { transact, read, alone, peek, observe, clear: cache.clear }
 }

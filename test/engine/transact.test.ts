@@ -454,6 +454,29 @@ test('a command with `until` is appended alone, and if it is too late the others
   assert.equal(untils, [undefined, undefined, soon, undefined, late, undefined])
 })
 
+test('work that appends by itself has the stream alone, and what comes behind it is decided on what it leaves', async () => {
+  const id = randomUUID()
+  const node = newCounters(log)
+  const before = node.transact(id, count(), {})
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
+  const work = node.alone(id, async () => {
+    assert.is((await eventsOf(id)).length, 1)
+    await held
+    await newCounters(log).transact(id, count(), {})
+    return 'done'
+  })
+  const behind = node.transact(id, count(), {})
+  await before
+  assert.is((await eventsOf(id)).length, 1)
+  goOn()
+  assert.is(await work, 'done')
+  assert.is((await behind).answer, 3)
+  const failed = node.alone(id, () => Promise.reject(new Error('no')))
+  const last = node.transact(id, count(), {})
+  assert.is(((await errorOf(failed)) as Error).message, 'no')
+  assert.is((await last).answer, 4)
+})
+
 test('large commands do not share an append', async () => {
   const id = randomUUID()
   const { log, appends } = watched()

@@ -3,7 +3,7 @@ import type { TraceEvent } from '../src/trace/events.ts'
 import { uuids } from '../src/postgres/arrays.ts'
 import { countsTable } from './tables.ts'
 
-type Counted = Extract<TraceEvent, { type: 'MessagesCounted' }>['data']
+type Counted = Extract<TraceEvent, { type: 'MessagesCounted' | 'HistoryErased' }>['data']
 
 type Changes = { readonly counted: Map<string, Counted>; readonly deleted: Set<string> }
 
@@ -14,7 +14,7 @@ const totals = countsTable.unnest<readonly [traceId: string, Counted]>({
   tool_types: ([, { toolTypeCounts }]) => JSON.stringify(toolTypeCounts),
 })
 
-/** How many messages a trace has, by class, and how many tool calls, by tool: the totals of its last `MessagesCounted`. */
+/** How many messages a trace has, by class, and how many tool calls, by tool: the totals of its last `MessagesCounted`, or of its restated present. */
 export const counts = projectionOf<TraceEvent>()<Changes>({
   name: 'counts',
   tables: countsTable.create,
@@ -27,6 +27,12 @@ export const counts = projectionOf<TraceEvent>()<Changes>({
       counted.delete(id)
       deleted.add(id)
     },
+    HistoryErased: ({ counted, deleted }, { streamId: id, data }) => {
+      deleted.add(id)
+      if (data.messageCount === 0) counted.delete(id)
+      else counted.set(id, data)
+    },
+    MessageRestated: 'ignored',
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
     MessageAdded: 'ignored',

@@ -52,6 +52,12 @@ export const feed = projectionOf<TraceEvent>()<Changes>({
       changed.delete(id)
       deleted.add(id)
     },
+    HistoryErased: ({ added, changed, deleted }, { streamId: id, data: { namespaceId, createdAt, visibility } }) => {
+      changed.delete(id)
+      deleted.add(id)
+      added.set(id, { id, namespaceId, createdAt, visibility })
+    },
+    MessageRestated: 'ignored',
     MessageAdded: 'ignored',
     MessageUpdated: 'ignored',
     MessagesCounted: 'ignored',

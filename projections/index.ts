@@ -30,6 +30,7 @@ const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
   'MessageAdded',
   'MessageUpdated',
   'MessagesCounted',
+  'MessageRestated',
   'TraceSummarised',
 ])
 
@@ -39,7 +40,7 @@ const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 11,
+  version: 12,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
   // and parts take the incarnation from the row of their trace.
@@ -68,7 +69,7 @@ export const mainGroup: Group = {
  */
 export const timelineGroup: Group = {
   name: 'timeline',
-  version: 4,
+  version: 5,
   isLazy: true,
   // No right is read from the timeline, so here also the loss of one may be undone, and applied again.
   mayBeUndone: new Set([

@@ -11,14 +11,26 @@ import {
   textHeadLine,
 } from '../src/trace/messages/heads.ts'
 import { headsOf, partIndex, timestampIn } from '../src/trace/messages/message.ts'
-import { type AddedEvent, type Block, type NewBlocks, type Place, newBlocks } from './support/blocks.ts'
+import {
+  type AddedEvent,
+  type Block,
+  type RestatedEvent,
+  type NewBlocks,
+  type Place,
+  newBlocks,
+} from './support/blocks.ts'
 import { literal } from './support/changed-rows.ts'
 import { PRESENT_INCARNATION, byKey, required } from './support/sql.ts'
 import { listOrder, messageBlocksTable, messagesTable } from './tables.ts'
 
 type Updated = Extract<TraceEvent, { type: 'MessageUpdated' }>
 
-type NewRow = Place & { readonly event: AddedEvent; readonly text: TextHead | undefined; readonly parts: PartsHead }
+/** A message that is added, or restated in an incarnation that nobody sees yet. */
+type NewRow = Place & {
+  readonly event: AddedEvent | RestatedEvent
+  readonly text: TextHead | undefined
+  readonly parts: PartsHead
+}
 
 /** What a batch changes of a message. Undefined stands for what stays as it is. */
 type Row = {
@@ -35,9 +47,11 @@ type Row = {
   revision: bigint
 }
 
+type New = { rows: NewRow[]; readonly blocks: NewBlocks }
+
 type Changes = {
-  added: NewRow[]
-  readonly blocks: NewBlocks
+  readonly added: New
+  readonly restated: New
   readonly updated: Map<string, Row>
   /** The ids of traces of which a message has another timestamp instead of one that it had. */
   readonly retimed: Set<string>
@@ -76,27 +90,54 @@ const forget = (rows: Map<string, Row>, traceId: string) => {
   for (const [key, row] of rows) if (row.traceId === traceId) rows.delete(key)
 }
 
+const noRows = (): New => ({ rows: [], blocks: newBlocks() })
+
+const add = ({ rows, blocks }: New, event: AddedEvent | RestatedEvent) => {
+  const { text, parts = NO_PARTS } = event.data.heads ?? headsOf(event.data)
+  rows.push({ event, text, parts, ...blocks.add(event) })
+}
+
+/** Forgets what a batch changes of the present messages of a trace. */
+const forgetAll = ({ added, updated }: Changes, { streamId: id }: DecodedEvent) => {
+  added.blocks.removeAll(id)
+  added.rows = added.rows.filter(({ event }) => event.streamId !== id)
+  forget(updated, id)
+}
+
+const cells = {
+  added: ({ event }: NewRow) => event.revision,
+  ordinal: ({ event }: NewRow) => event.data.ordinal,
+  id: ({ event }: NewRow) => messageId(event.streamId, event.data.externalId),
+  external_id: ({ event }: NewRow) => event.data.externalId,
+  role: ({ event }: NewRow) => event.data.role,
+  text_content: ({ event }: NewRow) => literal(event.data.textContent),
+  model: ({ event }: NewRow) => literal(event.data.model),
+  sequence: ({ event }: NewRow) => event.data.order,
+  timestamp: ({ event }: NewRow) => event.data.timestamp,
+  class: ({ event }: NewRow) => event.data.class,
+  tools: ({ event }: NewRow) => JSON.stringify(event.data.tools),
+  text_head: ({ text }: NewRow) => text && textHeadLine(text),
+  parts_head: ({ parts }: NewRow) => partsHeadLine(parts),
+  part_count: ({ parts }: NewRow) => parts.count,
+  parts_length: ({ parts }: NewRow) => parts.length,
+  heads_at: ({ headsAt }: NewRow) => headsAt,
+  parts_at: ({ partsAt }: NewRow) => partsAt,
+  parts_end: ({ partsEnd }: NewRow) => partsEnd,
+}
+
 /** What all messages of a block have in common is given once: `block` is its number in the batch. */
-const inserted = messagesTable.unnest<readonly [NewRow, block: number]>({
-  block: ([, block]) => block,
-  added: ([{ event }]) => event.revision,
-  ordinal: ([{ event }]) => event.data.ordinal,
-  id: ([{ event }]) => messageId(event.streamId, event.data.externalId),
-  external_id: ([{ event }]) => event.data.externalId,
-  role: ([{ event }]) => event.data.role,
-  text_content: ([{ event }]) => literal(event.data.textContent),
-  model: ([{ event }]) => literal(event.data.model),
-  sequence: ([{ event }]) => event.data.order,
-  timestamp: ([{ event }]) => event.data.timestamp,
-  class: ([{ event }]) => event.data.class,
-  tools: ([{ event }]) => JSON.stringify(event.data.tools),
-  text_head: ([{ text }]) => text && textHeadLine(text),
-  parts_head: ([{ parts }]) => partsHeadLine(parts),
-  part_count: ([{ parts }]) => parts.count,
-  parts_length: ([{ parts }]) => parts.length,
-  heads_at: ([{ headsAt }]) => headsAt,
-  parts_at: ([{ partsAt }]) => partsAt,
-  parts_end: ([{ partsEnd }]) => partsEnd,
+const inserted = messagesTable.unnest<NewRow & { readonly number: number }>({ block: ({ number }) => number, ...cells })
+
+type Restated = NewRow & { readonly event: RestatedEvent }
+
+const insertedRestated = messagesTable.unnest<Restated>({
+  ...cells,
+  trace_id: ({ event }) => event.streamId,
+  incarnation: ({ event }) => event.data.since,
+  created_at: ({ event }) => event.data.createdAt,
+  updated_at: ({ event }) => event.data.updatedAt,
+  revision: ({ event }) => event.revision,
+  block: ({ block }) => block.revision,
 })
 
 const updated = messagesTable.unnest<Row>(
@@ -120,11 +161,16 @@ const updated = messagesTable.unnest<Row>(
   ['role', 'parts_head', 'part_count', 'parts_length'],
 )
 
-const insertedBlocks = messageBlocksTable.unnest<Block>({
-  trace_id: ({ traceId }) => traceId,
-  revision: ({ revision }) => revision,
-  first: ({ first }) => first,
-  body: ({ body }) => body,
+const blockCells = {
+  trace_id: ({ traceId }: Block) => traceId,
+  revision: ({ revision }: Block) => revision,
+  first: ({ first }: Block) => first,
+  body: ({ body }: Block) => body,
+}
+const insertedBlocks = messageBlocksTable.unnest<Block>(blockCells)
+const insertedRestatedBlocks = messageBlocksTable.unnest<Block>({
+  ...blockCells,
+  incarnation: ({ incarnation }) => incarnation,
 })
 
 // What is looked up for a block is looked up once, not for each of its messages.
@@ -153,9 +199,14 @@ const insert = (rows: readonly NewRow[], blocks: readonly Block[], write: WriteS
     int8s(blocks.map(({ revision }) => revision)),
     int8s(blocks.map(({ at }) => at)),
   ]
-  const values = inserted.values(rows.map((row) => [row, numbers.get(row.block)!] as const))
+  const values = inserted.values(rows.map((row) => ({ ...row, number: numbers.get(row.block)! })))
   write('messages-insert', insertMessages, [...values, ...ofBlocks])
   write('messages-blocks', insertBlocks, insertedBlocks.values(blocks))
+}
+
+const insertRestated = (rows: readonly Restated[], blocks: readonly Block[], write: WriteStatement) => {
+  write('messages-restate', insertedRestated.insert, insertedRestated.values(rows))
+  write('messages-restate-blocks', insertedRestatedBlocks.insert, insertedRestatedBlocks.values(blocks))
 }
 
 // Null stands for a field that the patch does not change: a field that is set can never be removed again.
@@ -209,11 +260,14 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
     create index messages_changed on messages (trace_id, incarnation, revision) where revision <> added;
     create index messages_timed on messages (trace_id, incarnation, timestamp) where timestamp is not null;
     alter table messages drop constraint messages_pkey, add primary key (trace_id, incarnation, ordinal);`,
-  start: () => ({ added: [], blocks: newBlocks(), updated: new Map(), retimed: new Set() }),
+  start: () => ({ added: noRows(), restated: noRows(), updated: new Map(), retimed: new Set() }),
   on: {
-    MessageAdded: ({ added, blocks }, event) => {
-      const { text, parts = NO_PARTS } = event.data.heads ?? headsOf(event.data)
-      added.push({ event, text, parts, ...blocks.add(event) })
+    MessageAdded: ({ added }, event) => add(added, event),
+    MessageRestated: ({ restated }, event) => add(restated, event),
+    // The restated messages become the present ones; when the trace began and ended is looked up among them.
+    HistoryErased: (changes, event) => {
+      forgetAll(changes, event)
+      changes.retimed.add(event.streamId)
     },
     MessageUpdated: ({ updated, retimed }, event) => {
       const { streamId: traceId, revision, data } = event
@@ -227,19 +281,18 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
       }
       update(row, event)
     },
-    TraceDeleted: (changes, { streamId: id }) => {
-      changes.retimed.delete(id)
-      changes.blocks.removeAll(id)
-      changes.added = changes.added.filter(({ event }) => event.streamId !== id)
-      forget(changes.updated, id)
+    TraceDeleted: (changes, event) => {
+      forgetAll(changes, event)
+      changes.retimed.delete(event.streamId)
     },
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
   },
-  write: ({ added, blocks, updated, retimed }, write) => {
-    if (added.length > 0) insert(added, blocks.all(), write)
+  write: ({ added, restated, updated, retimed }, write) => {
+    if (added.rows.length > 0) insert(added.rows, added.blocks.all(), write)
+    if (restated.rows.length > 0) insertRestated(restated.rows as Restated[], restated.blocks.all(), write)
     if (updated.size > 0) writeUpdates([...updated.values()], write)
     if (retimed.size > 0) writeTimes([...retimed], write)
   },

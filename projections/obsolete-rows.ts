@@ -4,7 +4,7 @@ import { streamIdOf } from '../src/engine/stream.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { obsoleteRowsTable } from './tables.ts'
 
-/** The revision of the newest deletion, by trace id. */
+/** The revision of the newest deletion, or of the first restated message of an erased past, by trace id. */
 type Changes = Map<string, bigint>
 
 const noted = obsoleteRowsTable.unnest<readonly [traceId: string, before: bigint]>({
@@ -13,7 +13,7 @@ const noted = obsoleteRowsTable.unnest<readonly [traceId: string, before: bigint
 })
 
 /**
- * The deleted traces whose messages and parts are still to be swept. A deletion may concern thousands of rows: to delete
+ * The traces of which messages and parts are still to be swept, because they were deleted or their past was erased. A deletion may concern thousands of rows: to delete
  * them in its own batch would hold up all other writes. Empty when everything has been swept.
  */
 export const obsoleteRows = projectionOf<TraceEvent>()<Changes>({
@@ -24,6 +24,8 @@ export const obsoleteRows = projectionOf<TraceEvent>()<Changes>({
   start: () => new Map(),
   on: {
     TraceDeleted: (deleted, { streamId: id, revision }) => void deleted.set(id, revision),
+    HistoryErased: (erased, { streamId: id, data }) => void erased.set(id, BigInt(data.since)),
+    MessageRestated: 'ignored',
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
     MessageAdded: 'ignored',

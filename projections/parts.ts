@@ -1,4 +1,4 @@
-import { projectionOf } from '../src/engine/projection.ts'
+import { type DecodedEvent, projectionOf } from '../src/engine/projection.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { headOfPart, partHeadLine } from '../src/trace/messages/heads.ts'
 import { partIndex } from '../src/trace/messages/message.ts'
@@ -20,6 +20,10 @@ const changed = messagePartsTable.unnest<Row>({
   body: ({ part, index }) => partText(part.json, index),
 })
 
+const forget = (rows: Changes, { streamId: id }: DecodedEvent) => {
+  for (const [key, { traceId }] of rows) if (traceId === id) rows.delete(key)
+}
+
 /**
  * The parts of messages that were changed after the message was added, each with the exact JSON text that the client sent: an update
  * writes what it changes, however large the message is. A part that is removed keeps its row: how many parts there are is
@@ -40,9 +44,9 @@ export const parts = projectionOf<TraceEvent>()<Changes>({
         rows.set(`${traceId}/${ordinal}/${index}`, { traceId, ordinal, index, part: operation.value as StoredPart })
       }
     },
-    TraceDeleted: (rows, { streamId: id }) => {
-      for (const [key, { traceId }] of rows) if (traceId === id) rows.delete(key)
-    },
+    TraceDeleted: forget,
+    HistoryErased: forget,
+    MessageRestated: 'ignored',
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
     MessageAdded: 'ignored',

@@ -9,7 +9,7 @@ type Changes = {
   readonly created: Map<string, Created>
   /** Bytes added to traces of earlier batches, by trace id. */
   readonly grown: Map<string, number>
-  /** The namespaces of deleted traces, by trace id. */
+  /** The namespaces of traces whose rows are subtracted, by trace id. */
   readonly deleted: Map<string, string>
 }
 
@@ -87,6 +87,12 @@ export const sizes = projectionOf<TraceEvent>()<Changes>({
       grown.delete(id)
       deleted.set(id, namespaceId)
     },
+    HistoryErased: ({ created, grown, deleted }, { streamId: id, data: { namespaceId, bytes } }) => {
+      grown.delete(id)
+      deleted.set(id, namespaceId)
+      created.set(id, { namespaceId, bytes })
+    },
+    MessageRestated: 'ignored',
     TraceUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',

@@ -159,6 +159,7 @@ export const tracesTable = tableOf(
     summary_message_count: 'int8',
     bytes: 'int8 not null',
     incarnation: 'int8 not null',
+    erased: 'int8',
     revision: 'int8 not null',
     at: 'int8 not null',
   },

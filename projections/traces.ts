@@ -3,14 +3,18 @@ import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/eng
 import type { TraceEvent } from '../src/trace/events.ts'
 import { keyHash } from '../src/base/ids.ts'
 import { uuids } from '../src/postgres/arrays.ts'
-import { endedBy } from '../src/trace/earlier-deletions.ts'
+import { earlierIn, endedBy } from '../src/trace/earlier-deletions.ts'
 import { timestampIn } from '../src/trace/messages/message.ts'
 import { literal } from './support/changed-rows.ts'
 import { byKey } from './support/sql.ts'
 import type { Cells } from './table.ts'
 import { ID_TEXT, STARTED, columnOf, listedBy, type textColumns, tombstonesTable, tracesTable } from './tables.ts'
 
-type Created = Extract<TraceEvent, { type: 'TraceCreated' }>['data'] & { at: number; incarnation: bigint }
+type Created = Extract<TraceEvent, { type: 'TraceCreated' }>['data'] & {
+  at: number
+  incarnation: bigint
+  erased?: bigint
+}
 
 /** The changes of one trace in a batch. */
 type Row = {
@@ -30,7 +34,12 @@ type NewRow = Row & { created: Created }
 
 type Tombstone = { readonly id: string; readonly revision: bigint; readonly at: number; readonly deletions: string }
 
-type Changes = { readonly rows: Map<string, Row>; readonly deleted: Map<string, Tombstone> }
+type Changes = {
+  readonly rows: Map<string, Row>
+  /** The ids of rows that go. */
+  readonly removed: Set<string>
+  readonly buried: Map<string, Tombstone>
+}
 
 const rowOf = ({ rows }: Changes, { streamId: id, revision, at }: DecodedEvent): Row => {
   let row = rows.get(id)
@@ -52,22 +61,23 @@ const messageWritten = (changes: Changes, event: DecodedEvent, timestamp: number
   row.endedAt = Math.max(row.endedAt ?? timestamp, timestamp)
 }
 
-const buried = tombstonesTable.unnest<Tombstone>({
+const tombstones = tombstonesTable.unnest<Tombstone>({
   id: ({ id }) => id,
   revision: ({ revision }) => revision,
   at: ({ at }) => at,
   deletions: ({ deletions }) => deletions,
 })
 
-const writeDeleted = (deleted: readonly Tombstone[], write: WriteStatement) => {
-  write('traces-delete', 'delete from traces where id = any($1::uuid[])', [uuids(deleted.map(({ id }) => id))])
+const writeRemoved = (ids: readonly string[], write: WriteStatement) =>
+  write('traces-delete', 'delete from traces where id = any($1::uuid[])', [uuids(ids)])
+
+const writeBuried = (deleted: readonly Tombstone[], write: WriteStatement) =>
   write(
     'traces-bury',
-    `${buried.insert} on conflict (id)
+    `${tombstones.insert} on conflict (id)
      do update set revision = excluded.revision, at = excluded.at, deletions = excluded.deletions`,
-    buried.values(deleted),
+    tombstones.values(deleted),
   )
-}
 
 const touched = {
   id: ({ id }: Row) => id,
@@ -94,6 +104,7 @@ const inserted = tracesTable.unnest<NewRow>({
   created_by: ({ created }) => created.createdBy,
   created_at: ({ created }) => created.at,
   incarnation: ({ created }) => created.incarnation,
+  erased: ({ created }) => created.erased,
   visibility: ({ created }) => created.visibility,
   parent_key: ({ created }) => parentKey(created.parentExternalId),
   ...textCells,
@@ -129,7 +140,8 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
     comment on column traces.parent_key is 'hash of parent_external_id: children are looked up by it';
     comment on column traces.started_at is 'the smallest timestamp of its messages, ended_at the largest';
     comment on column traces.bytes is 'length of its message events so far: an upper bound of the size of its messages';
-    comment on column traces.incarnation is 'revision of its first event: tells one life of an externalId from the next';
+    comment on column traces.incarnation is 'revision at which it begins: tells one life of an externalId from the next';
+    comment on column traces.erased is 'revision of the event that erased its past, of which incarnation is the first message';
     ${tombstonesTable.create}`,
   rows: { traces: { trace: 'id' }, trace_tombstones: { trace: 'id' } },
   // Many namespaces may have a trace with the same external id: looked up by namespace, or the oldest first. The indexes of
@@ -149,7 +161,7 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
     create index traces_updated on traces (${listedBy.updatedAt('namespace_id')}, updated_slot);
     create index traces_public_updated on traces (${listedBy.publicUpdatedAt('namespace_id')}, updated_slot)
       where visibility = 'public';`,
-  start: () => ({ rows: new Map(), deleted: new Map() }),
+  start: () => ({ rows: new Map(), removed: new Set(), buried: new Map() }),
   on: {
     TraceCreated: (changes, event) => {
       const row = rowOf(changes, event)
@@ -178,14 +190,32 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
       set.set('ai_title', literal(event.data.title) ?? null).set('ai_summary', JSON.stringify(event.data.summary))
       set.set('summary_message_count', event.data.messageCount)
     },
-    TraceDeleted: ({ rows, deleted }, { streamId: id, revision, at, data, actor }) => {
+    MessageRestated: (changes, event) => void rowOf(changes, event),
+    // A trace that was deleted before keeps what is known of that; the event of the deletion is erased.
+    HistoryErased: (changes, event) => {
+      const { rows, removed, buried } = changes
+      const { streamId: id, revision, data } = event
+      const { createdAt, updatedAt, since, bytes, ...created } = data
       rows.delete(id)
-      deleted.set(id, { id, revision, at, deletions: JSON.stringify(endedBy(data, at, actor?.userId)) })
+      removed.add(id)
+      const row = rowOf(changes, event)
+      row.created = { ...created, at: createdAt, incarnation: BigInt(since), erased: revision }
+      row.updatedAt = updatedAt
+      row.bytes = bytes
+      const earlier = earlierIn(data)
+      const last = earlier.newest.at(-1)
+      if (last) buried.set(id, { id, revision, at: last.deletedAt, deletions: JSON.stringify(earlier) })
+    },
+    TraceDeleted: ({ rows, removed, buried }, { streamId: id, revision, at, data, actor }) => {
+      rows.delete(id)
+      removed.add(id)
+      buried.set(id, { id, revision, at, deletions: JSON.stringify(endedBy(data, at, actor?.userId)) })
     },
   },
   onSkipped: (changes, event) => void rowOf(changes, event),
-  write: ({ rows, deleted }, write) => {
-    if (deleted.size > 0) writeDeleted([...deleted.values()], write)
+  write: ({ rows, removed, buried }, write) => {
+    if (removed.size > 0) writeRemoved([...removed], write)
+    if (buried.size > 0) writeBuried([...buried.values()], write)
     const all = [...rows.values()]
     const created = all.filter((row): row is NewRow => row.created !== undefined)
     const updated = all.filter((row) => row.created === undefined)

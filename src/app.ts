@@ -6,6 +6,7 @@ import type { Api } from './contract/route.ts'
 import { exportRoute } from './export/routes.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { diffRoute } from './history/diff-route.ts'
+import { eraseRoute } from './history/erase-route.ts'
 import { eventRoutes } from './history/event-routes.ts'
 import { timelineRoutes } from './history/timeline-routes.ts'
 import { inviteRoutes } from './namespace/invite-routes.ts'
@@ -136,6 +137,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       namespaceTracesRoute,
       timelineRoutes,
       eventRoutes,
+      eraseRoute,
       diffRoute,
       exportRoute,
       feedRoutes,

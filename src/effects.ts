@@ -72,6 +72,15 @@ const effects: Effects = {
       ({ reader, shows }) =>
         reader.traceId === streamId || shows(streamId),
   },
+  HistoryErased: {
+    topics: ofItself,
+    callers: 'same',
+    ends:
+      ({ streamId }) =>
+      ({ reader }) =>
+        reader.traceId === streamId,
+  },
+  MessageRestated: { topics: () => [], callers: 'same', ends: 'none' }, // nobody sees it yet
   MessageAdded: ownTopicOnly,
   MessageUpdated: ownTopicOnly,
   MessagesCounted: ownTopicOnly,

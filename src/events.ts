@@ -17,6 +17,7 @@ export type AnyEvent = UserEvent | IdentityEvent | SessionEvent | NamespaceEvent
  */
 export const UNSKIPPABLE: ReadonlyMap<string, string> = new Map<AnyEvent['type'], string>([
   ['TraceDeleted', 'a deletion cannot be passed over: the trace would show again'],
+  ['HistoryErased', 'an erasure cannot be passed over: the past would show again'],
   ['IdentityRemoved', 'a removal cannot be passed over: what was removed would sign in again'],
 ])
 

@@ -11,6 +11,8 @@ export type Block = {
   readonly appendId: string
   readonly at: number
   readonly revision: bigint
+  /** Of restated messages only: others are of the trace's present incarnation. */
+  readonly incarnation: bigint | undefined
   readonly first: number
   readonly body: JoinedTexts & { readonly texts: string[]; bytes: number }
 }
@@ -23,13 +25,14 @@ export type Place = {
   readonly partsEnd: number
 }
 
+export type RestatedEvent = DecodedEvent<Extract<TraceEvent, { type: 'MessageRestated' }>>
 export type AddedEvent = DecodedEvent<Extract<TraceEvent, { type: 'MessageAdded' }>>
 
 /** So many bytes a block may have, or one message. */
 const MOST_BYTES = 32 * 1024
 
 /** The heads and the texts of a message's parts, and how many bytes each of both has. */
-const written = ({ data: { parts } }: AddedEvent) => {
+const written = ({ data: { parts } }: AddedEvent | RestatedEvent) => {
   let [heads, text, end] = ['', '', 0]
   for (const [i, part] of parts.entries()) {
     const comma = i === 0 ? '' : ','
@@ -50,7 +53,8 @@ const written = ({ data: { parts } }: AddedEvent) => {
 export const newBlocks = () => {
   let blocks: Block[] = []
 
-  const blockFor = ({ streamId: traceId, appendId, at, revision, data }: AddedEvent, bytes: number): Block => {
+  const blockFor = (event: AddedEvent | RestatedEvent, bytes: number): Block => {
+    const { streamId: traceId, appendId, at, revision, data } = event
     const last = blocks.at(-1)
     if (
       last?.traceId === traceId &&
@@ -59,14 +63,15 @@ export const newBlocks = () => {
       last.body.bytes + bytes <= MOST_BYTES
     )
       return last
-    const block = { traceId, appendId, at, revision, first: data.ordinal, body: { texts: [], bytes: 0 } }
+    const incarnation = event.type === 'MessageRestated' ? BigInt(event.data.since) : undefined
+    const block = { traceId, appendId, at, revision, incarnation, first: data.ordinal, body: { texts: [], bytes: 0 } }
     blocks.push(block)
     return block
   }
 
   return {
     /** Takes the parts of a message; says where they are. */
-    add: (event: AddedEvent): Place => {
+    add: (event: AddedEvent | RestatedEvent): Place => {
       const { heads, headBytes, text, textBytes } = written(event)
       const block = blockFor(event, headBytes + textBytes)
       const { body } = block

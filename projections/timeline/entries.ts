@@ -1,6 +1,6 @@
 import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
-import { type Deleted, deletionData } from './earlier-deletions.ts'
+import { type Erasing, deletionData } from './told.ts'
 import { MESSAGES_UPSERTED } from './tables.ts'
 
 /** A row of `entries`, as long as events of its append may still belong to it. */
@@ -31,8 +31,8 @@ export type Changes = {
   readonly last: Map<string, Entry>
   /** Traces by id, with the ids of their namespaces. */
   readonly traces: Map<string, string>
-  /** The newest deletion of each trace. */
-  readonly deleted: Map<string, Deleted>
+  /** The newest deletion or erasure of the past of each trace. */
+  readonly erasing: Map<string, Erasing>
 }
 
 const entryOf = (event: DecodedEvent, namespaceId: string | undefined, type: string, data?: object): Entry => ({
@@ -122,11 +122,28 @@ export const traceCreated = (changes: Changes, event: DecodedEvent<Extract<Trace
 export const ofTrace = (changes: Changes, event: DecodedEvent) =>
   add(changes, entryOf(event, undefined, event.type, event.data))
 
-export const traceDeleted = (changes: Changes, event: Deleted) => {
-  const { streamId, data } = event
-  const { externalId, namespaceId, createdAt, messageCount } = data
+/** Adds the entry of an event that all entries of its trace before it give way to. */
+const replaceAll = (changes: Changes, event: Erasing, data: object): Entry => {
+  const { streamId } = event
+  const { namespaceId } = event.data
   changes.entries = changes.entries.filter((entry) => entry.streamId !== streamId)
   changes.traces.set(streamId, namespaceId)
-  changes.deleted.set(streamId, event)
-  add(changes, entryOf(event, namespaceId, event.type, deletionData(externalId, createdAt, messageCount)))
+  changes.erasing.set(streamId, event)
+  const entry = entryOf(event, namespaceId, event.type, data)
+  add(changes, entry)
+  return entry
+}
+
+export const traceDeleted = (changes: Changes, event: DecodedEvent<Extract<TraceEvent, { type: 'TraceDeleted' }>>) => {
+  const { externalId, createdAt, messageCount } = event.data
+  replaceAll(changes, event, deletionData(externalId, createdAt, messageCount))
+}
+
+/** Its entry holds what the trace is from then on, and where its messages are. */
+export const historyErased = (
+  changes: Changes,
+  event: DecodedEvent<Extract<TraceEvent, { type: 'HistoryErased' }>>,
+) => {
+  const { runs, ...data } = event.data
+  replaceAll(changes, event, { ...data, runs: [], past: [] }).adds.push(...runs)
 }

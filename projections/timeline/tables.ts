@@ -10,7 +10,8 @@ export const MESSAGES_UPSERTED = 'MessagesUpserted'
  * event, `through` is the last revision of its append. `data` is what the event said, without secrets; of messages the counts
  * after them, null where they did not change. `adds` and `updates` say where in the log the events of messages are: runs of
  * `[ordinal, revision, length]`, and `[ordinal, revision, whether its place in the list changed]`. `place` is 0, and below it
- * for the earlier deletions that a deletion records: -1 is the newest of them.
+ * for what an event records of those that are erased because of it, -1 being the newest: a deletion the earlier deletions, an erased past
+ * these and, without what quotes content, its other entries. Their `through` is that event's revision.
  */
 export const entriesTable = tableOf(
   'entries',
@@ -39,10 +40,14 @@ export const entriesTable = tableOf(
 /** The namespace of each trace that there ever was: its later entries belong to it too. */
 export const entryTracesTable = tableOf('entry_traces', { trace_id: 'uuid primary key', namespace_id: 'uuid not null' })
 
-/** Entries of this trace before the revision `before` belong to a deleted trace and have to be deleted. */
+/**
+ * Entries of this trace before the revision `before` and the position `position` belong to a deleted trace or an erased past, and have to
+ * be deleted.
+ */
 export const obsoleteEntriesTable = tableOf('obsolete_entries', {
   stream_id: 'uuid primary key',
   before: 'int8 not null',
+  position: 'int8 not null',
 })
 
 /** The tables of the timeline, which are a group of their own. */

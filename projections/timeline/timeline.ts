@@ -3,6 +3,7 @@ import type { NamespaceEvent } from '../../src/namespace/events.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import {
   type Changes,
+  historyErased,
   messageAdded,
   messageUpdated,
   messagesCounted,
@@ -37,7 +38,7 @@ export const timeline = projectionOf<NamespaceEvent | TraceEvent>()<Changes>({
     create index entries_of_time on entries (uuid_hash(namespace_id), at, position);
     create index entries_but_messages on entries (namespace_id, position, place) where type <> '${MESSAGES_UPSERTED}';
     create index entries_of_actor on entries (namespace_id, actor, position, place);`,
-  start: () => ({ entries: [], last: new Map(), traces: new Map(), deleted: new Map() }),
+  start: () => ({ entries: [], last: new Map(), traces: new Map(), erasing: new Map() }),
   on: {
     TraceCreated: traceCreated,
     TraceUpdated: ofTrace,
@@ -45,6 +46,8 @@ export const timeline = projectionOf<NamespaceEvent | TraceEvent>()<Changes>({
     MessageAdded: messageAdded,
     MessageUpdated: messageUpdated,
     MessagesCounted: messagesCounted,
+    MessageRestated: 'ignored',
+    HistoryErased: historyErased,
     TraceDeleted: traceDeleted,
     NamespaceCreated: ofNamespace,
     NamespaceUpdated: ofNamespace,

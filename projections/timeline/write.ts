@@ -1,6 +1,6 @@
 import type { WriteStatement } from '../../src/engine/projection.ts'
 import { required } from '../support/sql.ts'
-import { type Deleted, writeEarlierDeletions } from './earlier-deletions.ts'
+import { type Erasing, writeTold } from './told.ts'
 import type { Changes, Entry } from './entries.ts'
 import { entriesTable, obsoleteEntriesTable, entryTracesTable } from './tables.ts'
 
@@ -34,9 +34,10 @@ const insertedTraces = entryTracesTable.unnest<readonly [traceId: string, namesp
   namespace_id: ([, namespaceId]) => namespaceId,
 })
 
-const insertedObsolete = obsoleteEntriesTable.unnest<readonly [streamId: string, event: Deleted]>({
-  stream_id: ([streamId]) => streamId,
-  before: ([, { revision }]) => revision,
+const insertedObsolete = obsoleteEntriesTable.unnest<Erasing>({
+  stream_id: ({ streamId }) => streamId,
+  before: ({ revision }) => revision,
+  position: ({ position }) => position,
 })
 
 const others = inserted.columns.split(', ').filter((column) => column !== 'namespace_id')
@@ -51,7 +52,7 @@ const insertEntries = `
 const upsertTraces = `${insertedTraces.insert} order by 1 on conflict (trace_id) do nothing`
 
 const upsertObsolete = `
-  ${insertedObsolete.insert} order by 1 on conflict (stream_id) do update set before = excluded.before`
+  ${insertedObsolete.insert} order by 1 on conflict (stream_id) do update set before = excluded.before, position = excluded.position`
 
 /** A batch holds whole appends: the last entry of each append in it says where the append ends. */
 const closeAppends = (entries: readonly Entry[]) => {
@@ -61,11 +62,12 @@ const closeAppends = (entries: readonly Entry[]) => {
 }
 
 /** Writes what a batch comes to. */
-export const writeChanges = ({ entries, traces, deleted }: Changes, write: WriteStatement): void => {
+export const writeChanges = ({ entries, traces, erasing }: Changes, write: WriteStatement): void => {
   closeAppends(entries)
   if (traces.size > 0) write('timeline-traces', upsertTraces, insertedTraces.values([...traces]))
   if (entries.length > 0) write('timeline-insert', insertEntries, inserted.values(entries))
-  if (deleted.size === 0) return
-  write('timeline-obsolete', upsertObsolete, insertedObsolete.values([...deleted]))
-  writeEarlierDeletions([...deleted.values()], write)
+  if (erasing.size === 0) return
+  const all = [...erasing.values()]
+  write('timeline-obsolete', upsertObsolete, insertedObsolete.values(all))
+  writeTold(all, write)
 }

@@ -4,6 +4,7 @@ export const entryMeanings = {
   TraceUpdated: 'fields of a trace were changed, or the same fields were uploaded again',
   TraceSummarised: 'the service made a title and a summary for a trace',
   TraceDeleted: 'a trace was deleted, and its content was erased',
+  HistoryErased: 'the past of a trace was erased, its present stayed',
   MessagesUpserted: 'messages were added or changed by one request',
   NamespaceCreated: 'the namespace was created',
   NamespaceUpdated: 'the name or the description of the namespace was changed',

@@ -4,7 +4,7 @@ import { EXAMPLE_ID, count, id, nextCursor, text, time } from './fields.ts'
 import { noNamespace, notAdmin } from './namespaces.ts'
 import { Cursor, InNamespace, Key, Limit, Slug, TraceKey, aRevision, badPage, aTime } from './parameters.ts'
 import { type Api, data } from './route.ts'
-import { noTrace, notSignedIn, pastForMembers } from './traces.ts'
+import { noTrace, noWritableTrace, notSignedIn, notWriter, pastForMembers } from './traces.ts'
 
 const pointer = text('The field that changes, as a JSON pointer', '/title')
 const value = z.unknown().meta({ description: 'The new value', examples: ['Mended'] })
@@ -48,6 +48,7 @@ const Entry = z
     requestId: text('The `x-request-id` of the request that did it').optional(),
     messageCount: count('For a deletion: the number of messages that the trace had').optional(),
     createdAt: time('For a deletion: when the trace was created').optional(),
+    erased: count('For an erased past: the number of events that were erased').optional(),
   })
   .meta({
     id: 'TimelineEntry',
@@ -155,8 +156,36 @@ const forMembers =
 
 const revision = aRevision('The revision of the event in its stream', 4)
 
+const ErasedPast = z.object({
+  revision: z.int().meta({
+    description: 'The revision of the event that erased the past, or the present one if there was nothing to erase',
+    examples: [12],
+  }),
+  erased: count('The number of events that were erased'),
+})
+
 /** Who did what and when, and how a trace was at an earlier time. */
 export const history = {
+  'POST /v1/traces/{externalId}/history/erase': {
+    tag: 'history',
+    summary: 'Erase the past of a trace, as its creator or as an admin',
+    description:
+      'The present stays: messages, ids, times, counts and visibility. All events before are erased for good, as those of a deleted ' +
+      'trace are; a title and a summary that the service made go too, and are made anew. The timeline of the trace begins with this ' +
+      'erasure; that of the namespace keeps who did what before and when, without content. Other writes to the trace wait meanwhile. ' +
+      'The request may be repeated: a trace that has no past stays as it is.',
+    auth: 'required',
+    path: { externalId: TraceKey },
+    query: { namespace: InNamespace.optional() },
+    answer: data(ErasedPast),
+    errors: {
+      forbidden: notWriter,
+      not_found: noWritableTrace,
+      unavailable:
+        'The trace is large and its past is still being erased, or the service cannot answer now. `Retry-After` says after how many ' +
+        'seconds to ask again.',
+    },
+  },
   'GET /v1/traces/{externalId}/events': {
     tag: 'history',
     summary: 'Read the timeline of a trace',
@@ -179,8 +208,8 @@ export const history = {
     tag: 'history',
     summary: 'Read the timeline of a namespace, as an admin',
     description:
-      'The events of the namespace itself and of its traces. Of a deleted trace, only its deletion is left. Invites appear with ' +
-      'the first four characters of their codes.',
+      'The events of the namespace itself and of its traces. Of a deleted trace, only its deletion is left; of what was before an erased ' +
+      'past, entries without content, right before the entry of the erasure. Invites appear with the first four characters of their codes.',
     auth: 'required',
     path: { slug: Slug },
     query: {

@@ -1,13 +1,15 @@
 import type { Client } from '../engine/checkpoint.ts'
 import type { Codec } from '../engine/codec.ts'
 import { decodeEvent } from '../engine/decode-event.ts'
+import type { DecodedEvent } from '../engine/projection.ts'
 import { readProcessCheckpoint } from '../engine/process-checkpoint.ts'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { endedBy } from '../trace/earlier-deletions.ts'
+import { earlierIn } from '../trace/earlier-deletions.ts'
+import { erasedBefore } from '../trace/erased-before.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { NAME } from './checkpoint.ts'
 
-/** A trace that was deleted, from its event in the log. Times are milliseconds. */
+/** A trace that was deleted, or of which the past was, from its event in the log. Times are milliseconds. */
 export type DeletedTrace = {
   readonly traceId: string
   readonly externalId: string
@@ -18,6 +20,8 @@ export type DeletedTrace = {
   readonly deletedBy: string | undefined
   /** Undefined for an earlier deletion, whose own event was erased with a later one of the same trace. */
   readonly messageCount: number | undefined
+  /** Whether only its past was erased. Such an erasure is told of until it is done. */
+  readonly isPast?: true | undefined
   /** Undefined when everything is erased. */
   readonly pending: PendingState | undefined
 }
@@ -45,7 +49,7 @@ export const readErasureState = async (client: Client): Promise<ErasureState> =>
 }
 
 /**
- * The events of deleted traces that are still in the log but must not be shown: by stream the revision of its deletion, before
+ * The events of deleted traces and erased pasts that are still in the log but must not be shown: by stream the revision before
  * which all events are to be left out.
  */
 export const deletedBefore = async (
@@ -53,20 +57,33 @@ export const deletedBefore = async (
   { position, pending }: ErasureState,
 ): Promise<ReadonlyMap<string, bigint>> => {
   const found = new Map([...pending].map(([stream, { before }]) => [stream, before]))
-  for await (const { type, stream, revision } of log.readAll({ after: position }))
-    if (type === 'TraceDeleted') found.set(stream, revision)
+  for await (const event of log.readAll({ after: position })) {
+    const before = erasedBefore(event)
+    if (before !== undefined) found.set(event.stream, before)
+  }
   return found
 }
 
-type Deleted = Extract<TraceEvent, { type: 'TraceDeleted' }>['data']
+type Erasing = Extract<TraceEvent, { type: 'TraceDeleted' | 'HistoryErased' }>
 
 const pendingState = ({ position, pending }: ErasureState, event: RecordedEvent): PendingState | undefined => {
   if (event.position > position) return { reason: 'no worker has read this deletion yet', attempts: 0 }
   const row = pending.get(event.stream)
-  return row && row.before >= event.revision ? { reason: row.reason, attempts: row.attempts } : undefined
+  return row && row.before >= (erasedBefore(event) ?? event.revision)
+    ? { reason: row.reason, attempts: row.attempts }
+    : undefined
 }
 
 const NOTHING_OF_ITS_OWN = { messageCount: undefined, pending: undefined }
+
+/** What is told of the event itself; undefined of a past whose erasure is done. */
+const ownOf = (event: DecodedEvent<Erasing>, pending: PendingState | undefined) => {
+  const { type, data, at, actor } = event
+  const { createdAt, messageCount } = data
+  const own = { createdAt, deletedAt: at, deletedBy: actor?.userId, messageCount, pending }
+  if (type === 'TraceDeleted') return { ...own, isPast: undefined }
+  return pending && { ...own, isPast: true as const }
+}
 
 /**
  * All deletions in the log, in its order. Earlier deletions of the same trace, whose own events are erased by now, are in the data
@@ -79,22 +96,21 @@ export async function* deletionsIn(
   state: ErasureState,
 ): AsyncGenerator<DeletedTrace> {
   const listed = new Map<string, number[]>() // by stream, the times of the deletions that were yielded
-  for await (const event of log.readAll({ after: 0n })) {
-    if (event.type !== 'TraceDeleted') continue
-    const { data, at, actor, streamId: traceId } = decodeEvent(codec, event)
-    const { externalId, namespaceId, messageCount } = data as Deleted
+  for await (const recorded of log.readAll({ after: 0n })) {
+    if (erasedBefore(recorded) === undefined) continue
+    const event = decodeEvent(codec, recorded) as DecodedEvent<Erasing>
+    const { externalId, namespaceId } = event.data
     const before = listed.get(event.stream) ?? []
-    const all = endedBy(data as Deleted, at, actor?.userId).newest
-    const shared = { traceId, externalId, namespaceId }
-    for (const [i, deletion] of all.entries()) {
-      const isOwn = i === all.length - 1
-      if (!isOwn && before.includes(deletion.deletedAt)) continue
-      const own = isOwn ? { messageCount, pending: pendingState(state, event) } : NOTHING_OF_ITS_OWN
-      yield { ...shared, ...deletion, deletedBy: deletion.deletedBy, ...own }
-    }
-    listed.set(
-      event.stream,
-      all.map(({ deletedAt }) => deletedAt),
-    )
+    const own = ownOf(event, pendingState(state, recorded))
+    const earlier = earlierIn(event.data).newest
+    const shared = { traceId: event.streamId, externalId, namespaceId }
+    for (const deletion of earlier)
+      if (!before.includes(deletion.deletedAt))
+        yield { ...shared, ...deletion, deletedBy: deletion.deletedBy, ...NOTHING_OF_ITS_OWN }
+    if (own) yield { ...shared, ...own }
+    listed.set(event.stream, [
+      ...earlier.map(({ deletedAt }) => deletedAt),
+      ...(own && !own.isPast ? [own.deletedAt] : []),
+    ])
   }
 }

@@ -2,23 +2,33 @@ import type { Client, Step } from '../engine/checkpoint.ts'
 import { advanceParameters } from '../engine/process-checkpoint.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
+import { erasedBefore } from '../trace/erased-before.ts'
 import { MOVE_CHECKPOINT } from './checkpoint.ts'
 
-/** The stream of a deleted trace whose events before the deletion are not erased yet; a row of `tracebook.erasures`. */
+/** The stream of a trace that was deleted, or whose past was: its events before are not erased yet; a row of `tracebook.erasures`. */
 export type PendingErasure = {
   readonly stream: string
-  /** The revision, position and id of the deletion; `eventId` is null in rows of an older version. */
+  /** The first revision that stays. */
   readonly before: bigint
+  /** The position and the id of the event that erases them; `eventId` is null in rows of an older version. */
   readonly position: bigint
   readonly eventId: string | null
   /** Why the last attempt failed. */
   readonly reason: string | null
 }
 
-/** The newest deletion of each stream among these events. */
-export const deletionsOf = (events: readonly RecordedEvent[]): RecordedEvent[] => [
-  ...new Map(events.filter(({ type }) => type === 'TraceDeleted').map((event) => [event.stream, event])).values(),
-]
+/** An event that has all of its stream before a revision erased. */
+export type Erasing = { readonly event: RecordedEvent; readonly before: bigint }
+
+/** The newest such event of each stream among these events. */
+export const erasuresIn = (events: readonly RecordedEvent[]): Erasing[] => {
+  const found = new Map<string, Erasing>()
+  for (const event of events) {
+    const before = erasedBefore(event)
+    if (before !== undefined) found.set(event.stream, { event, before })
+  }
+  return [...found.values()]
+}
 
 const addStatement = `
   with ${MOVE_CHECKPOINT}, added as (
@@ -30,19 +40,19 @@ const addStatement = `
   ) select from moved`
 
 /** Adds erasures and moves the checkpoint, in one statement. Returns false if another process has moved the checkpoint. */
-export const addPending = async (client: Client, step: Step, deletions: readonly RecordedEvent[]): Promise<boolean> => {
+export const addPending = async (client: Client, step: Step, erasures: readonly Erasing[]): Promise<boolean> => {
   const columns = [
-    deletions.map(({ stream }) => stream),
-    deletions.map(({ revision }) => revision),
-    deletions.map(({ position }) => position),
-    deletions.map((event) => metadataOf(event).at),
-    deletions.map(({ id }) => id),
+    erasures.map(({ event }) => event.stream),
+    erasures.map(({ before }) => before),
+    erasures.map(({ event }) => event.position),
+    erasures.map(({ event }) => metadataOf(event).at),
+    erasures.map(({ event }) => event.id),
   ]
   const { rowCount } = await client.query({ text: addStatement, values: [...advanceParameters(step), ...columns] })
   return rowCount === 1
 }
 
-/** The erasures that are due, in the order of the deletions. */
+/** The erasures that are due, in the order of their events. */
 export const readPending = async (client: Client): Promise<PendingErasure[]> =>
   (
     await client.query<PendingErasure>(`

@@ -11,7 +11,7 @@ import {
   type PendingErasure,
   addPending,
   deletePending,
-  deletionsOf,
+  erasuresIn,
   postponePending,
   readPending,
   retryAtOnce,
@@ -43,10 +43,10 @@ const SWEEP_INTERVAL_MS = 5_000
 const CHECKPOINT_EVENTS = 5_000n
 
 /**
- * Starts the process that erases deleted traces from the read models and the log. A pending erasure is a row of
+ * Starts the process that erases deleted traces, and the past of others, from the read models and the log. A pending erasure is a row of
  * `tracebook.erasures`, so the process may be killed at any point. One worker leads; its lock and its statements share one
  * database session. A former leader that goes on does no harm: the checkpoint moves by compare-and-set, and only content of
- * deleted traces is erased.
+ * what was deleted is erased.
  */
 export const startErasure = (options: ErasureOptions): Erasure => {
   const { url, log, codec, groups, isCovered, logger } = options
@@ -56,20 +56,20 @@ export const startErasure = (options: ErasureOptions): Erasure => {
 
   const onLost = () => logger.error({}, 'the log has lost its end: reading deletions again from its beginning')
 
-  /** Follows the log, and adds a pending erasure for each deleted trace. */
+  /** Follows the log, and adds a pending erasure for each trace that was deleted, or whose past was. */
   const followDeletions = async (client: Client, wakeup: Wakeup, signal: AbortSignal) => {
     const { epoch } = await log.identity()
     let from = await resumePosition(client, log, epoch, onLost)
     let anchor: ReturnType<typeof anchorOf>
     for await (const { events, through } of log.follow({ after: from, signal })) {
       anchor = anchorOf(events) ?? anchor
-      const deletions = deletionsOf(events)
-      if (deletions.length === 0 && through - from < CHECKPOINT_EVENTS) continue
+      const erasures = erasuresIn(events)
+      if (erasures.length === 0 && through - from < CHECKPOINT_EVENTS) continue
       if ((await log.identity()).epoch !== epoch) throw new LogChanged()
-      const hasMoved = await addPending(client, { from, through, epoch, anchor }, deletions)
+      const hasMoved = await addPending(client, { from, through, epoch, anchor }, erasures)
       if (!hasMoved) throw new Error('another process has moved the checkpoint of erasure')
       from = through
-      if (deletions.length > 0) wakeup.wake()
+      if (erasures.length > 0) wakeup.wake()
     }
   }
 

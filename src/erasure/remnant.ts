@@ -5,7 +5,7 @@ import { replayServed } from '../engine/replay.ts'
 import type { Anchor, EventLog, Revision } from '../log/log.ts'
 import { closeConnection } from '../postgres/connect.ts'
 
-const BEGINNINGS: ReadonlySet<string> = new Set(['TraceCreated', 'TraceDeleted'])
+const BEGINNINGS: ReadonlySet<string> = new Set(['TraceCreated', 'TraceDeleted', 'MessageRestated', 'HistoryErased'])
 
 /** Whether a trace's stream lacks its first events. */
 export const beginsInItsMiddle = async (log: Pick<EventLog, 'read'>, stream: string): Promise<boolean> => {

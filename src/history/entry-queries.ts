@@ -117,8 +117,9 @@ const ofNamespace = (
   add('namespace', `e.namespace_id = ${param(scope.id)}::uuid`)
   if (scope.traceId !== undefined) add('one', `e.stream_id = ${param(scope.traceId)}::uuid`)
   // Entries are shown only as far as the main read models show them: of a deleted trace only its deletions.
+  // What an erased past has left has the erasure's revision as `through`.
   add('shown', `e.position <= (select position from ${mainSchema}.reached)`)
-  add('there', `(e.stream_id = e.namespace_id or e.type = 'TraceDeleted' or e.revision >= t.incarnation)`)
+  add('there', `(e.stream_id = e.namespace_id or e.type = 'TraceDeleted' or e.through >= t.incarnation)`)
   addFilter(conditions, filter)
   const isAscending = filter.order === 'asc'
   if (filter.after) {

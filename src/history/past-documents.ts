@@ -58,10 +58,11 @@ const allUpdates = async (services: HistoryServices, past: PastTrace): Promise<U
 
 /** Applies an event of a message to the messages by ordinal. @throws BrokenOff if the message is missing */
 const apply = (messages: Map<number, PastDocument>, { type, data }: TraceEvent, at: number) => {
-  if (type === 'MessageAdded') {
+  if (type === 'MessageAdded' || type === 'MessageRestated') {
     const { externalId, ordinal, role, textContent, model, order, timestamp, parts } = data
     const document = { role, textContent, model, order, timestamp, parts } as MessageDocument
-    messages.set(ordinal, { externalId, document, createdAt: at, updatedAt: at })
+    const times = type === 'MessageRestated' ? data : { createdAt: at, updatedAt: at }
+    messages.set(ordinal, { externalId, document, createdAt: times.createdAt, updatedAt: times.updatedAt })
   } else if (type === 'MessageUpdated') {
     const before = messages.get(data.ordinal)
     if (!before) throw new BrokenOff('its trace is gone')

@@ -23,12 +23,12 @@ export type MomentMemo = {
 
 /**
  * Expensive results about the past. The past never changes, so the next page of a list, or another answer about the same revision, gets
- * them from here. Access is checked before. Nothing of a deleted trace is kept.
+ * them from here. Access is checked before. Nothing of a deleted trace or an erased past is kept.
  */
 export type PastMemo = {
   /** Called before the work begins: a result that is set after a deletion or a `clear` is not kept. */
   of(moment: Moment): MomentMemo
-  observe(event: Pick<DecodedEvent, 'type' | 'streamId' | 'revision'>): void
+  observe(event: Pick<DecodedEvent, 'type' | 'streamId' | 'revision'> & { readonly data?: object }): void
   /** Called if deletions may have been missed, or the log's epoch has changed: the same revisions may be other events then. */
   clear(): void
 }
@@ -66,10 +66,12 @@ export const newPastMemo = (): PastMemo => {
     }
   }
 
-  const observe: PastMemo['observe'] = ({ type, streamId, revision }) => {
-    if (type !== 'TraceDeleted') return
+  const observe: PastMemo['observe'] = (event) => {
+    const { type, streamId, revision } = event
+    if (type !== 'TraceDeleted' && type !== 'HistoryErased') return
     deletions.delete(streamId) // so that it is the newest
-    deletions.set(streamId, revision)
+    // What follows an erased past is of the incarnation that begins with the restated messages before it.
+    deletions.set(streamId, type === 'TraceDeleted' ? revision : BigInt((event.data as { since: number }).since) - 1n)
     for (const cache of caches) cache.deleteAll((key) => key.startsWith(`${streamId}/`))
   }
 

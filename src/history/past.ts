@@ -13,7 +13,7 @@ import type { HistoryServices } from './services.ts'
 /** A trace as it was right after an append. */
 export type PastTrace = {
   readonly id: string
-  /** The trace's incarnation: the revision of its first event. */
+  /** The trace's incarnation: the revision at which it begins. */
   readonly incarnation: bigint
   /** The last revision of the append. */
   readonly revision: bigint
@@ -113,7 +113,7 @@ const folded = async (
     state = evolved(state, row)
   }
   let rows = await read(incarnation - 1n)
-  if (rows[0]?.type !== 'TraceCreated') throw notFound() // its rows are being deleted
+  if (rows[0]?.type !== 'TraceCreated' && rows[0]?.type !== 'HistoryErased') throw notFound() // its rows are being deleted
   let chunks = 0
   for (; rows.length > 0; chunks += 1) {
     for (const row of rows) take(row)
@@ -137,8 +137,8 @@ export const clientsOf = (namespaceId: string): Client => ({
 const countsOf = (row: PartRow | undefined): EventRow | undefined => row && { ...row, type: 'MessagesCounted' }
 
 /** How many messages there were after an entry with new messages. */
-const messagesAfter = (adds: string | null): number => {
-  const [ordinal, , length] = (JSON.parse(adds ?? '[[0,0,0]]') as [number, number, number][]).at(-1)!
+const messagesAfter = (adds: string): number => {
+  const [ordinal, , length] = (JSON.parse(adds) as [number, number, number][]).at(-1)!
   return ordinal + length
 }
 
@@ -163,6 +163,7 @@ export const pastTrace = async (
   if (wasMuch) memo.trace.set(own)
   const updatedAt = Math.max(own.updatedAt, Number(of('last')?.at ?? 0n))
   const trace = traceWithModelName(models, { ...own, updatedAt })
-  const messageCount = messagesAfter(of('new')?.adds ?? null)
+  const adds = of('new')?.adds
+  const messageCount = adds ? messagesAfter(adds) : own.counts.messageCount
   return { ...moment, trace, messageCount, slug: slug ?? '' }
 }

@@ -62,8 +62,11 @@ const changeOf = (operation: PatchOperation): string => {
   return `${operation.op === 'add' ? 'set' : 'changed'} the ${name} to ${quoted(value)}`
 }
 
-const changes = (patch: readonly PatchOperation[]) =>
-  patch.length === 0 ? 'uploaded the trace again without a change' : listed(patch.map(changeOf))
+/** What an event changed; undefined where that was erased. */
+const changes = (patch: readonly PatchOperation[] | undefined) => {
+  if (!patch) return 'changed the trace'
+  return patch.length === 0 ? 'uploaded the trace again without a change' : listed(patch.map(changeOf))
+}
 
 const messages = ({ added, updated }: SentenceInput) => {
   if (updated === 0) return `${counted(added, 'message')} added`
@@ -120,11 +123,13 @@ export const sentenceOf = (input: SentenceInput): string => {
       return `${who} created the trace${title === undefined ? '' : ` ${quoted(title)}`}`
     }
     case 'TraceUpdated':
-      return `${who} ${changes((data as Data<'TraceUpdated'>).patch)}`
+      return `${who} ${changes((data as Partial<Data<'TraceUpdated'>>).patch)}`
     case 'TraceSummarised':
       return `${who} summarised ${counted((data as Data<'TraceSummarised'>).messageCount, 'message')}`
     case 'TraceDeleted':
       return deleted(who, data as Data<'TraceDeleted'>)
+    case 'HistoryErased':
+      return `${who} erased the past of the trace, ${counted((data as Data<'HistoryErased'>).erased, 'event')}`
     case 'MessagesUpserted':
       return `${messages(input)} by ${who}`
     case 'NamespaceCreated':

@@ -20,7 +20,7 @@ const eventAt = async ({ log }: EventServices, stream: string, revision: bigint)
 }
 
 /**
- * An event of a trace, for members of its namespace. Events of an earlier trace with the same externalId count as missing.
+ * An event of a trace, for members of its namespace. Events of an earlier trace with the same externalId, and of before an erasure, count as missing.
  * @throws 404 if there is none, or it was erased; 401 without a caller; Rejected forbidden
  */
 export const eventOfTrace = async (
@@ -30,7 +30,7 @@ export const eventOfTrace = async (
   caller: Caller | undefined,
 ): Promise<RecordedEvent> => {
   const trace = await traceForHistory(services, name, caller)
-  if (revision < trace.incarnation || revision > trace.revision) throw notFound()
+  if (revision < (trace.erased ?? trace.incarnation) || revision > trace.revision) throw notFound()
   return eventAt(services, `trace-${trace.id}`, revision)
 }
 

@@ -10,6 +10,7 @@ type Data = {
   readonly externalId?: string
   readonly messageCount?: number
   readonly createdAt?: number
+  readonly erased?: number
 }
 
 const OF_DELETION = 'TraceDeleted'
@@ -42,5 +43,6 @@ export const entryText = (row: EntryRow, names: Names, namesTrace: boolean): Jso
     requestId: row.request_id === null ? undefined : JSON.stringify(row.request_id),
     messageCount: isDeletion ? asText(data.messageCount) : undefined,
     createdAt: isDeletion ? asText(data.createdAt) : undefined,
+    erased: type === 'HistoryErased' ? asText(data.erased) : undefined,
   })
 }

@@ -1,6 +1,7 @@
 import { withTimeout } from '../engine/rejected.ts'
 import { newWrite } from '../engine/write.ts'
 import { LOG_UNREACHABLE, newServiceHealth } from '../health/readiness.ts'
+import { newErasePast } from '../history/erase-past.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
 import type { HistoryServices } from '../history/services.ts'
 import { newBodyThreads } from '../http/body-thread.ts'
@@ -85,6 +86,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     isHeld: (anchor) => isHeld(log, reads, anchor),
     ...history,
     past: newPastAnswers(history),
+    erasePast: newErasePast({ ...history, traces: transactors.forClients.traces, caughtUp: visible, now }),
     live: caches.live,
     connections,
     tokens: caches.tokens,

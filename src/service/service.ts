@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Codec } from '../engine/codec.ts'
 import type { ExportServices } from '../export/routes.ts'
 import type { FeedServices } from '../feed/first-pages.ts'
+import type { ErasePast } from '../history/erase-past.ts'
 import type { BodyThreads } from '../http/body-thread.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import type { Readiness } from '../health/readiness.ts'
@@ -44,5 +45,7 @@ export type Service = Features & {
   readonly tokens: Tokens
   /** Refreshes the model registry. */
   readonly catalogue: CatalogueProcess
+  /** Erases the past of traces. */
+  readonly erasePast: ErasePast
   readonly readiness: () => Promise<Readiness>
 }

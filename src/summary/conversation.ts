@@ -8,14 +8,22 @@ import type { Conversation, StoredTurn } from './turns.ts'
 export type SummaryHeader = {
   readonly incarnation: bigint
   readonly deletions: number
+  /** At which revision it begins, if its past was erased. */
+  readonly since: number | undefined
   readonly messageCount: number
   readonly summarised: number | undefined
 }
 
-type HeaderRow = { incarnation: bigint; count: bigint | null; summarised: bigint | null; deletions: string | null }
+type HeaderRow = {
+  incarnation: bigint
+  erased: bigint | null
+  count: bigint | null
+  summarised: bigint | null
+  deletions: string | null
+}
 
 const headerStatement = `
-  select t.incarnation, c.message_count as count, t.summary_message_count as summarised, d.deletions
+  select t.incarnation, t.erased, c.message_count as count, t.summary_message_count as summarised, d.deletions
   from traces t left join counts c on c.trace_id = t.id left join trace_tombstones d on d.id = t.id where t.id = $1`
 
 export const readSummaryHeader = async (reads: Reads<ReadTables>, id: string): Promise<SummaryHeader | undefined> => {
@@ -24,6 +32,7 @@ export const readSummaryHeader = async (reads: Reads<ReadTables>, id: string): P
     row && {
       incarnation: row.incarnation,
       deletions: row.deletions ? (JSON.parse(row.deletions) as Earlier).count : 0,
+      since: row.erased === null ? undefined : Number(row.incarnation),
       messageCount: Number(row.count ?? 0n),
       summarised: row.summarised === null ? undefined : Number(row.summarised),
     }

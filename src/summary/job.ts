@@ -32,13 +32,13 @@ const makeSummary = async (options: JobOptions, payload: Payload, signal: AbortS
   await watermark.waitFor(BigInt(payload.position), CATCH_UP_TIMEOUT_MS)
   const header = await readSummaryHeader(reads, traceId)
   if (!header || header.incarnation !== BigInt(payload.incarnation)) return
-  const { messageCount, deletions } = header
+  const { messageCount, deletions, since } = header
   // The threshold is higher than when the timer was set. The timer is removed, because it would shorten the next debounce.
   if (!isDue(messageCount, header.summarised, threshold)) return void (await clearTimer(pool, payload))
   const summary = await provider(await readConversation(reads, traceId, messageCount), signal)
   signal.throwIfAborted()
   options.assertWritable()
-  const decide = summarise({ ...summary, messageCount, deletions }, threshold)
+  const decide = summarise({ ...summary, messageCount, deletions, since }, threshold)
   await traces.transact(traceId, { decide, answer: () => {} }, {})
 }
 

@@ -9,7 +9,7 @@ export type SummaryRule = {
 
 /** The state of a trace in the process manager. Times are milliseconds. */
 export type Tracked = {
-  /** The revision of the trace's first event, which identifies an incarnation of the trace. */
+  /** The revision at which the trace begins, which identifies an incarnation of the trace. */
   readonly incarnation: bigint
   readonly messageCount: number
   /** How many messages the trace had at its last summary; undefined without one. */
@@ -25,7 +25,7 @@ export type Reaction = { readonly state: Tracked | undefined; readonly timer?: T
 
 const MAX_DEBOUNCES = 10
 
-const relevant = ['TraceCreated', 'MessagesCounted', 'TraceSummarised', 'TraceDeleted'] as const
+const relevant = ['TraceCreated', 'MessagesCounted', 'TraceSummarised', 'TraceDeleted', 'HistoryErased'] as const
 
 /** The events that a summary depends on. */
 export type SummaryEvent = Extract<TraceEvent, { type: (typeof relevant)[number] }>
@@ -49,6 +49,11 @@ export const react = (state: Tracked | undefined, event: Fact, { threshold, debo
       return { state: { incarnation: event.revision, messageCount: 0, summarised: undefined, timer: undefined } }
     case 'TraceDeleted':
       return { state: undefined, timer: { is: 'cancel' } }
+    case 'HistoryErased': {
+      const { since, messageCount } = event.data
+      const anew = { incarnation: BigInt(since), messageCount, summarised: undefined, timer: undefined }
+      return messageCount === 0 ? { state: anew, timer: { is: 'cancel' } } : setTimer(anew, at, at + debounceMs)
+    }
     case 'MessagesCounted': {
       const { messageCount } = event.data
       if (!state || state.messageCount === messageCount) return { state }

@@ -16,13 +16,18 @@ export type SummaryGiven = {
   readonly messageCount: number
   /** How often the trace had been deleted then, which identifies its incarnation. */
   readonly deletions: number
+  /** At which revision the trace began then, if its past was erased: a summary of before may quote what is gone. */
+  readonly since?: number | undefined
 }
 
-/** Records a summary, unless it is no longer due, or summarises an earlier incarnation of the trace. */
+/** Records a summary, unless it is no longer due, or was made before the trace was deleted or its past erased. */
 export const summarise =
-  ({ title, summary, messageCount, deletions }: SummaryGiven, threshold: number): Decision<TraceState, TraceEvent> =>
+  (
+    { title, summary, messageCount, deletions, since }: SummaryGiven,
+    threshold: number,
+  ): Decision<TraceState, TraceEvent> =>
   ({ trace }) => {
-    if (trace.is === 'absent' || trace.earlier.count !== deletions) return []
+    if (trace.is === 'absent' || trace.earlier.count !== deletions || trace.since !== since) return []
     if (!isDue(messageCount, trace.summary?.messageCount, threshold)) return []
     return [{ type: 'TraceSummarised', data: { ...(title === undefined ? {} : { title }), summary, messageCount } }]
   }

@@ -3,7 +3,7 @@ import type { TraceTexts } from '../contract/trace-texts.ts'
 import type { MessageTypeCounts, Visibility } from '../contract/trace.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
-import { type Earlier, NO_EARLIER, endedBy, earlierFields } from './earlier-deletions.ts'
+import { type Earlier, NO_EARLIER, earlierFields, earlierIn, endedBy } from './earlier-deletions.ts'
 import type { PatchOperation } from '../base/json/patch-operation.ts'
 import { TraceEvent } from './events.ts'
 import { sizeOfTrace } from './state-size.ts'
@@ -32,6 +32,8 @@ export type PresentTrace = {
   readonly counts: Counts
   readonly summary?: { readonly title?: string; readonly summary: string; readonly messageCount: number }
   readonly earlier: Earlier
+  /** The revision at which the newest restatement began; absent while the past was never erased. */
+  readonly since?: number
 }
 
 export type Trace = { readonly is: 'absent'; readonly earlier: Earlier } | PresentTrace
@@ -59,6 +61,19 @@ const patched = (fields: TraceFields, patch: readonly PatchOperation[]): TraceFi
   return after
 }
 
+const restated = (data: Extract<TraceEvent, { type: 'HistoryErased' }>['data']): PresentTrace => {
+  const { messageCount, messageTypeCounts, toolTypeCounts, earlier, earlierCount, ...rest } = data
+  const { externalId, namespaceId, createdBy, createdAt, updatedAt, since, ...others } = rest
+  const { runs: _, bytes: _bytes, erased: _erased, past: _past, ...fields } = others
+  return {
+    is: 'present',
+    ...{ externalId, namespaceId, createdBy, createdAt, updatedAt, since },
+    fields: fields as TraceFields,
+    counts: { messageCount, messageTypeCounts, toolTypeCounts },
+    earlier: earlierIn({ earlier, earlierCount }),
+  }
+}
+
 const evolveTrace = (trace: Trace, event: TraceEvent, { at, actor }: EventContext): Trace => {
   switch (event.type) {
     case 'TraceCreated': {
@@ -79,6 +94,10 @@ const evolveTrace = (trace: Trace, event: TraceEvent, { at, actor }: EventContex
       return { ...present(trace), summary: event.data as NonNullable<PresentTrace['summary']> }
     case 'TraceDeleted':
       return { is: 'absent', earlier: endedBy(event.data, at, actor?.userId) }
+    case 'MessageRestated':
+      return trace
+    case 'HistoryErased':
+      return restated(event.data)
   }
 }
 
@@ -120,8 +139,11 @@ const evolveMessages = (messages: LoadedMessages, event: TraceEvent, at: number)
       if (typeof before !== 'string') updateMessage(messages, before, event.data, at)
       return messages
     }
+    case 'HistoryErased':
+      return new LoadedMessages(event.data.messageCount)
     case 'TraceUpdated':
     case 'MessagesCounted':
+    case 'MessageRestated':
     case 'TraceSummarised':
       return messages
   }

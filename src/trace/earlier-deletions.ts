@@ -25,9 +25,15 @@ export const earlierFields = ({ count, newest }: Earlier): Pick<Deleted, 'earlie
   ...(count > newest.length ? { earlierCount: count } : {}),
 })
 
+/** The earlier deletions that an event has. */
+export const earlierIn = ({ earlier, earlierCount }: Pick<Deleted, 'earlier' | 'earlierCount'>): Earlier => ({
+  count: earlierCount ?? earlier.length,
+  newest: earlier,
+})
+
 /** The earlier deletions, including the one of this event. */
 export const endedBy = (data: Deleted, at: number, deletedBy: string | undefined): Earlier => ({
-  count: (data.earlierCount ?? data.earlier.length) + 1,
+  count: earlierIn(data).count + 1,
   newest: [
     ...data.earlier,
     {

@@ -25,6 +25,34 @@ const counted = {
 /** In the log parts are plain JSON, and validated as such. Decoding turns them into stored parts (`formats.ts`). */
 const Parts = z.array(Part) as unknown as z.ZodType<readonly StoredPart[]>
 
+/** The newest earlier deletions of the trace, whose own events are erased. */
+const earlierDeletions = {
+  earlier: z.array(
+    z.object({
+      createdAt: z.int(),
+      deletedAt: z.int(),
+      deletedBy: z.string().optional(),
+      messageCount: z.int().optional(),
+    }),
+  ),
+  /** The number of all earlier deletions, if `earlier` does not have all. */
+  earlierCount: z.int().optional(),
+}
+
+/** What stays of an entry of the timeline whose event is erased: who, when, and numbers. */
+const PastEntry = z.object({
+  type: z.string(),
+  revision: z.int(),
+  at: z.int(),
+  actor: z.string().optional(),
+  requestId: z.string().optional(),
+  added: z.int().optional(),
+  updated: z.int().optional(),
+  /** Of a summary how many messages it was made of, of an erased past how many events that had. */
+  count: z.int().optional(),
+})
+export type PastEntry = z.infer<typeof PastEntry>
+
 /** Computed from the data during decoding; never in the log. */
 const Heads = z.undefined().optional() as unknown as z.ZodOptional<z.ZodType<MessageHeads>>
 
@@ -33,6 +61,26 @@ const ChangedParts: z.ZodType<PartsHead | 'unknown'> = z.union([
   z.object({ count: z.int(), length: z.int(), kinds: z.array(z.enum(PART_KINDS)), digest: z.string() }),
   z.literal('unknown'),
 ])
+
+const messageFields = {
+  externalId: z.string(),
+  /** The number of the message in the order of arrival, from 0. */
+  ordinal: z.int(),
+  role: MessageRole,
+  textContent: z.string().optional(),
+  model: z.string().optional(),
+  order: PlainNumber.optional(),
+  timestamp: PlainNumber.optional(),
+  ...counted,
+  heads: Heads,
+  parts: Parts,
+}
+
+const totals = {
+  messageCount: z.int(),
+  messageTypeCounts: MessageTypeCounts,
+  toolTypeCounts: z.record(z.string(), z.int()),
+}
 
 /** Stream `trace-<id>`: the trace and its messages. Times are milliseconds. */
 export const TraceEvent = z.discriminatedUnion('type', [
@@ -44,19 +92,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
     visibility: Visibility,
   }),
   event('TraceUpdated', { patch: z.array(PatchOperation) }),
-  event('MessageAdded', {
-    externalId: z.string(),
-    /** The number of the message in the order of arrival, from 0. */
-    ordinal: z.int(),
-    role: MessageRole,
-    textContent: z.string().optional(),
-    model: z.string().optional(),
-    order: PlainNumber.optional(),
-    timestamp: PlainNumber.optional(),
-    ...counted,
-    heads: Heads,
-    parts: Parts,
-  }),
+  event('MessageAdded', messageFields),
   event('MessageUpdated', {
     externalId: z.string(),
     ordinal: z.int(),
@@ -65,11 +101,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
     parts: ChangedParts.optional(),
     patch: z.array(PatchOperation),
   }),
-  event('MessagesCounted', {
-    messageCount: z.int(),
-    messageTypeCounts: MessageTypeCounts,
-    toolTypeCounts: z.record(z.string(), z.int()),
-  }),
+  event('MessagesCounted', totals),
   event('TraceSummarised', { title: z.string().optional(), summary: z.string(), messageCount: z.int() }),
   event('TraceDeleted', {
     externalId: z.string(),
@@ -77,17 +109,40 @@ export const TraceEvent = z.discriminatedUnion('type', [
     createdBy: z.string(),
     createdAt: z.int(),
     messageCount: z.int(),
-    /** The newest earlier deletions of the trace, whose own events are erased. */
-    earlier: z.array(
-      z.object({
-        createdAt: z.int(),
-        deletedAt: z.int(),
-        deletedBy: z.string().optional(),
-        messageCount: z.int().optional(),
-      }),
-    ),
-    /** The number of all earlier deletions, if `earlier` does not have all. */
-    earlierCount: z.int().optional(),
+    ...earlierDeletions,
+  }),
+  /**
+   * A message as it stands, for an erasure of the past. Nobody sees it until `HistoryErased` follows the last one without another
+   * event between; without that it means nothing.
+   */
+  event('MessageRestated', {
+    ...messageFields,
+    namespaceId: z.string(),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+    /** The revision at which this restatement begins. */
+    since: z.int(),
+  }),
+  /** The present of the trace, together with the restated messages before it. Everything before `since` is erased. */
+  event('HistoryErased', {
+    externalId: z.string(),
+    namespaceId: z.string(),
+    createdBy: z.string(),
+    ...storedTexts,
+    visibility: Visibility,
+    createdAt: z.int(),
+    updatedAt: z.int(),
+    ...totals,
+    /** The revision of the first restated message; that of this event where there is none. */
+    since: z.int(),
+    /** Where the restated messages are: runs of `[ordinal, revision, how many]`. */
+    runs: z.array(z.tuple([z.int(), z.int(), z.int()])),
+    /** The length of the data of the restated messages, in characters. */
+    bytes: z.int(),
+    /** How many events could be read before and are erased. */
+    erased: z.int(),
+    past: z.array(PastEntry),
+    ...earlierDeletions,
   }),
 ])
 export type TraceEvent = z.infer<typeof TraceEvent>

@@ -67,6 +67,7 @@ export const traceFormats: Readonly<Record<string, EventFormat>> = {
     upcasters: { 1: withoutDigest },
     ...(added as Pick<EventFormat, 'read' | 'write'>),
   },
+  MessageRestated: { ...plain.MessageRestated!, ...(added as Pick<EventFormat, 'read' | 'write'>) },
   MessageUpdated: {
     ...plain.MessageUpdated!,
     version: 2,

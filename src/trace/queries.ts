@@ -100,7 +100,7 @@ export const userRoleOf = (caller: Caller | undefined, resolved: { role: Role | 
   caller && { userId: caller.userId, role: resolved.role }
 
 /** A detail, with the columns that a list of messages needs: its approximate size, and the incarnation and revision of the trace. */
-export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint; revision: bigint }
+export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint; erased: bigint | null; revision: bigint }
 
 export const detailStatement = `
   select t.*, c.message_count, c.message_types, c.tool_types, n.slug

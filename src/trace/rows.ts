@@ -5,7 +5,7 @@ import type { TraceFields } from './decide.ts'
 /** A row of `traces` with its message count. Texts of clients are JSON string literals. */
 export type TraceRow = Omit<
   ReadTables['traces'],
-  'key' | 'parent_key' | 'updated_slot' | 'bytes' | 'incarnation' | 'revision' | 'at'
+  'key' | 'parent_key' | 'updated_slot' | 'bytes' | 'incarnation' | 'erased' | 'revision' | 'at'
 > & {
   message_count: bigint | null
 }

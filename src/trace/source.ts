@@ -33,6 +33,8 @@ type MessageRow = {
 type HeaderRow = TraceRow & {
   revision: bigint
   at: bigint
+  incarnation: bigint
+  erased: bigint | null
   message_types: string | null
   tool_types: string | null
 } & {
@@ -108,6 +110,7 @@ const toPresent = (row: HeaderRow, earlier: Earlier): PresentTrace => ({
         },
       }),
   earlier,
+  ...(row.erased === null ? {} : { since: Number(row.incarnation) }),
 })
 
 /** The state without messages, from rows of one revision of its stream. */

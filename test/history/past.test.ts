@@ -18,6 +18,7 @@ type Step =
   | { readonly do: 'write'; readonly upserts: readonly MessageUpsert[] }
   | { readonly do: 'summarise'; readonly title: string | undefined }
   | { readonly do: 'recreate' }
+  | { readonly do: 'erase' }
   | { readonly do: 'both'; readonly upserts: readonly MessageUpsert[]; readonly others: readonly MessageUpsert[] }
 
 const odd = fc.constantFrom('', 'plain', 'a\0b', '\ud800', '🙂', '2', '__proto__')
@@ -33,6 +34,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('both' as const), upserts, others: upserts }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('summarise' as const), title: optional(odd) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('recreate' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('erase' as const) }) },
 )
 
 const { traces, write } = node.service
@@ -43,24 +45,38 @@ const newTrace = async () => {
   const { trace } = await dataOf<{ trace: { id: string } }>(ask('PUT', url, '{"title":"first"}'))
   const batch = (some: readonly MessageUpsert[]) => okText(ask('POST', `${url}/messages/batch`, batchBody(some)))
 
-  /** Gives whether the trace has begun another life. */
-  const take = async (wanted: Step): Promise<boolean> => {
+  /** Gives the revision with which the trace has begun another life, or without a past; undefined if it has not. */
+  const take = async (wanted: Step): Promise<number | undefined> => {
     if (wanted.do === 'patch') await okText(ask('PATCH', url, JSON.stringify(wanted.body)))
     if (wanted.do === 'write') await batch(wanted.upserts)
     // Requests that come together may share an append.
     if (wanted.do === 'both')
       await Promise.all([batch(wanted.upserts), okText(ask('PATCH', url, '{"title":"both"}')), batch(wanted.others)])
     if (wanted.do === 'summarise') {
-      const given = { title: wanted.title, summary: 'what it came to', messageCount: 1, deletions }
+      const given = { title: wanted.title, summary: 'what it came to', messageCount: 1, deletions, since }
       await write(traces, trace.id, { decide: summarise(given, 0) }, {})
     }
-    if (wanted.do !== 'recreate') return false
+    if (wanted.do === 'erase') return erase()
+    if (wanted.do !== 'recreate') return undefined
     await okText(ask('DELETE', url))
     deletions += 1
+    since = undefined
     await okText(ask('PUT', url, '{"title":"again"}'))
-    return true
+    return (await present()).revision
   }
   let deletions = 0
+  let since: number | undefined
+
+  /** Shows the same as before, but for the summary. */
+  const erase = async () => {
+    const before = await present()
+    const { revision, erased } = await dataOf<{ revision: number; erased: number }>(ask('POST', `${url}/history/erase`))
+    const after = await present()
+    if (erased > 0) since = revision - listOf(after).length
+    const { ai_title: _, ai_summary: _s, summaryMessageCount: _c, ...trace } = traceIn(before)
+    assert.equal([traceIn(after), after.withParts.replace(/"revision":\d+/, ''), after.revision], [erased > 0 ? trace : traceIn(before), before.withParts.replace(/"revision":\d+/, ''), revision]) // prettier-ignore
+    return revision
+  }
 
   /** What the API answers now. */
   const present = async () => {
@@ -106,6 +122,9 @@ const shown = ({ detail, withParts, messages }: Snapshot | Awaited<ReturnType<ty
   messages,
 ]
 
+const traceIn = ({ detail }: Pick<Snapshot, 'detail'>) =>
+  (JSON.parse(detail) as { data: { trace: Record<string, unknown> } }).data.trace
+
 type Message = { externalId: string; parts: { order?: number }[] } & Record<string, unknown>
 const listOf = ({ withParts }: Pick<Snapshot, 'withParts'>) =>
   (JSON.parse(withParts) as { data: { messages: Message[] } }).data.messages
@@ -115,8 +134,7 @@ const without = (object: object, names: readonly string[]) =>
 
 /** The documents of a difference, as its reader knows them. */
 const traceDocument = ({ detail }: Pick<Snapshot, 'detail'>) => {
-  const { trace } = (JSON.parse(detail) as { data: { trace: Record<string, unknown> } }).data
-  return without(trace, [
+  return without(traceIn({ detail }), [
     ...['id', 'externalId', 'createdAt', 'updatedAt', 'startedAt', 'endedAt', 'namespace', 'createdBy'],
     ...['messageCount', 'summaryMessageCount', 'messageTypeCounts', 'toolTypeCounts'],
   ])
@@ -153,8 +171,9 @@ test('every revision shows what the API answered then, byte by byte, and a diffe
     let snapshots = [await present()]
     let first = 0
     for (const wanted of steps) {
-      if (await take(wanted)) {
-        first = snapshots.at(-1)!.revision + 2 // behind the deletion
+      const begun = await take(wanted)
+      if (begun !== undefined) {
+        first = begun
         snapshots = []
       }
       snapshots.push(await present())

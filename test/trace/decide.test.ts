@@ -70,6 +70,18 @@ const counts = (messageCount: number): TraceEvent => ({
     toolTypeCounts: {},
   },
 })
+const times = { createdAt: NOON, updatedAt: NOON + 2_000 }
+const restated: TraceEvent = {
+  type: 'MessageRestated',
+  data: { ...(added(message).data as Data<'MessageAdded'>), ...times, namespaceId: 'n', since: 3 },
+}
+const historyErased: TraceEvent = {
+  type: 'HistoryErased',
+  data: {
+    ...{ ...origin, createdBy: 'ada', ...firstFields, ...times, ...(counts(1).data as Data<'MessagesCounted'>) },
+    ...{ since: 3, runs: [[0, 3, 1]], bytes: 100, erased: 3, past: [], earlier: [] },
+  },
+}
 const summarised: TraceEvent = { type: 'TraceSummarised', data: { title: 'T', summary: 'S', messageCount: 1 } }
 
 /** What the service may have in memory, which need not be all messages: the heads of some. */
@@ -114,6 +126,11 @@ const states = {
     ...present,
     past: [created, added(others), counts(1)],
     load: loaded(1, ['m', 'none']),
+  },
+  'had its past erased': {
+    ...present,
+    past: [...written.past, summarised, restated, historyErased],
+    load: loaded(1, ['m', known]),
   },
   'has a summary': { ...written, past: [...written.past, summarised] },
 } satisfies Readonly<Record<string, State>>
@@ -182,6 +199,7 @@ const replacing: Specs['replace'] = {
   'has the message': replaced,
   'has the changed message': replaced,
   'has the message, and only its head is loaded': replaced,
+  'had its past erased': replaced,
   'has messages that are not loaded': replaced,
   'has other messages, and the message is known to be missing': replaced,
   'has a summary': replaced,
@@ -208,6 +226,7 @@ const specs: Specs = {
     'has the message': patched,
     'has the changed message': patched,
     'has the message, and only its head is loaded': patched,
+    'had its past erased': patched,
     'has messages that are not loaded': patched,
     'has other messages, and the message is known to be missing': patched,
     'has a summary': patched,
@@ -224,6 +243,7 @@ const specs: Specs = {
     'has the message': removed({ messageCount: 1 }),
     'has the changed message': removed({ messageCount: 1 }),
     'has the message, and only its head is loaded': removed({ messageCount: 1 }),
+    'had its past erased': removed({ messageCount: 1 }),
     'has messages that are not loaded': removed({ messageCount: 1 }),
     'has other messages, and the message is known to be missing': removed({ messageCount: 1 }),
     'has a summary': removed({ messageCount: 1 }),
@@ -245,6 +265,7 @@ const specs: Specs = {
     'has the message': emits(deleted({ messageCount: 1 })),
     'has the changed message': emits(deleted({ messageCount: 1 })),
     'has the message, and only its head is loaded': emits(deleted({ messageCount: 1 })),
+    'had its past erased': emits(deleted({ messageCount: 1 })),
     'has messages that are not loaded': emits(deleted({ messageCount: 1 })),
     'has other messages, and the message is known to be missing': emits(deleted({ messageCount: 1 })),
     'has a summary': emits(deleted({ messageCount: 1 })),
@@ -264,6 +285,7 @@ const specs: Specs = {
       },
     }),
     'has the message, and only its head is loaded': emits(),
+    'had its past erased': emits(),
     'has messages that are not loaded': notLoaded,
     'has other messages, and the message is known to be missing': emits(added(message, 1), counts(2)),
     'has a summary': emits(),
@@ -277,6 +299,7 @@ const specs: Specs = {
     'has the message': emits(changed),
     'has the changed message': emits(),
     'has the message, and only its head is loaded': emits(changed),
+    'had its past erased': emits(changed),
     'has messages that are not loaded': notLoaded,
     'has other messages, and the message is known to be missing': emits(added(changedMessage, 1), counts(2)),
     'has a summary': emits(changed),
@@ -293,6 +316,7 @@ const specs: Specs = {
     'has the message': emits(summarised),
     'has the changed message': emits(summarised),
     'has the message, and only its head is loaded': emits(summarised),
+    'had its past erased': emits(),
     'has messages that are not loaded': emits(summarised),
     'has other messages, and the message is known to be missing': emits(summarised),
     'has a summary': emits(),
@@ -348,6 +372,17 @@ test('an update moves updatedAt, a summary does not', () => {
   assert.equal(timesOf(unchanged), [0, 1_000])
   assert.equal(timesOf(added(message), counts(1)), [0, 1_000])
   assert.equal(timesOf(unchanged, summarised), [0, 1_000])
+})
+
+test('an erased past leaves the trace as it was, but for its summary', () => {
+  const before = foldAll(traces, [...written.past, summarised]).trace
+  const { trace } = foldAll(traces, [...written.past, summarised, restated, historyErased])
+  assert.ok(before.is === 'present' && trace.is === 'present' && before.summary)
+  const { summary: _, ...rest } = before
+  assert.equal(trace, { ...rest, ...times, since: 3 })
+  given(...written.past, restated, historyErased)
+    .when(summarise({ ...summary, since: 3 }, THRESHOLD))
+    .emits(summarised)
 })
 
 test('a trace that has changed since is not removed, whatever has changed it', () => {

@@ -54,7 +54,7 @@ const PAGE = 200
 const SYSTEM = 'system'
 
 const toJson = (deleted: DeletedTrace, { users, slugs }: Names): string => {
-  const { traceId, externalId, namespaceId, createdAt, deletedAt, deletedBy, messageCount, pending } = deleted
+  const { traceId, externalId, namespaceId, createdAt, deletedAt, deletedBy, messageCount, pending, isPast } = deleted
   return JSON.stringify({
     trace: { id: traceId, externalId },
     namespace: { id: namespaceId, slug: slugs.get(namespaceId) },
@@ -63,6 +63,7 @@ const toJson = (deleted: DeletedTrace, { users, slugs }: Names): string => {
     deletedBy: deletedBy ?? SYSTEM,
     displayName: deletedBy === undefined ? undefined : users.get(deletedBy),
     messageCount,
+    onlyPast: isPast,
     state: pending ? 'pending' : 'done',
     ...pending,
   })
@@ -74,9 +75,9 @@ const columns = (when: string, state: string, messages: string, by: string, trac
 const TITLES = columns('DELETED', 'STATE', 'MESSAGES', 'BY', 'TRACE')
 
 const toLine = (deleted: DeletedTrace, { users, slugs }: Names): string => {
-  const { externalId, namespaceId, createdAt, deletedAt, deletedBy, messageCount, pending } = deleted
+  const { externalId, namespaceId, createdAt, deletedAt, deletedBy, messageCount, pending, isPast } = deleted
   const by = deletedBy === undefined ? SYSTEM : (users.get(deletedBy) ?? deletedBy)
-  const trace = `${slugs.get(namespaceId) ?? namespaceId}/${externalId} (created ${shortTime(createdAt)})`
+  const trace = `${slugs.get(namespaceId) ?? namespaceId}/${externalId} (${isPast ? 'its past only, ' : ''}created ${shortTime(createdAt)})`
   const state = pending ? 'pending' : 'done'
   const line = columns(shortTime(deletedAt), state, `${messageCount ?? '?'}`, escapeControls(by), escapeControls(trace))
   if (pending?.reason === undefined) return line

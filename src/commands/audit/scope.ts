@@ -19,11 +19,11 @@ export const scopeOf = ({ namespace, trace }: ScopeOptions): Scope => {
   return slug === undefined ? { is: 'log' } : { is: 'namespace', id: namespaceId(slug), slug }
 }
 
+const FIRST: ReadonlySet<string> = new Set(['TraceCreated', 'TraceDeleted', 'MessageRestated', 'HistoryErased'])
+
 /** The namespace in the first event of a trace. */
 const namespaceIn = ({ type, data }: RecordedEvent): unknown =>
-  type === 'TraceCreated' || type === 'TraceDeleted'
-    ? (JSON.parse(data) as { namespaceId?: unknown }).namespaceId
-    : undefined
+  FIRST.has(type) ? (JSON.parse(data) as { namespaceId?: unknown }).namespaceId : undefined
 
 /** Whether an event is in the scope; called in the order of the log. `isKnown`: whether an earlier run has found a trace. */
 const newFilter = (scope: Scope, isKnown: (stream: string) => boolean) => {

@@ -15,7 +15,9 @@ const COMPARED = ['id', 'stream', 'revision', 'type', 'metadata', 'data'] as con
 const placeOf = ({ position, stream, revision, type }: RecordedEvent) =>
   `position ${position}: ${type}, ${stream} revision ${revision}`
 
-/** Whether the log has erased an event of the file: its stream begins with a later deletion. */
+const BEGINS_ANEW: ReadonlySet<string> = new Set(['TraceDeleted', 'MessageRestated', 'HistoryErased'])
+
+/** Whether the log has erased an event of the file: its stream begins with a later deletion, or what an erased past has left. */
 const newErasedCheck = ({ log, deleted }: Source) => {
   const begins = new Map<string, RecordedEvent | undefined>()
   const firstOf = async (stream: string) => {
@@ -25,7 +27,7 @@ const newErasedCheck = ({ log, deleted }: Source) => {
   return async ({ stream, revision }: RecordedEvent): Promise<boolean> => {
     if (!begins.has(stream)) begins.set(stream, await firstOf(stream))
     const first = begins.get(stream)
-    return first?.type === 'TraceDeleted' && first.revision > revision
+    return first !== undefined && BEGINS_ANEW.has(first.type) && first.revision > revision
   }
 }
 

@@ -9,6 +9,14 @@ export type HashedEvent = Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'po
   readonly hasBeginning?: boolean
   /** The same: the id of the append. */
   readonly append?: string
+  /** Of an erased past: the revision before which its stream may lack events. */
+  readonly since?: bigint | undefined
+}
+
+/** What the data of an event says of that. */
+export const sinceIn = (type: string, data: () => string): { readonly since?: bigint } => {
+  const since = type === 'HistoryErased' ? /"since":(\d{1,18})[,}]/.exec(data())?.[1] : undefined
+  return since === undefined ? {} : { since: BigInt(since) }
 }
 
 /** The source of the events to verify. */

@@ -1,13 +1,22 @@
 import type { EventLog, RecordedEvent } from '../../log/log.ts'
 import { metadataOf } from '../../log/metadata.ts'
 import { leafHashOf } from '../entry.ts'
-import type { EventSource, HashedEvent } from './hashed-event.ts'
+import { type EventSource, type HashedEvent, sinceIn } from './hashed-event.ts'
 
 const BATCH = 1_000
 
 const toHashed = (event: RecordedEvent, completedAt: bigint): HashedEvent => {
   const { id, stream, revision, position, type } = event
-  return { id, stream, revision, position, type, hash: leafHashOf(event), completedAt }
+  return {
+    id,
+    stream,
+    revision,
+    position,
+    type,
+    hash: leafHashOf(event),
+    completedAt,
+    ...sinceIn(type, () => event.data),
+  }
 }
 
 /** Yields events by whole appends. Erased events are missing. */

@@ -1,21 +1,32 @@
 import type { HashedEvent } from './hashed-event.ts'
 import type { StoredLeaf } from './leaf-rows.ts'
 
-/** Whether an event may explain that the events before it in its stream are gone. Only streams of traces are erased. */
-export const explainsErasure = ({ type, stream }: Pick<HashedEvent, 'type' | 'stream'>): boolean =>
-  type === 'TraceDeleted' && stream.startsWith('trace-')
+/**
+ * The revision before which an event explains that its stream lacks events; undefined for an event that explains nothing. Only
+ * streams of traces are erased.
+ */
+export const erasedBefore = ({
+  type,
+  stream,
+  revision,
+  since,
+}: Pick<HashedEvent, 'type' | 'stream' | 'revision' | 'since'>): bigint | undefined => {
+  if (!stream.startsWith('trace-')) return undefined
+  return type === 'TraceDeleted' ? revision : since
+}
 
-/** Leaves of a stream without their events: how many, and the index of the last one. */
-type Missing = { count: number; last: number }
+/** Leaves of a stream without their events: how many, and the index and the revision of the last one. */
+type Missing = { count: number; last: number; revision: bigint }
 
 /** Counts the leaves without their events, by stream. */
 export const newMissingCounts = () => {
   const missing = new Map<string, Missing>()
 
-  const count = ({ stream, index }: StoredLeaf, by: 1 | -1) => {
-    const known = missing.get(stream) ?? { count: 0, last: index }
+  const count = ({ stream, index, revision }: StoredLeaf, by: 1 | -1) => {
+    const known = missing.get(stream) ?? { count: 0, last: index, revision }
     known.count += by
     known.last = Math.max(known.last, index)
+    if (revision > known.revision) known.revision = revision
     if (known.count > 0) missing.set(stream, known)
     else missing.delete(stream)
   }
@@ -28,8 +39,9 @@ export const newMissingCounts = () => {
     has: (stream: string) => missing.has(stream),
     /** Forgets the missing events of a stream, if an event explains that they were erased. */
     explainBy: (event: HashedEvent, { index }: StoredLeaf) => {
-      const { stream } = event
-      if (explainsErasure(event) && (missing.get(stream)?.last ?? Infinity) < index) missing.delete(stream)
+      const before = erasedBefore(event)
+      const known = missing.get(event.stream)
+      if (before !== undefined && known && known.last < index && known.revision < before) missing.delete(event.stream)
     },
     streams: () => missing.keys(),
   }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { explainsErasure } from './missing-counts.ts'
+import { erasedBefore } from './missing-counts.ts'
 import type { Report } from './findings.ts'
 import type { EventSource, HashedEvent } from './hashed-event.ts'
 import { type StoredLeaf, findLeaves, readLeavesOfStreams } from './leaf-rows.ts'
@@ -9,23 +9,25 @@ const STREAMS_AT_ONCE = 500
 /** The events of a stream that the log has now. */
 type Present = {
   readonly byId: ReadonlyMap<string, HashedEvent>
-  /** The leaf of the stream's last deletion, before which everything may be erased; -1 for none. */
-  readonly deletedAt: number
+  /** The leaf of the stream's last deletion or erasure of the past, -1 for none, and the revision before which that explains everything. */
+  readonly erasedAt: number
+  readonly before: bigint
 }
 
 /** Also uses leaves that were written since the verification began. */
 const presentOf = async (client: pg.Client, events: EventSource, stream: string): Promise<Present> => {
   const byId = new Map<string, HashedEvent>()
-  let deletedAt = -1
+  let [erasedAt, erased] = [-1, 0n]
   for await (const batch of events.ofStream(stream))
     for (const event of batch) {
-      const { id, type, hash } = event
+      const { id, hash } = event
       byId.set(id, event)
-      if (!explainsErasure({ type, stream })) continue
+      const before = erasedBefore(event)
+      if (before === undefined) continue
       const leaf = (await findLeaves(client, id, Number.MAX_SAFE_INTEGER)).findLast(({ lost }) => lost === undefined)
-      if (leaf?.hash.equals(hash)) deletedAt = leaf.index
+      if (leaf?.hash.equals(hash)) [erasedAt, erased] = [leaf.index, before]
     }
-  return { byId, deletedAt }
+  return { byId, erasedAt, before: erased }
 }
 
 export type MissingOptions = {
@@ -45,11 +47,11 @@ export const reportMissing = async (
   events: EventSource,
   { streams, size, covered, report }: MissingOptions,
 ): Promise<void> => {
-  const check = (leaf: StoredLeaf, { byId, deletedAt }: Present) => {
+  const check = (leaf: StoredLeaf, { byId, erasedAt, before }: Present) => {
     const { stream, revision, id, index, position } = leaf
     const event = byId.get(id)
     const found = { stream, revision, id, leaf: index }
-    if (event === undefined && index > deletedAt)
+    if (event === undefined && (index > erasedAt || revision >= before))
       report({ kind: 'removed', ...found, detail: `it has leaf ${index}, but is not in the log, and was not erased` })
     if (event && event.position > covered)
       report({

@@ -1,5 +1,5 @@
 import { type RawRecord, partsOf } from './append-rows.ts'
-import type { HashedEvent } from './hashed-event.ts'
+import { type HashedEvent, sinceIn } from './hashed-event.ts'
 import { type Hashing, sliceOf } from '../hashing.ts'
 
 const CHUNK = 'Chunk'
@@ -77,7 +77,8 @@ export const newRecordCollector = (hash: Hashing['add']) => {
     const { id, stream, revision, position, type, data } = record
     const place = { stream, revision, position, completedAt: undefined }
     if (!chunk) {
-      const event = { id, type, ...place, hash: PENDING }
+      const text = () => data.bytes.toString('latin1', data.from, data.to)
+      const event = { id, type, ...place, hash: PENDING, ...sinceIn(type, text) }
       hash(partsOf(record), event)
       return event
     }
@@ -85,7 +86,8 @@ export const newRecordCollector = (hash: Hashing['add']) => {
     into.slices.push(JSON.parse(data.bytes.toString('utf8', data.from, data.to)) as string)
     if (!chunk.event || into.slices.length !== chunk.size) return undefined
     const whole = chunk.event
-    const event = { id: whole.id, type: whole.type, ...place, hash: PENDING }
+    const text = () => into.slices.join('')
+    const event = { id: whole.id, type: whole.type, ...place, hash: PENDING, ...sinceIn(whole.type, text) }
     hash([whole.id, stream, whole.type, whole.metadata, into.slices.join('')].map(sliceOf), event)
     return event
   }

@@ -36,9 +36,14 @@ export const messageListRoute = (
     return list(reply, trace, reader, asked)
   })
 
+  /** What was before an erased past is of no use to compare with: then everything is new. */
+  const knownSince = ({ erased }: StoredDetail, since: bigint | undefined) =>
+    since !== undefined && since < (erased ?? 0n) ? -1n : since
+
   const list = async (reply: FastifyReply, trace: StoredDetail, reader: Reader, asked: Asked) => {
     const { id, incarnation } = trace
-    const { includeParts, limit, cursor, changedSince } = asked
+    const { includeParts, limit, cursor } = asked
+    const changedSince = knownSince(trace, asked.changedSince)
     const from = readCursor(trace, 'present', cursor)
     const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, from?.behind, changedSince)
     if (limit === 0) return listText([], undefined, from?.revision ?? trace.revision)

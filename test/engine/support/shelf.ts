@@ -18,6 +18,8 @@ const books = projectionOf<TraceEvent>()<Changes>({
       put.delete(streamId)
       taken.add(streamId)
     },
+    HistoryErased: 'ignored',
+    MessageRestated: 'ignored',
     TraceUpdated: 'ignored',
     MessageAdded: 'ignored',
     MessageUpdated: 'ignored',

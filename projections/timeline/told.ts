@@ -1,0 +1,97 @@
+import type { DecodedEvent, WriteStatement } from '../../src/engine/projection.ts'
+import type { PastEntry, TraceEvent } from '../../src/trace/events.ts'
+import { entriesTable } from './tables.ts'
+
+/** An event because of which all those of its trace before it are erased. */
+export type Erasing = DecodedEvent<Extract<TraceEvent, { type: 'TraceDeleted' | 'HistoryErased' }>>
+
+const DELETION = 'TraceDeleted'
+
+/** What is told of a deletion: nothing of the trace but its name, how long it was there and how much it held. */
+export const deletionData = (externalId: string, createdAt: number, messageCount: number | undefined) => ({
+  externalId,
+  createdAt,
+  ...(messageCount === undefined ? {} : { messageCount }),
+})
+
+/** An entry that such an event tells of. */
+type Told = {
+  readonly by: Erasing
+  readonly type: string
+  readonly revision: bigint | number
+  readonly at: number
+  readonly actor: string | undefined
+  readonly requestId?: string | undefined
+  readonly added?: number | undefined
+  readonly updated?: number | undefined
+  readonly data?: object | undefined
+}
+
+type Placed = Told & { readonly place: number }
+
+/** Those of a trace that is there have a revision below all that can be read of it. */
+const earlierDeletions = (by: Erasing): Told[] =>
+  by.data.earlier.map(({ deletedAt, deletedBy, createdAt, messageCount }) => ({
+    ...{
+      by,
+      type: DELETION,
+      revision: by.type === DELETION ? by.revision : by.data.since - 1,
+      at: deletedAt,
+      actor: deletedBy,
+    },
+    data: deletionData(by.data.externalId, createdAt, messageCount),
+  }))
+
+/** The name of the number that an entry keeps. */
+const counted: Readonly<Record<string, string>> = { TraceSummarised: 'messageCount', HistoryErased: 'erased' }
+
+const ofThePast = (by: Erasing): Told[] => {
+  const past: readonly PastEntry[] = 'past' in by.data ? by.data.past : []
+  return past.map(({ type, count, actor, ...entry }) => ({
+    ...{ by, type, actor, ...entry },
+    data: counted[type] && count !== undefined ? { [counted[type]]: count } : undefined,
+  }))
+}
+
+const toldBy = (by: Erasing): Placed[] => {
+  const all = [...earlierDeletions(by), ...ofThePast(by)]
+  return all.map((one, i) => ({ ...one, place: i - all.length }))
+}
+
+const told = entriesTable.unnest<Placed>({
+  position: ({ by }) => by.position,
+  place: ({ place }) => place,
+  namespace_id: ({ by }) => by.data.namespaceId,
+  stream_id: ({ by }) => by.streamId,
+  first_revision: ({ revision }) => revision,
+  revision: ({ revision }) => revision,
+  through: ({ by }) => by.revision,
+  at: ({ at }) => at,
+  type: ({ type }) => type,
+  actor: ({ actor }) => actor,
+  request_id: ({ requestId }) => requestId,
+  added: ({ added }) => added,
+  updated: ({ updated }) => updated,
+  data: ({ data }) => data && JSON.stringify(data),
+})
+
+const newest = entriesTable.unnest<Erasing>({
+  stream_id: ({ streamId }) => streamId,
+  position: ({ position }) => position,
+})
+
+const removeBefore = `
+  delete from entries e using ${newest.as('u')} cross join lateral (
+    select r.ctid from entries r
+    where r.stream_id = u.stream_id and r.type = '${DELETION}' and r.position < u.position
+  ) found where e.ctid = found.ctid`
+
+/**
+ * Writes an entry for all that these events, the newest ones of their traces, tell of. Each erases the events before it: so the entries of
+ * deletions, and of an erased past, are made of it alone, and stand directly before its own, also while the log still has theirs.
+ */
+export const writeTold = (erasing: readonly Erasing[], write: WriteStatement): void => {
+  const all = erasing.flatMap(toldBy)
+  write('timeline-deleted-before', removeBefore, newest.values(erasing))
+  if (all.length > 0) write('timeline-earlier', told.insert, told.values(all))
+}

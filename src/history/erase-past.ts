@@ -1,0 +1,135 @@
+import type { TimelineTables } from '../../projections/timeline/tables.ts'
+import { pause } from '../base/waits.ts'
+import type { Context } from '../engine/decide.ts'
+import type { Row } from '../engine/reads.ts'
+import { Rejected, Unavailable } from '../engine/rejected.ts'
+import type { TransactResult } from '../engine/queued-command.ts'
+import { LogUnavailable, WrongRevision } from '../log/log.ts'
+import { traceDetail } from '../trace/queries.ts'
+import type { PresentTrace } from '../trace/decide.ts'
+import { earlierFields } from '../trace/earlier-deletions.ts'
+import type { PastEntry, TraceEvent } from '../trace/events.ts'
+import { type UserRole, assertMayWrite } from '../trace/policy.ts'
+import type { TraceServices } from '../trace/services.ts'
+import { traceSource } from '../trace/source.ts'
+import { restatedMessages } from './restated.ts'
+import { newRestatement } from './restatement.ts'
+import type { HistoryServices } from './services.ts'
+
+/** What an erasure came to: the revision of its event, or the present one when there was nothing to erase. */
+export type ErasedPast = { readonly revision: number; readonly erased: number }
+
+export type ErasePast = (id: string, writer: UserRole, context: Context) => Promise<TransactResult<ErasedPast>>
+
+export type ErasePastServices = Pick<HistoryServices, 'reads' | 'timeline' | 'log' | 'codec'> &
+  Pick<TraceServices, 'traces'> & {
+    /** Resolves when the read models show a position. */
+    readonly caughtUp: (position: bigint) => Promise<void>
+    /** The clock, in milliseconds. */
+    readonly now: () => number
+  }
+
+/** While writers on other nodes come between, an erasure begins anew: so long. */
+const TRYING_MS = 60_000
+const PAUSE_MS = 20
+
+type Entries = TimelineTables['entries']
+type PastRow = Pick<Entries, 'type' | 'revision' | 'at' | 'actor' | 'request_id' | 'added' | 'updated' | 'data'>
+
+// Those that the timeline of the namespace shows; deletions are in the state of the trace.
+const pastStatement = `
+  select type, revision, at, actor, request_id, added, updated,
+    case when type in ('TraceSummarised', 'HistoryErased') then data end as data
+  from entries where stream_id = $1 and type <> 'TraceDeleted' and through >= $2 order by position, place`
+
+const pastEntry = ({ type, revision, at, actor, request_id, added, updated, data }: PastRow): PastEntry => {
+  const { messageCount, erased } = JSON.parse(data ?? '{}') as { messageCount?: number; erased?: number }
+  const count = erased ?? messageCount
+  return {
+    ...{ type, revision: Number(revision), at: Number(at) },
+    ...(actor === null ? {} : { actor }),
+    ...(request_id === null ? {} : { requestId: request_id }),
+    ...(added === null ? {} : { added }),
+    ...(updated === null ? {} : { updated }),
+    ...(count === undefined ? {} : { count }),
+  }
+}
+
+type Erased = Extract<TraceEvent, { type: 'HistoryErased' }>['data']
+
+/** Of the present without its summary, which may quote the past. */
+const erasedEvent = (
+  trace: PresentTrace,
+  more: Pick<Erased, 'since' | 'runs' | 'bytes' | 'erased' | 'past'>,
+): TraceEvent => {
+  const { externalId, namespaceId, createdBy, createdAt, updatedAt, fields, counts, earlier } = trace
+  const data = { ...{ externalId, namespaceId, createdBy }, ...fields, ...{ createdAt, updatedAt }, ...counts }
+  return { type: 'HistoryErased', data: { ...data, ...more, ...earlierFields(earlier) } }
+}
+
+const gone = () => new Rejected('not_found', 'Not found')
+
+/**
+ * Erases the past of traces: restates their present at the end of their stream, after which all before it may go. The service's commands for
+ * the trace wait meanwhile.
+ */
+export const newErasePast = (services: ErasePastServices): ErasePast => {
+  const { reads, timeline, log, codec, traces, caughtUp, now } = services
+  const source = traceSource(reads, caughtUp)
+
+  /** The trace as the read models show it, at the end of its stream. @throws WrongRevision when they show another revision */
+  const present = async (id: string, stream: string) => {
+    const last = await log.last(stream)
+    if (!last) throw gone()
+    await Promise.all([caughtUp(last.position), timeline.caughtUp(last.position)])
+    timeline.assertNotQuarantined(stream)
+    const { state, revision, at } = await source.load(id, [], last.position)
+    const detail = await traceDetail(reads, id)
+    if (state.trace.is === 'absent' || !detail) throw gone()
+    if (detail.revision !== revision) throw new WrongRevision(stream, detail.revision)
+    return { trace: state.trace, detail, at, last }
+  }
+
+  const attempt = async (id: string, writer: UserRole, context: Context): Promise<TransactResult<ErasedPast>> => {
+    const stream = `trace-${id}`
+    const { trace, detail, at, last } = await present(id, stream)
+    assertMayWrite(trace, writer)
+    const first = detail.erased ?? detail.incarnation
+    if (detail.revision === first) {
+      context.noteAnchor?.({ position: last.position, id: last.id })
+      return { answer: { revision: Number(first), erased: 0 }, position: last.position }
+    }
+    const past = (await timeline.rows<PastRow & Row>('past-entries', pastStatement, [id, detail.incarnation])).map(
+      pastEntry,
+    )
+    // After what a crash may have left of an append: no reader sees it, but the stream's revision counts it.
+    const { revision } = last
+    const since = revision + 1n
+    const restatement = newRestatement({ log, codec, stream, revision, at: Math.max(now(), at), context })
+    const { namespaceId } = trace
+    for await (const event of restatedMessages(reads, { id, namespaceId, incarnation: detail.incarnation, since }))
+      await restatement.add(event)
+    const erased = Number(detail.revision - first) + 1
+    const appended = await restatement.finish((restated) =>
+      erasedEvent(trace, { ...restated, runs: [...restated.runs], since: Number(since), erased, past }),
+    )
+    context.noteAnchor?.({ position: appended.position, id: appended.id })
+    return { answer: { revision: Number(appended.revision), erased }, position: appended.position }
+  }
+
+  const untilDone = async (id: string, writer: UserRole, context: Context): Promise<TransactResult<ErasedPast>> => {
+    for (const until = performance.now() + TRYING_MS; ;) {
+      try {
+        return await attempt(id, writer, context)
+      } catch (error) {
+        if (error instanceof LogUnavailable) throw new Unavailable(error.message, error.stored, error)
+        if (!(error instanceof WrongRevision)) throw error
+        if (performance.now() > until)
+          throw new Unavailable('others write to this trace all the time: erase its past when they have ended', false)
+        await pause(PAUSE_MS)
+      }
+    }
+  }
+
+  return (id, writer, context) => traces.alone(id, () => untilDone(id, writer, context))
+}

@@ -5,7 +5,7 @@ import type { MessageUpsert } from './message.ts'
 
 lowerThreadPriority()
 
-/** What runs on the threads that read bodies, by these names. */
+/** The tasks of the threads that parse bodies, by name. */
 export const batch = (input: TaskInput): TaskResult<readonly MessageUpsert[]> => resultOf(input, readBatch)
 
 export const message = (input: TaskInput): TaskResult<Omit<MessageUpsert, 'externalId'>> => resultOf(input, readMessage)

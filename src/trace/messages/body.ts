@@ -26,8 +26,8 @@ const assertFewParts = (messages: readonly unknown[]) => {
 }
 
 /**
- * The message of a request to write one; its externalId is in the path. Parts are counted before anything is looked at:
- * each problem of a million of them would be listed otherwise.
+ * The message of a request to write one message; its `externalId` is in the path. Parts are counted before they are validated:
+ * otherwise the error could list the problems of a million parts.
  * @throws HttpError invalid_request
  */
 export const readMessage = (text: string): Omit<MessageUpsert, 'externalId'> => {

@@ -3,10 +3,10 @@ import type { PartsHead, TextHead } from './heads.ts'
 import type { MessageRole } from '../../contract/message.ts'
 import type { StoredPart } from './part.ts'
 
-/** What a message is classified by. */
+/** The data of a message that decide its class. */
 export type Classified = { readonly role: MessageRole; readonly text?: TextHead | undefined; readonly parts: PartsHead }
 
-/** The one class of a message: the first that fits. */
+/** The class of a message: the first one that fits. */
 export const classOf = ({ role, text, parts: { kinds } }: Classified): MessageClass => {
   if (role === 'system') return 'agent_context'
   if (role === 'user')

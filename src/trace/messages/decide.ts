@@ -12,40 +12,40 @@ import { newToolCounts } from './tool-counts.ts'
 
 export type UpsertResult = 'created' | 'updated' | 'unchanged'
 
-/** What became of one upsert: the head of the message as it stands after it. */
+/** The result of one upsert. `head` is that of the message after it. */
 export type UpsertedMessage = {
   readonly externalId: string
   readonly result: UpsertResult
   readonly head: MessageHead
-  /** How it was before; absent for a message that is new. */
+  /** The head before the upsert; absent for a new message. */
   readonly before?: MessageHead
-  /** What the upsert has changed; absent where it has created the message, or left it as it was. */
+  /** The changes; absent if the upsert has created the message, or changed nothing. */
   readonly patch?: readonly PatchOperation[]
 }
 
-/** Differs from that of any parts. */
+/** Differs from the digest of any parts. */
 const NO_DIGEST = '-'
 
-/** What has to be loaded to decide on these upserts: heads, and where the parts given differ, the digests of so many parts. */
+/** What these upserts need: the heads of their messages, and where given parts differ, the digests of as many stored parts. */
 export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed => {
   const need = new Map<string, GivenParts | undefined>()
   for (const { externalId, heads } of upserts) need.set(externalId, eitherOf(need.get(externalId), heads.parts))
   return need
 }
 
-/** What two commands for one message need together: where they give different parts, one of them differs from what is stored. */
+/** What two upserts of one message need together. If they give different parts, at least one differs from the stored parts. */
 export const eitherOf = (one: GivenParts | undefined, other: GivenParts | undefined): GivenParts | undefined => {
   if (!one || !other || one.digest === other.digest) return one ?? other
   return { count: Math.max(one.count, other.count), digest: NO_DIGEST }
 }
 
-/** How a message is counted; as long as it is not stored, its names are a list that an event may take. */
+/** How a message is counted. */
 type Counted = Pick<MessageHead, 'class' | 'tools'>
 type NewlyCounted = Counted & { readonly tools: string[] }
 
 const isSame = (one: Counted, other: Counted) => one.class === other.class && one.tools.join() === other.tools.join()
 
-/** The counts of a trace, while messages are added and change. */
+/** The counts of a trace during a batch. */
 const newTally = (counts: Counts) => {
   const types = { ...counts.messageTypeCounts }
   const tools = newToolCounts(counts.toolTypeCounts)
@@ -60,12 +60,12 @@ const newTally = (counts: Counts) => {
     for (const name of before.tools) tools.remove(name)
   }
   return {
-    /** Counts a new message; gives its place by arrival, too. */
+    /** Counts a new message, and returns its number in the order of arrival. */
     add(kind: MessageClass, names: readonly string[]): NewlyCounted & { readonly ordinal: number } {
       moved = true
       return { ordinal: messageCount++, ...count(kind, names) }
     },
-    /** Counts a message anew where its class or its tools have changed; without `names` it has the calls that it had. */
+    /** Corrects the counts if the class or the tools of a message have changed. Without `names` its calls are unchanged. */
     correct(before: Counted, kind: MessageClass, names: readonly string[] | undefined): NewlyCounted {
       const same = { class: kind, tools: names ? names.map(tools.nameOf) : [...before.tools] }
       if (isSame(before, same)) return same
@@ -83,9 +83,9 @@ const newTally = (counts: Counts) => {
 
 type Tally = ReturnType<typeof newTally>
 
-/** A message as an upsert finds it; the digests of its parts where those are loaded. */
+/** A message before an upsert, with the digests of its parts if they are loaded. */
 type Seen = { readonly head: MessageHead; readonly digests: PartDigests | undefined }
-/** What one upsert comes to; without an event when it changes nothing. */
+/** The result and the event of one upsert; without an event if it changes nothing. */
 type Outcome = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEvent }
 
 const create = (tally: Tally, { externalId, given, heads }: MessageUpsert, at: number): Outcome => {
@@ -101,7 +101,7 @@ const create = (tally: Tally, { externalId, given, heads }: MessageUpsert, at: n
   }
 }
 
-/** A message as it is after an upsert, and the event that says so; no event when it was like that before. */
+/** The outcome of an upsert of an existing message. */
 const change = (tally: Tally, { head: before, digests }: Seen, upsert: MessageUpsert, at: number): Outcome => {
   const { externalId, given, heads } = upsert
   const patch = patchOf(before, digests, upsert)
@@ -114,7 +114,7 @@ const change = (tally: Tally, { head: before, digests }: Seen, upsert: MessageUp
   return { result: 'updated', head: { ...changed, ...counted }, before, patch, event: { type: 'MessageUpdated', data } }
 }
 
-/** A message as it is before the batch; undefined when the trace does not have it. */
+/** A message before the batch; undefined if the trace does not have it. */
 const loadedMessage = (loaded: LoadedMessages, externalId: string): Seen | undefined => {
   const head = loaded.find(externalId)
   if (head === 'unknown') throw new Error(`message ${externalId} was not loaded`)
@@ -122,8 +122,8 @@ const loadedMessage = (loaded: LoadedMessages, externalId: string): Seen | undef
 }
 
 /**
- * Upserts messages in order, all or none: one event for each that is new or changed, then one with the counts when they
- * moved. The same externalId twice is two upserts in order. The result says what became of each.
+ * Upserts messages in order, all or none: one event for each upsert that creates or changes a message, then one with the counts if
+ * they changed. The same `externalId` twice is two upserts in order. The result has an entry for each upsert.
  */
 export const upsertMessages =
   (
@@ -135,7 +135,7 @@ export const upsertMessages =
     assertMayWrite(trace, writer)
     const events: TraceEvent[] = []
     const result: UpsertedMessage[] = []
-    /** Messages as earlier upserts of this batch have left them. */
+    /** Messages that earlier upserts of this batch have written. */
     const overlay = new Map<string, Seen>()
     const tally = newTally(trace.counts)
     for (const upsert of upserts) {

@@ -30,7 +30,7 @@ const usual = new Map<string, string>(unusual)
 const UNUSUAL =
   /[\u017f\u00b5\u0345\u1fbe\u03d0\u03f5\u03d1\u03f0\u03d6\u03f1\u03c2\u03d5\u1c80-\u1c88\u1e9b\u1fd3\u1fe3\ufb05]/g
 
-/** The only letter of which the lower case is longer; by itself it has no other case. */
+/** The only letter whose lower case is longer than itself. In simple case folding it is unchanged. */
 const DOTTED = '\u0130'
 
 const lowered = (text: string): string =>
@@ -42,15 +42,15 @@ const lowered = (text: string): string =>
     : text.toLowerCase()
 
 /**
- * A text without regard to case: equal for texts that are equal by the simple case folding of Unicode. As long as the text itself,
- * and its characters stand where they stood.
+ * The simple case folding of a text by Unicode: equal for texts that differ only in case. It has the length of the text, and each
+ * character stays at its index.
  */
 export const folded = (text: string): string => lowered(text).replace(UNUSUAL, (letter) => usual.get(letter)!)
 
-/** So much of a text is folded and searched at once: a text that is made for it takes as long as its length by that of what is looked for. */
+/** How much of a text is searched at once: in the worst case this takes time in proportion to its length times that of `wanted`. */
 const SLICE = 8 * 1024
 
-/** How often a folded text occurs in each slice of a text, one after the other; occurrences do not overlap. */
+/** Yields for each slice of a text how often `wanted`, a folded text, occurs in it. Occurrences do not overlap. */
 export function* occurrences(text: string, wanted: string): Generator<number, void> {
   for (let start = 0; start + wanted.length <= text.length;) {
     const end = start + SLICE

@@ -4,7 +4,7 @@ import type { MessageHead } from './loaded.ts'
 import { partIndex } from './message.ts'
 import type { StoredPart } from './part.ts'
 
-/** Characters that the event of a message takes besides the message. */
+/** The characters of a message's event besides the message. */
 const EVENT_LENGTH = 200
 
 const lengthOf = ({ text, model = '', parts }: MessageHead) => parts.length + (text?.length ?? 0) + model.length
@@ -16,9 +16,9 @@ const valueLength = (operation: PatchOperation): number => {
 }
 
 /**
- * About how many characters upserts of messages add to the log: none for one that leaves its message unchanged, or makes it
- * half as long or less, so that a namespace that is full can still shorten its messages. Upserts that count nothing halve a
- * message each time, so there are few of them in a row.
+ * The approximate number of characters that upserts add to the log. An upsert that changes nothing, or shortens its message to half
+ * or less, counts as 0, so that messages can still be shortened when the quota of the namespace is used up. A message can be halved
+ * only a few times, so little is added for free.
  */
 export const growthOf = (messages: readonly UpsertedMessage[]): number => {
   let growth = 0

@@ -1,14 +1,14 @@
 import { PartType } from '../../contract/message.ts'
 import { type StoredPart, digestOf, isBlank } from './part.ts'
 
-/** What is asked of a message's text without reading it: its characters, and whether it says anything. */
+/** What decisions need of a message's text: its length in characters, whether it is blank, and a digest to compare it. */
 export type TextHead = { readonly length: number; readonly isBlank: boolean; readonly digest: string }
 
-/** The type of a part; `blank` for a text that says nothing. */
+/** The types of parts; `blank` for a blank text. */
 export const PART_KINDS = [...PartType.options, 'blank'] as const
 export type PartKind = (typeof PART_KINDS)[number]
 
-/** What is asked of all parts of a message together. `length` is that of their JSON texts, `kinds` are the different ones, sorted. */
+/** What decisions need of all parts of a message. `length` is the total length of their JSON texts; `kinds` are distinct and sorted. */
 export type PartsHead = {
   readonly count: number
   readonly length: number
@@ -18,7 +18,7 @@ export type PartsHead = {
 
 export const NO_PARTS: PartsHead = { count: 0, length: 0, kinds: [], digest: '' }
 
-/** As UTF-8 all lone surrogates are alike: such a text has a digest of another form. */
+/** In UTF-8 all lone surrogates become the same character, so the digest of such a text is made of its JSON text. */
 const digestOfText = (text: string): string =>
   text.isWellFormed() ? digestOf(text) : `json-${digestOf(JSON.stringify(text))}`
 
@@ -28,7 +28,7 @@ export const headOfText = (text: string): TextHead => ({
   digest: digestOfText(text),
 })
 
-/** What is kept of one part: the digests of all parts make that of the message. */
+/** What decisions need of one part. The digest of all parts is made of the digests of each. */
 export type PartHead = Pick<StoredPart, 'digest'> & { readonly kind: PartKind; readonly length: number }
 
 export const headOfPart = ({ type, json, digest, speaks }: StoredPart): PartHead => ({
@@ -37,7 +37,7 @@ export const headOfPart = ({ type, json, digest, speaks }: StoredPart): PartHead
   digest,
 })
 
-/** The head of a message's parts from those of each; the digest of one part stands for itself. */
+/** The head of all parts from the heads of each. A single part has its own digest as the digest of all. */
 export const joinHeads = (heads: readonly PartHead[]): PartsHead => {
   const [first] = heads
   if (!first) return NO_PARTS
@@ -51,7 +51,7 @@ export const joinHeads = (heads: readonly PartHead[]): PartsHead => {
 
 export const headOfParts = (parts: readonly StoredPart[]): PartsHead => joinHeads(parts.map(headOfPart))
 
-// In the read models a head is a line of words: it is shorter than JSON, and read faster.
+// In the read models a head is a line of words, which is shorter than JSON and faster to parse.
 
 export const textHeadLine = ({ length, isBlank, digest }: TextHead): string =>
   `${length} ${isBlank ? 'blank' : 'text'} ${digest}`
@@ -61,7 +61,7 @@ export const readTextHead = (line: string): TextHead => {
   return { length: Number(length), isBlank: kind === 'blank', digest }
 }
 
-/** The kinds of all parts and their digest; count and length stand beside it. */
+/** The kinds and the digest of all parts. Their count and length have columns of their own. */
 export const partsHeadLine = ({ kinds, digest }: PartsHead): string => `${kinds.join()} ${digest}`
 
 export const readPartsHead = (line: string, count: number, length: number): PartsHead => {

@@ -3,7 +3,7 @@ import type { MessageClass } from '../events.ts'
 import type { PartsHead, TextHead } from './heads.ts'
 import type { MessageRole } from '../../contract/message.ts'
 
-/** What a decision knows of a message: everything but its texts. */
+/** What decisions know about a message: everything except its texts and parts. */
 export type MessageHead = {
   readonly ordinal: number
   readonly role: MessageRole
@@ -18,10 +18,10 @@ export type MessageHead = {
   readonly updatedAt: number
 }
 
-/** The digests of a message's first parts, or of all. */
+/** The digests of the first parts of a message, or of all. */
 export type PartDigests = readonly string[]
 
-/** The parts that a command gives a message: how many, and the digest of all. Without parts there are none to compare. */
+/** The parts that an upsert gives a message: their number, and the digest of all. */
 export type GivenParts = Pick<PartsHead, 'count' | 'digest'>
 
 const MOST_KNOWN = 4_000
@@ -35,28 +35,27 @@ const sizeOf = (externalId: string, { tools, model }: MessageHead) =>
   MESSAGE_BYTES + textBytes([externalId, model]) + tools.length * TOOL_BYTES + textBytes(tools)
 
 /**
- * What is in memory of one trace's messages, by externalId: the heads of some of them, and the digests of the parts of fewer. It
- * changes in place, since a trace may have tens of thousands: it belongs to the state that holds it, and is no part of an
- * answer.
+ * The messages of one trace in memory, by `externalId`: the heads of some, and the digests of the parts of fewer. It changes in
+ * place, because a trace may have tens of thousands of messages: so an answer must not keep it.
  */
 export class LoadedMessages {
-  /** The one that was set last is the newest. */
+  /** In the order in which they were set. */
   readonly #heads = new Map<string, MessageHead>()
-  /** externalIds that were looked up and have no message. */
+  /** The ids that were looked up and have no message. */
   readonly #missing = new Set<string>()
   readonly #digests = new Map<string, PartDigests>()
   #total: number
-  /** Of `#heads`, added up: to look at thousands of messages after each write takes longer than the write. */
+  /** The size of `#heads`. To compute it after each write would take longer than the write. */
   #bytes = 0
 
-  /** @param total how many messages the trace has, loaded or not */
+  /** @param total the number of messages of the trace, loaded or not */
   constructor(total = 0) {
     this.#total = total
   }
 
   /**
-   * The head of a message: `none` when the trace does not have it, `unknown` when that has to be looked up. Once as many are
-   * known as the trace has, it has no others.
+   * The head of a message: `none` if the trace does not have it, `unknown` if it has to be looked up. If all messages of the trace
+   * are loaded, any other is `none`.
    */
   find(externalId: string): MessageHead | 'none' | 'unknown' {
     const head = this.#heads.get(externalId)
@@ -68,14 +67,14 @@ export class LoadedMessages {
     return this.#digests.get(externalId)
   }
 
-  /** Whether a message is there and has other parts, so that their digests are needed, and not all of these are loaded. */
+  /** Whether digests have to be loaded: the message exists, its parts differ from the given ones, and not enough digests are here. */
   lacksDigests(externalId: string, { count, digest }: GivenParts): boolean {
     const parts = this.#heads.get(externalId)?.parts
     if (!parts || parts.digest === digest) return false
     return (this.#digests.get(externalId)?.length ?? 0) < Math.min(count, parts.count)
   }
 
-  /** Takes what a look-up has found. */
+  /** Sets the result of a look-up. */
   set(externalId: string, found: MessageHead | 'none'): void {
     if (found === 'none') {
       this.#missing.add(externalId)
@@ -92,14 +91,14 @@ export class LoadedMessages {
     this.#digests.set(externalId, digests)
   }
 
-  /** Takes a message as an event has left it, with the digests of its parts where it has changed them. */
+  /** Sets a message after an event, with the digests of its parts if the event has changed them. */
   write(externalId: string, head: MessageHead, digests: PartDigests | undefined): void {
     this.set(externalId, head)
     this.#total = Math.max(this.#total, head.ordinal + 1)
     if (digests) this.setDigests(externalId, digests)
   }
 
-  /** Takes what was loaded of the same trace at the same revision. It may be less than what is here for another command. */
+  /** Adds messages of the same trace, loaded at the same revision. Keeps the digests that are here if they are more. */
   add(loaded: LoadedMessages): void {
     for (const [externalId, head] of loaded.#heads) this.set(externalId, head)
     for (const externalId of loaded.#missing) this.set(externalId, 'none')
@@ -109,14 +108,14 @@ export class LoadedMessages {
     }
   }
 
-  /** Keeps what the next command is likely to need: the heads of the newest messages, and the digests of the last few parts. */
+  /** Keeps only what the next command is likely to need: the heads of the newest messages, and the digests of the last few parts. */
   trim(): void {
     if (this.#heads.size > MOST_KNOWN) this.#trimHeads(MOST_KNOWN / 2)
     this.#missing.clear()
     this.#trimDigests()
   }
 
-  /** What is in memory of a message does not hold any more. */
+  /** Removes a message from memory, because it is outdated. */
   forget(externalId: string): void {
     const head = this.#heads.get(externalId)
     if (!head) return
@@ -146,7 +145,7 @@ export class LoadedMessages {
     }
   }
 
-  /** About how many bytes all of it takes in memory. */
+  /** The approximate size in memory, in bytes. */
   get bytes(): number {
     return this.#bytes + this.#countDigests() * DIGEST_BYTES
   }

@@ -8,12 +8,12 @@ import type { MessageListRow } from './queries.ts'
 type Place = Omit<MemberTexts<Match>, 'count'>
 type Row = Pick<MessageListRow, 'external_id' | 'text_content' | 'parts'>
 
-/** Looks for a text in messages, given in the order of their list. */
+/** Searches for a text in messages, which are passed in list order. */
 export const newMatches = (text: string) => {
   const wanted = folded(text)
   let [total, shown, ordinal] = [0, 0, 0]
 
-  /** Ends with the text of an entry, if there is one; what is given before it is empty, so that other work gets its turn. */
+  /** Yields empty texts between steps, so that other work gets its turn, and at last the text of an entry, if the text occurs. */
   function* search(texts: Iterable<string | undefined>, place: Place): Generator<string, void> {
     let count = 0
     for (const one of texts) {
@@ -30,7 +30,7 @@ export const newMatches = (text: string) => {
     shown += 1
   }
 
-  /** What an answer shows of a message: its entries, with commas between them. */
+  /** The entries of a message in the answer, separated by commas. */
   function* of({ external_id, text_content, parts }: Row): Generator<string, void> {
     const place = { externalId: JSON.stringify(external_id), ordinal: String(ordinal++), part: undefined }
     if (text_content !== null) yield* search([JSON.parse(text_content) as string], place)

@@ -5,7 +5,7 @@ import type { MessageHead, PartDigests } from './loaded.ts'
 import type { MessageRole, Part } from '../../contract/message.ts'
 import { type StoredPart, storedPart } from './part.ts'
 
-/** A message as it stands: what all its upserts came to. */
+/** A message, as it is after all its upserts. */
 export type MessageDocument = {
   readonly role: MessageRole
   readonly textContent?: string
@@ -15,14 +15,14 @@ export type MessageDocument = {
   readonly parts: readonly StoredPart[]
 }
 
-/** What a client sends: given fields replace stored ones, absent ones leave them as they are. */
+/** An upsert from a client: given fields replace stored ones, absent fields do not change them. */
 export type MessageUpsert = {
   readonly externalId: string
   readonly given: GivenMessageFields
   readonly heads: MessageHeads
 }
 
-/** The heads of what is given of a message, or of what it has: made where its text is read, so that no decision reads it again. */
+/** The heads of text and parts. They are computed where the text is parsed, so that decisions do not read it again. */
 export type MessageHeads = { readonly text?: TextHead; readonly parts?: PartsHead }
 
 type GivenMessageFields = Omit<MessageDocument, 'parts'> & { readonly parts?: readonly StoredPart[] }
@@ -31,12 +31,12 @@ const scalars = ['role', 'textContent', 'model', 'order', 'timestamp'] as const
 
 type MessageTexts = { readonly textContent?: string | undefined; readonly parts?: readonly StoredPart[] }
 
-/** What a request says of a message, checked but not cleaned. */
+/** A message of a request, validated, with unknown fields. */
 export type MessageGiven = { readonly [Key in (typeof scalars)[number]]?: MessageDocument[Key] | undefined } & {
   readonly parts?: readonly Part[] | undefined
 }
 
-/** Takes the known members of a request's message; the rest is not stored. */
+/** The known fields of a message of a request. Others are not stored. */
 export const givenOf = (body: MessageGiven): Omit<MessageUpsert, 'externalId'> => {
   const fields: Record<string, unknown> = {}
   for (const key of scalars) {
@@ -57,7 +57,7 @@ export const toUpsert = (externalId: string, body: MessageGiven): MessageUpsert 
 /** The JSON texts of parts, joined by commas. */
 export const jsonOf = (parts: readonly StoredPart[]): string => parts.map(({ json }) => json).join(',')
 
-/** What changes one document into another, as RFC 6902: whole fields, and whole parts by index. */
+/** The patch (RFC 6902) from one document to another. It replaces whole fields, and whole parts by index. */
 export const difference = (before: MessageDocument, after: MessageDocument): PatchOperation[] => {
   const patch: PatchOperation[] = []
   for (const key of scalars) {
@@ -73,15 +73,15 @@ export const difference = (before: MessageDocument, after: MessageDocument): Pat
   return patch
 }
 
-/** Whether a field is given, and differs. */
+/** Whether a field is given and differs from the stored one. */
 const isChanged = (before: MessageHead, { given, heads }: MessageUpsert, key: (typeof scalars)[number]): boolean => {
   if (given[key] === undefined) return false
   return key === 'textContent' ? before.text?.digest !== heads.text!.digest : before[key] !== given[key]
 }
 
 /**
- * What an upsert changes of a message, as `difference` gives it, from the heads alone. `digests` are those of the stored parts up
- * to as many as are given; they are needed where the parts differ.
+ * The patch of an upsert, like `difference`, but computed from heads alone. If the parts differ, `digests` has to have those of
+ * the stored parts, at least as many as parts are given.
  */
 export const patchOf = (
   before: MessageHead,
@@ -111,7 +111,7 @@ export const patchOf = (
 export const partIndex = (path: string): number | undefined =>
   path.startsWith('/parts/') ? Number(path.slice('/parts/'.length)) : undefined
 
-/** What a patch of a message says of its timestamp, if anything; one that is there is never removed. */
+/** The operation of a patch that sets the timestamp, if any. A timestamp is never removed. */
 export const timestampIn = (patch: readonly PatchOperation[]) =>
   patch.find((operation): operation is Exclude<PatchOperation, { op: 'remove' }> => operation.path === '/timestamp')
 

@@ -14,7 +14,7 @@ function* membersOf(json: string | undefined): Steps<Members> {
   return members
 }
 
-/** The member of a part's content that holds its text. */
+/** The field of a part's content that has its text. */
 const textMembers: Readonly<Record<PartType, string>> = {
   text: 'text',
   thinking: 'text',
@@ -24,8 +24,8 @@ const textMembers: Readonly<Record<PartType, string>> = {
 }
 
 /**
- * What people read in a part, from its JSON text: of a call the name of its tool, and the texts and numbers that it was given. Undefined
- * between two steps, none of which takes long, whatever the part holds.
+ * The texts of a part that people read, from its JSON text: of a call the name of its tool, and the texts and numbers of its
+ * arguments. Yields undefined between steps, so that no step takes long for any part.
  */
 export function* textsOf(json: string): Generator<string | undefined, void> {
   const part = yield* inSteps(membersOf(json), undefined)

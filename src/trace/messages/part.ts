@@ -3,18 +3,18 @@ import type { Part, PartType } from '../../contract/message.ts'
 import { toolName as normalised } from '../../transcript/tool-names.ts'
 
 /**
- * A part as the service holds it: its JSON text, and what is asked of it without parsing that. A part may hold 200,000
- * values; one text costs neither memory nor time to speak of.
+ * A part in the service: its JSON text, and the data that is needed without parsing it. A part may have 200,000 values; as a single
+ * text it takes little memory and time.
  */
 export type StoredPart = {
   readonly type: PartType
   /** `{"type", "content"?}`. */
   readonly json: string
-  /** The normalised name of the tool; of calls only. */
+  /** The normalised name of the tool, for calls only. */
   readonly tool?: string
-  /** Whether it is text, and not blank. */
+  /** Whether it is a text that is not blank. */
   readonly speaks?: true
-  /** Equal exactly for equal JSON texts. */
+  /** Equal if and only if the JSON texts are equal. */
   readonly digest: string
 }
 
@@ -23,7 +23,7 @@ export const digestOf = (text: string): string => hash('sha256', text, 'base64ur
 
 export const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === ''
 
-/** Leaves out members of the part itself that are not known; its content is kept as it came. */
+/** Makes a stored part. Leaves out unknown fields of the part itself; its content is kept as it was sent. */
 export const storedPart = (part: Part): StoredPart => {
   const { type, content } = part
   const json = JSON.stringify(content === undefined ? { type } : { type, content })

@@ -49,7 +49,7 @@ const batchText = ({ id, messages, messageCount }: Written): JsonText<BatchResul
 
 type DecideUpserts = ReturnType<typeof upsertMessages>
 
-/** A decision that reserves room for what its upserts add. */
+/** A decision that reserves quota for the growth of its upserts. */
 const reserving =
   (reserve: Reserve, decide: DecideUpserts): DecideUpserts =>
   (state, now, at) => {
@@ -60,7 +60,7 @@ const reserving =
 
 const module = moduleUrl('./body-tasks', import.meta.url)
 
-/** The messages of a trace: upsert one, upsert up to 200, list. */
+/** The routes of messages: upsert one, upsert up to 200, list. */
 export const messageRoutes = (app: FastifyInstance, service: TraceServices): void => {
   const { traces, quotas } = service
 
@@ -69,7 +69,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
       quotas.bytes.enforce(located.namespaceId, (reserve) => writeTo(request, located, upserts, reserve)),
     )
 
-  /** Before the body is read; a path or query that is not valid is refused later. */
+  /** Called before the body is read. An invalid path or query is refused later. */
   const refuseBeforeBody = async (request: FastifyRequest) => {
     const [params, query] = [Params.safeParse(request.params), Query.safeParse(request.query)]
     if (!params.success || !query.success) return
@@ -91,7 +91,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     return service.write(traces, id, { decide, answer, need: needOf(upserts) }, contextOf(request))
   }
 
-  /** The row of a message after an upsert: where that has created it, all of it is there. */
+  /** The row of a message after an upsert. If the upsert has created it, no query is needed. */
   const rowAfter = (traceId: string, { externalId, given }: MessageUpsert, { result, head }: UpsertedMessage) => {
     const includeParts = head.parts.length <= MOST_PARTS_BYTES
     if (result === 'created') return rowOf(traceId, { ...head, externalId, document: given }, includeParts)

@@ -1,17 +1,17 @@
-/** Calls by the normalised name of their tool, over all messages of a trace. */
+/** The number of calls in a trace by the normalised name of their tool. */
 export type ToolCounts = Readonly<Record<string, number>>
 
-/** What calls of all further tools are counted as. */
+/** The name under which the calls of all further tools are counted. */
 const OTHER = 'other'
 
 const MOST_NAMES = 500
-/** Every event with counts repeats them all, and stays below 16 kB. */
+/** Each event with counts has all of them; this keeps it below 16 kB. */
 const MOST_BYTES = 14_000
 const LONGEST_NUMBER = 12
 
 const bytesOf = (name: string) => Buffer.byteLength(JSON.stringify(name)) + LONGEST_NUMBER
 
-/** The counts of a trace, while messages come and change. A message records the names under which its calls were counted. */
+/** The tool counts of a trace during a batch. A message records the names under which its calls were counted. */
 export const newToolCounts = (before: ToolCounts) => {
   const counts: Record<string, number> = { ...before }
   let names = Object.keys(counts).length
@@ -29,18 +29,18 @@ export const newToolCounts = (before: ToolCounts) => {
     bytes += change * bytesOf(name)
   }
 
-  /** Under which name a call would count: its own, if there is one or room for it. */
+  /** The name under which a call would be counted: that of its tool if it has a count already, or room for one. */
   const nameOf = (tool: string): string =>
     has(tool) || (names < MOST_NAMES && bytes + bytesOf(tool) <= MOST_BYTES) ? tool : OTHER
 
-  /** Counts a call; gives the name under which it counts. */
+  /** Counts a call, and returns the name under which it is counted. */
   const add = (tool: string): string => {
     const name = nameOf(tool)
     count(name, 1)
     return name
   }
 
-  /** Takes back a call that counts under this name. Older versions recorded the tool's own also where it counted as `other`. */
+  /** Subtracts a call that is counted under this name. Older versions recorded the name of the tool also if it was counted as `other`. */
   const remove = (name: string): void => count(has(name) ? name : OTHER, -1)
 
   return { nameOf, add, remove, all: (): ToolCounts => counts }

@@ -15,11 +15,11 @@ export type MessageRow = {
   timestamp: number | null
   created_at: bigint
   updated_at: bigint
-  /** The parts' bodies, joined by commas; absent when parts are not asked for. */
+  /** The JSON texts of the parts, separated by commas; absent if parts are not asked for. */
   parts?: string | null
 }
 
-/** A message with its document; times are milliseconds. */
+/** A message with its document. Times are milliseconds. */
 export type TimedDocument = {
   readonly externalId: string
   readonly document: Omit<MessageDocument, 'parts'> & Partial<Pick<MessageDocument, 'parts'>>
@@ -29,7 +29,7 @@ export type TimedDocument = {
 
 const json = (value: string | undefined) => (value === undefined ? null : JSON.stringify(value))
 
-/** A row as the read models would give it. */
+/** The row of a message, as a query would return it. */
 export const rowOf = (traceId: string, message: TimedDocument, includeParts: boolean): MessageRow => {
   const { externalId, document, createdAt, updatedAt } = message
   const { role, textContent, model, order, timestamp, parts = [] } = document
@@ -47,7 +47,7 @@ export const rowOf = (traceId: string, message: TimedDocument, includeParts: boo
   }
 }
 
-/** A message from its row. */
+/** The JSON text of a message from its row. */
 export const messageText = (row: MessageRow): JsonText<Message> =>
   jsonText({
     id: `"${row.id}"`,
@@ -62,10 +62,10 @@ export const messageText = (row: MessageRow): JsonText<Message> =>
     parts: row.parts === undefined ? undefined : `[${row.parts ?? ''}]`,
   })
 
-/** Parts of more bytes are left out of the answer to the upsert of a message. */
+/** The answer to an upsert of a message leaves out parts that have more bytes together. */
 export const MOST_PARTS_BYTES = 256 * 1024
 
-/** What an upsert of one message answers: with its parts where they are not too many bytes. */
+/** The JSON text of the message in the answer to its upsert: with its parts, if they are not too large. */
 export const upsertedText = (row: MessageRow): JsonText<UpsertedMessage> => {
   if (row.parts !== undefined && Buffer.byteLength(row.parts ?? '') <= MOST_PARTS_BYTES)
     return jsonText({ message: messageText(row), partsOmitted: undefined })

@@ -53,7 +53,7 @@ const countsOf = (events: readonly TraceEvent[]) => {
   return counted[0]!.data as Data<'MessagesCounted'>
 }
 
-test('new messages are numbered as they come, and counted once', () => {
+test('new messages are numbered in the order of arrival, and counted once', () => {
   const { events, messages } = upserted([[user('a', '1')]], [agent('b', call('Bash')), agent('c', said('hi'))])
   assert.equal(typesOf(events), ['MessageAdded', 'MessageAdded', 'MessagesCounted'])
   assert.equal(
@@ -70,7 +70,7 @@ test('new messages are numbered as they come, and counted once', () => {
   })
 })
 
-test('a change within a class is not counted anew', () => {
+test('a change within a class does not change the counts', () => {
   const { events, messages } = upserted([[user('a', '1')]], [user('a', '2')])
   assert.equal(typesOf(events), ['MessageUpdated'])
   assert.equal(messages[0]!.before?.text, headOfText('1'))
@@ -90,7 +90,7 @@ test('a change of class or tools corrects the counts', () => {
   })
 })
 
-test('what is not given of a message stays, and parts are compared one by one', () => {
+test('fields that are not given stay, and parts are compared one by one', () => {
   const before = toUpsert('a', { role: 'assistant', model: 'm', order: 3, parts: [said('1'), said('2'), said('3')] })
   const { events, messages } = upserted(
     [[before]],
@@ -109,7 +109,7 @@ test('what is not given of a message stays, and parts are compared one by one', 
   assert.equal([model, order, parts.count, parts.kinds], ['m', 3, 2, ['text']])
 })
 
-test('what is given and is there already changes nothing', () => {
+test('given fields that are equal to the stored ones change nothing', () => {
   const before: MessageGiven = { role: 'user', textContent: '1', model: 'm' }
   const result = upserted([[toUpsert('a', before)]], [user('a', '1')])
   assert.equal(resultsOf(result), ['unchanged'])
@@ -117,27 +117,27 @@ test('what is given and is there already changes nothing', () => {
   assert.is(result.messages[0]!.head.model, 'm')
 })
 
-test('the same message several times in a batch is as many upserts in order', () => {
+test('a message that is several times in a batch is upserted several times, in order', () => {
   const { events, ...result } = upserted([], [user('a', '1'), user('a', '2'), user('a', '2'), user('b', '1')])
   assert.equal(resultsOf(result), ['created', 'updated', 'unchanged', 'created'])
   assert.equal(typesOf(events), ['MessageAdded', 'MessageUpdated', 'MessageAdded', 'MessagesCounted'])
   assert.is(countsOf(events).messageCount, 2)
 })
 
-test('a message may end as it was stored', () => {
+test('the last of several upserts may restore the stored message', () => {
   const { events, ...result } = upserted([[user('a', '1')]], [user('a', '2'), user('a', '1')])
   assert.equal(resultsOf(result), ['updated', 'updated'])
   assert.equal(typesOf(events), ['MessageUpdated', 'MessageUpdated'])
 })
 
-test('a batch is refused as a whole when one message was not loaded', () => {
+test('a batch is refused as a whole if a message was not loaded', () => {
   const { events } = decided(foldAll(traces, [created]), [user('a', '1')])
   const { trace } = foldAll(traces, [created, ...events])
   const state = { trace, messages: new LoadedMessages(1) }
   assert.throws(() => decided(state, [user('a', '1')]), /message a was not loaded/)
 })
 
-test('digests of parts are needed where parts are given, and of more than one version whatever is stored', () => {
+test('digests of parts are needed if parts are given, and always if two upserts give different parts', () => {
   const [one, two, other] = [agent('a', said('1')), agent('a', said('2'), said('3')), user('b', '1')]
   assert.equal(
     [...needOf([one, other, one])],
@@ -151,7 +151,7 @@ test('digests of parts are needed where parts are given, and of more than one ve
   assert.not([one, two].map(({ heads }) => heads.parts!.digest).includes(digest))
 })
 
-test('an upsert is refused where the digests of the parts that it changes were not loaded', () => {
+test('an upsert is refused if the digests of the parts that it changes were not loaded', () => {
   const { events } = decided(foldAll(traces, [created]), [agent('a', said('1'), said('2'))])
   const { trace, messages } = foldAll(traces, [created, ...events])
   const head = messages.find('a') as MessageHead
@@ -169,7 +169,7 @@ const callsOf = (first: number, count: number) => Array.from({ length: count }, 
 const recordedIn = (events: readonly TraceEvent[]) =>
   events.flatMap((event) => (event.type === 'MessageAdded' || event.type === 'MessageUpdated' ? [event.data] : []))
 
-test('a call that counts as one of the others is taken back from these, also when its name has a count by then', () => {
+test('a call that is counted as other is subtracted from other, also if its tool has its own count meanwhile', () => {
   const full = agent('full', ...callsOf(0, MOST_NAMES))
   const { events, messages } = upserted([[full]], [agent('late', call('late'), call('t0'))])
   assert.equal(messages[0]!.head.tools, ['other', 't0'])
@@ -180,7 +180,7 @@ test('a call that counts as one of the others is taken back from these, also whe
   assert.equal([other, late], [undefined, 1])
 })
 
-test('a change that leaves the tools of a message leaves the names that they count as', () => {
+test('a change that keeps the tools of a message keeps the names under which they are counted', () => {
   const full = agent('full', ...callsOf(1, MOST_NAMES - 1))
   const calls = [call('own'), call('late')]
   const { events } = upserted([[full], [agent('m', ...calls)]], [agent('m', ...calls, said('hi'))])
@@ -188,7 +188,7 @@ test('a change that leaves the tools of a message leaves the names that they cou
   assert.equal(recordedIn(events)[0]!.tools, ['own', 'other'])
 })
 
-test('what an older version stored, each call under a name of its own, is taken back as far as it was counted', () => {
+test('calls that an older version recorded under the names of their tools are subtracted as they were counted', () => {
   const { events } = upserted([], [agent('full', ...callsOf(0, MOST_NAMES)), agent('late', call('late'))])
   const older = events.map((event) =>
     event.type === 'MessageAdded' && event.data.externalId === 'late'
@@ -203,7 +203,7 @@ test('what an older version stored, each call under a name of its own, is taken 
 
 const write = fc.record({ externalId: fc.constantFrom('a', 'b', 'c', 'd'), first: fc.nat(650), count: fc.nat(250) })
 
-test('the counts are always those of the names that the messages record, whatever is written over what', () => {
+test('the counts are always those of the names that the messages record, after any updates', () => {
   const batches = fc.array(fc.array(write, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 10 })
   const property = fc.property(batches, (writes) => {
     let state = foldAll(traces, [created])

@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { folded, occurrences } from '../../../src/trace/messages/folded.ts'
 
-const test = suite('trace: texts without regard to case')
+const test = suite('trace: case folding of texts')
 
 /** All letters that have another case. */
 const cased = Array.from({ length: 0x20000 }, (_, code) => code)
@@ -11,7 +11,7 @@ const cased = Array.from({ length: 0x20000 }, (_, code) => code)
   .map((code) => String.fromCodePoint(code))
   .filter((letter) => /\p{Changes_When_Casemapped}|\p{Changes_When_Casefolded}/u.test(letter))
 
-test('those are equal that are equal by the simple case folding of regular expressions', () => {
+test('texts are equal if and only if they are equal by the simple case folding of regular expressions', () => {
   const lines = cased.join('\n')
   const byFold = Map.groupBy(cased, folded)
   for (const letter of cased) {
@@ -21,7 +21,7 @@ test('those are equal that are equal by the simple case folding of regular expre
   }
 })
 
-test('a letter is folded alike wherever it stands', () => {
+test('a letter is folded in the same way at any place', () => {
   assert.is(folded('ΑΣ ΑΣΑ \u0130I'), 'ασ ασα \u0130i')
 })
 
@@ -30,7 +30,7 @@ const count = (text: string, wanted: string) =>
 
 const countPlainly = (text: string, wanted: string) => folded(text).split(folded(wanted)).length - 1
 
-test('occurrences are counted as in one piece, wherever a long text is cut', () => {
+test('occurrences across the cuts of a long text are counted', () => {
   assert.is(count('aaaaa', 'AA'), 2)
   assert.is(count('short', 'longer than that'), 0)
   const pair = '\u{10400}' // two code units, of which each may be the last of a slice

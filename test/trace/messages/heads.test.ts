@@ -67,7 +67,7 @@ const fold = (documents: Map<string, MessageDocument>, event: TraceEvent) => {
     documents.set(event.data.externalId, applyPatch(documents.get(event.data.externalId)!, event.data.patch))
 }
 
-test('decisions on heads are those on documents, over any sequence of upserts', () => {
+test('decisions on heads are equal to those on documents, for any sequence of upserts', () => {
   let updated = 0
   const law = fc.property(fc.array(batch, { minLength: 1, maxLength: 8 }), (batches) => {
     let whole = foldAll(traces, [created])
@@ -97,7 +97,7 @@ test('decisions on heads are those on documents, over any sequence of upserts', 
   assert.ok(updated > 10_000, `${updated} updates`)
 })
 
-test('heads differ where texts do, and are read as they are written', () => {
+test('heads of different texts differ, and are parsed as they were written', () => {
   const law = fc.property(
     fc.array(part, { maxLength: 5 }),
     fc.array(part, { maxLength: 5 }),
@@ -115,7 +115,7 @@ test('heads differ where texts do, and are read as they are written', () => {
   fc.assert(law)
 })
 
-test('texts that differ in a lone surrogate alone are different', () => {
+test('the heads of texts that differ only in a lone surrogate differ', () => {
   const digests = ['x\ud800', 'x\ud801', 'x\ufffd', '"x\\ud800"'].map((text) => headOfText(text).digest)
   assert.is(new Set(digests).size, digests.length)
 })

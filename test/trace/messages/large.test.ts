@@ -38,7 +38,7 @@ const batch = async (url: string, messages: readonly object[]) => {
   return data as { created: number; updated: number; unchanged: number }
 }
 
-test('200 upserts of one message, and one of each of many, cost what they hold themselves', async () => {
+test('the cost of 200 upserts of one message, and of one upsert of each of many, depends on their own size', async () => {
   const url = '/v1/traces/large'
   await node.call('PUT', url, { token, body: {} })
   for (let i = 0; i < 4; i++) await batch(url, [large(`m${i}`)])
@@ -52,7 +52,7 @@ test('200 upserts of one message, and one of each of many, cost what they hold t
   }
 })
 
-test('other parts instead of large ones are written without reading these', async () => {
+test('large parts are replaced without reading them', async () => {
   const url = '/v1/traces/parts'
   await node.call('PUT', url, { token, body: {} })
   await batch(url, [large('m')])
@@ -68,7 +68,7 @@ test('other parts instead of large ones are written without reading these', asyn
 
 type Answer = { message: { parts?: object[]; model?: string; id: string; order?: number }; partsOmitted?: true }
 
-test('a PUT answers the whole message, but for parts of more than 256 KiB', async () => {
+test('the answer to a PUT has the whole message, except parts of more than 256 KiB', async () => {
   const url = '/v1/traces/put'
   await node.call('PUT', url, { token, body: {} })
   const put = async (body: object) => {

@@ -36,7 +36,7 @@ test('a message that was not looked up is unknown', () => {
   assert.is(messages.find('b'), 'unknown')
 })
 
-test('one that was looked up in vain does not exist, until it is written', () => {
+test('a message that a look-up did not find does not exist, until it is written', () => {
   const messages = new LoadedMessages(1)
   messages.set('a', 'none')
   assert.is(messages.find('a'), 'none')
@@ -44,7 +44,7 @@ test('one that was looked up in vain does not exist, until it is written', () =>
   assert.equal(messages.find('a'), known(1))
 })
 
-test('once as many are known as there are, there is no other', () => {
+test('once all messages of a trace are loaded, any other does not exist', () => {
   assert.is(new LoadedMessages().find('a'), 'none')
   assert.is(written(3).find('a'), 'none')
   const messages = new LoadedMessages(2)
@@ -55,7 +55,7 @@ test('once as many are known as there are, there is no other', () => {
   assert.is(messages.find('d'), 'none')
 })
 
-test('digests are lacking where the parts differ and not so many are loaded', () => {
+test('digests are lacking if the parts differ and too few digests are loaded', () => {
   const messages = new LoadedMessages(2)
   messages.set('a', known(0))
   assert.not(messages.lacksDigests('a', { count: 3, digest: 'digest 0' }))
@@ -75,7 +75,7 @@ test('a message that is forgotten is unknown', () => {
   assert.is(messages.find('m0'), 'unknown')
 })
 
-test('what was loaded later is added', () => {
+test('messages that are loaded later are added', () => {
   const messages = new LoadedMessages(3)
   messages.set('a', known(0))
   const later = new LoadedMessages(3)
@@ -87,7 +87,7 @@ test('what was loaded later is added', () => {
   assert.equal(messages.digestsOf('b'), digests())
 })
 
-test('the newest digests are kept while they are few', () => {
+test('trimming keeps the newest digests', () => {
   const [short, long] = [written(200, 3), written(20, 200)]
   for (const messages of [short, long]) messages.trim()
   assert.equal(
@@ -97,7 +97,7 @@ test('the newest digests are kept while they are few', () => {
   assert.equal(withDigests(long, 20), [18, 19])
 })
 
-test('of many messages the newest stay known, and a change makes one the newest', () => {
+test('trimming keeps the newest of many messages, and a change makes a message the newest', () => {
   const messages = written(4_001)
   messages.write('m0', known(0, 'changed'), digests())
   messages.trim()
@@ -120,7 +120,7 @@ test('the estimated size follows what is added and removed', () => {
   assert.ok(messages.bytes >= light + 15_000)
 })
 
-test('a trace stays what it was while later commands change what is loaded beside it', () => {
+test('a trace value does not change while later commands change its loaded messages', () => {
   const fields = { externalId: 'x', namespaceId: 'n', createdBy: 'u', agentId: 'a', visibility: 'private' } as const
   const write = (state: TraceState, name: string) =>
     upsertMessages({ userId: 'u', role: 'member' }, [toUpsert(name, { role: 'user' })])(state, 1, 1).events.reduce(
@@ -135,7 +135,7 @@ test('a trace stays what it was while later commands change what is loaded besid
   assert.is(second.messages, first.messages, 'not copied, however many there are')
 })
 
-test('what is loaded besides takes no digests away', () => {
+test('adding loaded messages removes no digests', () => {
   for (const [here, loaded] of [
     [4, 1],
     [1, 4],

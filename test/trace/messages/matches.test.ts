@@ -45,7 +45,7 @@ const result = (output: string) => ({
   content: { callId: 'call-1', toolName: 'Grep', output, status: 'success' },
 })
 
-test('each part that holds it is told in list order, without regard to case, with how often it does', async () => {
+test('the answer has each part with the text, in list order, without regard to case, with its occurrences', async () => {
   const url = await newTrace([
     { externalId: 'last', role: 'user', order: 2, textContent: 'Needle, NEEDLE' },
     {
@@ -93,7 +93,7 @@ test('each part that holds it is told in list order, without regard to case, wit
     assert.is((await node.call('GET', `${url}/messages/matches?q=a&namespace=${slug}`, { token })).status, 404)
 })
 
-test('numbers are found as they were sent, also those that no double holds', async () => {
+test('numbers are found as they were sent, also those beyond a double', async () => {
   const body =
     '{"messages":[{"externalId":"m","role":"assistant","parts":[{"type":"tool_call","content":{"callId":"c","toolName":"t","args":{"n":12345678901234567891}}}]}]}'
   const url = await newTrace([])
@@ -103,7 +103,7 @@ test('numbers are found as they were sent, also those that no double holds', asy
   assert.is((await find(url, '234567891')).total, 1)
 })
 
-test('what costs much to read or to compare holds up nobody for long', async () => {
+test('a text that is expensive to read or to compare does not delay other requests for long', async () => {
   const args = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`key${i}`, `${i}`]))
   const deep = JSON.parse(`${'['.repeat(400)}"deep"${']'.repeat(400)}`) as unknown
   const url = await newTrace([
@@ -120,7 +120,7 @@ test('what costs much to read or to compare holds up nobody for long', async () 
   assert.ok(loop.longest() < 250, `${loop.longest()} ms`)
 })
 
-test('1,000 entries are told and all occurrences counted, in a trace that is read in chunks', async () => {
+test('the answer has 1,000 entries and the number of all occurrences, for a trace that is read in chunks', async () => {
   const filler = 'x'.repeat(8_000)
   const messages = Array.from({ length: 1_200 }, (_, i) => ({
     externalId: `m${i}`,
@@ -137,7 +137,7 @@ test('1,000 entries are told and all occurrences counted, in a trace that is rea
   )
 })
 
-test('the work on one long text gives other work its turn', () => {
+test('other work gets its turn while a long text is searched', () => {
   const row = { external_id: 'm', text_content: JSON.stringify('aab'.repeat(100_000)), parts: null }
   const steps = [...newMatches('aaa').of(row)]
   assert.ok(steps.length >= 4 && steps.every((step) => step === ''), String(steps.length))

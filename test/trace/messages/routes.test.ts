@@ -21,7 +21,7 @@ const newToken = async () => {
 }
 const token = await newToken()
 
-test('a message may stand twice in a batch, also when it ends as it is stored', async () => {
+test('a message may be twice in a batch, also if the second one restores the stored message', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.call('PUT', url, { token, body: {} })
   const send = async (...texts: string[]) => {
@@ -38,7 +38,7 @@ test('a message may stand twice in a batch, also when it ends as it is stored', 
   assert.equal(await send('a', 'b', 'b', 'a', 'a'), ['unchanged', 'updated', 'unchanged', 'updated', 'unchanged'])
 })
 
-test('a message is answered with the times that are recorded, also when a clock was ahead', async () => {
+test('the answer has the recorded times of a message, also if a clock was ahead', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.call('PUT', url, { token, body: {} })
   const ahead = Date.now() + 366 * 24 * 60 * 60 * 1_000
@@ -65,7 +65,7 @@ const listOf = async (url: string, query = '') => {
 const batch = async (url: string, messages: object[]) =>
   assert.is((await node.call('POST', `${url}/messages/batch`, { token, body: { messages } })).status, 200)
 
-test('a list shows what has changed since a revision, in its own order, page by page', async () => {
+test('with changedSince a list has the messages that have changed, in its own order, page by page', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.call('PUT', url, { token, body: {} })
   assert.equal(await listOf(url), { ids: [], revision: 0 })
@@ -112,7 +112,7 @@ for (const [what, textContent, query] of [
   ['a long list', 'x'.repeat(200_000), ''],
   ['what has changed', 'short', '&changedSince=0'],
 ] as const) {
-  test(`all pages of ${what} tell the first one's revision: a change between two of them is found from there`, async () => {
+  test(`all pages of ${what} have the revision of the first one, from which a change between two pages is found`, async () => {
     const url = `/v1/traces/${randomUUID()}`
     await node.call('PUT', url, { token, body: {} })
     const message = { role: 'user', textContent }
@@ -127,7 +127,7 @@ for (const [what, textContent, query] of [
   })
 }
 
-test('a page of no messages behind a cursor tells the same revision as the page before', async () => {
+test('an empty page after a cursor has the same revision as the page before', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.call('PUT', url, { token, body: {} })
   await batch(
@@ -139,7 +139,7 @@ test('a page of no messages behind a cursor tells the same revision as the page 
   assert.is((await listOf(url, `?limit=0&cursor=${nextCursor}`)).revision, revision)
 })
 
-test('a revision that is none is refused', async () => {
+test('an invalid revision is refused', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.call('PUT', url, { token, body: {} })
   for (const given of ['', '-1', '1.5', 'x', '99999999999999999999']) {
@@ -148,7 +148,7 @@ test('a revision that is none is refused', async () => {
   }
 })
 
-test('a long list has its revision too, and goes on from it', async () => {
+test('a long list has its revision as well, and can be continued from it', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.call('PUT', url, { token, body: {} })
   const textContent = 'x'.repeat(100_000)

@@ -7,7 +7,7 @@ const test = suite('trace/messages/tool-counts')
 
 const total = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((sum, n) => sum + n, 0)
 
-test('500 tools have a count of their own, the calls of all others one together', () => {
+test('500 tools have their own counts, all others share one', () => {
   const counts = newToolCounts({})
   for (let i = 0; i < 2_000; i++) counts.add(`t${i % 1_000}`)
   assert.is(Object.keys(counts.all()).length, 501)
@@ -15,14 +15,14 @@ test('500 tools have a count of their own, the calls of all others one together'
   assert.not(Object.hasOwn(counts.all(), 't500'))
 })
 
-test('whatever their names, the counts stay below 16 kB', () => {
+test('the counts stay below 16 kB for any names', () => {
   const counts = newToolCounts({})
   for (let i = 0; i < 600; i++) counts.add(`${i}_${'ﷺ'.repeat(250)}`)
   assert.ok(Buffer.byteLength(JSON.stringify(counts.all())) < 15_500)
   assert.is(total(counts.all()), 600)
 })
 
-test('a call that is taken back is taken from where it counted', () => {
+test('a call is subtracted from the count that it was added to', () => {
   const name = fc.integer({ min: 0, max: 700 }).map((i) => (i === 700 ? 'other' : `tool_${i}`))
   fc.assert(
     fc.property(fc.array(name, { maxLength: 3_000, size: 'max' }), fc.nat(), (calls, seed) => {
@@ -37,7 +37,7 @@ test('a call that is taken back is taken from where it counted', () => {
   )
 })
 
-test('names that all objects have are names like others', () => {
+test('names of members that every object has are counted like others', () => {
   const counts = newToolCounts({})
   for (const name of ['constructor', 'toString']) counts.add(name)
   assert.equal(Object.entries(counts.all()).sort(), [

@@ -40,7 +40,7 @@ const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 12,
+  version: 13,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
   // and parts take the incarnation from the row of their trace.

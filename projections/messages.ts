@@ -248,6 +248,7 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
   // No statistics of what clients write: a sample of it would outlive the erasure. Messages are looked up by their ids.
   tables: `${messagesTable.create}
     alter table messages alter text_content set storage external;
+    alter table messages alter text_content set statistics 0;
     alter table messages alter external_id set statistics 0;
     ${messageBlocksTable.create}
     alter table message_blocks alter body set storage external;

@@ -32,7 +32,8 @@ const forget = (rows: Changes, { streamId: id }: DecodedEvent) => {
 export const parts = projectionOf<TraceEvent>()<Changes>({
   name: 'parts',
   tables: `${messagePartsTable.create}
-    alter table message_parts alter body set storage external;`,
+    alter table message_parts alter body set storage external;
+    alter table message_parts alter body set statistics 0;`,
   rows: { message_parts: { trace: 'trace_id' } },
   indexes: '',
   start: () => new Map(),

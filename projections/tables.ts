@@ -232,7 +232,7 @@ export const messagesTable = tableOf(
     id: 'uuid not null',
     external_id: 'text collate "C" not null',
     role: 'text collate "C" not null',
-    text_content: 'json',
+    text_content: 'text collate "C"', // a JSON string literal; PostgreSQL would parse json once more
     model: 'json',
     sequence: 'float8',
     timestamp: 'float8',
@@ -292,7 +292,7 @@ export const messagePartsTable = tableOf(
     ordinal: 'int4 not null',
     position: 'int4 not null',
     head: 'text collate "C" not null',
-    body: 'json not null',
+    body: 'text collate "C" not null',
   },
   { constraint: 'primary key (trace_id, incarnation, ordinal, position)', storage: erasedFrom },
 )

@@ -7,7 +7,7 @@ const test = suite('projections: the version')
 
 /** Tables, and which events have a handler, when a version was made. A handler may change without them: raise it then, too. */
 const fingerprints: { readonly [version: string]: string } = {
-  'main 12': 'c8e4fefa9aca8941',
+  'main 13': 'fb9e62823ecb501c',
   'timeline 5': 'd9f3871a3832380d',
 }
 

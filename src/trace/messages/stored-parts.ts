@@ -38,7 +38,7 @@ const run = (from: string, to: string) => `
 // Each changed part comes behind those that are as they were, and the end behind the last ones: a message of thousands of parts is read by
 // the few that were changed.
 const changedText = `
-  select string_agg(nullif(concat_ws(',', ${run('c.before + 1', 'c.position')}, c.body::text), ''), ',' order by c.position) from (
+  select string_agg(nullif(concat_ws(',', ${run('c.before + 1', 'c.position')}, c.body), ''), ',' order by c.position) from (
     select c.position, c.body, lag(c.position, 1, -1) over (order by c.position) as before from (
       select c.position, c.body from ${changed('m.part_count')} union all select m.part_count, null
     ) c
@@ -71,7 +71,7 @@ const present = `
  */
 export const eachPart = {
   from: `message_blocks b cross join lateral (${present}) p where ${blockOf}`,
-  text: `coalesce(p.body::text, ${cut('p.start', 'p.size')})`,
+  text: `coalesce(p.body, ${cut('p.start', 'p.size')})`,
 } as const
 
 /** The heads of the first parts, so many: of those in the block, and of those that were changed, as `headLinesIn` reads them. */

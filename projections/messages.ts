@@ -32,7 +32,7 @@ type NewRow = Place & {
   readonly parts: PartsHead
 }
 
-/** What a batch changes of a message. Undefined stands for what stays as it is. */
+/** The changes of a message in a batch. Undefined means unchanged. */
 type Row = {
   readonly traceId: string
   readonly ordinal: number
@@ -53,11 +53,11 @@ type Changes = {
   readonly added: New
   readonly restated: New
   readonly updated: Map<string, Row>
-  /** The ids of traces of which a message has another timestamp instead of one that it had. */
+  /** The ids of traces with a message whose timestamp was replaced. */
   readonly retimed: Set<string>
 }
 
-/** How many parts a patch leaves: those that it removes are the last ones. Undefined where it does not change that. */
+/** The number of parts after a patch, which removes the last ones. Undefined if the patch does not change it. */
 const countAfter = (patch: Updated['data']['patch']): number | undefined => {
   let count: number | undefined
   for (const { op, path } of patch) {
@@ -173,7 +173,7 @@ const insertedRestatedBlocks = messageBlocksTable.unnest<Block>({
   incarnation: ({ incarnation }) => incarnation,
 })
 
-// What is looked up for a block is looked up once, not for each of its messages.
+// Values of a block are looked up once, not for each of its messages.
 const insertMessages = (() => {
   const [ids, revisions, times] = [1, 2, 3].map((nth) => `$${inserted.count + nth}`) as [string, string, string]
   const own = inserted.columns.replace('block, ', '')
@@ -209,7 +209,7 @@ const insertRestated = (rows: readonly Restated[], blocks: readonly Block[], wri
   write('messages-restate-blocks', insertedRestatedBlocks.insert, insertedRestatedBlocks.values(blocks))
 }
 
-// Null stands for a field that the patch does not change: a field that is set can never be removed again.
+// Null means that the patch does not change a field: a field that is set is never removed.
 const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'messages-update',
@@ -225,12 +225,12 @@ const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
     updated.values(rows),
   )
 
-// The first and the last entry of an index: nothing else of the trace is read.
+// Reads only the first or the last entry of an index.
 const extreme = (order: 'asc' | 'desc') => `(
   select m.timestamp from messages m where m.trace_id = t.id and m.incarnation = t.incarnation and m.timestamp is not null
   order by m.timestamp ${order} limit 1)`
 
-/** When traces began and ended, anew: a message may have had the first or last timestamp, and has another one now. */
+/** Looks up when traces began and ended, because a message may have had the first or last timestamp, which was replaced. */
 const writeTimes = (traceIds: readonly string[], write: WriteStatement) =>
   write(
     'messages-times',
@@ -240,12 +240,12 @@ const writeTimes = (traceIds: readonly string[], write: WriteStatement) =>
   )
 
 /**
- * One row for each message, and its parts as it came in blocks of several messages. The rows of deleted traces are swept later
+ * One row for each message, and blocks with the parts of several new messages. The rows of deleted traces are swept later
  * (`obsolete-rows.ts`).
  */
 export const messages = projectionOf<TraceEvent>()<Changes>({
   name: 'messages',
-  // No statistics of what clients write: a sample of it would outlive the erasure. Messages are looked up by their ids.
+  // No statistics of content of clients: their samples would outlive an erasure. No plan needs them.
   tables: `${messagesTable.create}
     alter table messages alter text_content set storage external;
     alter table messages alter text_content set statistics 0;
@@ -254,7 +254,8 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
     alter table message_blocks alter body set storage external;
     alter table message_blocks alter body set statistics 0;`,
   rows: { messages: { trace: 'trace_id' }, message_blocks: { trace: 'trace_id' } },
-  // The second index is the order of lists, the third finds what has changed after it was added, the fourth when a trace began and ended. The primary key is made last: on an empty table all indexes seem equally good, the planner then takes the newest, and keeps the plan.
+  // The second index is the order of lists, the third one finds messages that have changed since they were added, the fourth one the
+  // times of a trace. The primary key comes last: on an empty table all indexes seem equal, and the planner keeps a plan with the newest.
   indexes: `
     create unique index messages_id on messages (trace_id, incarnation, id);
     create index messages_listed on messages (trace_id, incarnation, ${listOrder('sequence', 'timestamp')}, ordinal);

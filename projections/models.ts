@@ -48,7 +48,7 @@ const update = (
   if (!changes.added.has(providerId) && Object.keys(fields).length > 0) changes.set.set(providerId, fields)
 }
 
-/** Without the characters that PostgreSQL text cannot hold. */
+/** A text without the characters that PostgreSQL text cannot store. */
 const searchable = (text: string) => text.toLowerCase().toWellFormed().replaceAll('\0', '')
 
 type Offered = Row & { readonly model: Model }
@@ -97,7 +97,7 @@ const writeSet = (id: string, fields: Fields, write: WriteStatement) => {
   ])
 }
 
-/** The model registry: providers and what they offer. */
+/** The model registry: providers and their models. */
 export const models = projectionOf<ModelsEvent>()<Changes>({
   name: 'models',
   tables: `${modelProvidersTable.create}

@@ -9,7 +9,7 @@ type Change = {
   readonly displayName?: string | undefined
   readonly description?: string | undefined
   readonly storageId?: string | undefined
-  /** 0: for ever. */
+  /** 0 means for ever. */
   readonly retentionDays?: number | undefined
 }
 type Row = Change & {

@@ -25,9 +25,9 @@ const forget = (rows: Changes, { streamId: id }: DecodedEvent) => {
 }
 
 /**
- * The parts of messages that were changed after the message was added, each with the exact JSON text that the client sent: an update
- * writes what it changes, however large the message is. A part that is removed keeps its row: how many parts there are is
- * in the row of the message, and a part that comes in its place is a change again.
+ * The parts that were changed after their message was added, each with the exact JSON text from the client: an update
+ * writes only the changed parts, however large the message is. A removed part keeps its row: the row of the message has the
+ * number of parts, and a later part in its place overwrites the row.
  */
 export const parts = projectionOf<TraceEvent>()<Changes>({
   name: 'parts',

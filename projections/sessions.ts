@@ -39,7 +39,7 @@ const update = (rows: readonly Change[], write: WriteStatement) =>
     updated.values(rows),
   )
 
-/** Sessions, also those that have ended. When they were last used is in the operational table `session_uses`. */
+/** Sessions, also ended ones. The time of their last use is in the operational table `session_uses`. */
 export const sessions = projectionOf<SessionEvent>()<ChangedRows<Row>>({
   name: 'sessions',
   tables: sessionsTable.create,

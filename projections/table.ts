@@ -24,7 +24,7 @@ const arrays = {
 
 type Type = keyof typeof arrays
 
-/** The columns of a table in their order: of each its type and what SQL adds to that, like `uuid not null`. */
+/** The columns of a table in their order, each with its SQL type and constraints, like `uuid not null`. */
 type Columns = { readonly [column: string]: Type | `${Type} ${string}` }
 
 type TypeOf<Sql> = Sql extends `${infer First} ${string}` ? First : Sql
@@ -43,7 +43,7 @@ type ValueOf<Sql> = TypeOf<Sql> extends keyof Values ? Values[TypeOf<Sql>] : nev
 
 type IsRequired<Sql> = Sql extends `${string} not null${string}` | `${string} primary key${string}` ? true : false
 
-/** A row of a table as queries give it: int8 as bigint, json as its text. */
+/** A row of a table as queries return it: int8 as bigint, json as text. */
 export type RowOf<T extends { readonly columns: Columns }> = {
   -readonly [Column in keyof T['columns']]:
     ValueOf<T['columns'][Column]> | (IsRequired<T['columns'][Column]> extends true ? never : null)
@@ -52,32 +52,32 @@ export type RowOf<T extends { readonly columns: Columns }> = {
 type Written<Sql> =
   (TypeOf<Sql> extends 'int8' ? bigint | number : TypeOf<Sql> extends 'bytea' ? JoinedTexts : ValueOf<Sql>) | undefined
 
-/** What a statement has in each column that it writes, or finds rows by: undefined for null. */
+/** The values of the columns that a statement writes, or finds rows by; undefined for null. */
 export type Cells<Of extends Columns, Row> = { readonly [Column in keyof Of]?: (row: Row) => Written<Of[Column]> }
 
-/** Columns of many rows as the parameters of one statement, an array each. */
+/** Many rows as parameters of one statement: an array for each column. */
 type Unnested<Row> = {
-  /** The names, separated by commas. */
+  /** The names of the columns, separated by commas. */
   readonly columns: string
-  /** How many there are, and so how many parameters. */
+  /** The number of columns, which is that of the parameters. */
   readonly count: number
-  /** Gives all rows as `alias (columns)`. */
+  /** SQL for all rows as `alias (columns)`. */
   as(alias: string): string
-  /** Inserts all rows. */
+  /** SQL that inserts all rows. */
   readonly insert: string
   readonly values: (rows: readonly Row[]) => unknown[]
 }
 
 type Table<Of extends Columns> = {
   readonly columns: Of
-  /** The statement that makes it. */
+  /** The `create` statement. */
   readonly create: string
   /**
-   * `nulls` names columns of which the statement itself takes a null for something else, though the table holds none. The values
-   * of any other such column must be there. @throws MissingValue
+   * `nulls` names columns that may be null in the parameters, though not in the table: the statement replaces the null. All other
+   * columns that are not null in the table need a value. @throws MissingValue
    */
   unnest<Row>(cells: Cells<Of, Row>, nulls?: readonly (keyof Of)[]): Unnested<Row>
-  /** A value for a column. @throws MissingValue for a null where the table holds none */
+  /** Checks a value for a column. @throws MissingValue for a null in a column that is not null */
   assertHolds(column: keyof Of, value: unknown): void
 }
 
@@ -88,7 +88,7 @@ type Options = {
   readonly storage?: string
 }
 
-/** PostgreSQL would refuse the row as well, but its log would quote all of it. */
+/** A null in a column that is not null. PostgreSQL would refuse the row as well, but its log would quote the whole row. */
 export class MissingValue extends Error {
   override readonly name = 'MissingValue'
 }
@@ -98,7 +98,7 @@ const typeOf = (sql: string) => sql.split(' ', 1)[0] as Type
 const arrayOf = (sql: string, values: readonly unknown[]): Buffer =>
   (arrays[typeOf(sql)] as (values: readonly unknown[]) => Buffer)(values)
 
-/** A table by its one list of columns: the statement that makes it, the type of its rows, and how rows are written. */
+/** A table by its list of columns, from which the `create` statement, the type of rows, and statements that write rows are derived. */
 export const tableOf = <const Of extends Columns>(
   name: string,
   columns: Of,

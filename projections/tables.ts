@@ -6,8 +6,8 @@ import { type RowOf, tableOf } from './table.ts'
 
 /**
  * The tables of the read models, with the types of their rows and the SQL that indexes and queries share. Queries know read
- * models by this file only, and it knows nothing of the domain: which events make the rows is said beside it, in a file a table.
- * Columns of type json hold JSON text, of free texts a JSON string literal: PostgreSQL text can hold neither NUL nor lone surrogates.
+ * models only by this file. It imports nothing of the domain; the files beside it say which events change the rows.
+ * Columns of type json have JSON text; free texts are JSON string literals, because PostgreSQL text can store neither NUL nor lone surrogates.
  */
 
 /*
@@ -123,7 +123,7 @@ type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
   : Name
 
-/** The columns of the texts that a trace says of itself (`src/contract/trace-texts.ts`). */
+/** The columns of the texts of a trace that clients send (`src/contract/trace-texts.ts`). */
 export const columnOf = Object.fromEntries(
   textNames.map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
 ) as { readonly [Name in TextName]: SnakeCase<Name> }
@@ -134,7 +134,7 @@ export const textColumns = Object.fromEntries(
 ) as { readonly [Name in TextName as SnakeCase<Name>]: Name extends RequiredName ? 'json not null' : 'json' }
 
 const DAY_MS = 86_400_000
-/** A trace that is being written changes the index of what was updated last no more often. */
+/** The resolution of the index by `updatedAt`: while a trace is being written, its index entry changes at most this often. */
 export const SLOT_MS = 600_000
 
 export const tracesTable = tableOf(
@@ -166,12 +166,12 @@ export const tracesTable = tableOf(
   { storage: `fillfactor = 70, ${rewritten}` },
 )
 
-/** When a trace began, for the order of lists; where that is not known, when the service got it. */
+/** SQL for the time of a trace in lists by its start: that of its first message, or of its creation if no message has a timestamp. */
 export const STARTED = 'coalesce(started_at, created_at::float8)'
 
 const hashed = (seed: number) => (namespaceId: string) => `uuid_hash_extended(${namespaceId}, ${seed})`
 
-/** SQL for the hash of a namespace by which a list is read: one for each index, so that no plan takes another one. */
+/** SQL for the hash of a namespace in the index of a list. Each index has its own hash, so that no plan uses another index. */
 export const listedBy = {
   startedAt: hashed(1),
   publicStartedAt: hashed(2),
@@ -181,10 +181,10 @@ export const listedBy = {
   publicParent: hashed(6),
 } as const
 
-/** The id of a trace in such an order. */
+/** SQL for the id of a trace in these indexes. */
 export const ID_TEXT = `(id::text collate "C")`
 
-/** The newest deletion of each trace that was deleted; `deletions` holds those before it as well. */
+/** The newest deletion of each trace that was ever deleted; `deletions` has earlier ones as well. */
 export const tombstonesTable = tableOf('trace_tombstones', {
   id: 'uuid primary key',
   revision: 'int8 not null',
@@ -217,11 +217,11 @@ export const countsTable = tableOf(
 
 /**
  * `ordinal` counts a trace's messages as they arrived. `incarnation` is that of the trace: rows of an earlier incarnation stay
- * until they are swept, and must not be shown. `added` and `revision` are the trace's after the first and the last event of the
- * message. `text_head` is a line of `src/trace/messages/heads.ts`; so is `parts_head`, of which `part_count` and `parts_length` are
- * the first words: it is empty where an event of an earlier version does not tell it, and `parts_length` means nothing then.
- * `block` is that of `message_blocks`; in its body the heads of the parts that the message came with begin at `heads_at`, their
- * texts are from `parts_at` to `parts_end`. What has changed since is in `message_parts`.
+ * until they are swept, and must not be shown. `added` and `revision` are the revisions of the first and the last event of the
+ * message. `text_head` and `parts_head` are lines of `src/trace/messages/heads.ts`; `part_count` and `parts_length` belong to the head of
+ * the parts. `parts_head` is empty after an event of an earlier version, which does not have it; then `parts_length` is not valid.
+ * `block` is the revision of a row in `message_blocks`; in its body the heads of the original parts begin at `heads_at`, their texts
+ * are from `parts_at` to `parts_end`. Parts that have changed since are in `message_parts`.
  */
 export const messagesTable = tableOf(
   'messages',
@@ -254,15 +254,15 @@ export const messagesTable = tableOf(
   { constraint: 'primary key (trace_id, incarnation, ordinal)', storage: erasedFrom },
 )
 
-/** Messages without a key come last: no message can have an infinite one. Queries must order by exactly these expressions. */
+/** SQL for the order of messages. Messages without a value come last: none can have an infinite one. Queries must use exactly these expressions. */
 export const listOrder = (sequence: string, timestamp: string): string =>
   `coalesce(${sequence}, 'infinity'::float8), coalesce(${timestamp}, 'infinity'::float8)`
 
 /**
- * The parts of messages as these were added, some messages of one append in a row. `revision` is that of the first one's event, `first`
- * its ordinal. Rows never change. `body` is UTF-8: of each message the heads of its parts, then the parts as answers show them; both
- * separated by commas. A head is where the text of its part ends, counted from that of the first one, and a line of
- * `src/trace/messages/heads.ts`; all are equally long (`inBlock`).
+ * The parts of new messages, in each row those of one or more messages of one append. `revision` is that of the first message's event,
+ * `first` its ordinal. Rows never change. `body` is UTF-8: for each message the heads of its parts, then the parts as answers show them,
+ * both separated by commas. A head has the end of its part, counted from the beginning of the message's first part, and a line of
+ * `src/trace/messages/heads.ts`. All heads have the same length (`inBlock`).
  */
 export const messageBlocksTable = tableOf(
   'message_blocks',
@@ -276,12 +276,12 @@ export const messageBlocksTable = tableOf(
   { constraint: 'primary key (trace_id, incarnation, revision)', storage: erasedFrom },
 )
 
-/** Of a head in a block: how many characters its first number has, and with it, the line and the comma behind it, all. */
+/** The length of a head in a block: of the number at its beginning, and of the whole head with the comma after it. */
 export const inBlock = { end: 9, head: 55 } as const
 
 /**
- * Parts that were changed after their message was added: each as it is now, or as it was before the message became shorter than that
- * (`part_count`). `body` is the part as answers show it: `{"order", "type", "content"?}`; `head` is a line of
+ * Parts that were changed after their message was added: each as it is now, or, at a position beyond `part_count`, as it was before it
+ * was removed. `body` is the part as answers show it: `{"order", "type", "content"?}`; `head` is a line of
  * `src/trace/messages/heads.ts`.
  */
 export const messagePartsTable = tableOf(

@@ -181,7 +181,7 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
       }
     },
     MessageAdded: (changes, event) => messageWritten(changes, event, event.data.timestamp),
-    // Where it replaces one, the projection of messages looks which are the smallest and the largest now.
+    // If it replaces a timestamp, the projection of messages looks up the smallest and the largest one.
     MessageUpdated: (changes, event) =>
       messageWritten(changes, event, timestampIn(event.data.patch)?.value as number | undefined),
     MessagesCounted: (changes, event) => void rowOf(changes, event),

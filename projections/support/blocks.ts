@@ -5,7 +5,7 @@ import { headOfPart, partHeadLine } from '../../src/trace/messages/heads.ts'
 import { partText, partTextBytes } from '../../src/trace/messages/part-text.ts'
 import { inBlock } from '../tables.ts'
 
-/** A row of `message_blocks`, to which messages are still added. All of them were recorded at the same time: by one append. */
+/** A row of `message_blocks`, to which messages are still added. All of them are of one append and have the same time. */
 export type Block = {
   readonly traceId: string
   readonly appendId: string
@@ -17,7 +17,7 @@ export type Block = {
   readonly body: JoinedTexts & { readonly texts: string[]; bytes: number }
 }
 
-/** Where the parts of a message are in their block, in bytes: see `messagesTable`. */
+/** The place of a message's parts in their block, in bytes: see `messagesTable`. */
 export type Place = {
   readonly block: Block
   readonly headsAt: number
@@ -28,10 +28,10 @@ export type Place = {
 export type RestatedEvent = DecodedEvent<Extract<TraceEvent, { type: 'MessageRestated' }>>
 export type AddedEvent = DecodedEvent<Extract<TraceEvent, { type: 'MessageAdded' }>>
 
-/** So many bytes a block may have, or one message. */
+/** The maximum size of a block, unless it has a single message. */
 const MOST_BYTES = 32 * 1024
 
-/** The heads and the texts of a message's parts, and how many bytes each of both has. */
+/** The heads and the texts of a message's parts, and the size of both. */
 const written = ({ data: { parts } }: AddedEvent | RestatedEvent) => {
   let [heads, text, end] = ['', '', 0]
   for (const [i, part] of parts.entries()) {
@@ -47,8 +47,8 @@ const written = ({ data: { parts } }: AddedEvent | RestatedEvent) => {
 }
 
 /**
- * The blocks that a batch adds, in order. A block ends with its append, with messages that were recorded at another time, or before it would be
- * too large: whatever batches the events come in, whole appends of them make the same blocks.
+ * The new blocks of a batch, in order. A block ends with its append, before a message with another time, or before it would be too
+ * large. So the same appends make the same blocks, in any batches.
  */
 export const newBlocks = () => {
   let blocks: Block[] = []
@@ -70,7 +70,7 @@ export const newBlocks = () => {
   }
 
   return {
-    /** Takes the parts of a message; says where they are. */
+    /** Adds the parts of a message, and returns their place. */
     add: (event: AddedEvent | RestatedEvent): Place => {
       const { heads, headBytes, text, textBytes } = written(event)
       const block = blockFor(event, headBytes + textBytes)

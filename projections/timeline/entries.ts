@@ -3,10 +3,10 @@ import type { TraceEvent } from '../../src/trace/events.ts'
 import { type Erasing, deletionData } from './told.ts'
 import { MESSAGES_UPSERTED } from './tables.ts'
 
-/** A row of `entries`, as long as events of its append may still belong to it. */
+/** A row of `entries`, to which events of its append may still be added. */
 export type Entry = {
   readonly streamId: string
-  /** Undefined for the entries of a trace behind its first: they belong to its namespace. */
+  /** Undefined for the later entries of a trace, which get the namespace of the trace. */
   readonly namespaceId: string | undefined
   readonly firstRevision: bigint
   readonly at: number
@@ -24,7 +24,7 @@ export type Entry = {
   data: object | undefined
 }
 
-/** What the events of a batch come to. */
+/** The changes of a batch. */
 export type Changes = {
   entries: Entry[]
   /** The last entry of each stream. */
@@ -78,7 +78,7 @@ const messagesEntry = (changes: Changes, event: DecodedEvent): Entry => {
   return entry
 }
 
-/** Only the first message of a run is read: the events of the others follow it without a gap, and so do their ordinals. */
+/** A run of messages is stored by its first one: the revisions and ordinals of the others follow without a gap. */
 export const messageAdded = (changes: Changes, event: DecodedEvent<Extract<TraceEvent, { type: 'MessageAdded' }>>) => {
   const entry = messagesEntry(changes, event)
   const revision = Number(event.revision)
@@ -104,7 +104,7 @@ export const messagesCounted = (changes: Changes, event: DecodedEvent) => {
   messagesEntry(changes, event).data = event.data
 }
 
-/** Invites are secrets: of a code as much is shown as tells one from another. */
+/** Invite codes are secrets: only enough of a code is shown to distinguish it. */
 export const withMaskedCode = <Data extends { code?: string | undefined }>(data: Data): Data =>
   data.code === undefined ? data : { ...data, code: `${data.code.slice(0, 4)}…` }
 
@@ -118,7 +118,7 @@ export const traceCreated = (changes: Changes, event: DecodedEvent<Extract<Trace
   add(changes, entryOf(event, namespaceId, event.type, event.data))
 }
 
-/** An entry of a trace, behind its first. */
+/** A later entry of a trace. */
 export const ofTrace = (changes: Changes, event: DecodedEvent) =>
   add(changes, entryOf(event, undefined, event.type, event.data))
 

@@ -21,13 +21,13 @@ const removeRows = (schema: string) => `
     select old.ctid from due cross join lateral (${leftOf(schema)} limit ${CHUNK_ROWS}) old limit ${CHUNK_ROWS}
   ))`
 
-// A trace that was deleted again meanwhile has another `position`, so its row stays.
+// If the trace was deleted again meanwhile, its row has another `position` and stays.
 const removeDone = (schema: string) => `
   with ${dueOf(schema)}
   delete from ${schema}.obsolete_entries o using due
   where o.stream_id = due.stream_id and o.position = due.position and not exists (${leftOf(schema)})`
 
-/** Deletes the entries of deleted traces and erased pasts, but deletions. Each chunk may be repeated, also by several processes. */
+/** Deletes the entries of deleted traces and erased pasts, except deletions. Each chunk may be repeated, also by several processes. */
 export const sweepTimeline = async (client: Client, schema: string, stream?: string): Promise<boolean> => {
   const values = [stream === undefined ? null : streamIdOf({ stream })]
   for (const text of [removeRows(schema), removeDone(schema)]) {

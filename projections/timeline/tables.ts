@@ -1,17 +1,17 @@
 import { type RowOf, tableOf } from '../table.ts'
 import { erasedFrom } from '../tables.ts'
 
-/** The type of the entry that all message events of a request make. */
+/** The type of the entry for all message events of a request. */
 export const MESSAGES_UPSERTED = 'MessagesUpserted'
 
 /**
  * Who did what to a trace or a namespace: one row for each event, but one for all message events of a request. `stream_id`
  * is the id of the trace, or of the namespace for its own events. `position` and `revision` are those of the row's last
- * event, `through` is the last revision of its append. `data` is what the event said, without secrets; of messages the counts
- * after them, null where they did not change. `adds` and `updates` say where in the log the events of messages are: runs of
- * `[ordinal, revision, length]`, and `[ordinal, revision, whether its place in the list changed]`. `place` is 0, and below it
- * for what an event records of those that are erased because of it, -1 being the newest: a deletion the earlier deletions, an erased past
- * these and, without what quotes content, its other entries. Their `through` is that event's revision.
+ * event, `through` is the last revision of its append. `data` is the data of the event without secrets; for messages it has the
+ * counts after them, or null if these did not change. `adds` and `updates` say where the events of messages are in the log: runs of
+ * `[ordinal, revision, length]`, and `[ordinal, revision, whether its place in the list changed]`. `place` is 0, and
+ * negative for entries that a later event records because their own events are erased, -1 for the newest of them: a deletion records
+ * earlier deletions, an erased past also its other entries, without quoted content. Their `through` is the revision of that event.
  */
 export const entriesTable = tableOf(
   'entries',
@@ -37,7 +37,7 @@ export const entriesTable = tableOf(
   { constraint: 'primary key (position, place)', storage: erasedFrom },
 )
 
-/** The namespace of each trace that there ever was: its later entries belong to it too. */
+/** The namespace of each trace that ever existed, for its later entries. */
 export const entryTracesTable = tableOf('entry_traces', { trace_id: 'uuid primary key', namespace_id: 'uuid not null' })
 
 /**

@@ -19,7 +19,7 @@ import { writeChanges } from './write.ts'
 /** The timeline of traces and namespaces, for audits. */
 export const timeline = projectionOf<NamespaceEvent | TraceEvent>()<Changes>({
   name: 'timeline',
-  // The index of deletions is needed while the log is read for the first time, too.
+  // The index of deletions is needed during a rebuild as well.
   tables: `${entriesTable.create} ${entryTracesTable.create} ${obsoleteEntriesTable.create}
     create index entries_deletions on entries (stream_id) where type = 'TraceDeleted';`,
   rows: {
@@ -27,8 +27,8 @@ export const timeline = projectionOf<NamespaceEvent | TraceEvent>()<Changes>({
     entry_traces: { trace: 'trace_id' },
     obsolete_entries: { trace: 'stream_id' },
   },
-  // The second finds the little that is not messages among many, the third where a message was added, the others are the order
-  // of a namespace's timeline, where it has a span of time, without messages, and of one actor.
+  // The second index finds the few entries that are not of messages, the third one where a message was added. The others are orders of a
+  // namespace's timeline: by time, without messages, and of one actor.
   indexes: `
     create index entries_of_stream on entries (stream_id, revision);
     create index entries_of_changes on entries (stream_id, revision)

@@ -2,19 +2,19 @@ import type { DecodedEvent, WriteStatement } from '../../src/engine/projection.t
 import type { PastEntry, TraceEvent } from '../../src/trace/events.ts'
 import { entriesTable } from './tables.ts'
 
-/** An event because of which all those of its trace before it are erased. */
+/** An event that erases all earlier events of its trace. */
 export type Erasing = DecodedEvent<Extract<TraceEvent, { type: 'TraceDeleted' | 'HistoryErased' }>>
 
 const DELETION = 'TraceDeleted'
 
-/** What is told of a deletion: nothing of the trace but its name, how long it was there and how much it held. */
+/** The data of a deletion: of the trace only its name, its time of creation and its number of messages. */
 export const deletionData = (externalId: string, createdAt: number, messageCount: number | undefined) => ({
   externalId,
   createdAt,
   ...(messageCount === undefined ? {} : { messageCount }),
 })
 
-/** An entry that such an event tells of. */
+/** An entry that such an event records. */
 type Told = {
   readonly by: Erasing
   readonly type: string
@@ -29,7 +29,7 @@ type Told = {
 
 type Placed = Told & { readonly place: number }
 
-/** Those of a trace that is there have a revision below all that can be read of it. */
+/** The earlier deletions of an existing trace get a revision below all events that can be read. */
 const earlierDeletions = (by: Erasing): Told[] =>
   by.data.earlier.map(({ deletedAt, deletedBy, createdAt, messageCount }) => ({
     ...{
@@ -42,7 +42,7 @@ const earlierDeletions = (by: Erasing): Told[] =>
     data: deletionData(by.data.externalId, createdAt, messageCount),
   }))
 
-/** The name of the number that an entry keeps. */
+/** The name of the number in the data of an entry. */
 const counted: Readonly<Record<string, string>> = { TraceSummarised: 'messageCount', HistoryErased: 'erased' }
 
 const ofThePast = (by: Erasing): Told[] => {

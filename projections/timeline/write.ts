@@ -42,7 +42,7 @@ const insertedObsolete = obsoleteEntriesTable.unnest<Erasing>({
 
 const others = inserted.columns.split(', ').filter((column) => column !== 'namespace_id')
 
-/** An entry of a trace belongs to the namespace of the trace, which is stored by then. */
+/** An entry of a trace belongs to the namespace of the trace, which is stored already. */
 const insertEntries = `
   insert into entries (namespace_id, ${others.join(', ')})
   select ${required('coalesce(u.namespace_id, t.namespace_id)', 'uuid', 'u.stream_id')}, ${others.map((column) => `u.${column}`).join(', ')}
@@ -54,14 +54,14 @@ const upsertTraces = `${insertedTraces.insert} order by 1 on conflict (trace_id)
 const upsertObsolete = `
   ${insertedObsolete.insert} order by 1 on conflict (stream_id) do update set before = excluded.before, position = excluded.position`
 
-/** A batch holds whole appends: the last entry of each append in it says where the append ends. */
+/** Sets the last revision of each append. A batch has whole appends, so it has the last entry of each. */
 const closeAppends = (entries: readonly Entry[]) => {
   const ends = new Map<string, bigint>()
   for (const { appendId, streamId, revision } of entries) ends.set(`${streamId}/${appendId}`, revision)
   for (const entry of entries) entry.through = ends.get(`${entry.streamId}/${entry.appendId}`)!
 }
 
-/** Writes what a batch comes to. */
+/** Writes the changes of a batch. */
 export const writeChanges = ({ entries, traces, erasing }: Changes, write: WriteStatement): void => {
   closeAppends(entries)
   if (traces.size > 0) write('timeline-traces', upsertTraces, insertedTraces.values([...traces]))

@@ -34,7 +34,7 @@ const added: MessageAdded = {
 }
 const deleted: AnyEvent = { type: 'TraceDeleted', data: { ...owner, createdAt: 1, messageCount: 1, earlier: [] } }
 
-test('each life of a trace has rows of its own, however its events are cut into batches', async () => {
+test('each incarnation of a trace has its own rows, for any batches of its events', async () => {
   const stream = `trace-${randomUUID()}`
   const events: StreamEvent[] = [created, added, deleted, created, added].map((event) => ({ stream, event }))
   const [whole, single] = [await model(), await model()]
@@ -94,7 +94,7 @@ const plansOf = async (one: Model, projection: Projection, events: readonly Deco
   return plans
 }
 
-test('many changes of one message or trace cost in proportion, though the planner knows nothing of the tables', async () => {
+test('the cost of many changes of one message or trace is in proportion, also without statistics of the tables', async () => {
   const stream = `trace-${randomUUID()}`
   const one = await model()
   const part = added.data.parts[0]!

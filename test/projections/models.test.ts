@@ -66,7 +66,7 @@ const shown = async ({ rows }: ReadModel) => ({
   models: await rows('select * from models order by provider_id, model_id'),
 })
 
-test('batches of any size end in the same rows, which are those of the streams', async () => {
+test('batches of any size end in the same rows, which are equal to the folded streams', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (history) => {
       const { recorded, states } = play(history)

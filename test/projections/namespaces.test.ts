@@ -43,7 +43,7 @@ const shown = async ({ rows }: Model, id: string) => ({
   invites: await rows(`select * from invites where namespace_id = '${id}' order by code`),
 })
 
-test('who leaves and comes back within one batch is a member since then', async () => {
+test('a member who leaves and joins again within one batch has the later time of joining', async () => {
   const model = await models.model()
   const events = decode(...founded, invited, bobJoins, bobLeaves, bobJoins)
   await model.apply(events.slice(0, 4))
@@ -60,7 +60,7 @@ test('who leaves and comes back within one batch is a member since then', async 
   assert.equal([use_count, accepted_at, accepted_by], [2n, BigInt(NOON + 3_000), bob])
 })
 
-test('who joins, is promoted and leaves within one batch is gone', async () => {
+test('a member who joins, is promoted and leaves within one batch has no row', async () => {
   const model = await models.model()
   const promoted: NamespaceEvent = { type: 'MemberRoleChanged', data: { userId: bob, role: 'admin' } }
   await model.apply(decode(...founded, invited, bobJoins, promoted, bobLeaves))
@@ -71,7 +71,7 @@ test('who joins, is promoted and leaves within one batch is gone', async () => {
   )
 })
 
-test('an invite is made, used and revoked within one batch', async () => {
+test('an invite is created, used and revoked within one batch', async () => {
   const model = await models.model()
   await model.apply(decode(...founded, invited, bobJoins, { type: 'InviteRevoked', data: { code: 'c' } }))
   assert.equal((await shown(model, acme)).invites, [
@@ -112,7 +112,7 @@ const summary = ({ namespaces, members, invites }: Awaited<ReturnType<typeof sho
   }
 }
 
-test('however a history is cut into batches, the tables show what the fold says', async () => {
+test('the tables are equal to the fold, for any batches of a history', async () => {
   await fc.assert(
     fc.asyncProperty(histories, fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1 }), async (steps, sizes) => {
       const model = await models.model()

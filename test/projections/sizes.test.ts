@@ -58,7 +58,7 @@ const step = fc.record({
   length: fc.nat(50),
 })
 
-test('are those of the traces that there are, however events are cut into batches', async () => {
+test('are the sums over the existing traces, for any batches of events', async () => {
   const property = fc.asyncProperty(
     fc.array(step, { minLength: 1, maxLength: 20 }),
     fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1 }),

@@ -33,7 +33,7 @@ const owner = '01000000-0000-7000-8000-000000000000'
 const key = { owner: () => owner, name: ({ name }: Thing) => name }
 const things: Thing[] = [{ name: 'a', note: '"x"', place: 1 }, { name: 'b' }]
 
-test('a value that must be there is missed before a statement is sent', () => {
+test('a missing value is reported before the statement is sent', () => {
   const inserted = table.unnest<Partial<Thing>>({
     owner: () => owner,
     name: ({ name }) => name,
@@ -46,7 +46,7 @@ test('a value that must be there is missed before a statement is sent', () => {
   assert.throws(() => table.assertHolds('size', null), /size has no value/)
 })
 
-test('one list of columns makes the table', () => {
+test('the table is created from the list of columns', () => {
   assert.is(
     table.create,
     'create table things (owner uuid not null, name text collate "C" not null, note json, size int8 not null default 7, ' +
@@ -55,7 +55,7 @@ test('one list of columns makes the table', () => {
   assert.is(tableOf('bare', { id: 'uuid primary key' }).create, 'create table bare (id uuid primary key);')
 })
 
-test('rows are inserted, found and updated by columns of that list, in any order', async () => {
+test('rows are inserted, found and updated by some of the columns, in any order', async () => {
   await client.query(table.create)
   const inserted = table.unnest<Thing>({ place: ({ place }) => place, ...key, note: ({ note }) => note })
   await client.query(inserted.insert, inserted.values(things))
@@ -73,7 +73,7 @@ test('rows are inserted, found and updated by columns of that list, in any order
   assert.equal(rows, expected)
 })
 
-test('what does not fit a column does not compile', () => {
+test('a value of the wrong type for a column does not compile', () => {
   // @ts-expect-error: not a column
   assert.throws(() => table.unnest<Thing>({ colour: () => 'red' }))
   // @ts-expect-error: not of its type

@@ -106,7 +106,7 @@ test('an entry belongs to the namespace of its trace, also in a later batch', as
   )
 })
 
-test('codes of invites are masked, and addresses are left out', async () => {
+test('invite codes are masked, and addresses are left out', async () => {
   const stream = `namespace-${namespaceId}`
   const code = 'SECRETCODE'
   const rows = await shown([
@@ -126,7 +126,7 @@ test('codes of invites are masked, and addresses are left out', async () => {
   assert.is(text.split('SECR…').length, 4)
 })
 
-test('a run of new messages says where it begins, an update where it is and whether it moves the message', async () => {
+test('a run of new messages has its beginning, an update its place, and whether it moves the message', async () => {
   const stream = `trace-${randomUUID()}`
   const [one, two] = [
     { stream, append: 'x', request: 'r1' },
@@ -164,7 +164,7 @@ const sweepAll = async (model: Model) => {
   while (await sweepTimeline(client as never, schema)) continue
 }
 
-test('a deletion leaves itself, and what is to be swept', async () => {
+test('after a deletion, its entry stays and older entries are noted for the sweep', async () => {
   const stream = `trace-${randomUUID()}`
   const model = await models.model()
   const events = decodedEvents([
@@ -198,7 +198,7 @@ const newDeletions = (stream: string, externalId: string) => {
 
 const told = "select * from entries where type = 'TraceDeleted' order by position, place"
 
-test('deletions before the last are told of as the last one tells them, read at once, in parts, or after their erasure', async () => {
+test('entries of earlier deletions are made from the last one, read at once, in parts, or after their erasure', async () => {
   for (const count of [2, 3, 25]) {
     const stream = `trace-${randomUUID()}`
     const deletion = newDeletions(stream, 't')
@@ -249,7 +249,7 @@ const withoutErased = (events: readonly DecodedEvent[], erasures: number): Decod
   return events.filter(({ stream, revision }) => revision >= (before.get(stream) ?? 0n))
 }
 
-test('whatever was deleted again and again, the rows are the same from any cut of the log and after any erasures', async () => {
+test('after repeated deletions the rows are the same for any batches and after any erasures', async () => {
   const cuts = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1 })
   const property = fc.asyncProperty(
     fc.array(act, { minLength: 8, maxLength: 30 }),

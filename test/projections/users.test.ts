@@ -46,7 +46,7 @@ for (const [title, size] of [
   ['in one batch', story.length],
   ['one by one', 1],
 ] as const) {
-  test(`what is said last stands, ${title}`, async () => {
+  test(`the last value counts, ${title}`, async () => {
     const { apply, rows } = await models.model()
     const events = decodedEvents(story)
     for (let i = 0; i < events.length; i += size) await apply(events.slice(i, i + size))

@@ -40,7 +40,7 @@ export const readJson = async (path: string): Promise<unknown> => {
   }
 }
 
-/** The same at once, for what is asked for where nothing can be waited for. */
+/** The same, synchronously. */
 export const readJsonSync = (path: string): unknown => {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))

@@ -10,5 +10,5 @@ export const spellingsOf = (server: string): readonly [string, ...string[]] => {
   return [first, ...others]
 }
 
-/** One name for a server, whichever spelling of its address is used: what is stored for the server is found by it. */
+/** The name under which data about a server is stored. It is the same for all spellings of its address. */
 export const serverKey = (server: string): string => spellingsOf(server)[0]

@@ -20,7 +20,7 @@ export type NamespacesClient = {
   readonly invites: (slug: string) => Promise<readonly Invite[]>
   readonly createInvite: (slug: string, body: BodyFor<'POST /v1/namespaces/{slug}/invites'>) => Promise<Invite>
   readonly revokeInvite: (slug: string, code: string) => Promise<void>
-  /** The namespace of an invite, for anybody who has its code. */
+  /** The namespace of an invite, for everybody with its code. */
   readonly invite: (code: string) => Promise<PublicInvite>
   readonly acceptInvite: (code: string) => Promise<NamespaceInfo>
 }

@@ -8,7 +8,7 @@ export type ConnectionState = 'out of reach' | 'busy' | 'silent' | 'back'
 /** Called once for each change. `message` is a sentence for users. */
 type OnConnection = (state: ConnectionState, message: string) => void
 
-/** Is told of all requests to a server, which may run at the same time. */
+/** Observes all requests to a server, which may run at the same time. */
 type ConnectionWatch = {
   /** A request begins. Returns a function to be called at its end. */
   readonly asks: () => () => void
@@ -75,14 +75,14 @@ export type RetryTiming = {
   readonly random: () => number
   /** For how long a request that fails is repeated, from its first failure on. */
   readonly patienceMs: number
-  /** Is told which requests fail and succeed. All requests with this timing share it. */
+  /** Observes which requests fail and succeed. All requests with this timing share it. */
   readonly watch?: ConnectionWatch
-  /** Once it is aborted, no request begins and no delay goes on; its reason is thrown. */
+  /** Once it is aborted, no request begins and every delay ends; its reason is thrown. */
   readonly signal?: AbortSignal
 }
 
 export const realTiming: RetryTiming = {
-  // With the signal, because a timer that goes on keeps the process from ending.
+  // With the signal, because a running timer keeps the process from ending.
   sleep: (ms, signal) => sleepFor(ms, undefined, signal ? { signal } : {}),
   now: () => performance.now(),
   random: Math.random,
@@ -125,7 +125,7 @@ const delayMs = (attempt: number, retryAfterMs: number | undefined, random: () =
     ? (0.5 + random() / 2) * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1))
     : retryAfterMs * (1 + random() / 10)
 
-/** The error after the last attempt. `why` there is no further one. */
+/** The error after the last attempt. `why` says why there is no further one. */
 const givenUp = (error: RequestFailed, why: string): RequestFailed => {
   const { status, code } = error
   const details = { ...(status === undefined ? {} : { status }), ...(code === undefined ? {} : { code }) }

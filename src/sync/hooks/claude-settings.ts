@@ -16,7 +16,7 @@ const parse = (text: string, allowTrailingComma: boolean): Node | undefined => {
   return errors.length === 0 ? root : undefined
 }
 
-/** The settings as a tree; that of `{}` for an empty file. Throws UsageError for what is no settings file. */
+/** The settings as a tree; that of `{}` for an empty file. Throws UsageError if it is not a settings file. */
 const treeOf = (text: string): Node => {
   const root = parse(text, true)
   if (root?.type !== 'object')

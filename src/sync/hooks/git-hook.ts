@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { shellWord } from '../../cli/command-name.ts'
 import { rewriteFile, textOf } from './rewrite-file.ts'
 
-/** Whole lines of a text: what is before them, the first of them, and what is behind them. */
+/** A block of whole lines in a text: the text before it, its first line, and the text after it. */
 export type MarkedBlock = { readonly before: string; readonly first: string; readonly after: string }
 
 /** Where a line begins with `start`; -1 for nowhere. */
@@ -72,7 +72,7 @@ const removeGitBlock = (text: string): string | undefined => {
 /** The one that runs after a commit, which cannot stop it. */
 export const GIT_HOOK = 'post-commit'
 
-/** Where a hook goes that is no script of a shell, or is a link. */
+/** The new place of an existing hook that is not a shell script, or is a link. */
 const movedFrom = (file: string): string => `${file}.before-tracebook`
 
 /** The lines of a hook that stands in for one which was moved away. */

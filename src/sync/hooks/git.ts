@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import type { EnvironmentVariables } from '../agents/agent.ts'
 
-/** Those by which git tells a hook of the repository that it runs in: other repositories would be taken for that one. */
+/** Variables by which git names its repository to a hook: with them, git commands in other repositories would use that one. */
 export const withoutGitVariables = (env: EnvironmentVariables): EnvironmentVariables =>
   Object.fromEntries(
     Object.entries(env).filter(

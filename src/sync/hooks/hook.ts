@@ -9,7 +9,7 @@ export type HookProgram = {
 
 export type HookKind = 'claude-code' | 'git'
 
-/** By this a command of ours is known, whatever the paths in it. */
+/** The mark by which a command of Tracebook is recognised, with any paths in it. */
 export const markOf = (kind: HookKind): string => `hooks run ${kind} `
 
 /**
@@ -33,7 +33,7 @@ export type Hook = {
   /** A sentence on where else it is called from; undefined where it is called from nowhere else. */
   readonly reach?: () => Promise<string | undefined>
   readonly isInstalled: () => Promise<boolean>
-  /** Leaves all else there as it is. False when it is there already. Throws UsageError when there is no place for it. */
+  /** Installs the hook and changes nothing else. Returns false if it is installed already. Throws UsageError if there is no place for it. */
   readonly install: (program: HookProgram) => Promise<boolean>
   /** Takes out exactly what was put in. False when there was nothing. */
   readonly uninstall: () => Promise<boolean>

@@ -27,7 +27,7 @@ const repositoryAt = async (cwd: string, env: EnvironmentVariables) => {
   }
 }
 
-/** Programs that write the hooks of a repository themselves, and where each wants what is to run. */
+/** Programs that write the hooks of a repository themselves, and where each expects commands. */
 const managers = (top: string) => [
   { name: 'husky', owns: (hooks: string) => isIn(hooks, join(top, '.husky')), where: `.husky/${GIT_HOOK}` },
   { name: 'lefthook', owns: (_hooks: string, text: string) => /\blefthook\b/i.test(text), where: 'lefthook.yml' },

@@ -25,7 +25,7 @@ const readInput = async (stdin: AsyncIterable<Buffer | string>): Promise<string>
   return text
 }
 
-/** The arguments of `sync` for the session that Claude Code tells of on stdin: its transcript, and those of its sub-agents. */
+/** The arguments of `sync` for the session that Claude Code names on stdin: its transcript, and those of its sub-agents. */
 const argsOfTranscript = (input: string): readonly string[] | undefined => {
   const { data } = HookInput.safeParse(JSON.parse(input))
   if (!data || !existsSync(data.transcript_path)) return undefined
@@ -33,7 +33,7 @@ const argsOfTranscript = (input: string): readonly string[] | undefined => {
   return [data.transcript_path, ...(folder !== data.transcript_path && existsSync(folder) ? [folder] : [])]
 }
 
-/** What `sync` is to be told: undefined when there is nothing to do. */
+/** The arguments of `sync`; undefined if there is nothing to do. */
 export const syncArgsOf = async (
   kind: HookKind,
   { stdin, cwd, env }: { stdin: AsyncIterable<Buffer | string>; cwd: string; env: EnvironmentVariables },
@@ -50,7 +50,7 @@ const openLog = (state: string): number => {
   return openSync(file, 'a', 0o600)
 }
 
-/** Starts a command in a session of its own, so that it outlives the one who called; what it says goes to the log. */
+/** Starts a command in its own session, so that it outlives its caller. Its output goes to the log. */
 export const startAlone = (command: readonly string[], env: EnvironmentVariables, state: string): void => {
   const log = openLog(state)
   const [program, ...args] = command

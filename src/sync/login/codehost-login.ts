@@ -165,7 +165,7 @@ export const newTerminalPrompts = ({ opensBrowser, assumeYes }: Options): Prompt
   openSignInPage: (url) => {
     sayLines(`Sign in at this address:\n\n  ${url}\n`)
     if (!opensBrowser) return
-    // Failing to open a browser is no error: the address is said above.
+    // It is not an error if no browser opens: the address was printed before.
     open(url).then(
       (child) => child.once('error', () => {}),
       () => {},

@@ -9,7 +9,7 @@ export type LoggedOut = 'ended' | 'forgotten' | 'not logged in'
 type LogoutOptions = {
   readonly config: string
   readonly server: string
-  /** Removes the tokens also when the server cannot be told. */
+  /** Removes the tokens also if the server cannot be reached. */
   readonly force: boolean
   readonly timing: RetryTiming
 }

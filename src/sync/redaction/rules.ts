@@ -145,7 +145,7 @@ const lookForKubernetes: Look = (text, at) => {
  * similar text that it leaves alone.
  */
 export const rules: readonly Rule[] = [
-  // Models and what is built on them.
+  // Providers of models, and services based on models.
   form('anthropic', 'sk-ant-', /sk-ant-[a-z]{2,8}[0-9]{2}-[A-Za-z0-9_-]{32,}/y),
   form('openai', 'sk-', /sk-(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_-]{0,200}T3BlbkFJ[A-Za-z0-9_-]{16,}/y),
   form('openai', 'sk-', /sk-(?:proj-|svcacct-|admin-)[A-Za-z0-9_-]{40,512}/y, random),

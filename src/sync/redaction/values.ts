@@ -86,7 +86,7 @@ const otherForm =
 /** Versions of packages, their ranges, and coordinates such as `group:artifact:1.2.3`. */
 const versions =
   /^(?:[a-z][\w.-]{0,60}:){0,2}(?:(?: ?\|\|? ?|, ?| - | |^|(?<=:))(?:[~^]|[<>=!~]=?|===)? ?v?\d{1,4}(?:\.[\dx*]{1,6}){1,4}(?:[-+][\w.-]{1,20})?){1,8}$/i
-/** Pointers and patterns, which say where a value is, or what it looks like. */
+/** References and patterns, which say where a value is or how it looks, and are not secret themselves. */
 const pointer = /^(?:#\/|\$\.|\^[^\s]*\$$|~\d[\d,.]*$|[a-z_]\w{0,40}(?:\.\w{1,40}){0,6}\[\d{0,4}\][\w.[\]]{0,80}$)/i
 /** Code rather than a value: a call, a member, an element. */
 const code =

@@ -53,7 +53,7 @@ export const barLine = ({ done, messages, rate, secondsLeft }: BarState, width: 
 
 /** A progress bar on the last line of a terminal. */
 export type Bar = {
-  /** So many more bytes are worked through, and so many messages stored. */
+  /** Adds processed bytes and stored messages. */
   readonly advance: (bytes: number, messages: number) => void
   /** Prints text that ends with a line break, on any stream of the same terminal, above the bar. */
   readonly print: (stream: NodeJS.WriteStream, text: string) => void

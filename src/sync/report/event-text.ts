@@ -3,7 +3,7 @@ import { traceLink } from '../api/trace-link.ts'
 import type { SessionEvent, Summary, SyncEvent } from './events.ts'
 import { countOf, summaryText, tallyText } from './text.ts'
 
-/** What a person is told of an event, a line each: `results` belong on stdout, `notices` on stderr. */
+/** The lines about an event for people: `results` go to stdout, `notices` to stderr. */
 export type EventText = { readonly results?: readonly string[]; readonly notices?: readonly string[] }
 
 export type TextOptions = {
@@ -14,20 +14,20 @@ export type TextOptions = {
 
 type Problem = Extract<SyncEvent, { readonly type: 'problem' }>
 
-/** Of skipped lines, and of messages that were left out, a person is told so many, and how many more there are. */
+/** How many skipped lines, and how many left-out messages, are printed; the rest is printed as a number. */
 const TOLD = 3
 
 /** A session by its title, as people know it; one without a title by its id, else by its file. */
 const nameOf = ({ title, externalId, file }: Pick<SessionEvent, 'title' | 'externalId' | 'file'>): string =>
   title === undefined ? (externalId ?? file) : `"${titleOf(title)}"`
 
-/** What has to be looked up in the file, or done with it, is told with its path. */
+/** Adds the path if the reader needs the file. */
 const problemText = ({ kind, file, line, title, message }: Problem): string => {
   if (line !== undefined) return `${file}:${line}: ${message}`
   return `${kind === 'secret_in_history' || title === undefined ? file : nameOf({ title, file })}: ${message}`
 }
 
-/** The problems that are told, and how many are not. */
+/** The printed problems, and the number of others. */
 const newProblems = () => {
   const counts = { line_skipped: 0, message_left_out: 0 }
   const isTold = ({ kind }: Problem): boolean =>

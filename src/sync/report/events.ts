@@ -73,9 +73,9 @@ export type SyncEvent =
       readonly messages: number
       readonly bytes: number
     }
-  /** The run was interrupted, and waits for what is under way. */
+  /** The run was interrupted, and waits for requests in flight. */
   | { readonly type: 'stopping'; readonly message: string }
-  /** `replaced`: the service lacks what it had acknowledged. */
+  /** `replaced`: the service lacks data that it had acknowledged. */
   | { readonly type: 'connection'; readonly state: ConnectionState | 'replaced'; readonly message: string }
   | {
       readonly type: 'problem'

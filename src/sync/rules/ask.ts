@@ -151,7 +151,7 @@ const askForPublic = async (options: Options, sessions: readonly HeldSession[], 
   for (const { source } of previews) destinations.approve(source)
 }
 
-/** Asks on the terminal for what sessions are held; undefined where nobody can answer. */
+/** Asks on the terminal about held sessions; undefined if nobody can answer. */
 export const newAskFor = (
   options: Options,
   asking: Asking = terminalAsking(),

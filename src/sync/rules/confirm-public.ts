@@ -14,13 +14,13 @@ export type PublicPreview = {
   readonly branch?: string | undefined
   readonly messages: number
   readonly firstPrompt: string | undefined
-  /** Whether secrets were taken out of what is sent; undefined where that is not known. */
+  /** Whether secrets were taken out of the messages; undefined if that is not known. */
   readonly isRedacted: boolean | undefined
   /** What says that it is to be public, such as a rule with its file. */
   readonly because: string
 }
 
-/** How the user is asked. `isTerminal` is false where nobody can answer. `confirm` gives the answer to a text. */
+/** How the user is asked. `isTerminal` is false if nobody can answer. `confirm` returns the answer to a question. */
 export type Asking = {
   readonly isTerminal: boolean
   readonly confirm: (description: string) => Promise<boolean>

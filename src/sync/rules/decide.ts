@@ -4,7 +4,7 @@ import type { ProjectRules } from './project-rules.ts'
 import type { Rule, RuleSource } from './rule.ts'
 import type { Trust } from './trust.ts'
 
-/** All that tells where the sessions of a project go. */
+/** Everything that decides the destination of a project's sessions. */
 export type Known = {
   /** What the command line asks for. */
   readonly asked: Pick<Rule, 'namespace' | 'visibility'>

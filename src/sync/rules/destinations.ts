@@ -12,7 +12,7 @@ export type Agreement =
   | {
       readonly to: 'public'
       readonly because: string
-      /** Where it goes once the user agrees. */
+      /** Its destination once the user agrees. */
       readonly destination: Destination
     }
 

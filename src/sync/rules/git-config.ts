@@ -161,7 +161,7 @@ const ruleOf = (settings: readonly GitSetting[], place: string): Rule => {
   return data!
 }
 
-/** The rules of git's settings. Throws UsageError for a value that is none. */
+/** The rules of git's settings. Throws UsageError for an invalid value. */
 export const gitRules = (
   settings: readonly GitSetting[],
   root: string | undefined,

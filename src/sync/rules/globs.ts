@@ -17,7 +17,7 @@ const options = {
 
 const withSlashes = (path: string): string => (sep === '/' ? path : path.split(sep).join('/'))
 
-/** Why a text is no glob of ours; undefined for one that is. */
+/** Why a text is not a valid glob; undefined for a valid one. */
 export const globProblem = (glob: string): string | undefined => {
   if (glob.startsWith('!')) return 'must not begin with "!"'
   if (glob.includes('\0')) return 'must not hold a zero byte'

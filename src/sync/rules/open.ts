@@ -36,7 +36,7 @@ export const openRules = async (
   const { config, server, dryRun, asking = terminalAsking() } = options
   const rules = newProjectRules({ ...options, remembers: !dryRun })
   const trust = openTrust(config, server)
-  // So that a mistake is told once, and not for each session.
+  // So that a mistake is reported once, and not for each session.
   await rules.of(undefined)
   const decisionFor = newDecisions({ ...options, loginNamespace: options.connection.namespaceSlug, rules, trust })
   const destinations = newDestinations({ ...options, decisionFor })

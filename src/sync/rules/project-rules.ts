@@ -75,7 +75,7 @@ export const newProjectRules = (
   const snapshot = (): Snapshot => {
     if (last && now() - last.readAt < MAX_AGE_MS) return last
     last = { readAt: now(), git: newGitConfig(env), user: readUserRules(config, home), projects: new Map() }
-    last.user.catch(() => {}) // who asks for it is told
+    last.user.catch(() => {}) // the caller who awaits it gets the error
     return last
   }
 

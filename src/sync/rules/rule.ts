@@ -10,7 +10,7 @@ const Namespace = z
   .toLowerCase()
   .regex(/^[a-z0-9-]{1,64}$/, 'is not the name of a namespace')
 
-/** What may be said of a project's sessions: the namespace they go to, who may read them, and that they are never sent. */
+/** A rule for a project's sessions: the namespace they go to, who may read them, or that they are never sent. */
 export const Rule = z.strictObject({
   namespace: Namespace.optional(),
   visibility: z.enum(visibilities, `must be one of ${visibilities.join(', ')}`).optional(),

@@ -32,7 +32,7 @@ export type ReadOlderState = SessionState & { readonly messages: readonly Stored
 const folderOf = (config: string, { server, namespaceId }: Place) =>
   join(config, 'synced', digest(server), digest(namespaceId))
 
-/** What older versions have stored of a place; what is damaged is left out. */
+/** The state that older versions have stored about a place, without damaged entries. */
 export async function* readOlderStates(config: string, place: Place): AsyncGenerator<ReadOlderState> {
   const folder = folderOf(config, place)
   for (const name of await readdir(folder).catch(() => [])) {

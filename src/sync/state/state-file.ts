@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 /** Raise it with each change of the tables; `create` has to bring older ones along then. */
 const VERSION = 5
 
-/** Since version 2: what was lost of sessions of an agent, and was told. */
+/** Since version 2: losses of sessions of an agent that were reported. */
 const TOLD = 'CREATE TABLE told (agent TEXT NOT NULL, loss TEXT NOT NULL, PRIMARY KEY (agent, loss)) WITHOUT ROWID;'
 
 /** Since version 3: the process that works on a source, by the name of its lock. */
@@ -74,7 +74,7 @@ const TABLES = `
 
 export const STATE_FILE = 'uploads.sqlite'
 
-// SQLite's codes of a damaged file, and of one that is no database.
+// SQLite's codes for a damaged file, and for a file that is not a database.
 const DAMAGED: readonly unknown[] = [11, 26]
 
 /** What was uploaded cannot be noted, or not be looked up: the disk is full, or the file may not be written. */
@@ -152,7 +152,7 @@ const open = (path: string): Database => {
   }
 }
 
-/** An open database with what is made for it: statements, and what was looked up in it. */
+/** An open database with its prepared statements and cached look-ups. */
 export type StateFile<Prepared> = {
   /** Runs `work`, and in a new file once more where the old one turns out to be damaged. */
   readonly use: <T>(work: (prepared: Prepared) => T) => T

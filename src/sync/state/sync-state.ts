@@ -12,7 +12,7 @@ import { openStateFile, STATE_FILE, type StateFile, transaction } from './state-
  * wherever the session's file is. Each is named by a text, such as `5e55… line 12` or `5e55… message u-1`.
  */
 type ToldLosses = {
-  /** Those of `losses` that were not told before. */
+  /** Those of `losses` that were not reported before. */
   readonly newLosses: (agentId: string, losses: readonly string[]) => readonly string[]
   readonly noteTold: (agentId: string, losses: readonly string[]) => void
 }
@@ -106,7 +106,7 @@ const takeOver = async (config: string, place: Place, states: SessionStates): Pr
 /** `config` is where versions before this one kept their states. With `readOnly` nothing is written, but in memory. */
 type Options = { readonly folder: string; readonly config: string; readonly readOnly?: boolean }
 
-/** Opens what is remembered in `folder`. Throws UsageError when a newer version has written it. */
+/** Opens the state in `folder`. Throws UsageError if a newer version has written it. */
 export const openSyncState = ({ folder, config, readOnly = false }: Options): SyncState => {
   const isInMemory = readOnly && !existsSync(join(folder, STATE_FILE))
   const file = openStateFile(isInMemory ? undefined : folder, prepare)

@@ -8,7 +8,7 @@ const MOST_OF_AN_ERROR = 64 * 1024
 
 export type Download = {
   readonly server: string
-  /** The path and query of what is downloaded. */
+  /** The path and query of the download. */
   readonly path: string
   readonly token: string | undefined
   readonly timing?: RetryTiming

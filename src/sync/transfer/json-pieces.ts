@@ -1,4 +1,4 @@
-/** The file is not what it should be; the message says what is wrong with it. */
+/** The file is not valid; the message says why. */
 export class Damaged extends Error {
   override readonly name = 'Damaged'
 }
@@ -66,7 +66,7 @@ export class JsonPieces {
     return !next.done
   }
 
-  /** The next character that is no white space, which stays to be read; undefined at the end. */
+  /** The next character that is not white space, without reading it; undefined at the end. */
   async peek(): Promise<string | undefined> {
     for (;;) {
       while (this.#at < this.#chunk.length && isSpace(this.#chunk.charCodeAt(this.#at))) this.#at += 1

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 /** With the ending, and with the one of a file that is being written, below the 255 bytes of a file system. */
 const MOST = 100
 
-/** Names that Windows keeps for devices, whatever their ending. */
+/** Names that Windows reserves for devices, with any extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/
 
 /**
@@ -35,7 +35,7 @@ const writeAll = async (path: string, flags: 'w' | 'wx', pieces: AsyncIterable<U
       await file.writeFile(piece)
       bytes += piece.length
     }
-    if (flags === 'wx') await file.sync() // what is special cannot be synced
+    if (flags === 'wx') await file.sync() // special files cannot be synced
     return bytes
   } finally {
     await file.close()

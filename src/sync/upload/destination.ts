@@ -15,7 +15,7 @@ export type Destination = {
   readonly visibilityOfNew?: Visibility | undefined
 }
 
-/** What tells where a session goes. It is remembered, so that an unchanged session is not read again to learn it. */
+/** The data that decide the destination of a session. They are remembered, so that an unchanged session is not read again for them. */
 export type Origin = {
   /** Its file; in a database the path, `#` and the session's id. */
   readonly source: string

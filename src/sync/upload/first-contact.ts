@@ -7,15 +7,15 @@ import { type AnyMessage, isSameMessage, isWithin } from './within.ts'
 
 type Message = PastMessages['messages'][number]
 
-/** So many messages are read at once, and kept until others are asked for. */
+/** How many messages are read at once, and kept until others are needed. */
 const PAGE = 100
 
-/** Gives those of the messages with these ids that the service has. Throws RequestFailed. */
+/** Returns the messages with these ids that the service has. Throws RequestFailed. */
 type StoredMessages = (ids: readonly string[]) => Promise<ReadonlyMap<string, Message>>
 
 type ListPage = (cursor: string | undefined, includeParts: boolean) => Promise<PastMessages>
 
-/** On which page each message is, and how the list goes on there. */
+/** The page of each message, and the cursor of that page. */
 const newIndex = async (list: ListPage) => {
   const [pageOf, cursors]: [ReturnType<typeof newHashedMap>, (string | undefined)[]] = [newHashedMap(), []]
   let cursor: string | undefined
@@ -29,8 +29,8 @@ const newIndex = async (list: ListPage) => {
 }
 
 /**
- * The messages of a trace. Their ids are asked for first; then only the pages are read that hold what is asked for, so that never all
- * of them are in memory.
+ * The messages of a trace. The ids are read first; then only the pages with wanted messages, so that never all messages are in
+ * memory.
  */
 const newStoredMessages = ({ api, namespaceSlug: namespace }: Connection, externalId: string): StoredMessages => {
   const list: ListPage = (cursor, includeParts) =>
@@ -38,7 +38,7 @@ const newStoredMessages = ({ api, namespaceSlug: namespace }: Connection, extern
   let index: ReturnType<typeof newIndex> | undefined
   let read = new Map<string, Message>()
 
-  /** Reads from a page on until all that is wanted was found: others may write to the trace meanwhile. */
+  /** Reads from a page on until all wanted messages are found, because others may write to the trace meanwhile. */
   const readFrom = async (cursor: string | undefined, wanted: Set<string>): Promise<void> => {
     for (let at = cursor, isFirst = true; wanted.size > 0 && (isFirst || at !== undefined); isFirst = false) {
       const { messages, nextCursor } = await list(at, true)
@@ -66,12 +66,12 @@ const newStoredMessages = ({ api, namespaceSlug: namespace }: Connection, extern
 
 type Batch = readonly EncodedMessage[]
 
-/** The messages of a batch that the service lacks or has otherwise, those that it has, and those of which it has more. */
+/** The messages of a batch that differ from those of the service or are missing there, equal ones, and those of which it has more. */
 type Compared = { readonly toSend: Batch; readonly same: Batch; readonly shorter: Batch }
 
 /**
- * Compares batches with a trace that is there, before anything is sent to it from a source: others may have sent a later version
- * of the session, of which nothing is to be taken away. Throws RequestFailed.
+ * Compares batches with an existing trace before anything is sent to it from a source: others may have sent a later version of the
+ * session, which must not lose anything. Throws RequestFailed.
  */
 export const newComparison = (connection: Connection, externalId: string): ((batch: Batch) => Promise<Compared>) => {
   const storedMessages = newStoredMessages(connection, externalId)

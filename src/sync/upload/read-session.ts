@@ -11,10 +11,10 @@ import { countOf } from '../report/text.ts'
 import type { SessionKey, SessionStates } from '../state/session-states.ts'
 import type { SessionRun, SyncJob } from './sync-session.ts'
 
-/** The stamp of a session as its agent reads it now. */
+/** The stamp of a session, including how its agent is read by this version. */
 export const readStamp = ({ id, version }: Agent, { stamp }: StoredSession): string => `${id}/${version} ${stamp}`
 
-/** The same, and as secrets are taken out of it. */
+/** The same, including the rules for secrets. */
 export const stampOf = (
   agent: Agent,
   session: StoredSession,
@@ -22,21 +22,21 @@ export const stampOf = (
 ): string => `${readStamp(agent, session)}${redaction?.version ?? ''}`
 
 /**
- * A session as it is to be sent, and once it was sent the text to go on reading from. `projectPath` is that of its file, also
- * where a part of it was taken for a secret: rules go by it.
+ * A session to be sent, and, once it was sent, the text to continue reading from. `projectPath` is the path in its file, also if a
+ * part of it looks like a secret, because rules depend on it.
  */
 export type ReadResult = {
   readonly session: Session
   readonly projectPath: string | undefined
   readonly resume: () => string | undefined
-  /** What tells whether its secrets were sent before; undefined where they are not taken out. */
+  /** Finds secrets that were sent before; undefined if secrets are not taken out. */
   readonly redacted: Pick<Redacted, 'earlierMessages' | 'earlierTraces'> | undefined
 }
 
 /** How a session is read. */
 type How = Pick<SyncJob, 'redaction' | 'completeTrace'>
 
-/** So many are told of in the text that a person reads. */
+/** The maximum number in a text for people. */
 const NAMED = 3
 
 const redactionNotice = (redactions: readonly Redaction[]): string => {
@@ -54,13 +54,13 @@ type Reading = Omit<ReadResult, 'resume'> & {
   readonly resume: () => string | undefined
   readonly malformed: readonly number[]
   readonly redactions: readonly Redaction[]
-  /** Whether a secret was found that may stand in what was not read as well. */
+  /** Whether a secret was found that may also occur in the part that was not read. */
   readonly hasNew: () => boolean
-  /** What is known of its secrets; undefined where that is nothing. */
+  /** The known secrets; undefined if there are none. */
   readonly known: Redacted['known']
 }
 
-/** A text to go on reading from, and what is known of the secrets before that place. */
+/** A text to continue reading from, and the known secrets before that place. */
 type Before = { readonly text: string; readonly known: KnownSecrets | undefined }
 
 const read = async (
@@ -83,14 +83,14 @@ const read = async (
 }
 
 /**
- * The text to go on reading from as it is kept: in front of it the rules for secrets that all before the place was read by, and, where
+ * The stored text to continue reading from. It begins with the rules for secrets by which everything before the place was read, and, if
  * secrets were found there, the id under which they are remembered.
  */
 const newResume = (redaction: RedactionOptions | undefined, source: string) => {
   const [version, memory] = [redaction?.version ?? '', redaction?.memory]
   const wrap = ({ session, resume, hasNew, known }: Reading): string | undefined => {
     const text = resume()
-    // What was found in the second reading only may stand before the place, too.
+    // A secret that only the second reading found may also occur before the place.
     if (text === undefined || (session.isResumed === true && hasNew())) return undefined
     const secrets = known()
     if (!secrets) return `${version}\n${text}`
@@ -107,20 +107,20 @@ const newResume = (redaction: RedactionOptions | undefined, source: string) => {
   return { wrap, unwrap }
 }
 
-/** Whether secrets were taken out of a session when it was sent last from here; undefined where that is not known. */
+/** Whether secrets were taken out of a session when it was last sent from here; undefined if that is not known. */
 export const wasRedacted = (states: SessionStates, session: SessionKey): boolean | undefined => {
   const source = states.find(session)?.sentFrom
   const kept = source === undefined ? undefined : states.resume(source)
   return kept === undefined ? undefined : !kept.startsWith('\n')
 }
 
-/** Those of the lines that could not be read which the user was not told of before. */
+/** The unreadable lines that were not reported to the user before. */
 const newLines = (run: SessionRun, { externalId }: Session, malformed: readonly number[]): readonly number[] => {
   const lines = new Map(malformed.map((line) => [`${externalId} line ${line}`, line]))
   return run.newLosses([...lines.keys()]).map((loss) => lines.get(loss)!)
 }
 
-/** Tells once of a session of which no line is understood: they count as skipped ones. */
+/** Reports once that no line of a session is understood. The lines count as skipped. */
 const tellUnknown = (run: SessionRun, { externalId, unknownLines: lines = 0 }: Session): void => {
   if (lines === 0 || run.newLosses([`${externalId} none understood`]).length === 0) return
   run.counts.skippedLines += lines
@@ -129,7 +129,7 @@ const tellUnknown = (run: SessionRun, { externalId, unknownLines: lines = 0 }: S
   run.report({ type: 'problem', kind: 'none_understood', file: run.session.source, message })
 }
 
-/** Those of what was taken out that the user was not told of before. */
+/** The secrets taken out that were not reported to the user before. */
 const newRedactions = (run: SessionRun, { externalId: id }: Session, redactions: readonly Redaction[]) => {
   const keys = redactions.map(
     ({ hash, externalId, where }) => `secret ${digest([id, hash, externalId, where].join('\0'))}`,
@@ -139,8 +139,8 @@ const newRedactions = (run: SessionRun, { externalId: id }: Session, redactions:
 }
 
 /**
- * Reads a session, takes the secrets out, where that is asked for, and reports what is left and taken out, once. With `states` only
- * what was added since it was sent last, where that can be told apart; the whole where that tells a new secret.
+ * Reads a session, takes secrets out if this is on, and reports once which secrets were taken out or left. With `states`, only the part
+ * that was added since the last upload is read, if it can be determined; the whole session if that part reveals a new secret.
  */
 export const readSession = async (
   how: How,

@@ -11,7 +11,7 @@ import { type UploadResult, uploadSession } from './upload-session.ts'
 import { notice, type Upload } from './upload.ts'
 import type { VisibilityChange } from './upsert-trace.ts'
 
-/** What became of a session that may be sent. */
+/** The result for a session that may be sent. */
 export type SentResult = {
   readonly status: Exclude<FileStatus, 'excluded' | 'held'>
   readonly externalId: string
@@ -34,11 +34,11 @@ export const noteVisibility = (run: SessionRun, { before, after }: VisibilityCha
   run.about = { ...run.about, visibility: after, ...published }
 }
 
-/** What was sent of a session, from whichever source: at first nothing. */
+/** What was sent of a session, from any source. */
 const sentOf = (session: SessionKey, sent: SentSession | undefined): SentSession =>
   sent ?? { ...session, externalId: session.sessionId, status: 'new', fields: new Map() }
 
-/** `known` is what was sent before; with `isLost` all of it is sent again, as with --force. */
+/** `known` was sent before; with `isLost` everything is sent again, as with --force. */
 type Before = { readonly known: SessionState; readonly isLost: boolean; readonly read: ReadResult }
 
 const newUpload = (
@@ -73,7 +73,7 @@ const newUpload = (
   return upload
 }
 
-/** Notes all that was sent of a session. One that is unsure has no stamp, so that it is read again though it is not written again. */
+/** Stores what was sent of a session. An unsure session gets no stamp, so that it is read again also if it does not change. */
 const note = (
   { redaction, dryRun }: SyncJob,
   run: SessionRun,
@@ -87,7 +87,7 @@ const note = (
   destination.states.complete({ ...state, stamp }, resume())
 }
 
-/** Uploads a session, and tells what its user should know of it. */
+/** Uploads a session, and reports it to the user. */
 const uploadAndTell = async (
   job: SyncJob,
   run: SessionRun,
@@ -95,7 +95,7 @@ const uploadAndTell = async (
   read: ReadResult,
 ): Promise<UploadResult> => {
   const target = (job.dryRun ? dryRunTarget : serverTarget)(upload, run.newSending)
-  // Also when it fails half-way: what has arrived is not compared again. A new trace has no history.
+  // Also after a failure half-way: messages that have arrived are not compared again. A new trace has no history.
   const tell = () => upload.wasThere && tellSentSecrets(run, upload.state.externalId, upload.sentSecrets)
   const result = await uploadSession(read.session, target).finally(tell)
   note(job, run, upload, read)
@@ -104,15 +104,15 @@ const uploadAndTell = async (
   return result
 }
 
-/** What is known of a session before it is sent. */
+/** The stored state of a session before it is sent. */
 const aboutTrace = ({ trace: { title, projectPath, projectName: project = projectPath } }: ReadResult['session']) => ({
   ...(title === undefined ? {} : { title }),
   ...(project === undefined ? {} : { project }),
 })
 
 /**
- * Sends what is new in a session that was read, and notes it. One that is known as deleted costs no request. With `isLost` all of it is
- * sent, as if nothing had been. Throws SessionLost where that is needed.
+ * Sends the new part of a session that was read, and stores it. A session that is known to be deleted needs no request. With `isLost`
+ * the whole session is sent, as if it were new. Throws SessionLost if that is needed.
  */
 export const sendSession = async (
   job: SyncJob,

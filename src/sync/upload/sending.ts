@@ -14,7 +14,7 @@ export type Sending = {
   readonly add: (batch: Batch, prepare: () => Promise<boolean>) => Promise<boolean>
   /** Waits for the last batch. Throws what the first that failed threw. */
   readonly finish: () => Promise<void>
-  /** Waits for the last batch, whatever becomes of it. */
+  /** Waits for the last batch, also if it fails. */
   readonly settle: () => Promise<void>
 }
 

@@ -39,7 +39,7 @@ const sumOf = <Counts extends Readonly<Record<keyof Counts, number>>>(one: Count
     (Object.keys(one) as (keyof Counts)[]).map((key) => [key, one[key] + other[key]]),
   ) as unknown as Counts
 
-/** Uploads all that may be sent, asks for what is held, and uploads that too where the user agrees. */
+/** Uploads all sessions that may be sent, asks about held ones, and uploads those that the user agrees to. */
 const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> => {
   const first = await syncSessionsOf(job, files)
   if (first.held.length === 0 || first.stopReason || job.signal?.aborted) return first
@@ -58,7 +58,7 @@ const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<
   }
 }
 
-/** A line that cannot be read is told of, and nothing else is lost by it: it fails a run only where that was asked for. */
+/** An unreadable line is reported, and nothing else is lost. It fails a run only with the option for that. */
 const exitCodeOf = (result: SyncResult, unreadable: number, { dryRun, strict = false }: SyncJob): number => {
   const { byStatus, counts, stopReason } = result
   if (stopReason) return stopReason.exitCode

@@ -14,26 +14,26 @@ import { findOwnTrace } from './upsert-trace.ts'
 /** The settings of a run. With `force` everything is uploaded again. */
 export type SyncJob = {
   readonly destinationOf: DestinationOf
-  /** What was learnt of sources before. */
+  /** The stored state of sources. */
   readonly origins: Pick<SyncState, 'originOf' | 'learnOrigin' | 'newLosses' | 'noteTold' | 'alone'>
-  /** How secrets are taken out; undefined when they are not. */
+  /** Takes secrets out; undefined if they are not taken out. */
   readonly redaction: RedactionOptions | undefined
-  /** Adds what is known of a trace besides what its agent has stored. */
+  /** Adds fields of a trace that its agent has not stored. */
   readonly completeTrace?: ((fields: TraceFields) => Promise<TraceFields>) | undefined
-  /** Asks whether held sessions may be sent; those are tried once more then. Undefined where nobody can be asked. */
+  /** Asks whether held sessions may be sent; those are then tried once more. Undefined if nobody can be asked. */
   readonly askFor?: ((held: readonly HeldSession[]) => Promise<void>) | undefined
   readonly dryRun: boolean
   readonly force: boolean
   /** A line that cannot be read fails the run. */
   readonly strict?: boolean
-  /** For how long to wait where another process uploads a session. Default a minute. */
+  /** How long to wait if another process uploads a session. Default: a minute. */
   readonly patienceMs?: number
   readonly report: Reporter
-  /** Ends the run: what is on its way arrives, nothing else is sent. */
+  /** Ends the run: requests that are being sent are completed, no others begin. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The upload of one session: where it goes, once that is known, and what was counted. */
+/** The upload of one session: its destination, once it is known, and its counts. */
 export type SessionRun = {
   readonly agent: Agent
   readonly session: StoredSession
@@ -44,22 +44,22 @@ export type SessionRun = {
   destination?: Destination
   /** Whether it has to be read once more, though it does not change (`Session.isUnsure`). */
   isUnsure?: boolean
-  /** Those of some losses that the user was not told of before; with `force` all. They count as told then. */
+  /** The losses that were not reported to the user before; with `force` all. They count as reported then. */
   readonly newLosses: (losses: readonly string[]) => readonly string[]
-  /** What users know the session by, and who may read it. */
+  /** The title or id by which users know the session, and who may read it. */
   about: Pick<SessionEvent, 'title' | 'project' | 'visibility' | 'published'>
 }
 
-/** A session that is held, and where it is from. */
+/** A held session, and its source. */
 export type HeldSession = { readonly agent: Agent; readonly session: StoredSession; readonly origin: Origin }
 
-/** `why` a session is excluded or held; the last one with its origin. */
+/** A session that is excluded or held, and why; a held one with its origin. */
 export type Result =
   | SentResult
   | { readonly status: 'excluded'; readonly why: string }
   | { readonly status: 'held'; readonly why: string; readonly origin: Origin }
 
-/** Updates only the visibility of an unchanged session's trace, when the user asks for another one now. */
+/** Updates the visibility of an unchanged session's trace, if the user asks for another one now. */
 const updateVisibility = async (
   dryRun: boolean,
   run: SessionRun,
@@ -89,7 +89,7 @@ const notSent = (answer: NotSent | Held, origin: Origin): Result =>
 
 const PATIENCE_MS = 60_000
 
-/** Reads and uploads a session once no other process does, so that what each remembers of it is what the other has sent. */
+/** Reads and uploads a session while no other process does, so that each process remembers the uploads of the others. */
 const uploadAlone = (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> => {
   const { source } = run.session
   const work = () => run.turn.during(() => readAndUpload(job, run, expected))
@@ -102,7 +102,7 @@ const uploadAlone = (job: SyncJob, run: SessionRun, expected: Destination | unde
 
 const lostNotice = 'the service lacked what it had of this session: all of it was sent again'
 
-/** Sends what was read of a session; all of it where the service lacks what it had, as after a restored backup. */
+/** Sends the part of a session that was read; the whole session if the service lacks earlier data, as after a restored backup. */
 const sendOrAgain = async (
   job: SyncJob,
   run: SessionRun,
@@ -124,7 +124,7 @@ const sendOrAgain = async (
   return sent
 }
 
-/** Reads a session, and uploads what is new in it to where it goes. `expected` is where it went when it was read last. */
+/** Reads a session, and uploads its new part to its destination. `expected` is the destination of the last run. */
 const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> => {
   const { agent, session } = run
   const { source } = session
@@ -135,14 +135,14 @@ const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destinatio
   if (!job.dryRun) job.origins.learnOrigin(source, { stamp: readStamp(agent, session), projectPath })
   if (!isDestination(destination)) return notSent(destination, origin)
   run.destination = destination
-  // What was left out is known to another namespace only.
+  // Only another namespace has the part that was not read.
   const isPart = read.session.isResumed === true && destination.states !== expected?.states
   return sendOrAgain(job, run, destination, isPart ? await readSession(job, run, undefined) : read)
 }
 
 /**
- * Uploads what is new in one session, and adds to its counts. An unchanged one is not read. Throws RequestFailed, and what
- * reading throws; what the server acknowledged until then is remembered, so that the next run continues there.
+ * Uploads the new part of a session, and adds to its counts. An unchanged session is not read. Throws RequestFailed, and the errors of
+ * reading. Messages that the server has acknowledged until then are remembered, so that the next run continues there.
  */
 export const syncSession = async (job: SyncJob, run: SessionRun): Promise<Result> => {
   const { agent, session } = run

@@ -15,34 +15,34 @@ import { newSending } from './sending.ts'
 import { type HeldSession, type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
 import { type FileCounts, newFileCounts } from './upload.ts'
 
-/** So many sessions are uploaded at once: what the service does for one request it does for many that come together. */
+/** How many sessions are uploaded at once: the service handles concurrent requests together at little more cost. */
 const SESSIONS = 16
-/** So many of them are read at once. */
+/** How many of them are read at once. */
 const READERS = 4
-/** So many bytes of messages are on their way at once, of all sessions together. */
+/** How many bytes of messages may be in flight, for all sessions together. */
 const BYTES = 4 << 20
 
 /** Why a run ended before its last session, and the exit code: all sessions after it would fail too. */
 export type StopReason = {
   readonly why: string
   readonly exitCode: number
-  /** Whether the same job cannot go on later either. */
+  /** Whether the same job cannot continue later. */
   readonly isFinal: boolean
-  /** Whether another job can, because the service has another log than this one has begun with. */
+  /** Whether another job can, because the service has another log than at the begin of this job. */
   readonly isOtherLog?: boolean
-  /** Why nothing can be noted, where that is the reason. */
+  /** The error that prevents storing the state, if that is the reason. */
   readonly stateFailed?: StateFailed
 }
 
-/** What became of some sources: sessions by their status, and what was counted in them. */
+/** The result for some sources: sessions by their status, and their counts. */
 export type SyncResult = {
   readonly byStatus: Readonly<Record<FileStatus, number>>
   readonly counts: FileCounts
-  /** Sessions for which the user can be asked; they are not among `byStatus`. */
+  /** Sessions for which the user can be asked; they are not in `byStatus`. */
   readonly held: readonly HeldSession[]
   /** The sources of sessions that failed because another process uploads them. */
   readonly busy: ReadonlySet<string>
-  /** The sources of sessions that have to be read again, also where they do not change. */
+  /** The sources of sessions that have to be read again, also if they do not change. */
   readonly unsure: ReadonlySet<string>
   readonly stopReason?: StopReason | undefined
 }
@@ -87,7 +87,7 @@ const tallyOf = ({ messages, new: created, updated }: FileCounts): Tally => ({ m
 const aboutOf = ({ destination, about }: SessionRun) =>
   destination ? { ...about, namespace: destination.connection.namespaceSlug } : about
 
-/** `progress` is that of its file; undefined for one that was worked on before. */
+/** `progress` is that of its file; undefined for a session that was tried before. */
 type FoundSession = { readonly agent: Agent; readonly session: StoredSession; readonly progress?: FileProgress }
 /** A session that was found, or a file that cannot be read, and why. */
 type Found = FoundSession | { readonly path: string; readonly error: unknown }
@@ -110,7 +110,7 @@ async function* sessionsOf(job: SyncJob, files: readonly SessionFile[]): AsyncGe
   }
 }
 
-/** Adds up what becomes of each session, and ends the run where all others would fail too. */
+/** Adds up the results of sessions, and ends the run if all others would fail as well. */
 const newTotals = (job: SyncJob) => {
   const stopped = new AbortController()
   const signal = job.signal ? AbortSignal.any([stopped.signal, job.signal]) : stopped.signal
@@ -140,7 +140,7 @@ const newTotals = (job: SyncJob) => {
 }
 type Totals = ReturnType<typeof newTotals>
 
-/** What is told of a session is told with its title, which is known once it was read. */
+/** Reports about a session have its title, which is known after it was read. */
 const withTitle = (event: SyncEvent, title: string | undefined): SyncEvent =>
   title !== undefined && (event.type === 'problem' || event.type === 'notice') ? { ...event, title } : event
 
@@ -155,7 +155,7 @@ const fail = (job: SyncJob, totals: Totals, file: string, error: unknown, run?: 
   if (reason) totals.stop(reason)
 }
 
-/** The losses of one session that are to be told; what `told` has not noted is told again in the next run. */
+/** The losses of one session to report. A loss that `told` could not store is reported again by the next run. */
 const lossesOf = ({ origins, force, dryRun }: SyncJob, agentId: string) => {
   const pending = new Set<string>()
   const newLosses: SessionRun['newLosses'] = (losses) => {
@@ -169,10 +169,10 @@ const lossesOf = ({ origins, force, dryRun }: SyncJob, agentId: string) => {
   return { newLosses, told }
 }
 
-/** What the sessions of a run share. */
+/** The data that the sessions of a run share. */
 type Shared = { readonly totals: Totals; readonly newTurn: () => Turn; readonly budget: Budget }
 
-/** Uploads one session. Its events are reported together, once it has ended: those of others are between them otherwise. */
+/** Uploads one session. Its events are reported together at its end, because events of others would be mixed with them otherwise. */
 const syncAndReport = async (
   job: SyncJob,
   { totals, newTurn, budget }: Shared,
@@ -204,7 +204,7 @@ const syncAndReport = async (
     try {
       tell()
     } catch (error) {
-      // What cannot be noted is told again in the next run.
+      // A loss that cannot be stored is reported again by the next run.
       if (!(error instanceof StateFailed)) throw error
     }
   }
@@ -217,14 +217,14 @@ const syncAndReport = async (
       if (run.isUnsure) totals.unsure.add(file)
     } else if (result.status === 'held' && job.askFor) totals.held.push({ ...found, origin: result.origin })
     else {
-      // What was found in a session that is not sent does not matter.
+      // The losses of a session that is not sent do not matter.
       const { status, why } = result
       job.report({ type: 'session', file, status, why, ...tallyOf(newFileCounts()) })
       totals.add(status, newFileCounts())
     }
   } catch (error) {
     tellOfFailed()
-    // What failed with the run, or was ended by it, is told of once.
+    // A failure of the whole run is reported once.
     if (totals.signal.aborted) totals.add(undefined, run.counts)
     else fail(job, totals, file, error, run)
   } finally {
@@ -235,9 +235,9 @@ const syncAndReport = async (
 type Sessions = AsyncIterable<Found> | Iterable<Found>
 
 /**
- * Uploads what is new in some sessions and reports each; unchanged ones are not read. Several are sent at once, and
- * reported as they end. Goes on after one that fails, unless the server cannot be reached or the session of the login has
- * ended. A job may be used again and again.
+ * Uploads the new parts of some sessions and reports each session; unchanged ones are not read. Several are sent at once, and
+ * reported when they end. Continues after a session that fails, unless the server cannot be reached or the session of the login has
+ * ended. A job may be used repeatedly.
  */
 export const syncSessions = async (job: SyncJob, sessions: Sessions): Promise<SyncResult> => {
   const totals = newTotals(job)

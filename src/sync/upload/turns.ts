@@ -1,6 +1,6 @@
 /** How many bytes may be on their way at once. */
 export type Budget = {
-  /** Waits until there is room for so many bytes; more than there are in all take all of them. */
+  /** Waits until this many bytes are free. A request for more than the total takes all of them. */
   readonly take: (bytes: number) => Promise<void>
   readonly giveBack: (bytes: number) => void
 }

@@ -63,7 +63,7 @@ const sendChanges = async (
 ): Promise<UploadResult> => {
   let [count, isUpserted] = [0, false]
   const batches = newBatches()
-  /** False when there is no trace to send it to. */
+  /** Returns false if there is no trace to send it to. */
   const send = async (batch: readonly EncodedMessage[] | undefined): Promise<boolean> => {
     if (!batch) return true
     return target.sending.add(batch, async () => (isUpserted ||= await target.upsertTrace(changedFields)))

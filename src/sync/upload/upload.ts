@@ -36,18 +36,18 @@ export const newFileCounts = (): FileCounts => ({
 
 type Batch = readonly EncodedMessage[]
 
-/** The upload of one session. `state` is what the server has of it, and follows what is sent. */
+/** The upload of one session. `state` is what the server has of it, and is updated after each batch. */
 export type Upload = {
   readonly destination: Destination
   state: SessionState
   readonly messageDigest: Target['messageDigest']
   /** Undefined where no secrets are taken out, or nothing was sent before. */
   readonly sentSecrets?: SentSecrets | undefined
-  /** Whether its trace is not made anew where it was deleted. */
+  /** Whether a deleted trace stays deleted. */
   readonly unlessDeleted: boolean
   /** Whether all of the session was never sent from its source, or was sent from another one since. */
   readonly isFirstContact: boolean
-  /** Compares what is sent to a trace that was there before the first contact. */
+  /** Compares messages with a trace that existed before the first contact. */
   compare?: ReturnType<typeof newComparison>
   /** Whether its trace was there before. */
   wasThere: boolean
@@ -59,9 +59,9 @@ export type Upload = {
   hasWritten: boolean
   readonly counts: FileCounts
   readonly report: Reporter
-  /** Those of some losses that the user was not told of before; undefined where all are told. */
+  /** The losses that were not reported to the user before; undefined if all are reported. */
   readonly newLosses?: (losses: readonly string[]) => readonly string[]
-  /** Is told who may read the trace, or would after a dry run. */
+  /** Called with the visibility that the trace has, or would have in a dry run. */
   readonly onVisibility?: (change: VisibilityChange) => void
 }
 

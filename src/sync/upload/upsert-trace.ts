@@ -16,9 +16,9 @@ type TraceChange = {
   readonly visibilityOfNew?: Visibility | undefined
   /** Whether fields that a trace has already stay as they are. */
   readonly keepsFields?: boolean
-  /** Whether no trace is made anew that was deleted. */
+  /** Whether a deleted trace stays deleted. */
   readonly unlessDeleted?: boolean
-  /** Is told of the trace's visibility once that is sure. */
+  /** Called with the visibility of the trace once it is known. */
   readonly onVisibility?: (change: VisibilityChange) => void
 }
 
@@ -47,7 +47,7 @@ export const patchOf = ({ fields, visibility, keepsFields }: TraceChange, found:
   return { ...Object.fromEntries(set), ...(visibility && visibility !== found.visibility ? { visibility } : {}) }
 }
 
-/** What became of a trace; `deleted`: it was deleted, and is not made anew. */
+/** The result of an upsert; `deleted`: the trace was deleted, and is not created again. */
 export type Upserted = 'created' | 'updated' | 'unchanged' | 'deleted'
 
 /**

@@ -1,19 +1,19 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** How long nothing may happen until what has happened is looked at, and how long that is put off at most, in milliseconds. */
+/** Changes are handled after this long without another change, but after the maximum in any case. Milliseconds. */
 const QUIET_MS = 100
 const LONGEST_MS = 500
 
 type Bell = {
   readonly ring: () => void
   /**
-   * Resolves once it was rung since the last call, after the ringing has stopped for a moment, or goes on for too long; at once
-   * when the signal is aborted.
+   * Resolves when it was rung since the last call and the ringing has stopped for a moment or lasted too long; at once when the
+   * signal is aborted.
    */
   readonly rung: () => Promise<void>
 }
 
-/** Gathers what comes in bursts, so that it is handled once. */
+/** Turns a burst of rings into one. */
 const newBell = (signal: AbortSignal): Bell => {
   let rings = 0
   let wake = () => {}
@@ -46,8 +46,8 @@ type Clocks = { readonly monotonic: number; readonly wall: number }
 const readClocks = (): Clocks => ({ monotonic: performance.now(), wall: Date.now() })
 
 /**
- * For a timer that is to fire every `periodMs`: whether it fired much later than that, or the time of day has jumped. The machine
- * has slept, the process stood still, or the clock was set: what the system has told meanwhile may be lost.
+ * For a timer that is to fire every `periodMs`: whether it fired much later than that, or the time of day has jumped. Then
+ * the machine has slept, the process was stopped, or the clock was set, and notifications of the system may be lost.
  */
 export const newLatenessCheck = (periodMs: number, start: Clocks): ((now: Clocks) => boolean) => {
   let last = start
@@ -59,12 +59,12 @@ export const newLatenessCheck = (periodMs: number, start: Clocks): ((now: Clocks
   }
 }
 
-/** What is to be looked at: the paths of which the system has told, and whether everything is to be scanned. */
+/** The paths that the system has reported as changed, and whether everything has to be scanned. */
 type Due = { readonly paths: readonly string[]; readonly isScan: boolean }
 
 type Agenda = {
   readonly onPath: (path: string) => void
-  /** Has everything scanned in that time, and not at the time that was set before. */
+  /** Schedules the next scan of everything, instead of the one that was scheduled before. */
   readonly scanIn: (ms: number) => void
   /** Resolves when something is due, or the signal is aborted. */
   readonly isDue: () => Promise<void>
@@ -75,10 +75,10 @@ type Agenda = {
 }
 
 const HEARTBEAT_MS = 5_000
-/** More of what the system tells is not kept: a scan finds it out. */
+/** The maximum number of reported paths. Beyond it, a scan finds the changes. */
 const MOST_PATHS = 10_000
 
-/** Gathers what is to be looked at. A scan is due at first, and whenever the machine or the process has stood still. */
+/** Collects reported changes. A scan is due at first, and whenever the machine has slept or the process was stopped. */
 export const newAgenda = (signal: AbortSignal): Agenda => {
   const bell = newBell(signal)
   const paths = new Set<string>()

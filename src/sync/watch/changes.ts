@@ -18,7 +18,7 @@ type Options = {
 export type Changes = {
   /** Searches all places, watches their folders, and gives all changes. `isWatched` is false when not all can be watched. */
   readonly scan: () => Promise<{ readonly changes: readonly Change[]; readonly isWatched: boolean }>
-  /** The changes at these paths, of which the system has told, and whether only a scan can find out all of them. */
+  /** The changes at these paths, which the system has reported, and whether a scan is needed to find all of them. */
   readonly at: (
     paths: Iterable<string>,
   ) => Promise<{ readonly changes: readonly Change[]; readonly needsScan: boolean }>

@@ -8,7 +8,7 @@ export type ReachEvent = {
   readonly message: string
 }
 
-/** What is said where a service lacks what it had acknowledged. */
+/** The report when a service lacks data that it had acknowledged. */
 export const replacedEvent = (server: string): ReachEvent & { readonly state: 'replaced' } => ({
   type: 'connection',
   state: 'replaced',

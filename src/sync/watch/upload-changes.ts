@@ -10,7 +10,7 @@ import type { Change } from './changes.ts'
 import type { Notes } from './reach.ts'
 import type { WatchOptions } from './watch-sessions.ts'
 
-/** The files of some changes, of which only the sessions that have changed are read. */
+/** The files of some changes, of which only the changed sessions are read. */
 const filesOf = (changes: readonly Change[]): readonly SessionFile[] =>
   [...Map.groupBy(changes, ({ file }) => file.path).values()].map((ofFile) => {
     const { path, agent } = ofFile[0]!.file
@@ -27,7 +27,7 @@ const isFailure = (event: SyncEvent): boolean =>
   (event.type === 'problem' && event.kind === 'session_failed') ||
   (event.type === 'session' && event.status === 'failed')
 
-/** What a run reports, with its failures held back, and the sessions that did not fail. */
+/** Passes on the reports of a run, except its failures, and collects the sessions that did not fail. */
 const holdingFailures = (report: Reporter) => {
   const failures: SyncEvent[] = []
   const others: SyncEvent[] = []
@@ -41,7 +41,7 @@ const holdingFailures = (report: Reporter) => {
   return { hold, failures, others, succeeded }
 }
 
-/** Leaves out a notice that says the same of a session as the last one did: each line that is added would repeat it. */
+/** Leaves out a notice that is equal to the last one of a session: otherwise each new line would repeat it. */
 const withoutRepetition = (report: Reporter): Reporter => {
   const last = new Map<string, string>()
   return (event) => {
@@ -53,7 +53,7 @@ const withoutRepetition = (report: Reporter): Reporter => {
   }
 }
 
-/** Tells once for each reason that sessions are not sent because of it: so many, as were found then. */
+/** Reports once for each reason that sessions are not sent, with their number at that time. */
 const tellNotSent = (report: Reporter) => {
   const told = new Set<string>()
   return (events: readonly SyncEvent[]): void => {
@@ -69,7 +69,7 @@ const tellNotSent = (report: Reporter) => {
 
 type Place = Pick<Destination, 'connection' | 'states'>
 
-/** Whether the service answers. Throws LogReplaced and NotesForgotten; what else it refuses is told of the sessions. */
+/** Whether the service answers. Throws LogReplaced and NotesForgotten; other refusals are reported for each session. */
 const isInReach = async (place: Place): Promise<boolean> => {
   if (!place.states.isKept()) throw new NotesForgotten()
   try {
@@ -82,11 +82,11 @@ const isInReach = async (place: Place): Promise<boolean> => {
 }
 
 /**
- * The `upload` of a watch. A session that fails for itself is done with, and told of; one that another process uploads is
- * neither, and tried again. When the service is out of reach, nothing is told here; when nothing can be noted, as on a full disk,
- * that is told once, and all waits. Throws UsageError when the login has ended, StateFailed where not even the notes can be read, LogReplaced
- * when the service has another log, or was restored from a backup, which is asked at `place` before anything is sent: else a write
- * would hide it; and NotesForgotten when another process has noticed that first. With a new job everything is compared, or uploaded again.
+ * The `upload` of a watch. A session that fails by itself is reported and not tried again; one that another process uploads is not
+ * reported and tried again. If the service cannot be reached, nothing is reported here. If nothing can be stored, as on a full disk, this
+ * is reported once, and all sessions wait. Throws UsageError when the login has ended, and StateFailed if not even the stored state can be
+ * read. Throws LogReplaced if the service has another log or was restored from a backup: `place` is asked before anything is sent, because a
+ * write would hide it. Throws NotesForgotten if another process has noticed that first. Then a new job compares or uploads everything again.
  */
 export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes: Notes): WatchOptions['upload'] => {
   const report = withoutRepetition(job.report)

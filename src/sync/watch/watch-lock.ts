@@ -50,7 +50,7 @@ export const lockWatch = async (
   return { release }
 }
 
-/** Removes what is left of watchers that have ended. */
+/** Removes the files of watchers that have ended. */
 export const removeWatchLocks = async (stateFolder: string): Promise<void> => {
   const folder = folderOf(stateFolder)
   const names = await readdir(folder).catch(() => [])

@@ -3,12 +3,12 @@ import { type Change, type Changes, newChanges } from './changes.ts'
 import type { Searched } from './places.ts'
 import { newWatchedFolders, type WatchFolder } from './watched-folders.ts'
 
-/** The share of the time that scans may take: while the system tells of changes they only catch what it has missed. */
+/** The share of the time that scans may take. While the system reports changes, scans only find those that it has missed. */
 const SHARE = { watched: 1 / 250, unwatched: 1 / 50 }
 const SHORTEST_MS = { watched: 10_000, unwatched: 1_500 }
 const LONGEST_MS = 10 * 60_000
 
-/** How long after a scan that took `costMs` the next one is due. `isWatched`: the system tells of changes in all folders. */
+/** How long after a scan that took `costMs` the next one is due. `isWatched`: the system reports changes in all folders. */
 export const scanIntervalMs = (costMs: number, isWatched: boolean): number => {
   const kind = isWatched ? 'watched' : 'unwatched'
   return Math.min(LONGEST_MS, Math.max(SHORTEST_MS[kind], costMs / SHARE[kind]))
@@ -20,11 +20,11 @@ const NOT_FRESH = 10
 
 /** The changes that wait for their upload, the latest one of each session. */
 type Waiting = {
-  /** A change of which the system has just told. */
+  /** Adds a change that the system has just reported. */
   readonly addFresh: (change: Change) => void
-  /** A change that a scan has found, or that could not be uploaded. */
+  /** Adds a change that a scan has found, or that could not be uploaded. */
   readonly add: (change: Change) => void
-  /** Takes out what is uploaded next: the fresh ones go first, so that they need not wait for a thousand old sessions. */
+  /** Removes and returns the changes to upload next, fresh ones first, so that they need not wait for a thousand old sessions. */
   readonly take: () => readonly Change[]
   readonly isEmpty: () => boolean
 }
@@ -54,15 +54,15 @@ export const newWaiting = (): Waiting => {
 }
 
 export type WatchEvent =
-  /** All that was there at first is uploaded, as far as it can be. */
+  /** The sessions that existed at the start are uploaded, as far as possible. */
   | { readonly type: 'watching'; readonly sessions: number; readonly folders: number }
-  /** Whether the system tells of changes in all folders, when that is not as before; else they are scanned every `everyMs`. */
+  /** Called when it changes whether the system reports changes in all folders. If not, the folders are scanned every `everyMs`. */
   | { readonly type: 'folders'; readonly isWatched: boolean; readonly everyMs: number }
   | { readonly type: 'problem'; readonly kind: 'unreadable'; readonly file: string; readonly message: string }
 
 /**
- * What became of some changes: those that need nothing more, those that the next scan is to find again, and whether the others can be
- * uploaded later.
+ * The result of uploading some changes: those that are finished, those that the next scan has to find again, and whether the others
+ * can be uploaded later.
  */
 type Uploaded = {
   readonly done: ReadonlySet<Change>
@@ -72,7 +72,7 @@ type Uploaded = {
 
 export type WatchOptions = {
   readonly searched: Searched
-  /** Called again and again, never twice at once. What it throws ends the watching. */
+  /** Called repeatedly, one call at a time. An error ends the watching. */
   readonly upload: (changes: readonly Change[]) => Promise<Uploaded>
   readonly report: (event: WatchEvent) => void
   /** Ends the watching. */
@@ -84,7 +84,7 @@ const LONGEST_REST_MS = 1_000
 const FIRST_BACKOFF_MS = 1_000
 const LONGEST_BACKOFF_MS = 30_000
 
-/** Looks where something has happened, and tells when the system does not tell of everything any more. */
+/** Watches the folders, and reports when the system no longer reports all changes. */
 const newLook = (changes: Changes, agenda: ReturnType<typeof newAgenda>, report: WatchOptions['report']) => {
   const waiting = newWaiting()
   let wasWatched = true
@@ -108,8 +108,8 @@ const newLook = (changes: Changes, agenda: ReturnType<typeof newAgenda>, report:
 }
 
 /**
- * Uploads the sessions that are there, and then each change of one soon after it was written. The files are the queue: what could
- * not be uploaded is tried again after a growing delay. Resolves when `signal` is aborted; throws what `upload` throws.
+ * Uploads the existing sessions, and then each change of a session soon after it was written. The files are the queue: a failed
+ * upload is tried again after a growing delay. Resolves when `signal` is aborted. Throws the errors of `upload`.
  */
 export const watchSessions = async ({ searched, upload, report, signal, watchFolder }: WatchOptions): Promise<void> => {
   const agenda = newAgenda(signal)
@@ -123,7 +123,7 @@ export const watchSessions = async ({ searched, upload, report, signal, watchFol
     const { done, again, isInterrupted } = await upload(round)
     done.forEach((change) => again?.has(change) || changes.settle(change))
     round.filter((change) => !done.has(change)).forEach(waiting.add)
-    // One that is written all the time takes half of the time at most.
+    // A session that is written all the time takes at most half of the time.
     const restMs = waiting.isEmpty() ? Math.min(LONGEST_REST_MS, performance.now() - begin) : 0
     await agenda.wait(isInterrupted ? backoffMs * (0.5 + Math.random() / 2) : restMs)
     backoffMs = isInterrupted ? Math.min(LONGEST_BACKOFF_MS, 2 * backoffMs) : FIRST_BACKOFF_MS

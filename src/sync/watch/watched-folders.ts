@@ -9,7 +9,7 @@ export type WatchFolder = (
 ) => Pick<FSWatcher, 'on' | 'close'>
 
 export type WatchedFolders = {
-  /** Watches a folder until it is not added any more; with `below` also what is below the folders in it. */
+  /** Watches a folder as long as it is added in each round; with `below` also everything below the folders in it. */
   readonly add: (folder: string, options?: { readonly below: boolean }) => void
   /** Ends the watch of all folders that were not added since it was last called. True when all others are watched. */
   readonly settle: () => boolean
@@ -57,7 +57,7 @@ export const newWatchedFolders = ({
   const begin = (folder: string, identity: string, below: boolean) => {
     const watcher = watchFolder(folder, { recursive: below }, (event, name) => {
       onPath(name === null ? folder : join(folder, name))
-      // That is also how a folder tells of its own end.
+      // The system reports the removal of the folder itself in the same way.
       if (event === 'rename' && name === basename(folder)) onPath(folder)
     })
     watcher.on('error', () => {

@@ -42,7 +42,7 @@ export type ServicePlace = {
   readonly state: string
 }
 
-/** This system has none, or it cannot be reached from here. `message` is what it said. */
+/** The system has no service manager, or it cannot be reached from here. `message` is its output. */
 export class NoServiceManager extends Error {
   override readonly name = 'NoServiceManager'
 }
@@ -71,7 +71,7 @@ export const requireManager = async (program: string, args: readonly string[], p
   return ran
 }
 
-/** Writes the file that describes the service: only its owner may read what it holds of the environment. */
+/** Writes the file that describes the service. Only its owner may read it, because it has values of the environment. */
 export const writeDescription = async (file: string, text: string): Promise<void> => {
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, text, { mode: 0o600 })
@@ -92,7 +92,7 @@ export const removeWithFolders = async (file: string, folders: readonly string[]
 /** A `%` ends the command of a line of a crontab. */
 const cronWord = (word: string): string => shellWord(word).replaceAll('%', '\\%')
 
-/** What to do where the system starts no programs for a user. `why` is what it said. */
+/** The text that says what to do on a system that starts no programs for users. `why` is its output. */
 export const withoutManager = (why: string, { command, environment }: ServiceProgram, logFile: string): string => {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${cronWord(value)}`)
   const line = ['@reboot', ...variables, ...[...command, '--log-file', logFile].map(cronWord)].join(' ')

@@ -87,8 +87,8 @@ const removeBefore = `
   ) found where e.ctid = found.ctid`
 
 /**
- * Writes an entry for all that these events, the newest ones of their traces, tell of. Each erases the events before it: so the entries of
- * deletions, and of an erased past, are made of it alone, and stand directly before its own, also while the log still has theirs.
+ * Writes the entries that these events record, the newest ones of their traces. Each event erases earlier ones, so the entries of earlier
+ * deletions and of an erased past are always made from it, and come directly before its own, also while the log still has their events.
  */
 export const writeTold = (erasing: readonly Erasing[], write: WriteStatement): void => {
   const all = erasing.flatMap(toldBy)

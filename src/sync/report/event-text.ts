@@ -21,7 +21,7 @@ const TOLD = 3
 const nameOf = ({ title, externalId, file }: Pick<SessionEvent, 'title' | 'externalId' | 'file'>): string =>
   title === undefined ? (externalId ?? file) : `"${titleOf(title)}"`
 
-/** Adds the path if the reader needs the file. */
+/** The text of a problem, with the path if the reader has to look into the file. */
 const problemText = ({ kind, file, line, title, message }: Problem): string => {
   if (line !== undefined) return `${file}:${line}: ${message}`
   return `${kind === 'secret_in_history' || title === undefined ? file : nameOf({ title, file })}: ${message}`

@@ -15,7 +15,7 @@ type StoredMessages = (ids: readonly string[]) => Promise<ReadonlyMap<string, Me
 
 type ListPage = (cursor: string | undefined, includeParts: boolean) => Promise<PastMessages>
 
-/** The page of each message, and the cursor of that page. */
+/** The page of each message, and the cursor of each page. */
 const newIndex = async (list: ListPage) => {
   const [pageOf, cursors]: [ReturnType<typeof newHashedMap>, (string | undefined)[]] = [newHashedMap(), []]
   let cursor: string | undefined

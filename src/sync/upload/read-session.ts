@@ -11,10 +11,10 @@ import { countOf } from '../report/text.ts'
 import type { SessionKey, SessionStates } from '../state/session-states.ts'
 import type { SessionRun, SyncJob } from './sync-session.ts'
 
-/** The stamp of a session, including how its agent is read by this version. */
+/** The stamp of a session, with the version of the parser of its agent. */
 export const readStamp = ({ id, version }: Agent, { stamp }: StoredSession): string => `${id}/${version} ${stamp}`
 
-/** The same, including the rules for secrets. */
+/** The same, with the version of the rules for secrets. */
 export const stampOf = (
   agent: Agent,
   session: StoredSession,

@@ -12,8 +12,8 @@ type Fields = { [Field in ProviderField]?: unknown }
 type Row = { readonly providerId: string; readonly modelId: string; readonly model: Model | undefined }
 
 /**
- * The providers that this batch removes or replaces, those that it adds, changed fields of others, and models by provider
- * and id; `model` is undefined for a removed one.
+ * The changes of a batch: removed or replaced providers, added ones, changed fields of others, and models by provider and id.
+ * `model` is undefined for a removed model.
  */
 type Changes = {
   readonly cleared: Set<string>

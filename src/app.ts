@@ -58,13 +58,13 @@ export const apiOf = (config: Config): Api => {
 }
 
 const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck): FastifyInstance => {
-  // An answer to a path that is not valid passes no hook.
+  // Hooks do not run for an invalid path.
   const headers = unhookedHeaders(config)
   return Fastify({
     loggerInstance: logger,
     trustProxy: config.TRUST_PROXY,
     clientErrorHandler: answerBrokenHead,
-    http: { requireHostHeader: false }, // its answer is not in our envelope
+    http: { requireHostHeader: false }, // Node's answer would not have the error format of the API
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: newRequestLogger,
     genReqId: ({ headers }) => {
@@ -77,7 +77,7 @@ const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck)
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
     forceCloseConnections: 'idle',
-    return503OnClosing: false, // its answer is not in our envelope
+    return503OnClosing: false, // Fastify's answer would not have the error format of the API
     frameworkErrors: (_error, request, reply) => {
       reply.headers({ ...headers, 'x-request-id': request.id })
       void sendError(checkHost(request.raw) ?? invalid(undefined, 'The path is not valid'), request, reply)
@@ -116,7 +116,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   return app
 }
 
-/** What only the role `api` answers; the others can be asked how they are. */
+/** Installs the routes of the role `api`. Processes with other roles answer only health checks and metrics. */
 export const installApi = async (app: FastifyInstance, service: Service): Promise<void> => {
   const refuseOthers = refuseOtherMethods(app)
   homeRoute(app, service.config)

@@ -1,6 +1,6 @@
 import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
-import { type Erasing, deletionData } from './told.ts'
+import { type Erasing, deletionData } from './recorded-entries.ts'
 import { MESSAGES_UPSERTED } from './tables.ts'
 
 /** A row of `entries`, to which events of its append may still be added. */
@@ -122,7 +122,7 @@ export const traceCreated = (changes: Changes, event: DecodedEvent<Extract<Trace
 export const ofTrace = (changes: Changes, event: DecodedEvent) =>
   add(changes, entryOf(event, undefined, event.type, event.data))
 
-/** Adds the entry of an event that all entries of its trace before it give way to. */
+/** Adds the entry of an event, and removes all earlier entries of its trace. */
 const replaceAll = (changes: Changes, event: Erasing, data: object): Entry => {
   const { streamId } = event
   const { namespaceId } = event.data
@@ -139,7 +139,7 @@ export const traceDeleted = (changes: Changes, event: DecodedEvent<Extract<Trace
   replaceAll(changes, event, deletionData(externalId, createdAt, messageCount))
 }
 
-/** Its entry holds what the trace is from then on, and where its messages are. */
+/** The entry has the state of the trace after the erasure, and the places of its messages in the log. */
 export const historyErased = (
   changes: Changes,
   event: DecodedEvent<Extract<TraceEvent, { type: 'HistoryErased' }>>,

@@ -1,6 +1,6 @@
 import type { WriteStatement } from '../../src/engine/projection.ts'
 import { required } from '../support/sql.ts'
-import { type Erasing, writeTold } from './told.ts'
+import { type Erasing, writeRecordedEntries } from './recorded-entries.ts'
 import type { Changes, Entry } from './entries.ts'
 import { entriesTable, obsoleteEntriesTable, entryTracesTable } from './tables.ts'
 
@@ -69,5 +69,5 @@ export const writeChanges = ({ entries, traces, erasing }: Changes, write: Write
   if (erasing.size === 0) return
   const all = [...erasing.values()]
   write('timeline-obsolete', upsertObsolete, insertedObsolete.values(all))
-  writeTold(all, write)
+  writeRecordedEntries(all, write)
 }

@@ -46,7 +46,7 @@ export const reasons: Readonly<Record<ErrorCode, string>> = {
   invite_used: 'The invite has no uses left. Ask for another one.',
   code_used: 'The one-time code has been used. Make another one.',
   code_expired: 'The one-time code has expired, or the session that made it has ended. Make another one.',
-  deleted: 'The trace was deleted. Leave it alone, or send the request without `unlessDeleted` to create it anew.',
+  deleted: 'The trace was deleted. To create it again, send the request without `unlessDeleted`.',
   payload_too_large: 'The body is larger than 1 MiB. Send less in one request.',
   rate_limited: 'You have sent too many requests. `Retry-After` says after how many seconds you may try again.',
   internal: 'The service has a fault. Give its operator the `x-request-id` of the answer.',

@@ -20,12 +20,12 @@ const Patch = z.array(Operation).meta({
 
 const EntryTypeName = z.enum(entryTypes).meta({
   id: 'EntryType',
-  description: `What an entry of a timeline says: ${entryTypes.map((type) => `\`${type}\`: ${entryMeanings[type]}`).join('; ')}`,
+  description: `The type of an entry. ${entryTypes.map((type) => `\`${type}\`: ${entryMeanings[type]}`).join('; ')}`,
 })
 
 const Entry = z
   .object({
-    revision: z.int().meta({ description: 'The revision of the last event that the entry stands for', examples: [4] }),
+    revision: z.int().meta({ description: 'The revision of the last event of the entry', examples: [4] }),
     type: EntryTypeName,
     at: time('When it happened'),
     actor: z
@@ -268,7 +268,8 @@ export const history = {
   'GET /v1/traces/{externalId}/diff': {
     tag: 'history',
     summary: 'Compare two revisions of a trace',
-    description: 'For members of the namespace of the trace. A revision within an append stands for the whole append.',
+    description:
+      'For members of the namespace of the trace. A revision within an append counts as the end of the append.',
     auth: 'optional',
     path: { externalId: TraceKey },
     query: {

@@ -41,7 +41,7 @@ export const NamespaceView = z
     }).optional(),
     avatarUrl,
   })
-  .meta({ id: 'Namespace', description: 'A namespace: what traces belong to' })
+  .meta({ id: 'Namespace', description: 'A namespace: a person or a team that owns traces' })
 export type NamespaceView = z.infer<typeof NamespaceView>
 
 /** A namespace in an answer to one of its members. */

@@ -35,13 +35,16 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 /** The groups of the reference, in the order in which a reader needs them. */
 export const tags = [
-  { name: 'sessions', description: 'Get a token, read whose it is, switch its namespace, end it.' },
+  {
+    name: 'sessions',
+    description: 'Start a session to get a token, read its user and namespace, switch its namespace, end it.',
+  },
   {
     name: 'sign-in',
     description: 'Sign in with a code host; sign a browser in with a one-time code.',
   },
   { name: 'users', description: 'The user of the token, and the devices and accounts that sign in as that user.' },
-  { name: 'namespaces', description: 'What traces belong to: a person or a team.' },
+  { name: 'namespaces', description: 'The owners of traces: a namespace is a person or a team.' },
   { name: 'members', description: 'The users of a namespace and their roles.' },
   { name: 'invites', description: 'Codes by which users join a namespace.' },
   { name: 'traces', description: 'Recorded sessions of coding agents, without their messages.' },

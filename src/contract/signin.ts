@@ -112,7 +112,7 @@ export const SignInReview = z
       .optional()
       .meta({ description: 'The slug of the namespace that sessions of the user are active in by default' }),
   })
-  .meta({ id: 'SignInReview', description: 'What completing the sign-in would do' })
+  .meta({ id: 'SignInReview', description: 'What happens if the sign-in is completed' })
 export type SignInReview = z.infer<typeof SignInReview>
 
 const HTML = ['text/html'] as const

@@ -46,6 +46,6 @@ export const refuse = (commands: readonly Waiting[], error: unknown, category: s
 export const refuseLate = <Queued extends Waiting>(commands: readonly Queued[]): Queued[] => {
   const isLate = ({ deadline }: Waiting) => deadline <= performance.now()
   for (const { reject } of commands.filter(isLate))
-    reject(new Unavailable('too many concurrent writes to the same thing: try again later'))
+    reject(new Unavailable('too many concurrent writes to the same trace, namespace or user: try again later'))
   return commands.filter((queued) => !isLate(queued))
 }

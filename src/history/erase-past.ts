@@ -125,7 +125,10 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
         if (error instanceof LogUnavailable) throw new Unavailable(error.message, error.stored, error)
         if (!(error instanceof WrongRevision)) throw error
         if (performance.now() > until)
-          throw new Unavailable('others write to this trace all the time: erase its past when they have ended', false)
+          throw new Unavailable(
+            'the trace was written to during each attempt to erase its past: try again when nothing writes to it',
+            false,
+          )
         await pause(PAUSE_MS)
       }
     }

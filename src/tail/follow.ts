@@ -4,7 +4,7 @@ import { followMessages } from '../realtime/client/messages.ts'
 import type { FeedTraceValue, MessageList, MessageValue } from '../realtime/client/queries.ts'
 import type { Printer } from './printers.ts'
 
-/** What is followed. */
+/** One trace, the active namespace, or all public traces. */
 export type Followed =
   | { readonly is: 'trace'; readonly externalId: string }
   | { readonly is: 'namespace'; readonly slug: string }
@@ -92,7 +92,7 @@ const followNamespace = (options: FollowOptions, slug: string) => {
   client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: FEED }, { value, failed })
 }
 
-/** Shows what is followed, until the client is closed. */
+/** Shows the messages or traces that are followed, and their changes, until the client is closed. */
 export const follow = async (options: FollowOptions): Promise<void> => {
   const { client, followed, atFirst, printer, failed } = options
   switch (followed.is) {

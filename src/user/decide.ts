@@ -59,7 +59,7 @@ export const NO_IDENTITY = 'No identity of yours has this id, or it was removed:
 
 /**
  * Removes an identity of the user. `others` are the ids of the user's other identities, removed ones included.
- * @throws Rejected not_found for one that was removed before, last_identity when all others are removed
+ * @throws Rejected not_found if it was removed before, last_identity if all others are removed
  */
 export const removeIdentity =
   (identityId: string, others: readonly string[]): Decision<User, UserEvent> =>
@@ -97,7 +97,7 @@ export type Profile = {
   readonly emailVerified?: boolean
 }
 
-/** What a user signs in with. `key` is the SHA-256 of what identifies it: a device's id, or an account at a code host. */
+/** A device or an account that a user signs in with. `key` is the SHA-256 of the device's id, or of the account at the code host. */
 export type Credential = {
   readonly type: IdentityType
   readonly key: string

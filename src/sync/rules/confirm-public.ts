@@ -76,7 +76,7 @@ export const confirmPublic = async (
   if (yes || previews.length === 0) return
   if (!asking.isTerminal)
     throw new UsageError(
-      'what becomes public has to be confirmed, and there is no terminal: run this in a terminal, or use --yes',
+      'making sessions public has to be confirmed, and there is no terminal: run this in a terminal, or use --yes',
     )
   if (!(await asking.confirm(publicQuestion(previews, server))))
     throw new UsageError('not confirmed: nothing was made public')

@@ -17,7 +17,7 @@ const fileOf = (stateFolder: string, server: string, extension: string): string 
 const readWatcher = async (stateFolder: string, server: string): Promise<Watcher | undefined> =>
   Watcher.safeParse(await readJson(fileOf(stateFolder, server, 'json'))).data
 
-/** The one that is watching for a server; undefined when none is. */
+/** The process that watches for a server; undefined if there is none. */
 export const runningWatcher = async (stateFolder: string, server: string): Promise<Watcher | undefined> => {
   const watcher = await readWatcher(stateFolder, server)
   if (!watcher) return undefined
@@ -27,8 +27,8 @@ export const runningWatcher = async (stateFolder: string, server: string): Promi
 }
 
 /**
- * Makes this process the only one that watches for a server. Undefined when another one does. The lock ends with the process,
- * also when that is killed.
+ * Makes this process the only one that watches for a server. Returns undefined if another process watches. The lock ends with the
+ * process, also if it is killed.
  */
 export const lockWatch = async (
   stateFolder: string,

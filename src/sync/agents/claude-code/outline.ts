@@ -9,14 +9,14 @@ import { draftOf } from './messages.ts'
 
 type Summary = { readonly leaf: string; readonly summary: string }
 
-/** The titles that lines give, as plain JSON. `leaf` is the id of the message that a summary ends with. */
+/** The titles in lines, as plain JSON. `leaf` is the id of the message that a summary ends with. */
 type SavedTitles = {
   readonly custom?: string | undefined
   readonly ai?: string | undefined
   readonly summaries: readonly Summary[]
 }
 
-/** The titles that a session's lines give it (README, rule 10). */
+/** The titles in the lines of a session (README, rule 10). */
 const newTitles = (saved: SavedTitles = { summaries: [] }) => {
   let { custom, ai } = saved
   const summaries = [...saved.summaries]
@@ -77,7 +77,7 @@ const promptOf = (json: Json): string | undefined => {
   return message && titleOfPrompt(message)
 }
 
-/** Collects from the lines what the trace's id and fields are made of (README, rules 9 and 10). */
+/** Collects the data for the id and the fields of the trace from lines (README, rules 9 and 10). */
 export const newOutline = (saved?: SavedOutline) => {
   const sessionIds = new Map(saved?.sessionIds)
   const models = new Map(saved?.models)

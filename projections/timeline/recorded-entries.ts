@@ -15,7 +15,7 @@ export const deletionData = (externalId: string, createdAt: number, messageCount
 })
 
 /** An entry that such an event records. */
-type Told = {
+type RecordedEntry = {
   readonly by: Erasing
   readonly type: string
   readonly revision: bigint | number
@@ -27,10 +27,10 @@ type Told = {
   readonly data?: object | undefined
 }
 
-type Placed = Told & { readonly place: number }
+type Placed = RecordedEntry & { readonly place: number }
 
 /** The earlier deletions of an existing trace get a revision below all events that can be read. */
-const earlierDeletions = (by: Erasing): Told[] =>
+const earlierDeletions = (by: Erasing): RecordedEntry[] =>
   by.data.earlier.map(({ deletedAt, deletedBy, createdAt, messageCount }) => ({
     ...{
       by,
@@ -45,7 +45,7 @@ const earlierDeletions = (by: Erasing): Told[] =>
 /** The name of the number in the data of an entry. */
 const counted: Readonly<Record<string, string>> = { TraceSummarised: 'messageCount', HistoryErased: 'erased' }
 
-const ofThePast = (by: Erasing): Told[] => {
+const ofThePast = (by: Erasing): RecordedEntry[] => {
   const past: readonly PastEntry[] = 'past' in by.data ? by.data.past : []
   return past.map(({ type, count, actor, ...entry }) => ({
     ...{ by, type, actor, ...entry },
@@ -53,12 +53,12 @@ const ofThePast = (by: Erasing): Told[] => {
   }))
 }
 
-const toldBy = (by: Erasing): Placed[] => {
+const recordedBy = (by: Erasing): Placed[] => {
   const all = [...earlierDeletions(by), ...ofThePast(by)]
   return all.map((one, i) => ({ ...one, place: i - all.length }))
 }
 
-const told = entriesTable.unnest<Placed>({
+const recorded = entriesTable.unnest<Placed>({
   position: ({ by }) => by.position,
   place: ({ place }) => place,
   namespace_id: ({ by }) => by.data.namespaceId,
@@ -90,8 +90,8 @@ const removeBefore = `
  * Writes the entries that these events record, the newest ones of their traces. Each event erases earlier ones, so the entries of earlier
  * deletions and of an erased past are always made from it, and come directly before its own, also while the log still has their events.
  */
-export const writeTold = (erasing: readonly Erasing[], write: WriteStatement): void => {
-  const all = erasing.flatMap(toldBy)
+export const writeRecordedEntries = (erasing: readonly Erasing[], write: WriteStatement): void => {
+  const all = erasing.flatMap(recordedBy)
   write('timeline-deleted-before', removeBefore, newest.values(erasing))
-  if (all.length > 0) write('timeline-earlier', told.insert, told.values(all))
+  if (all.length > 0) write('timeline-earlier', recorded.insert, recorded.values(all))
 }

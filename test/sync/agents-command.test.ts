@@ -47,7 +47,7 @@ test('without a login it counts the sessions of each agent, and says where they 
   assert.is(context.server.requests.length, 0)
 })
 
-test('with a login it tells new sessions from changed and unchanged ones, and asks the server nothing', async (context) => {
+test('with a login it distinguishes new, changed and unchanged sessions, without a request to the server', async (context) => {
   addDatabase(context)
   await run(context, 'login')
   assert.match((await run(context, 'agents')).out, /\nAll: 4 sessions in 3 files: 4 new\n$/)
@@ -101,7 +101,7 @@ test('--json gives a document for each agent, and the summary last', async (cont
   })
 })
 
-test('what rules keep from the namespace of the login is told apart, with the reason', async (context) => {
+test('sessions that rules keep from the namespace of the login are listed separately, with the reason', async (context) => {
   const { home, claude } = context
   await run(context, 'login')
   const [app, acme] = [join(home, 'app'), join(home, 'acme')]

@@ -89,7 +89,7 @@ test('--json is one document a line, the summary last', async (context) => {
   assert.equal({ exitCode, synced, skippedLines, created }, { exitCode: 0, synced: 1, skippedLines: 1, created: 1 })
 })
 
-test('a malformed line is told on stderr with its file and line', async (context) => {
+test('a malformed line is reported on stderr with its file and line', async (context) => {
   await run(context, 'login')
   const file = writeSession(context.home, 's-1.jsonl', [userLine('u-1', 'a'), '{"cut":'])
   const { code, out, err } = await run(context, 'sync', '--strict', file)
@@ -137,7 +137,7 @@ test('nothing becomes public where nobody can be asked, but with --yes', async (
   )
 })
 
-test('rules of the user that cannot be used are told once, before anything is sent', async (context) => {
+test('invalid rules of the user are reported once, before anything is sent', async (context) => {
   await run(context, 'login')
   writeFileSync(join(context.home, 'config', 'tracebook.json'), '{"exclude": ["clients"]}')
   const { code, out, err } = await run(context, 'sync', '--json')

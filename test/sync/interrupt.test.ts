@@ -34,7 +34,7 @@ const interrupted = async (context: CommandContext & { file: string }, signal: N
   return { code: child.exitCode, out, err }
 }
 
-test('Ctrl-C says what was done, and the same command goes on where it stopped', async (context) => {
+test('Ctrl-C reports what was done, and the same command continues there', async (context) => {
   const { code, out, err } = await interrupted(context, 'SIGINT')
   assert.is(code, 130)
   assert.match(err, 'stopped early: interrupted by Ctrl-C. Run the same command again: it goes on where it stopped.\n')

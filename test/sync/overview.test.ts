@@ -48,7 +48,7 @@ test('Claude Code deletes within a week what nothing was written to for 23 days,
     assert.is(await expiringIn(claudeFolder(name, ages, settings)), 3, name)
 })
 
-test('each folder of CLAUDE_CONFIG_DIR has a cleanupPeriodDays of its own', async () => {
+test('each folder of CLAUDE_CONFIG_DIR has its own cleanupPeriodDays', async () => {
   const long = claudeFolder('long', [10, 60, 380], '{"cleanupPeriodDays":365}')
   const short = claudeFolder('short', [1, 10], '{"cleanupPeriodDays":10}')
   assert.is(await expiringIn(long), 1)

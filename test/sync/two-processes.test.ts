@@ -62,7 +62,7 @@ const overtake = async (context: Context) => {
 
 const stored = ({ server }: Context) => JSON.stringify([...server.traces[0]!.messages.values()])
 
-test('the second waits for the first, so that the newest version is what stays', async (context) => {
+test('the second process waits for the first one, so that the newest version stays', async (context) => {
   const { first, second, release } = await overtake(context)
   release(undefined)
   const ended = await Promise.all([once(first, 'close'), once(second, 'close')])
@@ -76,7 +76,7 @@ test('the second waits for the first, so that the newest version is what stays',
   assert.not.ok(existsSync(join(context.home, 'config', 'data', 'uploading')))
 })
 
-test('the second goes on at once when the first is killed', async (context) => {
+test('the second process continues at once when the first one is killed', async (context) => {
   const { first, second, said } = await overtake(context)
   first.kill('SIGKILL')
   const [code] = await once(second, 'close')
@@ -85,7 +85,7 @@ test('the second goes on at once when the first is killed', async (context) => {
   assert.not.ok(existsSync(join(context.home, 'config', 'data', 'uploading')))
 })
 
-test('a watch tries again by itself, and tells of no failure', async (context) => {
+test('a watch tries again by itself, and reports no failure', async (context) => {
   const claimer = join(import.meta.dirname, 'state', 'claimer.ts')
   const other = fork(claimer, [join(context.home, 'config', 'data'), context.file])
   await once(other, 'message')

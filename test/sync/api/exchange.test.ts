@@ -106,7 +106,7 @@ test('an answer that is cut off, is packed wrongly or does not come is a failure
   )
 })
 
-test('a server that is not there is named by its code', async () => {
+test('an error about an unreachable server has its error code', async () => {
   let gone = ''
   await withServer(
     () => {},

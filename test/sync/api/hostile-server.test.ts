@@ -101,7 +101,7 @@ const failureFrom = async (answer: (response: ServerResponse) => void): Promise<
   return error
 }
 
-test('an answer without end is given up, packed or not, whatever its status', async () => {
+test('an endless answer is given up, compressed or not, with any status', async () => {
   const chunk = Buffer.alloc(1 << 16, 'x')
   const endless = (response: ServerResponse) => {
     const more = () => {

@@ -65,7 +65,7 @@ test('Retry-After is honoured, unless it is too long', async () => {
   assert.is(message, 'not now (asks to wait 10 minutes)')
 })
 
-test('out of reach or busy is told once, and once that it is back', async () => {
+test('an outage or a busy server is reported once, and so is its end', async () => {
   for (const [error, state] of [
     [away, 'out of reach'],
     [busy, 'busy'],

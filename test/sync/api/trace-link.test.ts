@@ -4,7 +4,7 @@ import { parseTraceLink, traceLink } from '../../../src/sync/api/trace-link.ts'
 
 const test = suite('links to traces')
 
-test('are read as they were written, whatever is in the names', () => {
+test('are read as they were written, with any names', () => {
   for (const server of ['http://127.0.0.1:3000', 'https://example.org/tracebook'])
     for (const externalId of ['a', 'a/b', 'a b?#', '@x', '%25', 'ü'])
       assert.equal(parseTraceLink(traceLink(server, 'team', externalId)), { server, namespace: 'team', externalId })

@@ -80,7 +80,7 @@ test('a command that the user has put beside it stays', () => {
   })
 })
 
-test('what Claude Code could not read is not touched', () => {
+test('settings that Claude Code could not read are not changed', () => {
   for (const text of ['', '[]', '{ "a": ', '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
     assert.throws(() => addClaudeHooks(text, command), /^expected .*: correct the file first$/)
   assert.is(removeClaudeHooks('{ "a": ', mark, []), '{ "a": ')

@@ -92,7 +92,7 @@ test('is made where there was none, called with each commit, and removed with al
     )
   }))
 
-test('a hook that is there goes on to run, and is the same bytes again', () =>
+test('an existing hook continues to run, and is restored byte by byte', () =>
   inRepository(async ({ home, file, hook, program, commit, calls }) => {
     const noted = join(home, 'noted')
     const python = `#!/usr/bin/env python3\nopen("${noted}", "a").write("ran\\n")\n`
@@ -135,7 +135,7 @@ test('a hook that is a link stays one', () =>
     assert.is(readFileSync(script, 'utf8'), text)
   }))
 
-test('what the user adds to the file that it made stays', () =>
+test('additions of the user to the created file stay', () =>
   inRepository(async ({ file, hook, program }) => {
     rmSync(file, { force: true })
     await hook.install(program)

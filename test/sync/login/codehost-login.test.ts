@@ -74,13 +74,13 @@ test('without a port the code is pasted', async () => {
   assert.is((await readCredentials(config, server))!.login!.userId, userId)
 })
 
-test('nobody is there to paste: said at once', async () => {
+test('without a terminal the error comes at once', async () => {
   const prompts = newPrompts(async () => {})
   const error = await failureOf(logInWithCodehost({ config, server, isLocal: false, prompts }, newApiClient))
   assert.is(error.name, 'UsageError')
 })
 
-test('who says no hears of it', async () => {
+test('a denied sign-in is reported', async () => {
   provider.consents = false
   const error = await failureOf(logInWithCodehost({ config, server, isLocal: true, prompts: clicks() }, newApiClient))
   assert.equal([error.name, error.message], ['RequestFailed', 'the code host did not sign you in (forbidden)'])
@@ -110,7 +110,7 @@ test('what will be joined is said before it is: the account, the device, and who
   provider.account = { id: '1', login: 'ada' }
 })
 
-test('where nobody can be asked nothing is begun', async () => {
+test('without a terminal nothing is begun', async () => {
   const prompts = { ...clicks(), confirm: undefined }
   const error = await failureOf(logInWithCodehost({ config, server, isLocal: true, prompts }, newApiClient))
   assert.is(error.name, 'UsageError')
@@ -156,7 +156,7 @@ test('a server without a code host says so', async () => {
   await database.drop()
 })
 
-test('a code is found in what was copied', () => {
+test('a code is found in pasted text', () => {
   assert.is(parseExchangeCode(' abc-_1\n'), 'abc-_1')
   assert.is(parseExchangeCode('http://127.0.0.1:5000/?state=s&exchangeCode=abc'), 'abc')
 })

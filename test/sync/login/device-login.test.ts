@@ -157,7 +157,7 @@ test('another namespace gets a session of its own, which is kept; the login stay
   assert.equal(await world.writesOf({ slug: 'user-1' }), [])
 })
 
-test('a kept session that has ended is made anew', async ({ world }) => {
+test('a stored session that has ended is replaced', async ({ world }) => {
   world.server.addNamespace('team', { [world.user.userId]: 'member' })
   await world.sync({ slug: 'team' })
   const stored = (await credentials(world))!
@@ -165,7 +165,7 @@ test('a kept session that has ended is made anew', async ({ world }) => {
   assert.equal(await world.writesOf({ slug: 'team' }), ['POST /v1/session'])
 })
 
-test('a namespace that is not there, or not the user’s, is wrong usage', async ({ world }) => {
+test('an unknown namespace, or one of others, is wrong usage', async ({ world }) => {
   world.server.addNamespace('closed')
   assert.match(await refused(world.sync({ slug: 'none' })), /There is no namespace "none"/)
   assert.match(await refused(world.sync({ slug: 'closed' })), /You are not a member of the namespace "closed"/)

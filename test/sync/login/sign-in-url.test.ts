@@ -49,12 +49,12 @@ test('https, and http of this machine, spelt in ASCII', () => {
   )
 })
 
-test('any other address is refused, and shown without what a terminal would obey', () => {
+test('any other address is refused, and shown without terminal escapes', () => {
   for (const said of dangerous) assert.match(refusalOf(said), 'with https://, or with http:// on this machine')
   assert.match(refusalOf('file:///\u001b[2J'), 'got file:///\\u001b[2J: it is not opened')
 })
 
-test('whatever a server says, nothing of it is opened or waited for', async () => {
+test('for any answer of a server, no other address is opened, and nothing waits forever', async () => {
   const [server, { path, remove }] = [await startServer(), tempFolder()]
   const sent: string[] = []
   const prompts = {

@@ -65,7 +65,7 @@ test('words, variables, types and placeholders beside names of secrets are let b
   assert.equal(wrong, [])
 })
 
-test('what only looks like a secret is let be', () => {
+test('a text that only looks like a secret is kept', () => {
   for (const text of innocent) assert.is(without(text), text)
 })
 

@@ -76,7 +76,7 @@ test('no line is wider than it may be', () => {
       }
 })
 
-test('what is not known yet is not shown', () => {
+test('unknown values are not shown', () => {
   assert.is(barLine({ done: 0, messages: 1, rate: 0, secondsLeft: undefined }, 30), '··············  0 %  1 message')
 })
 

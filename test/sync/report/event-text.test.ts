@@ -49,7 +49,7 @@ test('of 20,000 bad lines three are told, and how many more there are', () => {
   ])
 })
 
-test('each session that failed is told', () => {
+test('each failed session is reported', () => {
   const failed = Array.from({ length: 10 }, (_, i): SyncEvent => {
     return { type: 'problem', kind: 'session_failed', file: `/s/${i}`, message: 'no' }
   })
@@ -98,7 +98,7 @@ test('a session is called by its title, else by its id; its path stands where it
   ])
 })
 
-test('what became public is named with its address', () => {
+test('a session that became public is reported with its address', () => {
   const published: SessionEvent = { ...session, published: true, visibility: 'public' }
   const { results } = told([start, published, session, summary({ synced: 2, messages: 8, new: 8 })])
   assert.equal(results.slice(2), [

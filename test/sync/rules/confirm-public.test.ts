@@ -63,7 +63,7 @@ test('cuts a long prompt between characters', async () => {
   assert.match(asked[0]!, /begins: 😀{99}…\n/u)
 })
 
-test('is refused by a no, and where nobody can answer', async () => {
+test('is refused by the answer no, and if nobody can answer', async () => {
   assert.match(
     (await refusal(confirmPublic([preview], { yes: false, server }, answering(false).asking))).message,
     'not confirmed',

@@ -31,7 +31,7 @@ for (const [glob, expected] of meant)
     assert.not(matches('/w/application/secret'))
   })
 
-test('say what is wrong with them', () => {
+test('have errors that say what is wrong', () => {
   assert.match(globProblem('!a')!, '!')
   assert.match(globProblem('a/../../b')!, '..')
   assert.is(globProblem('a/..b/*'), undefined)

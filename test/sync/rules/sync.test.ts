@@ -145,7 +145,7 @@ test('leaves a trace as it is that was made private after a rule had made it pub
   assert.equal(stored(), { 's-1': login })
 })
 
-test('asks for --visibility public, and only for what is not public yet', async (world) => {
+test('asks for --visibility public, and only about sessions that are not public yet', async (world) => {
   const { session, sync, stored } = world
   session('s-1', '/w/app', 'first')
   await sync()

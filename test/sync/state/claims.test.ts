@@ -62,7 +62,7 @@ test('is waited for until the run is interrupted', async ({ path, state }) => {
   other.kill('SIGKILL')
 })
 
-test('leaves nothing behind, and clears away what killed processes have left', async ({ path, state }) => {
+test('leaves nothing behind, and removes the files of killed processes', async ({ path, state }) => {
   const other = await startClaimer(path, '/a')
   other.kill('SIGKILL')
   await once(other, 'exit')

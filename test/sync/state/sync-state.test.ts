@@ -116,7 +116,7 @@ test('is forgotten once the service has another log, and kept where it does not 
   assert.is((await open().of({ ...place, logId: 'another' })).read(session.source), undefined)
 })
 
-test('where a source goes is learnt, and learnt anew', ({ open }) => {
+test('the destination of a source is remembered, and updated', ({ open }) => {
   const state = open()
   assert.is(state.originOf('/s.jsonl'), undefined)
   state.learnOrigin('/s.jsonl', { stamp: '1', projectPath: undefined })
@@ -125,7 +125,7 @@ test('where a source goes is learnt, and learnt anew', ({ open }) => {
   assert.equal(open().originOf('/s.jsonl'), { stamp: '2', projectPath: '/w/app' })
 })
 
-test('in a damaged file is forgotten, and everything else goes on', async ({ open, file }) => {
+test('in a damaged file is forgotten, and everything else continues', async ({ open, file }) => {
   mkdirSync(join(file, '..'))
   writeFileSync(file, 'no database at all, but long enough to be looked at as one'.repeat(100))
   const states = await open().of(place)

@@ -11,7 +11,7 @@ const test = suite<{ path: string; remove: () => void }>('losses that were told'
 test.before.each((context) => void Object.assign(context, tempFolder()))
 test.after.each(({ remove }) => remove())
 
-test('what was told of an agent is new for another one, and no more for this one', ({ path }) => {
+test('a loss that was reported for an agent is new for another agent, but not for this one', ({ path }) => {
   const open = () => openSyncState({ folder: path, config: path })
   const state = open()
   state.noteTold('codex', ['line 1', 'line 2', 'line 1'])
@@ -23,7 +23,7 @@ test('what was told of an agent is new for another one, and no more for this one
   again.close()
 })
 
-test('the state of a version that told each time is kept', ({ path }) => {
+test('the state of a version that reported each time is kept', ({ path }) => {
   const first = openSyncState({ folder: path, config: path })
   first.learnOrigin('/a', { stamp: 's', projectPath: '/p' })
   first.close()

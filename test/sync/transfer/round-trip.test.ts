@@ -96,7 +96,7 @@ const essence = (path: string) => {
   return { trace: without(members.get('trace')!, OWN_OF_TRACE), messages }
 }
 
-test('what is imported is what was exported, to the byte, whatever a session says', () =>
+test('an import is equal to the export, byte by byte, for any content', () =>
   fc.assert(
     fc.asyncProperty(hostileText, fc.boolean(), async (text, hasOrder) => {
       const messages = session((place) => `${place} ${text}`).map((message, i) =>
@@ -124,7 +124,7 @@ test('numbers, keys, their order and halves of characters stay as they are', asy
   assert.ok(readFileSync(before, 'utf8').includes('"alpha":12345678901234567890,"__proto__":{"x":-0}'))
 })
 
-test('a repetition changes nothing, and what is there besides stays', async () => {
+test('a repetition changes nothing, and other content stays', async () => {
   const id = await newTrace({ title: 'T' }, [exact(0), exact(1)])
   const path = await exported(first!, here, id)
   await imported(path)

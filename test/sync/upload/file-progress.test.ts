@@ -25,7 +25,7 @@ test('a large session is told of in many steps, which add up to the size of its 
   assert.ok(progressOf(events).every(({ bytes }) => bytes < size / 10))
 })
 
-test('what is unchanged, empty or cannot be read counts with its size', async ({ world }) => {
+test('unchanged, empty and unreadable sessions count with their size', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'a')])
   writeFileSync(join(world.sessions, 's-2.jsonl'), '{"cut":\n')
   const [first, again] = [await world.sync(), await world.sync()]

@@ -50,7 +50,7 @@ test('takes nothing away with an older copy, and the first one stays right when 
   assert.equal(await stored(first, id), [...whole, 'u-3 text'])
 })
 
-test('adds what a later copy has more', async ({ service }) => {
+test('adds the messages that a later copy has in addition', async ({ service }) => {
   const [first, id] = [await service.logIn(), newId()]
   write(first, id, [prompt(id), begun(id)])
   await first.sync()

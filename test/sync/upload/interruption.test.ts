@@ -26,7 +26,7 @@ const once = ({ server }: ClientWorld, fault: Fault): void => {
   server.fault = ({ path }) => (isBatch(path) && !met ? ((met = true), fault) : undefined)
 }
 
-test('the next run sends what has not arrived, and nothing else', async ({ world }) => {
+test('the next run sends only the messages that have not arrived', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', session(700))
   fromBatch(world, 3, 'cut before')
   const { summary } = await world.sync()
@@ -122,7 +122,7 @@ test('a server that asks for more than two minutes is not waited for', async ({ 
   assert.match(summary.stopped!, /asks to wait 60 minutes/)
 })
 
-test('what will not pass is not tried twice', async ({ world }) => {
+test('an error that will not pass is not retried', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', session(3))
   fromBatch(world, 1, refusal(500))
   assert.is((await world.sync()).summary.failed, 1)

@@ -12,7 +12,7 @@ test.after.each(({ world }) => world.close())
 const first = [userLine('u-1', 'hello'), answerLine('a-1', 'm-1', [text('hi')])]
 const nameless = [userLine('u-1', 'hello', { sessionId: undefined })]
 
-test('a malformed line is told with file and line, and costs nothing else', async ({ world }) => {
+test('a malformed line is reported with file and line, and nothing else is lost', async ({ world }) => {
   const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!, `${first[1]}${first[0]}`, first[1]!])
   const { summary, events } = await world.sync()
   const [problem] = events.filter(({ type }) => type === 'problem')
@@ -74,7 +74,7 @@ test('a glued line is told once: later runs are well, until something else is lo
   assert.equal(await told(), [[], 0, 0])
 })
 
-test('a message that is refused is told once too', async ({ world }) => {
+test('a refused message is reported once as well', async ({ world }) => {
   const path = writeSession(world.sessions, 's-1.jsonl', [...first, userLine('bad', 'x')])
   world.server.refuses = ({ externalId }) => externalId === 'bad'
   assert.equal([(await world.sync()).summary.leftOutMessages], [1])
@@ -134,7 +134,7 @@ test('a message over the server’s limit is left out without being sent', async
   assert.ok(world.server.requests.every(({ text }) => text.length < 1 << 20))
 })
 
-test('what is longer than the server takes is cut, and that is said once', async ({ world }) => {
+test('texts that are too long for the server are cut, which is reported once', async ({ world }) => {
   const [id, name] = ['i'.repeat(300), 'n'.repeat(300)]
   writeSession(world.sessions, 's-1.jsonl', [
     userLine('u-1', 'hello', { gitBranch: 'b'.repeat(300) }),

@@ -89,7 +89,9 @@ test('a changed title alone changes the trace alone, and only this field', async
   assert.is(world.server.requests.at(-1)?.text, '{"title":"Mine"}')
 })
 
-test('a dry run writes nothing, neither there nor here, and says what would be sent', async ({ world }) => {
+test('a dry run writes nothing, neither to the server nor to the state, and reports what would be sent', async ({
+  world,
+}) => {
   writeSession(world.sessions, 's-1.jsonl', first)
   const files = world.configFiles().length
   const { summary } = await world.sync({ dryRun: true })

@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts'
 const test = suite('turns of sessions')
 const goOn = new AbortController().signal
 
-test('so many work at once, the others in their order, also behind one that fails', async () => {
+test('the given number of tasks works at once, the others in their order, also after one that fails', async () => {
   const newTurn = newTurns(2, goOn)
   const began: number[] = []
   const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
@@ -26,7 +26,7 @@ test('so many work at once, the others in their order, also behind one that fail
   assert.equal(began, [0, 1, 2, 3])
 })
 
-test('whoever waits for something else lets another one work, and goes on when that one has ended', async () => {
+test('a task that waits for something else lets another one work, and continues after it', async () => {
   const newTurn = newTurns(1, goOn)
   const steps: string[] = []
   const answer = Promise.withResolvers<string>()

@@ -86,7 +86,7 @@ test('a new trace gets the visibility that was asked for', async ({ world }) => 
   assert.is(visibilityOf(world), 'direct')
 })
 
-test('what the user published stays public, whatever is synced later', async ({ world }) => {
+test('a trace that the user published stays public after later syncs', async ({ world }) => {
   const path = write(world)
   await world.sync()
   world.server.traces[0]!.fields['visibility'] = 'public'
@@ -115,7 +115,7 @@ test('--visibility that a trace has already is not sent with its changes', async
   assert.equal(await world.writesOf({ visibility: 'public' }), ['POST /v1/traces/s-1/messages/batch'])
 })
 
-test('what was deleted on the server is not uploaded again, but by --force', async ({ world }) => {
+test('a session that was deleted on the server is not uploaded again, except by --force', async ({ world }) => {
   const path = write(world)
   await world.sync()
   world.server.traces.length = 0

@@ -83,7 +83,7 @@ for (const recursive of [false, true]) {
     ))
 }
 
-test('a folder that takes the place of another is told of, and watched', () =>
+test('a folder that replaces another one is reported, and watched', () =>
   inWorld(async ({ project, paths, scan, told, changes }) => {
     writeSession(project, 's-1.jsonl', [line])
     await scan()
@@ -97,7 +97,7 @@ test('a folder that takes the place of another is told of, and watched', () =>
     assert.is(changes.sessions(), 1)
   }))
 
-test('a place that is made later, removed and made again is told of', () =>
+test('a place that is created later, removed and created again is reported', () =>
   inWorld(async ({ home, paths, scan, told }) => {
     await scan()
     for (const round of [1, 2]) {
@@ -144,7 +144,7 @@ test('of a database, what is written to the log beside it', () =>
     database.close()
   }))
 
-test('what is no session, or in a folder that is not searched, asks for nothing', () =>
+test('a file that is not a session, or in a folder that is not searched, causes nothing', () =>
   inWorld(async ({ home, project, paths, scan, changes }) => {
     const opencode = join(home, '.local', 'share', 'opencode')
     mkdirSync(join(opencode, 'snapshot', 'deep'), { recursive: true })
@@ -178,7 +178,7 @@ test('the files and folders that were named are watched, and nothing else', () =
     assert.is(await told(), 'scan')
   }))
 
-test('what cannot be read is told once, and again when it is something else', () =>
+test('an unreadable file is reported once, and again if the reason changes', () =>
   inWorld(async ({ home, scan, unreadable }) => {
     const folder = join(home, '.local', 'share', 'opencode')
     mkdirSync(folder, { recursive: true })

@@ -21,7 +21,7 @@ test('lines with the time, in two files that do not grow without end', () => {
   remove()
 })
 
-test('what cannot be written is lost, and nothing fails', () => {
+test('a log line that cannot be written is lost, and nothing fails', () => {
   const { path: folder, remove } = tempFolder()
   writeFileSync(join(folder, 'state'), '')
   assert.is(logFile(join(folder, 'state', 'watch.log')).write('x'), false)

@@ -22,7 +22,7 @@ test('a timer that fired late, a machine that slept and a clock that was set are
   for (const [monotonic, wall, expected, what] of steps) assert.is(isLate({ monotonic, wall }), expected, what)
 })
 
-test('scans take a small share of the time, however long they take', () => {
+test('scans take a small share of the time, for any duration of a scan', () => {
   assert.is(scanIntervalMs(5, true), 10_000)
   assert.is(scanIntervalMs(300, true), 75_000)
   assert.is(scanIntervalMs(60_000, true), 600_000)
@@ -36,7 +36,7 @@ const change = (source: string, stamp = '1'): Change => ({
 })
 const sources = (changes: readonly Change[]) => changes.map(({ session }) => session.source)
 
-test('a fresh change goes before all that a scan has found, which still goes on', () => {
+test('a fresh change goes before those that a scan has found, which are not delayed forever', () => {
   const waiting = newWaiting()
   for (let i = 0; i < 100; i++) waiting.add(change(`old ${i}`))
   waiting.addFresh(change('old 70'))

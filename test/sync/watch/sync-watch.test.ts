@@ -45,7 +45,7 @@ const isStored = (context: CommandContext, id: string, value: string) =>
 
 const batches = ({ server }: CommandContext) => server.writes().filter((write) => write.endsWith('/batch'))
 
-test('uploads what is there, then each new line, and nothing else', async (context) => {
+test('uploads existing sessions, then each new line, and nothing else', async (context) => {
   const watching = await watch(context)
   assert.equal(
     watching.of('watching').map(({ sessions }) => sessions),
@@ -85,7 +85,7 @@ test('where nothing can be noted, as on a full disk, it names the file once and 
   assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
 })
 
-test('tells once of a secret that it had sent before the next line told that it is one', async (context) => {
+test('reports once a secret that was sent before the next line revealed it', async (context) => {
   const key = 'q7Zr4TnW2kXvB9mLpC3sJd8F'
   const say = (id: string, words: string) => `${userLine(id, words, { sessionId: session })}\n`
   const watching = await watch(context)
@@ -130,7 +130,7 @@ test('finds new sessions in new folders, also of an agent that is installed late
   }
 })
 
-test('goes on with a file that was cut, replaced, moved away, or deleted and made again', async (context) => {
+test('continues with a file that was cut, replaced, moved away, or deleted and created again', async (context) => {
   await watch(context)
   const file = fileOf(context)
   truncateSync(file)
@@ -151,7 +151,7 @@ test('goes on with a file that was cut, replaced, moved away, or deleted and mad
   await isStored(context, session, 'line u-folder')
 })
 
-test('sees what opencode writes to the log beside its database', async (context) => {
+test('sees changes that opencode writes to the log beside its database', async (context) => {
   const folder = join(context.home, '.local', 'share', 'opencode')
   mkdirSync(folder, { recursive: true })
   const database = opencodeDatabase(join(folder, 'opencode.db'))
@@ -167,7 +167,7 @@ test('sees what opencode writes to the log beside its database', async (context)
   database.close()
 })
 
-test('a service that is away is told of once, and once that it is back; then all is uploaded', async (context) => {
+test('an outage of the service is reported once, and so is its end; then everything is uploaded', async (context) => {
   const watching = await watch(context)
   const { server } = context
   server.fault = () => 'cut before'
@@ -198,7 +198,7 @@ test('begins while the service is away', async (context) => {
   assert.ok(stored(context, session).length > 0)
 })
 
-test('ends with what was in flight acknowledged, so that it is not sent again', async (context) => {
+test('ends after requests in flight are acknowledged, so that they are not sent again', async (context) => {
   const watching = await watch(context)
   const { server } = context
   server.fault = ({ path }) => {
@@ -237,7 +237,7 @@ test('a second one says that one is running; one that was killed leaves nothing 
   await watch(context)
 })
 
-test('a service that does not say who one is there makes nobody logged out', async (context) => {
+test('a failed request for the session does not count as the end of the login', async (context) => {
   const ready = { status: 200, body: { status: 'ready' } }
   context.server.fault = ({ path }) => (path === '/health/ready' ? ready : refusal(500))
   const { code, out } = await run(context, 'status')
@@ -247,7 +247,7 @@ test('a service that does not say who one is there makes nobody logged out', asy
   assert.is((await run(context, 'status')).code, 2)
 })
 
-test('a login that has ended ends it, and says what to do', async (context) => {
+test('the end of the login ends it, with a text that says what to do', async (context) => {
   const watching = await watch(context)
   context.server.fault = () => refusal(401)
   appendFileSync(fileOf(context), added('u-401'))
@@ -255,7 +255,7 @@ test('a login that has ended ends it, and says what to do', async (context) => {
   assert.match(String(watching.of('error')[0]?.['message']), /Log in again: \S+( \S+)? login/)
 })
 
-test('what cannot be promised of sessions to come is refused', async (context) => {
+test('options that cannot hold for future sessions are refused', async (context) => {
   for (const [option, words] of [
     ['--dry-run', /--watch cannot be combined with --dry-run/],
     ['--force', /--watch cannot be combined with --force/],
@@ -270,7 +270,7 @@ test('what cannot be promised of sessions to come is refused', async (context) =
   assert.equal(context.server.writes(), ['POST /v1/session'])
 })
 
-test('goes by the rules of projects, asks nobody, and says once what is kept back', async (context) => {
+test('follows the rules of projects, asks nobody, and reports once which sessions are held', async (context) => {
   const never = join(context.home, 'never')
   const open = join(context.home, 'open')
   for (const [folder, rule] of [
@@ -300,7 +300,7 @@ test('goes by the rules of projects, asks nobody, and says once what is kept bac
   assert.not.match(JSON.stringify(context.server.traces), /s-never|s-open/)
 })
 
-test('holds no descriptor for a session, however many there are', async (context) => {
+test('holds no descriptor for a session, for any number of sessions', async (context) => {
   for (let folder = 0; folder < 10; folder++) {
     mkdirSync(join(context.claude, 'projects', `-w-${folder}`))
     for (let i = 0; i < 30; i++) {

@@ -66,7 +66,7 @@ test('a compressed session is read like the plain one', async () => {
   assert.is(compressed.session.externalId, id)
 })
 
-test('a compressed session that is damaged fails nobody: it has the messages before, and one line that is reported', async () => {
+test('a damaged compressed session has the messages before the damage, and one reported line', async () => {
   const whole = zstdCompressSync(text(lines))
   const broken = write(path, `b/${name}.zst`, whole.subarray(0, whole.length - 9))
   const { session, malformed } = await readSession(broken, codex)

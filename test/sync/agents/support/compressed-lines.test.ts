@@ -47,7 +47,7 @@ test('a file that ends too early, or is broken, gives the lines before and one t
   assert.equal(malformed, [numbers.length + 1])
 })
 
-test('what was never compressed is one malformed line', async () => {
+test('a file that was never compressed is one malformed line', async () => {
   assert.equal(await read('{"a":1}\n'), { numbers: [], malformed: [1] })
 })
 

@@ -55,7 +55,7 @@ NoNewPrivileges=true
 WantedBy=default.target
 `
 
-test('the unit of systemd quotes what it names', () => {
+test('the unit of systemd quotes its values', () => {
   const place = { env: {}, home: '/home/a', state: '/home/a/state' }
   assert.is(systemd(place).file, '/home/a/.config/systemd/user/tracebook-watch.service')
   assert.is(systemd(place).describe(program), UNIT)
@@ -104,7 +104,7 @@ test('systemd is asked to start it now and at each login, and told to forget it'
     assert.not.ok(existsSync(join(place.home, '.config', 'systemd')))
   }))
 
-test('without a systemd that answers nothing stays, and what to do instead is said', () =>
+test('without a systemd that answers nothing is left, and the error says what to do instead', () =>
   inHome(async (place, bin) => {
     const manager = systemd({ ...place, env: { PATH: bin } })
     await assertFails(() => manager.install(program), /there is no systemctl/)

@@ -23,7 +23,7 @@ const wordsOf = (line: string) =>
   )
 
 if (process.platform === 'linux')
-  test('what is installed runs, uploads, is told of, and is removed without a trace', async (context) => {
+  test('the installed service runs, uploads, is shown by status, and is removed completely', async (context) => {
     const bin = join(context.home, 'bin')
     const { calls } = fakeProgram(bin, 'systemctl')
     context.variables = { PATH: `${bin}:/usr/bin:/bin`, CODEX_HOME: join(context.home, 'my codex') }

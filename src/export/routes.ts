@@ -116,7 +116,7 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
     }
     const readers = { reader, check }
     const file = { format, isPage }
-    const source = presentSource({ reads, models }, trace)
+    const source = presentSource({ reads, models }, trace, caller?.userId)
     if (format === 'json' || trace.visibility !== 'public') return send(reply, file, source, readers)
     const kept = publicFiles.get(shownBy(source, format))
     if (kept) return sendKept(reply, file, source.trace(), kept, readers)

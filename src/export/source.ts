@@ -1,7 +1,7 @@
 import { Unavailable } from '../engine/rejected.ts'
 import type { Chunk, Chunks } from '../http/long-list.ts'
-import { CHUNK_WEIGHT, WHOLE_WEIGHT, messageChunks } from '../trace/messages/chunks.ts'
-import { ALL_MESSAGES, type MessageListRow, messageValues } from '../trace/messages/queries.ts'
+import { chunkWeightOf, messageChunks } from '../trace/messages/chunks.ts'
+import type { MessageListRow } from '../trace/messages/queries.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import { type StoredDetail, traceDetail } from '../trace/queries.ts'
 import type { TraceServices } from '../trace/services.ts'
@@ -30,13 +30,15 @@ type Services = Pick<TraceServices, 'reads' | 'models'>
 
 const MOST_TRIES = 5
 
-/** The trace as it is now, and its messages, all of one revision. */
-export const presentSource = ({ reads, models }: Services, first: StoredDetail): PresentSource => {
+/** The trace as it is now, and its messages, all of one revision, for a user that may read them. */
+export const presentSource = (
+  { reads, models }: Services,
+  first: StoredDetail,
+  userId: string | undefined,
+): PresentSource => {
   const { id, incarnation } = first
   let trace = first
-  const values = messageValues(id, incarnation, ALL_MESSAGES, undefined)
-  const listing = () =>
-    messageChunks(reads, { incarnation, weight: Number(trace.bytes), includeParts: true, chosen: 'all', values })
+  const listing = () => messageChunks(reads, { id, incarnation, bytes: trace.bytes }, { includeParts: true, userId })
 
   /** Reads the trace and the first chunk until both are of the same revision. */
   const agree = async () => {
@@ -57,7 +59,7 @@ export const presentSource = ({ reads, models }: Services, first: StoredDetail):
   }
 
   return {
-    chunkWeight: Number(first.bytes) <= WHOLE_WEIGHT ? Number(first.bytes) : CHUNK_WEIGHT,
+    chunkWeight: chunkWeightOf(first),
     chunks,
     trace: () => detailText(rowWithModelName(models, trace)),
     present: () => trace,

@@ -2,7 +2,7 @@ import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { BrokenOff, type Chunk } from '../http/long-list.ts'
 import { int4s } from '../postgres/arrays.ts'
-import { CHUNK_WEIGHT, chunkStatement } from '../trace/messages/chunks.ts'
+import { readChunk } from '../trace/messages/chunks.ts'
 import type { Keys, MessageListRow } from '../trace/messages/queries.ts'
 import { type PastDocuments, newPastDocuments } from './past-documents.ts'
 import { pastOrder } from './past-order.ts'
@@ -24,7 +24,6 @@ export type PastMessagesOptions = {
 }
 
 type PastReads = Pick<Reads<ReadTables>, 'rows'>
-type PresentRow = MessageListRow & { readonly revision: bigint; readonly size: bigint }
 
 /** Messages by ordinal, and about how many characters they have. */
 type Found = { readonly rows: ReadonlyMap<number, MessageListRow>; readonly weight: number }
@@ -47,26 +46,12 @@ const changedSince = async (reads: PastReads, past: PastTrace, ordinals: Int32Ar
   return new Set(row!.changed?.split(',').map(Number))
 }
 
-/** The first of these messages as they are now, as many as fit into a chunk. @throws BrokenOff if the trace is gone */
-const presentRows = async (
-  reads: PastReads,
-  { id, incarnation }: PastTrace,
-  asked: readonly number[],
-  includeParts: boolean,
-): Promise<PresentRow[]> => {
-  const name = `messages-chunk${includeParts ? '-parts' : ''}`
-  const values = [id, incarnation, int4s([...asked]), CHUNK_WEIGHT]
-  const rows = await reads.rows<PresentRow & Row>(name, chunkStatement({ includeParts }), values)
-  if (rows.length === 0 || rows.some(({ ordinal }, i) => ordinal !== asked[i])) throw new BrokenOff('its trace is gone')
-  return rows
-}
-
 /** Reads messages as they were, some at a time: unchanged ones from their rows, the others from their events. */
 const newReader = (reads: PastReads, documents: PastDocuments, past: PastTrace, includeParts: boolean) => {
   let count = FIRST
 
   const unchanged = async (asked: readonly number[], changed: Set<number>): Promise<Found> => {
-    const present = await presentRows(reads, past, asked.slice(0, count), includeParts)
+    const present = await readChunk(reads, past, asked.slice(0, count), includeParts)
     count = Math.min(Math.max(2 * present.length, FEWEST), WINDOW)
     const rows = new Map<number, MessageListRow>()
     let weight = 0

@@ -9,8 +9,7 @@ import { BrokenOff } from '../http/long-list.ts'
 import { PAGE_BYTES } from '../http/list-page.ts'
 import { areAll, candidateIds } from '../trace/candidates.ts'
 import { changedMessages } from '../trace/messages/changed.ts'
-import { ALL_MESSAGES, messageValues } from '../trace/messages/queries.ts'
-import { messageChunks } from '../trace/messages/chunks.ts'
+import { type WantedMessages, messageChunks } from '../trace/messages/chunks.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import { assertMayRead } from '../trace/policy.ts'
 import { type StoredDetail, userRoleOf, resolveTrace, traceDetail } from '../trace/queries.ts'
@@ -47,7 +46,7 @@ const found = async (services: RealtimeServices, externalId: string, token: stri
   ])
   const topics = [...topicsOfCaller(caller), tracesNamed(externalId), ...ids, ...(areAll(ids) ? [] : [PUBLIC_TRACES])]
   if (trace) topics.push(trace.id)
-  return { trace, topics, expiresAt: caller?.expiresAt }
+  return { trace, userId: caller?.userId, rest: { topics, expiresAt: caller?.expiresAt } }
 }
 
 const TRACE_BYTES = 64 * 1024
@@ -59,7 +58,7 @@ export const trace = queryKind('traces:get', (services, { externalId }, token) =
   key: keyOf('traces:get', keyOfToken(token), externalId),
   maxBytes: async () => TRACE_BYTES,
   ask: async () => {
-    const { trace, ...rest } = await found(services, externalId, token)
+    const { trace, rest } = await found(services, externalId, token)
     if (!trace) return { value: NOTHING, ...rest }
     const members = detailMembers(rowWithModelName(services.models, trace))
     return { value: jsonText<TraceValue>({ ...members, revision: String(trace.revision) }), ...rest }
@@ -70,13 +69,11 @@ export const trace = queryKind('traces:get', (services, { externalId }, token) =
 const bytesOf = (trace: StoredDetail | undefined) => (trace ? Math.min(Number(trace.bytes), PAGE_BYTES) : 0)
 
 /** Every message of a trace, as JSON texts. @throws HttpError payload_too_large, Unavailable if a message changes meanwhile */
-const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, includeParts: boolean) => {
-  const { id, incarnation } = trace
-  const values = messageValues(id, incarnation, ALL_MESSAGES, undefined)
+const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, asked: WantedMessages) => {
   const texts: string[] = []
   let { revision } = trace
   let bytes = 0
-  const chunks = messageChunks(reads, { incarnation, weight: Number(trace.bytes), includeParts, values, chosen: 'all' })
+  const chunks = messageChunks(reads, trace, asked)
   for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) {
     revision = chunk.value.revision
     for (const row of chunk.value.rows) {
@@ -93,12 +90,12 @@ const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, inc
   return { texts, revision }
 }
 
-/** Runs work during which messages must not change. If they do, it may be tried again. @throws Unavailable */
+/** Runs work during which messages and the right to read them must not change. If they do, it may be tried again. @throws Unavailable */
 const whileUnchanged = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
-    throw error instanceof BrokenOff ? new Unavailable(error.message, false, error) : error
+    throw error instanceof BrokenOff || error instanceof Rejected ? new Unavailable(error.message, false, error) : error
   }
 }
 
@@ -149,7 +146,7 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
   const { since, incarnation, traceId } = known
   const goOn = (known: Known) => changesSince(services, asked, known)
   const ask: QueryOf<'traces:getMessages'>['ask'] = async () => {
-    const { trace, ...rest } = await found(services, externalId, token)
+    const { trace, rest } = await found(services, externalId, token)
     if (!trace && known === HAS_NOTHING) return { value: NOTHING, hasNoNews: true, ...rest }
     if (!trace) return { value: NOTHING, next: goOn(HAS_NOTHING), ...rest }
     if (hasAnother(known, trace)) return { value: NOTHING, next: goOn(HAS_NOTHING), hasMore: true, ...rest }
@@ -185,9 +182,9 @@ export const traceMessages = queryKind('traces:getMessages', (services, args, to
     maxBytes,
     key: keyOf('traces:getMessages', includeParts, keyOfToken(token), externalId),
     ask: async () => {
-      const { trace, ...rest } = await found(services, externalId, token)
+      const { trace, userId, rest } = await found(services, externalId, token)
       if (!trace) return { value: NOTHING, ...rest }
-      const { texts, revision } = await whileUnchanged(() => allMessages(services, trace, includeParts))
+      const { texts, revision } = await whileUnchanged(() => allMessages(services, trace, { includeParts, userId }))
       return { value: messagesValue(trace, texts, revision), ...rest }
     },
   }

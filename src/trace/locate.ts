@@ -5,7 +5,7 @@ import type { Reader } from '../http/long-list.ts'
 import { traceId } from '../base/ids.ts'
 import { idOfSlug, namespaceById } from '../namespace/queries.ts'
 import { type UserRole, assertMayRead, assertMayWrite, mayWrite } from './policy.ts'
-import { type StoredDetail, resolveTrace, traceDetail, userRoleOf } from './queries.ts'
+import { type Resolved, type StoredDetail, resolveTrace, traceDetail, userRoleOf } from './queries.ts'
 import type { TraceServices } from './services.ts'
 
 /** The trace that a write goes to, and its writer. The decision checks whether the writer may write. */
@@ -45,6 +45,12 @@ export const remembered = (
 /** A trace that the caller may read, as it is now. Answers that take longer check the right of `reader` again. */
 export type Readable = { readonly trace: StoredDetail; readonly reader: Reader & { readonly traceId: string } }
 
+/** Whose reading of a trace goes on for longer. */
+export const readerOf = (
+  { id: traceId, namespaceId, role }: Pick<Resolved, 'id' | 'namespaceId' | 'role'>,
+  caller: Caller | undefined,
+): Readable['reader'] => ({ caller, namespaceId, traceId, isMember: role !== undefined })
+
 /**
  * The trace that a read names.
  * @throws 404 if there is none, or the caller may not know of it; 401 without a caller if it is not public
@@ -60,8 +66,7 @@ export const locateToRead = async (
   const trace = await traceDetail(reads, hit.id)
   if (!trace) throw notFound()
   assertMayRead(trace, userRoleOf(caller, hit)) // it may have become private meanwhile
-  const { id: traceId, namespaceId, role } = hit
-  return { trace, reader: { caller, namespaceId, traceId, isMember: role !== undefined } }
+  return { trace, reader: readerOf(hit, caller) }
 }
 
 const resolved = async ({ reads }: TraceServices, caller: Caller, name: TraceName): Promise<Located> => {

@@ -21,7 +21,13 @@ export type Resolved = {
   readonly role: Role | undefined
 }
 
-type ResolvedRow = { id: string; namespace_id: string; created_by: string; visibility: Visibility; role: Role | null }
+export type ResolvedRow = {
+  id: string
+  namespace_id: string
+  created_by: string
+  visibility: Visibility
+  role: Role | null
+}
 
 const columns = 't.id, t.namespace_id, t.created_by, t.visibility'
 
@@ -54,45 +60,47 @@ export const resolveStatement = `
   select * from nearest union all select * from of_others union all
   ${oldest(`<> 'public'`)} and not exists (select from nearest) and not exists (select from of_others)`
 
-const inNamespaceStatement = `
-  select ${columns}, m.role from traces t left join members m on m.namespace_id = t.namespace_id and m.user_id = $2
-  where t.id = $1`
-
 type TraceReads = Reads<ReadTables>
 
-const resolvedRow = async (
-  reads: TraceReads,
-  externalId: string,
-  caller: Caller | undefined,
-  slug: string | undefined,
-): Promise<ResolvedRow | undefined> => {
-  if (slug !== undefined) {
-    const id = traceId(idOfSlug(slug), externalId)
-    reads.assertNotQuarantined(`trace-${id}`)
-    const values = [id, caller?.userId ?? null]
-    return (await reads.rows<ResolvedRow & Row>('trace-in-namespace', inNamespaceStatement, values))[0]
-  }
-  const own = caller?.namespace ? traceId(caller.namespace.id, externalId) : null
-  const values = [own, caller?.userId ?? null, keyHash(externalId), externalId]
-  if (own) reads.assertNotQuarantined(`trace-${own}`)
-  return (await reads.rows<ResolvedRow & Row>('trace-resolve', resolveStatement, values))[0]
-}
+/** Parameters of `resolveStatement`: the id that is looked for first, the user, and the name for which other traces are looked for. */
+export type NamedBy = readonly [
+  own: string | null,
+  userId: string | null,
+  key: string | null,
+  externalId: string | null,
+]
 
 /**
  * The trace that an `externalId` names: in the namespace with this slug, if one is given, otherwise as `resolveStatement` says.
  * @throws 404 for a text that is not a slug
  */
+export const namedBy = (externalId: string, caller: Caller | undefined, slug?: string): NamedBy => {
+  const userId = caller?.userId ?? null
+  if (slug !== undefined) return [traceId(idOfSlug(slug), externalId), userId, null, null]
+  const own = caller?.namespace ? traceId(caller.namespace.id, externalId) : null
+  return [own, userId, keyHash(externalId), externalId]
+}
+
+/** A row of `resolveStatement`. @throws InQuarantine */
+export const resolvedOf = (
+  { assertNotQuarantined }: Pick<TraceReads, 'assertNotQuarantined'>,
+  { id, namespace_id, created_by, visibility, role }: ResolvedRow,
+): Resolved => {
+  assertNotQuarantined(`trace-${id}`, `namespace-${namespace_id}`)
+  return { id, namespaceId: namespace_id, createdBy: created_by, visibility, role: role ?? undefined }
+}
+
+/** The trace that an externalId names (`namedBy`). @throws 404 for a text that is no slug; InQuarantine */
 export const resolveTrace = async (
   reads: TraceReads,
   externalId: string,
   caller: Caller | undefined,
   slug?: string,
 ): Promise<Resolved | undefined> => {
-  const row = await resolvedRow(reads, externalId, caller, slug)
-  if (!row) return undefined
-  const { id, namespace_id, created_by, visibility, role } = row
-  reads.assertNotQuarantined(`trace-${id}`, `namespace-${namespace_id}`)
-  return { id, namespaceId: namespace_id, createdBy: created_by, visibility, role: role ?? undefined }
+  const named = namedBy(externalId, caller, slug)
+  if (named[0]) reads.assertNotQuarantined(`trace-${named[0]}`)
+  const [row] = await reads.rows<ResolvedRow & Row>('trace-resolve', resolveStatement, named)
+  return row && resolvedOf(reads, row)
 }
 
 /** The caller as the policies need it for a trace. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { invalid } from '../../http/http-error.ts'
 import { decodeCursor, encodeCursor } from '../../http/list-page.ts'
-import type { StoredDetail } from '../queries.ts'
+import type { PageTrace } from './read-page.ts'
 import type { Keys, MessageListRow } from './queries.ts'
 
-type Listed = Pick<StoredDetail, 'id' | 'incarnation'>
+type Listed = Pick<PageTrace, 'id' | 'incarnation'>
 
 /** Where a list goes on, and the revision of the trace that its first page has told. */
 export type PlaceInList = { readonly behind: Keys; readonly revision: bigint }
@@ -24,6 +24,18 @@ export const cursorBehind = (
   revision: bigint,
 ): string => encodeCursor(sequence, timestamp, ordinal, listKey(trace, time), Number(revision))
 
+const behindOf = ([order, timestamp, ordinal]: z.infer<typeof Cursor>): Keys => [
+  order ?? Infinity,
+  timestamp ?? Infinity,
+  ordinal,
+]
+
+/** The keys of a cursor, which may be of another list; undefined for what is none. */
+export const keysOfCursor = (cursor: string | undefined): Keys | undefined => {
+  const keys = cursor === undefined ? undefined : decodeCursor(cursor, Cursor)
+  return keys && behindOf(keys)
+}
+
 /** @throws 400 for a cursor that is of no such list of this trace */
 export const readCursor = (
   trace: Listed,
@@ -33,5 +45,5 @@ export const readCursor = (
   if (cursor === undefined) return undefined
   const keys = decodeCursor(cursor, Cursor)
   if (keys?.[3] !== listKey(trace, time)) throw invalid('cursor', 'is not a cursor of this list')
-  return { behind: [keys[0] ?? Infinity, keys[1] ?? Infinity, keys[2]], revision: BigInt(keys[4]) }
+  return { behind: behindOf(keys), revision: BigInt(keys[4]) }
 }

@@ -1,25 +1,22 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type MessageList, messages } from '../../contract/messages.ts'
+import { messages } from '../../contract/messages.ts'
+import type { Caller } from '../../http/caller.ts'
 import { invalid } from '../../http/http-error.ts'
-import type { JsonText } from '../../http/json-text.ts'
-import { fittingTexts } from '../../http/list-page.ts'
 import { route } from '../../http/route.ts'
-import type { Reader } from '../../http/long-list.ts'
-import { type PlaceInList, cursorBehind, readCursor } from './cursor.ts'
+import { type WantedMessages, chunkWeightOf, messageChunks } from './chunks.ts'
+import { cursorBehind, keysOfCursor, readCursor } from './cursor.ts'
 import { listText, newMessagePage, pageEnd } from './page.ts'
-import { CHUNK_WEIGHT, WHOLE_WEIGHT, messageChunks } from './chunks.ts'
-import { ALL_MESSAGES as ALL, type MessageListRow, chosenFor, listMessages, messageValues } from './queries.ts'
-import { locateToRead } from '../locate.ts'
+import { type PageTrace, readPage } from './read-page.ts'
+import { readerOf } from '../locate.ts'
 import { momentOf } from '../moment.ts'
-import type { StoredDetail } from '../queries.ts'
+import { namedBy } from '../queries.ts'
 import { checkRight } from '../right-to-read.ts'
-import { messageText } from './views.ts'
-import type { AskedMessages, TraceServices } from '../services.ts'
+import type { TraceServices } from '../services.ts'
 
 /** Up to this many characters a list is answered at once; a longer one as its reader takes it. */
-const QUICK_WEIGHT = 256 * 1024
+const AT_ONCE = 256 * 1024
 
-/** The messages of a trace: short lists at once, long ones chunk by chunk as their reader takes them. */
+/** The messages of a trace: short lists and pages at once, of one statement; long ones chunk by chunk as their reader takes them. */
 export const messageListRoute = (
   app: FastifyInstance,
   { reads, longLists, past }: Pick<TraceServices, 'reads' | 'longLists' | 'past'>,
@@ -27,67 +24,53 @@ export const messageListRoute = (
   route(app, messages, 'GET /v1/traces/{externalId}/messages', async (request, reply) => {
     const { caller, params, query } = request
     const { includeParts = false, limit, cursor, changedSince } = query
-    const asked = { includeParts, limit, cursor, changedSince }
     const moment = momentOf(query)
     if (moment && changedSince !== undefined)
       throw invalid('changedSince', 'is of the present: it cannot be given with a revision or a time')
-    if (moment) return past.messages(request, reply, moment, asked)
-    const { trace, reader } = await locateToRead(reads, { ...params, ...query }, caller)
-    return list(reply, trace, reader, asked)
+    if (moment) return past.messages(request, reply, moment, { includeParts, limit, cursor })
+    // One message more shows that there is a next page.
+    const asked = { includeParts, changedSince, limit: limit && limit + 1, behind: keysOfCursor(cursor) }
+    const named = namedBy(params.externalId, caller, query.namespace)
+    const { trace, rows, rest } = await readPage(reads, { ...asked, named }, AT_ONCE)
+    const page = newMessagePage(limit)
+    const end = endOf(page, trace, readCursor(trace, 'present', cursor)?.revision)
+    if (!rest) return listText(page.textsOf(rows), ...end(trace.revision))
+    return sendLong(reply, caller, trace, asked, { page, end })
   })
 
-  /** What was before an erased past is of no use to compare with: then everything is new. */
-  const knownSince = ({ erased }: StoredDetail, since: bigint | undefined) =>
-    since !== undefined && since < (erased ?? 0n) ? -1n : since
+  type Page = ReturnType<typeof newMessagePage>
 
-  const list = async (reply: FastifyReply, trace: StoredDetail, reader: Reader, asked: Asked) => {
-    const { id, incarnation } = trace
-    const { includeParts, limit, cursor } = asked
-    const changedSince = knownSince(trace, asked.changedSince)
-    const from = readCursor(trace, 'present', cursor)
-    const values = messageValues(id, incarnation, limit === undefined ? ALL : limit + 1, from?.behind, changedSince)
-    if (limit === 0) return listText([], undefined, from?.revision ?? trace.revision)
-    const weight = Number(trace.bytes)
-    const wanted = { incarnation, weight, includeParts, values, chosen: await chosenFor(reads, trace, changedSince) }
-    if (weight <= QUICK_WEIGHT) return pageText(trace, from, await listMessages(reads, wanted), limit ?? ALL)
-    const page = newMessagePage(limit)
-    let revision = from?.revision
+  /** The cursor behind a page, if its list goes on, and the revision that it shows: that of the first page, else its own. */
+  const endOf = (page: Page, trace: PageTrace, first: bigint | undefined) => (own: bigint) => {
+    const last = page.goesOnBehind()
+    const shown = first ?? own
+    return [last && cursorBehind(trace, 'present', last, shown), shown] as const
+  }
+
+  /** A list that is too long to be answered at once. */
+  const sendLong = (
+    reply: FastifyReply,
+    caller: Caller | undefined,
+    trace: PageTrace,
+    asked: Omit<WantedMessages, 'userId'>,
+    { page, end }: { readonly page: Page; readonly end: ReturnType<typeof endOf> },
+  ) => {
+    const reader = readerOf(trace, caller)
+    let revision: bigint | undefined
     return longLists.send(reply, {
       reader,
-      check: () => checkRight(reads, reader, incarnation),
-      chunkWeight: weight <= WHOLE_WEIGHT ? weight : CHUNK_WEIGHT,
-      chunks: async function* () {
-        for await (const chunk of messageChunks(reads, wanted)) {
-          revision ??= chunk.revision // known from the first chunk on
+      check: () => checkRight(reads, reader, trace.incarnation),
+      chunkWeight: chunkWeightOf(trace),
+      async *chunks() {
+        for await (const chunk of messageChunks(reads, trace, { ...asked, userId: caller?.userId })) {
+          revision ??= chunk.revision
           yield chunk
         }
       },
       before: '{"ok":true,"data":{"messages":[',
       toText: page.toText,
       isFull: page.isFull,
-      after: () => {
-        const shown = revision ?? trace.revision
-        return `${pageEnd(cursorOf(trace, page.goesOnBehind(), shown), shown)}}`
-      },
+      after: () => `${pageEnd(...end(revision!))}}`,
     })
   }
-}
-
-type Asked = AskedMessages & { readonly changedSince: bigint | undefined }
-
-/** The cursor behind a message of a page; without `last` the list ends with it. */
-const cursorOf = (trace: StoredDetail, last: MessageListRow | undefined, revision: bigint) =>
-  last && cursorBehind(trace, 'present', last, revision)
-
-const pageText = (
-  trace: StoredDetail,
-  from: PlaceInList | undefined,
-  { rows, revision }: Awaited<ReturnType<typeof listMessages>>,
-  limit: number,
-): JsonText<MessageList> => {
-  const texts = rows.map(messageText)
-  const count = limit === ALL ? rows.length : fittingTexts(texts, limit)
-  const last = rows.length > count ? rows[count - 1] : undefined
-  const shown = from?.revision ?? revision
-  return listText(texts.slice(0, count), cursorOf(trace, last, shown), shown)
 }

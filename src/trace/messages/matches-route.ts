@@ -5,12 +5,8 @@ import { route } from '../../http/route.ts'
 import { locateToRead } from '../locate.ts'
 import { checkRight } from '../right-to-read.ts'
 import type { TraceServices } from '../services.ts'
-import { CHUNK_WEIGHT, WHOLE_WEIGHT, messageChunks } from './chunks.ts'
+import { chunkWeightOf, messageChunks } from './chunks.ts'
 import { newMatches } from './matches.ts'
-import { ALL_MESSAGES, messageValues } from './queries.ts'
-
-/** A chunk of a trace, and what is made of it while it is looked through. */
-const weightOf = (weight: number) => 2 * (weight <= WHOLE_WEIGHT ? weight : CHUNK_WEIGHT)
 
 /** Where a text occurs in the messages of a trace. All of them are read, as in a long list: chunk by chunk, in turns with other work. */
 export const matchesRoute = (
@@ -20,15 +16,12 @@ export const matchesRoute = (
   route(app, messages, 'GET /v1/traces/{externalId}/messages/matches', async (request, reply) => {
     const { caller, params, query } = request
     const { trace, reader } = await locateToRead(reads, { ...params, ...query }, caller)
-    const { id, incarnation } = trace
-    const weight = Number(trace.bytes)
-    const values = messageValues(id, incarnation, ALL_MESSAGES)
     const matches = newMatches(query.q)
     return longLists.send(reply, {
       reader,
-      check: () => checkRight(reads, reader, incarnation),
-      chunkWeight: weightOf(weight),
-      chunks: () => messageChunks(reads, { incarnation, weight, includeParts: true, values, chosen: 'all' }),
+      check: () => checkRight(reads, reader, trace.incarnation),
+      chunkWeight: 2 * chunkWeightOf(trace), // a chunk, and what is made of it while it is looked through
+      chunks: () => messageChunks(reads, trace, { includeParts: true, userId: caller?.userId }),
       before: '{"ok":true,"data":{"matches":[',
       toText: matches.of,
       after: () => `${endOfList<Matches, 'matches'>({ total: String(matches.total()) })}}`,

@@ -9,19 +9,23 @@ import { messageText } from './views.ts'
 export const newMessagePage = (limit: number | undefined) => {
   let [shown, bytes, isFull] = [0, 0, false]
   let last: MessageListRow | undefined
+
+  const toText = (row: MessageListRow): string | undefined => {
+    isFull ||= shown === limit
+    if (isFull) return undefined
+    const text = messageText(row)
+    if (limit !== undefined) bytes += Buffer.byteLength(text) + 1
+    isFull = bytes > PAGE_BYTES && shown > 0
+    if (isFull) return undefined
+    shown += 1
+    last = row
+    return text
+  }
+
   return {
     /** Undefined for a row beyond the page. */
-    toText: (row: MessageListRow): string | undefined => {
-      isFull ||= shown === limit
-      if (isFull) return undefined
-      const text = messageText(row)
-      if (limit !== undefined) bytes += Buffer.byteLength(text) + 1
-      isFull = bytes > PAGE_BYTES && shown > 0
-      if (isFull) return undefined
-      shown += 1
-      last = row
-      return text
-    },
+    toText,
+    textsOf: (rows: readonly MessageListRow[]) => rows.map(toText).filter((text) => text !== undefined),
     isFull: () => isFull,
     /** The message behind which the list goes on; undefined when all was shown. */
     goesOnBehind: (): MessageListRow | undefined => (isFull ? last : undefined),

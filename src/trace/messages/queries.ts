@@ -7,26 +7,12 @@ import type { MessageRow } from './views.ts'
 /** What messages are sorted by: order and timestamp, infinite where there is none, then arrival. */
 export type Keys = readonly [order: number, timestamp: number, ordinal: number]
 
-/** What is asked for: `values` as `messageValues` gives them, and what is known of the trace. */
-export type WantedMessages = {
-  readonly incarnation: bigint
-  /** At least so many characters its messages hold: they become more only. */
-  readonly weight: number
-  readonly includeParts: boolean
-  readonly chosen: Chosen
-  readonly values: readonly unknown[]
-}
-
-/** A name for each text of a statement: PostgreSQL prepares a statement once under each name. */
-export const statementName = (name: string, wanted: Pick<WantedMessages, 'includeParts' | 'chosen'>): string =>
-  `${name}-${wanted.chosen}${wanted.includeParts ? '-parts' : ''}`
-
 export type MessageListRow = MessageRow & { ordinal: number }
 
 /** A row of a list, with the revision of the trace that the list is of; one without a message where there is none. */
 export type RevisedRow = MessageListRow & { trace_revision: bigint }
 
-/** To be added to `columns`: the bodies of a message's parts, joined by commas. `m` must be a whole row of `messages`. */
+/** To be added to `columns`: the bodies of a message's parts, joined by commas. `m` must have `columnsOfParts`. */
 export const withParts = `, ${partsText} as parts`
 
 /** About how many characters of message `m` are shown. */
@@ -37,15 +23,6 @@ export const columns = `m.ordinal, m.id, m.external_id, m.role, m.text_content, 
 
 /** The order of a list of messages `m`. */
 export const listOrdered = `${listOrder('m.sequence', 'm.timestamp')}, m.ordinal`
-
-const ofTrace = 'm.trace_id = t.id and m.incarnation = t.incarnation'
-const behind = `(${listOrdered}) > ($3::float8, $4::float8, $5::int4)`
-
-/**
- * Which messages a list shows. `few` and `many` show those that have changed since a revision of the trace: few are found by
- * that, and sorted; of many the whole list is read, from its cursor on.
- */
-export type Chosen = 'all' | 'few' | 'many'
 
 /**
  * The messages `m` of a trace that have changed since a revision of it, by that, at most so many. New ones are all behind the first of
@@ -72,29 +49,33 @@ export const changedBehind = (
       where ${ofTrace} and m.revision > ${since} and m.revision <> m.added order by m.revision ${most})`
 }
 
-// Which index is read is said here, not left to the planner: the conditions of a subquery with an offset stay its own, and a
-// sum has no index.
-const sources: { readonly [Choice in Chosen]: string } = {
-  all: `messages m where ${ofTrace} and ${behind}`,
-  few: `(${changedBehind(['t.id', 't.incarnation'], '$7')} offset 0) m where ${behind}`,
-  many: `messages m where ${ofTrace} and ${behind} and m.revision + 0 > $7`,
-}
+const ofTrace = 'm.trace_id = t.id and m.incarnation = t.incarnation'
+const behind = `(${listOrdered}) > ($6::float8, $7::float8, $8::int4)`
+
+/** Up to so many changed messages are found by their revisions, and sorted; of more the whole list is read, from its cursor on. */
+const FEW = 2_000
+
+// Which index is read is said here, not left to the planner: a sum has no index.
+const changedSince = (limit: string) => `(
+  with f as materialized (
+    select m.ordinal from (${changedBehind(['t.id', 't.incarnation'], 't.since', FEW + 1)}) m limit ${FEW + 1}
+  ), c as materialized (select count(*) as count from f)
+  select m.* from f cross join lateral (select * from messages m where ${ofTrace} and m.ordinal = f.ordinal limit 1) m
+  where ${behind} and (select count from c) <= ${FEW}
+  union all (
+    select m.* from messages m where ${ofTrace} and ${behind} and m.revision + 0 > t.since and (select count from c) > ${FEW}
+    order by ${listOrdered} limit ${limit}
+  )
+) m`
 
 /**
- * What is listed of the messages of `t`, a trace in its incarnation $6: from behind the keys $3 to $5 on, at most $2. Conditions and
- * order are those of the index, so it reads as many rows as it gives. A join puts the trace outside: nothing is sorted.
+ * What is listed of the messages of `t`, a trace in its incarnation: from behind the keys $6 to $8 on, at most `limit`; with
+ * `isOfChanges` only those that have changed since its revision `t.since`. Conditions and order are those of the index, so it reads as many rows
+ * as it gives. A join puts the trace outside: nothing is sorted.
  */
-export const listed = (shown: string, chosen: Chosen = 'all'): string =>
-  `select ${shown} from ${sources[chosen]} order by ${listOrdered} limit $2`
-
-/** The trace of a list, as long as this incarnation of it lasts. */
-export const listedTrace = 't.id = $1 and t.incarnation = $6'
-
-/** The statement of a message list; its parameters are those of `listed`. */
-export const messageStatement = (includeParts: boolean, chosen: Chosen = 'all'): string => `
-  select t.revision as trace_revision, m.* from traces t
-  left join lateral (${listed(`${columns} ${includeParts ? withParts : ''}`, chosen)}) m on true
-  where ${listedTrace}`
+export const listed = (shown: string, isOfChanges: boolean, limit: string): string =>
+  `select ${shown} from ${isOfChanges ? changedSince(limit) : `messages m where ${ofTrace} and ${behind}`}
+   order by ${listOrdered} limit ${limit}`
 
 const oneStatement = (includeParts: boolean) => `
   select ${columns} ${includeParts ? withParts : ''}
@@ -115,46 +96,8 @@ export const oneMessage = async (
 /** A limit that no trace reaches. */
 export const ALL_MESSAGES = 2 ** 31 - 1
 
-/** Up to so many changed messages are found by their revisions. */
-const FEW = 2_000
-
-export const chosenStatement = `
-  select count(*)::int4 as count from (${changedBehind(['$1', '$2'], '$3', FEW + 1)}) m`
-
-/** How the messages that have changed since a revision are found best. */
-export const chosenFor = async (
-  reads: Pick<Reads<ReadTables>, 'rows'>,
-  { id, incarnation }: { readonly id: string; readonly incarnation: bigint },
-  changedSince: bigint | undefined,
-): Promise<Chosen> => {
-  if (changedSince === undefined) return 'all'
-  const [row] = await reads.rows<{ count: number }>('messages-chosen', chosenStatement, [id, incarnation, changedSince])
-  return row!.count > FEW ? 'many' : 'few'
-}
-
 /** Before all messages: no key is that small. */
 export const BEFORE_ALL: Keys = [-Infinity, -Infinity, -1]
-
-/** Parameters of `listed`; `behind` are the keys of the message that the list goes on behind. */
-export const messageValues = (
-  traceId: string,
-  incarnation: bigint,
-  limit: number,
-  behind: Keys = BEFORE_ALL,
-  changedSince?: bigint,
-): unknown[] => [traceId, limit, ...behind, incarnation, ...(changedSince === undefined ? [] : [changedSince])]
-
-/** The messages of a list, and the revision of the trace that they are of. @throws 404 when the trace is gone */
-export const listMessages = async (
-  reads: Pick<Reads<ReadTables>, 'rows'>,
-  wanted: Pick<WantedMessages, 'includeParts' | 'chosen' | 'values'>,
-): Promise<{ readonly rows: MessageListRow[]; readonly revision: bigint }> => {
-  const { includeParts, chosen, values } = wanted
-  const statement = messageStatement(includeParts, chosen)
-  const rows = await reads.rows<RevisedRow & Row>(statementName('messages', wanted), statement, values)
-  if (rows.length === 0) throw notFound()
-  return revised(rows)
-}
 
 /** The rows that have a message, beside the revision that all of them have. */
 export const revised = (rows: readonly RevisedRow[]) => {

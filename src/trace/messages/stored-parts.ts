@@ -1,7 +1,7 @@
 import { inBlock } from '../../../projections/tables.ts'
 
 /*
- * SQL for the parts of a message `m`, a whole row of `messages`. As it was added they are in a block of several messages
+ * SQL for the parts of a message `m`, a row of `messages`. As it was added they are in a block of several messages
  * (`message_blocks`), one behind the other as answers show them; those that were changed since are rows of `message_parts`.
  * Long values are stored uncompressed, so that of a block only what is asked for is read.
  */
@@ -43,6 +43,10 @@ const changedText = `
       select c.position, c.body from ${changed('m.part_count')} union all select m.part_count, null
     ) c
   ) c`
+
+/** What `partsText` needs of `m` besides its ordinal. */
+export const columnsOfParts =
+  'm.trace_id, m.incarnation, m.part_count, m.added, m.revision, m.block, m.heads_at, m.parts_at, m.parts_end'
 
 /** The bodies of all parts, joined by commas. */
 export const partsText = `

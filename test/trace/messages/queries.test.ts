@@ -2,15 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { changedStatement } from '../../../src/trace/messages/changed.ts'
-import { listedStatement } from '../../../src/trace/messages/listed.ts'
-import { chunkStatement, wholeStatement } from '../../../src/trace/messages/chunks.ts'
-import {
-  type Chosen,
-  type Keys,
-  chosenStatement,
-  messageStatement,
-  messageValues,
-} from '../../../src/trace/messages/queries.ts'
+import { chunkStatement } from '../../../src/trace/messages/chunks.ts'
+import type { Keys } from '../../../src/trace/messages/queries.ts'
+import { pageStatement, pageValues } from '../../../src/trace/messages/read-page.ts'
 import { type Filled, mostRows, nodesOf, openFilled, pagesOf } from '../../support/filled-read-models.ts'
 
 const test = suite('trace: a page of a long trace')
@@ -27,8 +21,11 @@ const keysOf = (ordinal: number): Keys => [Infinity, ordinal * 1_000, ordinal]
 /** Every second message has an order, and comes before all others; those go by their time. */
 const fill = async ({ rows, addTraces }: Filled) => {
   await addTraces(`
-    select v.id::uuid, gen_random_uuid() as namespace_id, v.id as name, 0 as created_at, 'private' as visibility
+    select v.id::uuid, gen_random_uuid() as namespace_id, v.id as name, 0 as created_at, 'public' as visibility
     from (values ('${id}'), ('${other}')) v (id)`)
+  await addTraces(`
+    select gen_random_uuid() as id, gen_random_uuid() as namespace_id, 'another' as name, 0 as created_at, 'private' as visibility
+    from generate_series(1, 10000)`)
   // Every tenth is in the block of the nine before it, and every hundredth has changed since.
   const message = (trace: string, i: string) => `
     select '${trace}'::uuid, 0, ${i}, gen_random_uuid(), 'm' || ${i}, 'user', case when ${i} % 2 = 0 then ${i} end,
@@ -52,40 +49,50 @@ const fill = async ({ rows, addTraces }: Filled) => {
 /** The first page, one in the middle, and the last. */
 const places = [undefined, keysOf(1), keysOf(COUNT - 2 * LIMIT - 1)]
 const ordinals = Array.from({ length: LIMIT }, (_, i) => COUNT / 2 - i)
-const statements = [
-  ...[false, true].flatMap((includeParts) => [messageStatement(includeParts), wholeStatement({ includeParts })]),
-  listedStatement(),
-].map((text) => ({ text, values: places.map((behind) => messageValues(id, 0n, LIMIT, behind)) }))
+const MOST = 1_000_000
+const named = [id, null, null, null] as const
 const pages = [false, true].map((includeParts) => ({
-  text: chunkStatement({ includeParts }),
+  text: pageStatement({ includeParts, isOfChanges: false }),
+  values: places.flatMap((behind) => [MOST, 2_000].map((most) => pageValues({ named, limit: LIMIT, behind }, most))),
+}))
+const chunks = [false, true].map((includeParts) => ({
+  text: chunkStatement(includeParts),
   values: [[id, 0, `{${ordinals.join(',')}}`, 1e9]],
 }))
 
+/** Up to so many that have changed are found by that; to know that there are more, these are looked at, too. */
+const FEW = 2_000
 /** What has changed since a revision: few messages of many, and as many as fit of nearly all. */
-const since = (chosen: Chosen, changedSince: number) =>
+const changes = [COUNT - LIMIT, 100].flatMap((since) =>
   [false, true].map((includeParts) => ({
-    text: messageStatement(includeParts, chosen),
-    values: places.slice(0, 2).map((behind) => messageValues(id, 0n, LIMIT, behind, BigInt(changedSince))),
-  }))
-const changed = [...since('few', COUNT - LIMIT), ...since('many', 100)]
-const counted = { text: chosenStatement, values: [[id, 0, COUNT - LIMIT]] }
+    text: pageStatement({ includeParts, isOfChanges: true }),
+    values: places
+      .slice(0, 2)
+      .map((behind) => pageValues({ named, limit: LIMIT, behind, changedSince: BigInt(since) }, MOST)),
+    most: since === 100 ? 2 * FEW + LIMIT : 2 * LIMIT,
+  })),
+)
 const pieces = [false, true].map((includeParts) => ({
   text: changedStatement(includeParts),
   values: [[id, 0, COUNT - LIMIT, 1e9, 1e9]],
 }))
 
-const prepared: { show: Awaited<ReturnType<Filled['prepare']>>; values: unknown[][]; text: string }[] = []
-for (const { text, values } of [...statements, ...pages, ...changed, ...pieces, counted])
-  prepared.push({ show: await models.prepare(text), values, text })
+type Prepared = { show: Awaited<ReturnType<Filled['prepare']>>; values: unknown[][]; text: string; most: number }
+const prepared: Prepared[] = []
+for (const { text, values, most = 2 * LIMIT } of [...pages, ...chunks, ...changes, ...pieces] as Omit<
+  Prepared,
+  'show'
+>[])
+  prepared.push({ show: await models.prepare(text), values, text, most })
 // Plans are kept: that of an empty table has to do for a full one.
 for (const { show, values } of prepared) await show(values[0]!)
 await fill(models)
 
 const look = async () => {
-  for (const { show, values, text } of prepared) {
+  for (const { show, values, text, most } of prepared) {
     for (const given of values) {
       for (const plan of await show(given)) {
-        assert.ok(mostRows(plan) <= 2 * LIMIT, `${mostRows(plan)} rows for ${LIMIT}: ${text}`)
+        assert.ok(mostRows(plan) <= most, `${mostRows(plan)} rows for ${LIMIT}: ${text}`)
         // By key: a page or two of each table's indexes for each row, and the row.
         assert.ok(pagesOf(plan) <= 20 * LIMIT, `${pagesOf(plan)} pages for ${LIMIT} rows: ${text}`)
         const sorts = nodesOf(plan).filter((node) => node['Node Type'].includes('Sort'))
@@ -109,7 +116,10 @@ test('is the part of the whole list behind the keys that are asked for', async (
   )
   const expected = all.map(({ ordinal }) => ordinal)
   for (const behind of places) {
-    const shown = await models.rows<{ ordinal: number }>(messageStatement(true), messageValues(id, 0n, LIMIT, behind))
+    const shown = await models.rows<{ ordinal: number }>(
+      pageStatement({ includeParts: true, isOfChanges: false }),
+      pageValues({ named, limit: LIMIT, behind }, MOST),
+    )
     const at = expected.indexOf(shown[0]!.ordinal)
     assert.equal(
       shown.map(({ ordinal }) => ordinal),

@@ -46,7 +46,8 @@ const groups: readonly Group[] = [
     import: 'Import a session that was exported as JSON',
     share: 'Make a trace public, and print its link',
     unshare: 'Make a trace private again',
-    rm: 'Delete traces, and erase their content',
+    rm: 'Delete traces, or only their past, for good',
+    redact: 'Remove secrets from a trace that is uploaded',
   }),
   group('Namespaces:', async () => (await import('./declared/namespaces.ts')).namespaceCommands, {
     namespaces: 'List, create and rename namespaces',

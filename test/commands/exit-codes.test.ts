@@ -71,6 +71,9 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['unshare none',                   any,      any,    any,    usage],
   ['rm TRACE',                       any,      any,    any,    usage], // nobody can be asked
   ['rm TRACE none --yes',            usage,    any,    any,    usage], // erases none of them
+  ['rm TRACE --history',             any,      any,    any,    usage], // nobody can be asked
+  ['redact TRACE',                   usage,    any,    any,    ok], // has no secret
+  ['redact none --yes',              any,      any,    any,    usage],
   ['namespaces',                     usage,    usage,  failed, ok],
   ['namespaces create no/slug',      usage,    any,    any,    usage],
   ['namespaces rename none None',    usage,    any,    any,    usage],

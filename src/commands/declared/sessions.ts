@@ -59,8 +59,8 @@ and replaced by [redacted:<rule>]. Each is reported without its value, by rule a
 hash. If it is not a secret, add that hash as a line to the file allowed-secrets in the
 configuration folder. --no-redact sends everything unchanged.
 A value may have been sent before a later line of the session shows that it is a secret. It is then
-removed from the trace, but the history of the trace keeps it: the run says so once and ends with 1.
-To erase it, run "tracebook rm ID", then "tracebook sync --force" with the session's file.
+removed from the trace, the past of the trace is erased, and the run says so. If that is not possible,
+it ends with 1 and says what erases it.
 
 With --json, stdout holds one JSON document per line:
   {"type":"start","server","namespace","files","bytes"}

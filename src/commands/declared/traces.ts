@@ -276,7 +276,10 @@ ${idHelp}`,
 
 const rm = (): Command =>
   clientCommand(
-    new Command('rm').argument('<id...>', 'the traces: ids, prefixes of ids, or links').addOption(yesOption()),
+    new Command('rm')
+      .argument('<id...>', 'the traces: ids, prefixes of ids, or links')
+      .option('--history', 'erase only what the traces were before; they stay as they are now')
+      .addOption(yesOption()),
     {
       help: {
         about: `
@@ -284,20 +287,65 @@ Deletes traces with all their messages. Their content is erased on the server fo
 restored. You are asked to confirm first; without a terminal, --yes is required. If one of the traces is not
 found, none is deleted.
 
-The sessions on this machine stay, and "tracebook sync" uploads them again only with --force. So to remove
-a secret that was uploaded, delete the trace and upload it again with "tracebook sync --force": what
-the redaction rules recognize is removed, and the history of the trace is gone.
+--history erases only the past: titles, messages and parts as they were before. The trace stays as it is now,
+with its messages, ids, times and visibility. Its timeline begins anew; a summary is made anew.
+
+The sessions on this machine stay, and "tracebook sync" uploads them again only with --force. To remove a
+secret that was uploaded, run "tracebook redact".
 
 ${idHelp}`,
         examples: [
           ['tracebook rm 0192f0c1'],
           ['tracebook rm 0192f0c1 0192f0c7', 'two traces'],
+          ['tracebook rm --history 0192f0c1', 'keep the trace, erase what it was before'],
           ['tracebook rm 0192f0c1 --yes --json', 'for scripts'],
         ],
-        documents: [['{"type":"removed","externalId","namespace","messages"}', 'for each that was deleted']],
+        documents: [
+          ['{"type":"removed","externalId","namespace","messages"}', 'for each that was deleted'],
+          ['{"type":"erased","externalId","namespace","events"}', 'with --history, for each: how many events'],
+        ],
       },
       namespace: 'the namespace that the traces are in',
       load: async () => (await import('../rm.ts')).rm,
+    },
+  )
+
+const redact = (): Command =>
+  clientCommand(
+    new Command('redact')
+      .argument('<id>', traceArgument)
+      .option('--text <string>', 'replace this text, instead of what the rules find')
+      .addOption(yesOption()),
+    {
+      help: {
+        about: `
+Removes secrets from a trace that is uploaded: reads its fields and messages, replaces what the redaction rules
+of this version find, or each occurrence of --text, by [redacted:<rule>], and erases the past of the trace,
+which has them too. You are shown what was found, without the values, and asked to confirm; without a terminal,
+--yes is required. If nothing is found, nothing is changed.
+
+Ids are not changed, and neither are the sessions on this machine: "tracebook sync" uploads a message again, with
+the text of --text, when it changes there. A hash in the file allowed-secrets of the configuration folder lets a
+value through, as for sync.
+
+${idHelp}`,
+        examples: [
+          ['tracebook redact 0192f0c1'],
+          ['tracebook redact 0192f0c1 --text "Jane Doe"', 'a text of your own'],
+          ['tracebook redact 0192f0c1 --yes --json', 'for scripts'],
+        ],
+        documents: [
+          ['{"type":"redaction","externalId"?,"where","rule","hash"}', 'what is replaced; externalId: of the message'],
+          ['{"type":"redacted","externalId","namespace","messages","fields","erased"}', 'the last one'],
+        ],
+        exitCodes: {
+          0: 'replaced and erased, or nothing was found',
+          1: 'the server refused: the message says what is left to do',
+          2: 'wrong usage, not logged in, or not confirmed',
+        },
+      },
+      namespace: ITS_NAMESPACE,
+      load: async () => (await import('../redact.ts')).redact,
     },
   )
 
@@ -311,4 +359,5 @@ export const traceCommands = {
   share,
   unshare,
   rm,
+  redact,
 }

@@ -41,6 +41,8 @@ export type ApiClient = {
   readonly traceRevision: (externalId: string) => Promise<number | undefined>
   /** With `unlessDeleted` a deleted trace is not created again: RequestFailed with status 410. */
   readonly putTrace: (externalId: string, fields: TraceBody, unlessDeleted?: boolean) => Promise<void>
+  /** Erases the past of a trace: everything before its present state. */
+  readonly eraseHistory: (externalId: string) => Promise<void>
   readonly patchTrace: (externalId: string, fields: TraceBody) => Promise<void>
   /** `messages` are up to 200 messages, each as JSON text in UTF-8. */
   readonly upsertMessages: (externalId: string, messages: readonly Buffer[]) => Promise<UpsertCounts>
@@ -102,6 +104,8 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
         query: { unlessDeleted: unlessDeleted || undefined },
         body,
       })),
+    eraseHistory: async (externalId) =>
+      void (await call('POST /v1/traces/{externalId}/history/erase', { path: { externalId } })),
     patchTrace: async (externalId, body) =>
       void (await call('PATCH /v1/traces/{externalId}', { path: { externalId }, body })),
     // As text, because parsing and serializing it again would round large numbers.

@@ -27,6 +27,8 @@ export type TracesClient = {
   readonly trace: (externalId: string, namespace?: string) => Promise<TraceDetail>
   readonly setVisibility: (externalId: string, visibility: Visibility) => Promise<TraceDetail>
   readonly remove: (externalId: string) => Promise<void>
+  /** Erases the past of a trace: everything before its present state. Gives how many events that were. */
+  readonly eraseHistory: (externalId: string) => Promise<number>
 }
 
 /** The client of the traces at `server`, with a session's `token` if there is one. Temporary failures are retried. */
@@ -45,5 +47,6 @@ export const newTracesClient = (
     setVisibility: async (externalId, visibility) =>
       (await call(`PATCH ${one}`, { path: { externalId }, body: { visibility } })).trace,
     remove: async (externalId) => void (await call(`DELETE ${one}`, { path: { externalId } })),
+    eraseHistory: async (externalId) => (await call(`POST ${one}/history/erase`, { path: { externalId } })).erased,
   }
 }

@@ -60,7 +60,7 @@ const isSent = {
 } as const satisfies { readonly [Name in keyof TraceDetail]-?: Name extends keyof TraceUpsert ? boolean : false }
 
 /** The fields to send: also those that a newer version has written, which only the service may know. */
-const fieldsOf = (trace: ExportedTrace): Record<string, string> =>
+export const fieldsOf = (trace: ExportedTrace | TraceDetail): Record<string, string> =>
   Object.fromEntries(
     Object.entries(trace).flatMap(([name, value]): [string, string][] =>
       typeof value === 'string' && (!Object.hasOwn(isSent, name) || isSent[name as keyof typeof isSent])

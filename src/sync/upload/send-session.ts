@@ -4,7 +4,7 @@ import type { SentSession, SessionKey, SessionState } from '../state/session-sta
 import type { Destination } from './destination.ts'
 import { dryRunTarget } from './dry-run-target.ts'
 import { type ReadResult, stampOf } from './read-session.ts'
-import { newSentSecrets, tellSentSecrets } from './sent-secrets.ts'
+import { eraseSentSecrets, newSentSecrets } from './sent-secrets.ts'
 import { serverTarget } from './server-target.ts'
 import type { SessionRun, SyncJob } from './sync-session.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
@@ -95,9 +95,17 @@ const uploadAndTell = async (
   read: ReadResult,
 ): Promise<UploadResult> => {
   const target = (job.dryRun ? dryRunTarget : serverTarget)(upload, run.newSending)
+  let isComplete = false
+  const sendAll = async () => {
+    const result = await uploadSession(read.session, target)
+    isComplete = true
+    return result
+  }
   // Also after a failure half-way: messages that have arrived are not compared again. A new trace has no history.
-  const tell = () => upload.wasThere && tellSentSecrets(run, upload.state.externalId, upload.sentSecrets)
-  const result = await uploadSession(read.session, target).finally(tell)
+  const erase = async () => {
+    if (upload.wasThere) await eraseSentSecrets(run, upload, { isComplete, dryRun: job.dryRun })
+  }
+  const result = await sendAll().finally(erase)
   note(job, run, upload, read)
   if (upload.shorter > 0) notice(upload, shorterNotice(upload.shorter))
   if (result === 'deleted') notice(upload, deletedNotice)

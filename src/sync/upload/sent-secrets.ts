@@ -1,11 +1,14 @@
 import { commandName, shellWord } from '../../cli/command-name.ts'
+import { errorMessage } from '../../cli/exit.ts'
 import type { Session, SessionMessage } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
 import { hashOf, type Redacted } from '../redaction/session.ts'
 import { countOf } from '../report/text.ts'
 import type { SessionState, SessionStates } from '../state/session-states.ts'
 import { type EncodedMessage, encodeFields, encodeMessage } from './encode.ts'
+import type { Destination } from './destination.ts'
 import type { SessionRun } from './sync-session.ts'
+import type { Upload } from './upload.ts'
 
 /** The secrets of a session that were sent before they were known as such: the history of its trace keeps them. */
 export type SentSecrets = {
@@ -65,25 +68,46 @@ export const newSentSecrets = (
   return { compare, hashes }
 }
 
-const textOf = (hashes: readonly string[], externalId: string): string => {
-  const [what, them] = [countOf(hashes.length, 'secret'), hashes.length === 1 ? 'it' : 'them']
+const sentText = (hashes: readonly string[]): string => {
   const named = hashes.map((hash) => hash.slice(0, 12)).join(', ')
-  const [remove, again] = [`${commandName} rm ${shellWord(externalId)}`, `${commandName} sync --force`]
-  return (
-    `${what} (${named}) had been sent before the session told that ${hashes.length === 1 ? 'it is one' : 'they are'}: ` +
-    `the history of the trace keeps ${them}. "${remove}", then "${again}" with this file, erases ${them}`
-  )
+  const told = hashes.length === 1 ? 'it is one' : 'they are'
+  return `${countOf(hashes.length, 'secret')} (${named}) had been sent before the session told that ${told}: `
 }
 
-/** Tells of secrets that the history of a trace keeps, and what to do about them. */
-export const tellSentSecrets = (
-  { session, counts, report }: Pick<SessionRun, 'session' | 'counts' | 'report'>,
-  externalId: string,
-  sent: SentSecrets | undefined,
-): void => {
-  const hashes = sent?.hashes() ?? []
+const keptText = (hashes: readonly string[], externalId: string): string => {
+  const them = hashes.length === 1 ? 'it' : 'them'
+  return `the history of the trace keeps ${them}. "${commandName} rm --history ${shellWord(externalId)}" erases ${them}`
+}
+
+/** Erases the past of a trace, where the run may. Gives why that was not possible. */
+const erasePast = async ({ connection }: Pick<Destination, 'connection'>, externalId: string) => {
+  try {
+    await connection.api.eraseHistory(externalId)
+    return undefined
+  } catch (error) {
+    return errorMessage(error)
+  }
+}
+
+type Told = Pick<SessionRun, 'session' | 'counts' | 'report'>
+
+/**
+ * Erases the past of a trace that has secrets which were taken out just now, and says so; where it cannot be erased, or not all of the
+ * session has arrived, says what erases it. In a dry run only says what would be done.
+ */
+export const eraseSentSecrets = async (
+  { session, counts, report }: Told,
+  { state: { externalId }, destination, sentSecrets }: Pick<Upload, 'state' | 'destination' | 'sentSecrets'>,
+  { isComplete, dryRun }: { readonly isComplete: boolean; readonly dryRun: boolean },
+): Promise<void> => {
+  const hashes = sentSecrets?.hashes() ?? []
   if (hashes.length === 0) return
+  const file = session.source
+  const notice = (done: string) => report({ type: 'notice', file, externalId, message: `${sentText(hashes)}${done}` })
+  if (dryRun) return notice('the past of the trace, which has it, would be erased')
+  const why = isComplete ? await erasePast(destination, externalId) : 'not all of the session has arrived'
+  if (why === undefined) return notice('it was taken out, and the past of the trace erased')
   counts.exposed++
-  const message = textOf(hashes, externalId)
-  report({ type: 'problem', kind: 'secret_in_history', file: session.source, externalId, message })
+  const message = `${sentText(hashes)}${keptText(hashes, externalId)} (${why})`
+  report({ type: 'problem', kind: 'secret_in_history', file, externalId, message })
 }

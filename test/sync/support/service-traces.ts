@@ -66,7 +66,7 @@ const list = ({ messages }: StoredTrace, query: URLSearchParams): Answer => {
   })
 }
 
-/** Answers a request on `/v1/traces/{externalId}` or below: GET, PUT and PATCH of the trace, its messages, and the batch. */
+/** Answers a request on `/v1/traces/{externalId}` or below: GET, PUT and PATCH of the trace, its messages, the batch, and its past. */
 export const onTrace = (world: World, { method, path, text }: Asked, session: TestSession): Answer => {
   const { pathname, searchParams: query } = new URL(path, 'http://service')
   const [, , , key = '', ...below] = pathname.split('/')
@@ -79,6 +79,7 @@ export const onTrace = (world: World, { method, path, text }: Asked, session: Te
   if (method === 'GET') return rest === 'messages' ? list(trace, query) : detail(trace)
   const no = refused(world, trace, session)
   if (no) return no
+  if (rest === 'history/erase') return ok({ revision: 1, erased: 1 })
   if (rest === 'messages/batch') return upsert(world, trace, JSON.parse(text).messages)
   trace.fields = { ...trace.fields, ...JSON.parse(text) }
   return detail(trace)

@@ -67,10 +67,16 @@ const [key, other] = ['q7Zr4TnW2kXvB9mLpC3sJd8F', 'Hd83kQz1VbN6wYt5RfXg0LcP']
 const bare = userLine('u-1', `it is ${key}`)
 const telling = userLine('u-2', `API_KEY=${key}`)
 const answer = (...texts: string[]) => texts.map((each, i) => answerLine(`a-${i}`, 'm-1', [text(each)]))
+const erased = ({ server }: { server: { writes(): readonly string[] } }) =>
+  server.writes().filter((write) => write === 'POST /v1/traces/s-1/history/erase').length
 const toldOf = (events: readonly SyncEvent[]) =>
-  events.flatMap((event) => (event.type === 'problem' && event.kind === 'secret_in_history' ? [event] : []))
+  events.flatMap((event) =>
+    (event.type === 'problem' || event.type === 'notice') && event.message.includes('had been sent before')
+      ? [event]
+      : [],
+  )
 
-test('one that was sent before a later message told that it is one is told of once, with what erases it', async ({
+test('one that was sent before a later message told that it is one is told of once, and the past of its trace erased', async ({
   world,
 }) => {
   writeSession(world.sessions, 's-1.jsonl', [bare])
@@ -79,17 +85,32 @@ test('one that was sent before a later message told that it is one is told of on
   const file = writeSession(world.sessions, 's-1.jsonl', [bare, telling])
   for (const dryRun of [true, false]) {
     const { summary, events } = await world.sync({ dryRun })
-    assert.equal([summary.redacted, summary.exposed, summary.exitCode], [1, 1, 1])
+    assert.equal([summary.redacted, summary.exposed, summary.exitCode], [1, 0, 0])
     const [told, ...more] = toldOf(events)
     assert.equal([told!.file, told!.externalId, more], [file, 's-1', []])
     assert.match(told!.message, /^1 secret \([0-9a-f]{12}\) had been sent before/)
-    const commands = `"${commandName} rm s-1", then "${commandName} sync --force" with this file, erases it`
-    assert.ok(told!.message.endsWith(commands), told!.message)
+    const done = dryRun ? 'which has it, would be erased' : 'it was taken out, and the past of the trace erased'
+    assert.ok(told!.message.endsWith(done), told!.message)
+    assert.is(erased(world), dryRun ? 0 : 1)
     assert.not.match(JSON.stringify(events), key)
   }
   writeSession(world.sessions, 's-1.jsonl', [bare, telling, userLine('u-3', `again ${key}`)])
   const { summary, events } = await world.sync()
   assert.equal([summary.messages, summary.exposed, summary.exitCode, toldOf(events)], [1, 0, 0, []])
+  assert.is(erased(world), 1)
+})
+
+test('where the past cannot be erased, the run ends with 1 and says what erases it', async ({ world }) => {
+  writeSession(world.sessions, 's-1.jsonl', [bare])
+  await world.sync()
+  writeSession(world.sessions, 's-1.jsonl', [bare, telling])
+  const no = { status: 403, body: { ok: false, error: { code: 'forbidden', message: 'Forbidden' } } }
+  world.server.fault = ({ path }) => (path.endsWith('/history/erase') ? no : undefined)
+  const { summary, events } = await world.sync()
+  assert.equal([summary.redacted, summary.exposed, summary.exitCode], [1, 1, 1])
+  const [told] = toldOf(events)
+  assert.is(told!.type, 'problem')
+  assert.match(told!.message, `"${commandName} rm --history s-1" erases it (`)
 })
 
 test('one that is known before anything is sent is not told of, nor one that a message brings as it grows', async ({
@@ -117,7 +138,7 @@ test('one that an answer held when it was sent is told of when the answer goes o
     await world.sync()
     write(...said, `TOKEN=${other}`)
     const { summary, events } = await world.sync()
-    assert.equal([summary.exposed, toldOf(events).length], [1, 1])
+    assert.equal([summary.exposed, toldOf(events).length], [0, 1])
     assert.match(toldOf(events)[0]!.message, new RegExp(`^1 secret \\(${hashOf(other).slice(0, 12)}\\)`))
   }
 })

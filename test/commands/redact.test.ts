@@ -1,0 +1,83 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { ask, tokenIn } from './support/api.ts'
+import { runJson } from './support/documents.ts'
+import { inWorld } from './support/world.ts'
+
+const test = suite('tracebook redact, and rm --history')
+
+/** An integer that a double cannot hold. */
+const LARGE = '12345678901234567890'
+const secret = 'ghp_R7fK2mQ9vXbT4nLsW8jYp3cZ6dHa1gE5uJo0'
+const id = '0192f0c1-aaaa-4000-8000-000000000001'
+
+test('secrets are replaced wherever they are, the rest stays as it is, and the past is erased', () =>
+  inWorld(async ({ url, user, putTrace }) => {
+    const token = tokenIn(user.config)
+    const get = <T>(path: string) => ask<T>(url, `/v1/traces/${id}${path}`, { token })
+    await putTrace(user, id, { title: `log in with ${secret}`, gitBranch: 'main' }, ['Hello', `it is ${secret}`])
+    const args = { command: `curl -u ${secret}`, depth: (JSON as unknown as { rawJSON(text: string): object }).rawJSON(LARGE) } // prettier-ignore
+    const parts = [{ type: 'text' }, { type: 'tool_call', content: { callId: 'c', toolName: 'Bash', args } }]
+    const body = { role: 'assistant', textContent: `text ${secret}`, timestamp: 1_700_000_000_000, parts }
+    await ask(url, `/v1/traces/${id}/messages/m`, { token, method: 'PUT', body })
+
+    const refused = await user.run('redact', id)
+    assert.is(refused.how, 2)
+    assert.match(refused.err, '--yes')
+    const done = await user.run('redact', '0192f0c1', '--yes')
+    assert.is(done.how, 0, done.err)
+    assert.match(
+      done.out,
+      /^replaced secrets in 2 messages and 1 field of 0192f0c1-.*, and erased its past, \d+ events\n$/,
+    )
+    assert.not.match(done.out + done.err, secret)
+
+    const { trace } = await get<{ trace: { title: string; gitBranch: string } }>('')
+    assert.match(trace.title, /^log in with \[redacted:[a-z-]+\]$/)
+    assert.is(trace.gitBranch, 'main')
+    const shown = (await user.run('show', id, '--json')).out
+    assert.not.match(shown, secret)
+    assert.match(shown, `"depth":${LARGE}`)
+    assert.match(shown, /"textContent":"text \[redacted:[a-z-]+\]"/)
+    assert.match(shown, '"timestamp":1700000000000')
+    const { events } = await get<{ events: { type: string }[] }>('/events')
+    assert.equal(
+      events.map(({ type }) => type),
+      ['HistoryErased'],
+    )
+    const again = await user.run('redact', id, '--yes')
+    assert.equal([again.how, again.err], [0, ''])
+    assert.match(again.out, `nothing to replace in ${id}`)
+  }))
+
+test("a text of one's own is replaced, and told of as documents", () =>
+  inWorld(async ({ user, putTrace }) => {
+    await putTrace(user, id, { title: 'Of Jane Doe' }, ['Jane Doe said', 'nothing', 'Jane Doe and Jane Doe'])
+    const { documents } = await runJson(user, 'redact', id, '--text', 'Jane Doe', '--yes')
+    assert.equal(
+      documents.map(({ type }) => type),
+      ['redaction', 'redaction', 'redaction', 'redaction', 'redacted'],
+    )
+    const { messages, fields, externalId } = documents.at(-1)!
+    assert.equal([messages, fields, externalId], [2, 1, id])
+    const shown = (await user.run('show', id, '--json')).out
+    assert.not.match(shown, 'Jane')
+    assert.match(shown, '[redacted:text] and [redacted:text]')
+    assert.is((await user.run('redact', id, '--text', '', '--yes')).how, 2)
+  }))
+
+test('rm --history erases only what the trace was before', () =>
+  inWorld(async ({ url, user, putTrace }) => {
+    const token = tokenIn(user.config)
+    await putTrace(user, id, { title: 'Before' }, ['Hello'])
+    await ask(url, `/v1/traces/${id}`, { token, method: 'PATCH', body: { title: 'Now' } })
+    assert.is((await user.run('rm', '--history', id)).how, 2)
+    const { how, out } = await user.run('rm', '--history', id, '--yes')
+    assert.equal([how, out.startsWith(`erased the past of ${id}, `)], [0, true], out)
+    const shown = (await user.run('show', id)).out
+    assert.match(shown, /^Now\n[^]*Hello/)
+    const [document] = (await runJson(user, 'rm', '--history', id, '--yes')).documents
+    assert.is(document!.type, 'erased')
+  }))
+
+test.run()

@@ -139,7 +139,8 @@ export const messages = {
     description:
       'Whoever may read the trace may read its messages. They are sorted by `order`, then by `timestamp`, then by arrival; messages without ' +
       '`order` or `timestamp` come last. The answer has all messages unless `limit` is given; then a page has at most 8 MiB. `revision` or ' +
-      '`at` shows the messages as they were in the past, to members of the namespace only.',
+      '`at` shows the messages as they were in the past, to members of the namespace only. An answer of the present with at most about ' +
+      '256 KiB has an ETag.',
     auth: 'optional',
     path,
     query: {
@@ -165,6 +166,7 @@ export const messages = {
       ...query,
     },
     answer: data(MessageList),
+    hasEtag: true,
     errors: {
       invalid_request: `${badPage} Or \`changedSince\` is not a revision, or is given together with \`revision\` or \`at\`. Or ${badMoment}`,
       unauthorized: `${notPublic} The past of a trace always needs a token.`,

@@ -80,6 +80,8 @@ export type Route = {
   readonly query?: Parameters
   readonly body?: JsonBody | FormBody | BytesBody
   readonly answer: JsonAnswer | OtherAnswer
+  /** Whether answers of JSON have an ETag, and a client that has the current one gets 304. */
+  readonly hasEtag?: true
   /**
    * When the route fails, and what to do then: sentences by code. Codes that every route with its method, body and `auth` has
    * stand here only where this route has a reason of its own.

@@ -151,11 +151,12 @@ export const traces = {
     description:
       'Anybody may read a public trace; only members of its namespace may read any other. If several namespaces have a trace with this ' +
       '`externalId`, the answer is that of your active namespace, else that of another namespace of yours, else a public one. ' +
-      '`revision` or `at` shows the trace as it was in the past, to members of its namespace only.',
+      '`revision` or `at` shows the trace as it was in the past, to members of its namespace only. An answer of the present has an ETag.',
     auth: 'optional',
     path,
     query: { ...pastQuery, namespace: InNamespace.optional() },
     answer: data(ShownTrace),
+    hasEtag: true,
     errors: {
       invalid_request: badMoment,
       unauthorized: `${notPublic} The past of a trace always needs a token.`,

@@ -134,7 +134,8 @@ const answersOf = (given: Given, answered: Schemas) => {
     }),
   ]
   const others = path.startsWith('/v1/') ? { default: { description: 'Any other error', ...failure } } : {}
-  return { ...Object.fromEntries(answers), ...others }
+  const known = route.hasEtag ? { 304: { description: successes[304] } } : {}
+  return { ...Object.fromEntries(answers), ...known, ...others }
 }
 
 /** The reference page reads an example beside the schema, and not in it. */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { namespaces } from '../contract/namespaces.ts'
 import { afterStored } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
+import { matchesEtag } from '../http/etag.ts'
 import { HttpError, invalid } from '../http/http-error.ts'
 import { route } from '../http/route.ts'
 import { changeAvatar, presentNamespace } from './decide.ts'
@@ -88,6 +89,3 @@ const getRoute = (app: FastifyInstance, { reads, avatars }: AvatarServices) => {
     return reply.type(avatar.type).send(avatar.bytes)
   })
 }
-
-const matchesEtag = (header: string | undefined, etag: string): boolean =>
-  header !== undefined && header.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))

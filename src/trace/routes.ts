@@ -3,6 +3,7 @@ import { DEFAULT_LIMIT } from '../contract/parameters.ts'
 import type { TraceUpsert } from '../contract/trace.ts'
 import { type ShownTrace, type TraceList, traces } from '../contract/traces.ts'
 import { requireCaller } from '../http/caller.ts'
+import { okUnlessKnown } from '../http/etag.ts'
 import { type JsonTexts, jsonText, jsonTexts } from '../http/json-text.ts'
 import { fitting } from '../http/list-page.ts'
 import { arrayTexts } from '../http/reply.ts'
@@ -57,12 +58,13 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     return { deleted: true as const }
   })
 
-  route(app, traces, 'GET /v1/traces/{externalId}', async (request) => {
+  route(app, traces, 'GET /v1/traces/{externalId}', async (request, reply) => {
     const { params, query, caller } = request
     const moment = momentOf(query)
     if (moment) return service.past.trace(request, moment)
     const { trace } = await locateToRead(reads, { ...params, ...query }, caller)
-    return jsonText<ShownTrace>({ trace: detailText(rowWithModelName(models, trace)), revision: undefined })
+    const shown = { trace: detailText(rowWithModelName(models, trace)), revision: undefined }
+    return okUnlessKnown(reply, jsonText<ShownTrace>(shown))
   })
 
   route(app, traces, 'GET /v1/traces', async (request) => {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { messages } from '../../contract/messages.ts'
 import type { Caller } from '../../http/caller.ts'
+import { okUnlessKnown } from '../../http/etag.ts'
 import { invalid } from '../../http/http-error.ts'
 import { route } from '../../http/route.ts'
 import { type WantedMessages, chunkWeightOf, messageChunks } from './chunks.ts'
@@ -34,7 +35,7 @@ export const messageListRoute = (
     const { trace, rows, rest } = await readPage(reads, { ...asked, named }, AT_ONCE)
     const page = newMessagePage(limit)
     const end = endOf(page, trace, readCursor(trace, 'present', cursor)?.revision)
-    if (!rest) return listText(page.textsOf(rows), ...end(trace.revision))
+    if (!rest) return okUnlessKnown(reply, listText(page.textsOf(rows), ...end(trace.revision)))
     return sendLong(reply, caller, trace, asked, { page, end })
   })
 

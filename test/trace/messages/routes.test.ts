@@ -165,4 +165,32 @@ test('a long list has its revision as well, and can be continued from it', async
   assert.is((await listOf(url)).revision, changed.revision)
 })
 
+test('an answer has an ETag until it changes, for those who may read it', async () => {
+  const url = `/v1/traces/${randomUUID()}`
+  await node.call('PUT', url, { token, body: { visibility: 'public' } })
+  await batch(url, [{ externalId: 'a', role: 'user' }])
+  const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
+  const stranger = (data as { session: { token: string } }).session.token
+  const get = (path: string, etag: string, bearer?: string) => {
+    const authorization = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
+    return node.app.inject({ url: path, headers: { ...authorization, 'if-none-match': etag } })
+  }
+  for (const path of [url, `${url}/messages`, `${url}/messages?limit=1`]) {
+    const { headers } = await get(path, '"another"', token)
+    const etag = String(headers.etag)
+    assert.is(headers['cache-control'], 'private, no-cache')
+    const known = await get(path, `"x", W/${etag}`, token)
+    assert.equal([known.statusCode, known.body, known.headers.etag], [304, '', etag])
+    assert.is((await get(path, etag)).statusCode, 304)
+    await batch(url, [{ externalId: 'a', role: 'user', textContent: path }])
+    const changed = await get(path, etag, token)
+    assert.is(changed.statusCode, 200)
+    assert.is.not(changed.headers.etag, etag)
+    await node.call('PATCH', url, { token, body: { visibility: 'private' } })
+    assert.is((await get(path, '*')).statusCode, 401)
+    assert.is((await get(path, '*', stranger)).statusCode, 404)
+    await node.call('PATCH', url, { token, body: { visibility: 'public' } })
+  }
+})
+
 test.run()

@@ -2,11 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { groups } from '../../projections/index.ts'
-import { type Group, schemaOf } from '../../src/engine/group.ts'
+import { schemaOf } from '../../src/engine/group.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { inFolder } from '../embedded/support.ts'
 import { onServer, withConnection } from '../support/database.ts'
 import { eventStoreUrlOf, logEnvironment } from '../support/log-place.ts'
+import { isDue, placesOf, quarantined } from './support/erased.ts'
 import { newRandom } from './support/random.ts'
 import { rebuildNow } from './support/rebuilding.ts'
 import { type Service, serveOn } from './support/service.ts'
@@ -39,28 +40,6 @@ const tell = async (service: Service, token: string, round: number): Promise<str
   return (data as { trace: { id: string } }).trace.id
 }
 
-/** Every table of the database, whoever made it, in which a text stands. */
-const placesOf = async ({ databaseUrl }: Service, text: string): Promise<string[]> => {
-  const { rows } = await onServer(
-    databaseUrl,
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname not in ('pg_catalog', 'information_schema')`,
-  )
-  const holds = async (table: string) => {
-    const found = `select exists (select from ${table} t where strpos(t::text, $1) > 0) as there`
-    return (await onServer(databaseUrl, found, [text])).rows[0]!.there as boolean
-  }
-  const names = rows.map(({ name }) => String(name))
-  const there = await Promise.all(names.map(holds))
-  return names.filter((_, i) => there[i])
-}
-
-/** How many streams the read models cannot be built from. */
-const quarantined = async ({ databaseUrl }: Service): Promise<number> => {
-  const count = (group: Group) => `(select count(*) from ${schemaOf(group)}.quarantine)`
-  return (await onServer(databaseUrl, `select (${groups.map(count).join(' + ')})::int4 as n`)).rows[0]!.n as number
-}
-
 /** Resolves when the log in PostgreSQL has deleted some of a trace's events. */
 const truncationBegins = ({ databaseUrl }: Service, id: string) =>
   withConnection(databaseUrl, async (client) => {
@@ -76,9 +55,6 @@ const dropReadModels = async (dataDir: string) => {
   for (const group of groups) await onServer(server.url, `drop schema ${schemaOf(group)} cascade`)
   await server.stop('fast')
 }
-
-const isDue = async ({ databaseUrl }: Service) =>
-  (await onServer(databaseUrl, 'select from tracebook.erasures')).rows.length > 0
 
 test('wherever the service is killed, deleted content is soon nowhere, even in read models that are rebuilt then', () =>
   inFolder(async (dataDir) => {

@@ -21,12 +21,13 @@ export type Choice = {
   readonly log?: LogChoice | undefined
 }
 
-/** What runs over both logs, beside the contract suite of the port: reads, a rebuild, an erasure, and two nodes. `--log eventstore` runs all. */
+/** What runs over both logs, beside the contract suite of the port: reads, a rebuild, erasures, and two nodes. `--log eventstore` runs all. */
 const OVER_BOTH = [
   'test/engine/nodes.test.ts',
   'test/engine/quarantine.test.ts',
   'test/engine/rebuild.test.ts',
   'test/erasure/process.test.ts',
+  'test/history/erase.test.ts',
   'test/session/routes.test.ts',
 ]
 

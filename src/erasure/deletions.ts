@@ -5,7 +5,7 @@ import type { DecodedEvent } from '../engine/projection.ts'
 import { readProcessCheckpoint } from '../engine/process-checkpoint.ts'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { earlierIn } from '../trace/earlier-deletions.ts'
-import { erasedBefore } from '../trace/erased-before.ts'
+import { erasedBefore, erases } from '../trace/erased-before.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { NAME } from './checkpoint.ts'
 
@@ -33,16 +33,16 @@ export type PendingState = { readonly reason: string | undefined; readonly attem
 export type ErasureState = {
   /** The position up to which the process of erasure has read the log. */
   readonly position: bigint
-  readonly pending: ReadonlyMap<string, PendingState & { readonly before: bigint }>
+  readonly pending: ReadonlyMap<string, PendingState & { readonly before: bigint; readonly at: bigint }>
 }
 
-type PendingRow = { stream: string; before: bigint; reason: string | null; attempts: number }
+type PendingRow = { stream: string; before: bigint; at: bigint; reason: string | null; attempts: number }
 
 /** Reads the checkpoint first, so that a deletion which the process reads meanwhile is in both and not in neither. */
 export const readErasureState = async (client: Client): Promise<ErasureState> => {
   const { position } = await readProcessCheckpoint(client, NAME)
   const { rows } = await client.query<PendingRow>(
-    'select stream, before_revision as before, reason, attempts from tracebook.erasures',
+    'select stream, before_revision as before, position as at, reason, attempts from tracebook.erasures',
   )
   const pending = rows.map(({ stream, reason, ...row }) => [stream, { ...row, reason: reason ?? undefined }] as const)
   return { position, pending: new Map(pending) }
@@ -53,14 +53,12 @@ export const readErasureState = async (client: Client): Promise<ErasureState> =>
  * which all events are to be left out.
  */
 export const deletedBefore = async (
-  log: Pick<EventLog, 'readAll'>,
+  log: Pick<EventLog, 'readAll' | 'read'>,
   { position, pending }: ErasureState,
 ): Promise<ReadonlyMap<string, bigint>> => {
   const found = new Map([...pending].map(([stream, { before }]) => [stream, before]))
-  for await (const event of log.readAll({ after: position })) {
-    const before = erasedBefore(event)
-    if (before !== undefined) found.set(event.stream, before)
-  }
+  for await (const event of log.readAll({ after: position }))
+    if (erases(event)) found.set(event.stream, await erasedBefore(log, event))
   return found
 }
 
@@ -69,9 +67,7 @@ type Erasing = Extract<TraceEvent, { type: 'TraceDeleted' | 'HistoryErased' }>
 const pendingState = ({ position, pending }: ErasureState, event: RecordedEvent): PendingState | undefined => {
   if (event.position > position) return { reason: 'no worker has read this deletion yet', attempts: 0 }
   const row = pending.get(event.stream)
-  return row && row.before >= (erasedBefore(event) ?? event.revision)
-    ? { reason: row.reason, attempts: row.attempts }
-    : undefined
+  return row && row.at >= event.position ? { reason: row.reason, attempts: row.attempts } : undefined
 }
 
 const NOTHING_OF_ITS_OWN = { messageCount: undefined, pending: undefined }
@@ -97,7 +93,7 @@ export async function* deletionsIn(
 ): AsyncGenerator<DeletedTrace> {
   const listed = new Map<string, number[]>() // by stream, the times of the deletions that were yielded
   for await (const recorded of log.readAll({ after: 0n })) {
-    if (erasedBefore(recorded) === undefined) continue
+    if (!erases(recorded)) continue
     const event = decodeEvent(codec, recorded) as DecodedEvent<Erasing>
     const { externalId, namespaceId } = event.data
     const before = listed.get(event.stream) ?? []

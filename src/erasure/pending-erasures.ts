@@ -1,8 +1,8 @@
 import type { Client, Step } from '../engine/checkpoint.ts'
 import { advanceParameters } from '../engine/process-checkpoint.ts'
-import type { RecordedEvent } from '../log/log.ts'
+import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { metadataOf } from '../log/metadata.ts'
-import { erasedBefore } from '../trace/erased-before.ts'
+import { erasedBefore, erases } from '../trace/erased-before.ts'
 import { MOVE_CHECKPOINT } from './checkpoint.ts'
 
 /** The stream of a trace that was deleted, or whose past was: its events before are not erased yet; a row of `tracebook.erasures`. */
@@ -21,13 +21,11 @@ export type PendingErasure = {
 export type Erasing = { readonly event: RecordedEvent; readonly before: bigint }
 
 /** The newest such event of each stream among these events. */
-export const erasuresIn = (events: readonly RecordedEvent[]): Erasing[] => {
-  const found = new Map<string, Erasing>()
-  for (const event of events) {
-    const before = erasedBefore(event)
-    if (before !== undefined) found.set(event.stream, { event, before })
-  }
-  return [...found.values()]
+export const erasuresIn = async (log: Pick<EventLog, 'read'>, events: readonly RecordedEvent[]): Promise<Erasing[]> => {
+  const newest = new Map(events.filter(erases).map((event) => [event.stream, event]))
+  const found: Erasing[] = []
+  for (const event of newest.values()) found.push({ event, before: await erasedBefore(log, event) })
+  return found
 }
 
 const addStatement = `

@@ -63,7 +63,7 @@ export const startErasure = (options: ErasureOptions): Erasure => {
     let anchor: ReturnType<typeof anchorOf>
     for await (const { events, through } of log.follow({ after: from, signal })) {
       anchor = anchorOf(events) ?? anchor
-      const erasures = erasuresIn(events)
+      const erasures = await erasuresIn(log, events)
       if (erasures.length === 0 && through - from < CHECKPOINT_EVENTS) continue
       if ((await log.identity()).epoch !== epoch) throw new LogChanged()
       const hasMoved = await addPending(client, { from, through, epoch, anchor }, erasures)

@@ -1,15 +1,28 @@
-import type { RecordedEvent } from '../log/log.ts'
+import type { EventLog, RecordedEvent, Revision } from '../log/log.ts'
 import type { TraceEvent } from './events.ts'
 
-const erases = (type: string): type is 'TraceDeleted' | 'HistoryErased' =>
-  (['TraceDeleted', 'HistoryErased'] satisfies TraceEvent['type'][] as string[]).includes(type)
+const ERASING: ReadonlySet<string> = new Set(['TraceDeleted', 'HistoryErased'] satisfies TraceEvent['type'][])
 
-/** The revision before which an event has all of its stream erased; undefined for an event that erases nothing. */
-export const erasedBefore = ({
-  type,
-  revision,
-  data,
-}: Pick<RecordedEvent, 'type' | 'revision' | 'data'>): bigint | undefined => {
-  if (!erases(type)) return undefined
-  return type === 'TraceDeleted' ? revision : BigInt((JSON.parse(data) as { since: number }).since)
+/** Whether all before an event in its stream, or before what it restates, is erased. */
+export const erases = ({ type }: Pick<RecordedEvent, 'type'>): boolean => ERASING.has(type)
+
+/**
+ * The revision before which an event of which `erases` holds has all of its stream erased. The restated messages before an erased past are read
+ * to find it: in a copy of a log they may have other revisions than the event says.
+ * @throws Error where they are not all there
+ */
+export const erasedBefore = async (log: Pick<EventLog, 'read'>, event: RecordedEvent): Promise<Revision> => {
+  const { type, stream, revision, firstRevision = revision, data } = event
+  if (type === 'TraceDeleted') return revision
+  const { messageCount } = JSON.parse(data) as { messageCount: number }
+  let [before, left] = [firstRevision, messageCount]
+  if (left === 0) return before
+  for await (const restated of log.read(stream, { from: firstRevision - 1n, backwards: true, limit: left })) {
+    if (restated.type !== 'MessageRestated') break
+    before = restated.firstRevision ?? restated.revision
+    left -= 1
+  }
+  if (left > 0)
+    throw new Error(`${left} of the messages that ${stream} restates before revision ${revision} are missing`)
+  return before
 }

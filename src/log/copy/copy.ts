@@ -66,11 +66,11 @@ const endOf = async (adapter: EventLog, stream: string): Promise<ExpectedRevisio
   return 'none'
 }
 
-/** Writes appends to the target, each at the end of its stream, or at the revision that `place` returns. */
-const newTarget = (
-  adapter: EventLog,
-  place: (end: ExpectedRevision, append: readonly RecordedEvent[]) => Promise<ExpectedRevision>,
-) => {
+/** Events that name revisions of their stream: in a copy they should have the same ones. */
+const NAMES_REVISIONS: ReadonlySet<string> = new Set(['MessageRestated', 'HistoryErased'])
+
+/** Writes appends to the target, each at the end of its stream, or with the revisions that it has in the source. */
+const newTarget = (adapter: EventLog, keeper: ReturnType<typeof newRevisionKeeper>, keepsAll: boolean) => {
   const to = wholeAppends(adapter)
   const ends = new Map<string, ExpectedRevision>()
   let isFirst = true
@@ -80,7 +80,9 @@ const newTarget = (
     // would get the same ids.
     const end = isFirst ? await endOf(adapter, stream) : (ends.get(stream) ?? 'none')
     isFirst = false
-    const expected = await place(end, append)
+    const keeps = keepsAll || NAMES_REVISIONS.has(append[0]!.type)
+    const expected = keeps ? await keeper.place(end, append) : end
+    if (keeps && !keepsAll && end === 'none') keeper.note(append)
     const answer = await to.append(stream, expected, append.map(toNewEvent)).catch((error) => {
       throw error instanceof WrongRevision
         ? new CopyRefused(`another process writes to ${stream} of the target: stop it, and copy again`)
@@ -104,7 +106,7 @@ const verify = async (to: EventLog, count: number, expected: string) => {
 
 /**
  * Copies a log to another one, of either kind: whole appends in log order, with the same ids, data and metadata. Revisions
- * are the same unless the stream was truncated, the limits of the two logs split an append differently, or a run was interrupted
+ * are the same unless the stream was truncated and is not one of an erased past, the limits of the two logs split an append differently, or a run was interrupted
  * between two segments. Another run continues an interrupted one. At the end the whole target is read and compared.
  * @throws CopyRefused if the target has anything but the beginning of this source
  */
@@ -118,7 +120,7 @@ export const copyFrom = async (options: CopyFromOptions): Promise<Copied> => {
   const head = await from.head()
   const digest = newDigest()
   const keeper = newRevisionKeeper(options.to)
-  const target = newTarget(options.to, keepsRevisions ? keeper.place : (end) => Promise.resolve(end))
+  const target = newTarget(options.to, keeper, keepsRevisions)
   const comparison = newComparison(from, to, target.has)
   let before = 0
   for await (const append of appendsOf(from.readAll({ after: 0n }))) {

@@ -1,0 +1,82 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { generateSigner } from '../../../src/proof/note.ts'
+import { freshDatabase, onServer } from '../../support/database.ts'
+import { startDouble } from '../../support/eventstoredb/server.ts'
+import { type App, openApp } from '../../support/open-app.ts'
+import { until } from '../../support/until.ts'
+import { run } from '../support/user.ts'
+
+const test = suite('tracebook audit: an erased past')
+
+const ends: (() => Promise<unknown>)[] = []
+test.after(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+const SECRET = 'what nobody may read'
+const newPlace = async () => {
+  const database = await freshDatabase({ readModels: false })
+  ends.push(database.drop)
+  return database.url
+}
+
+type Session = { token: string; namespaceSlug: string }
+const signIn = async ({ call }: App) =>
+  ((await call('POST', '/v1/session', { body: { deviceId: 'device' } })).data as { session: Session }).session
+
+const untilErased = (url: string) =>
+  until(async () => (await onServer(url, 'select from tracebook.erasures')).rows.length === 0)
+
+test('is shown until it is done, is left out of exports, and nothing else finds it', async () => {
+  const [url, copy] = [await newPlace(), await newPlace()]
+  const double = await startDouble()
+  const folder = await mkdtemp(join(tmpdir(), 'tracebook-erased-'))
+  ends.push(double.stop, () => rm(folder, { recursive: true }))
+  const AUDIT_KEY = generateSigner('log.example.org').text
+  const at = (place: string, EVENTSTORE_URL = '') => ({ DATABASE_URL: place, EVENTSTORE_URL, AUDIT_KEY })
+  const audit = (...words: string[]) => run(['audit', ...words], { ...at(url), TRACEBOOK_CONFIG_DIR: folder })
+  const env = { EVENTSTORE_URL: '', SUMMARY_PROVIDER: 'none', AUDIT_KEY }
+
+  const app = await openApp(url, { env: { ...env, ROLES: 'api,projector' } })
+  const { token, namespaceSlug } = await signIn(app)
+  const ask = async (method: 'PUT' | 'POST', path: string, body: object = {}) =>
+    assert.is((await app.call(method, `/v1/traces/t${path}`, { token, body })).status, 200)
+  await ask('PUT', '', { title: SECRET })
+  await ask('PUT', '/messages/m', { role: 'user', textContent: SECRET })
+  await ask('PUT', '/messages/m', { role: 'user', textContent: 'kept' })
+  await ask('PUT', '', { title: 'kept' })
+  await ask('POST', '/history/erase')
+  const pending = await audit('erasures', '--json')
+  const { state, onlyPast, trace } = JSON.parse(pending.out) as Record<string, { externalId: string }>
+  assert.equal([state, onlyPast, trace!.externalId], ['pending', true, 't'])
+  const before = join(folder, 'before.jsonl')
+  assert.is((await audit('export', '--namespace', namespaceSlug, '--out', before)).how, 0)
+  assert.not.match(await readFile(before, 'utf8'), SECRET)
+  assert.match(await readFile(before, 'utf8'), '"MessageRestated"')
+  await app.close()
+
+  const worker = await openApp(url, { env })
+  ends.push(worker.close)
+  await untilErased(url)
+  assert.match((await audit('erasures')).out, 'No trace was deleted')
+  assert.is((await audit('export', '--verify', before)).how, 0)
+  const after = join(folder, 'after.jsonl')
+  assert.is((await audit('export', '--out', after)).how, 0)
+  assert.not.match(await readFile(after, 'utf8'), SECRET)
+  await until(async () => (await audit('verify')).how === 0)
+  assert.equal((await audit('replay', '--compare')).how, 0)
+
+  const copied = await run(['log', 'copy', '--from', url, '--to', double.url, '--target-database', copy], {})
+  assert.is(copied.how, 0, copied.err)
+  const there = await openApp(copy, { env: { ...env, EVENTSTORE_URL: double.url } })
+  ends.push(there.close)
+  const shown = async ({ call }: App, path: string) => (await call('GET', `/v1/traces/t${path}`, { token })).data
+  for (const path of ['', '/messages?includeParts=true', '/events'])
+    assert.equal(await shown(there, path), await shown(worker, path))
+})
+
+test.run()

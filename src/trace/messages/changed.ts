@@ -42,7 +42,7 @@ export const changedStatement = (includeParts: boolean): string => `
         sum(m.size) over (order by m.updated_at) as through_batch
       from (
         select m.*, (${sizeShown(includeParts)})::int8 as size
-        from (${changedBehind(['t.id', 't.incarnation'], '$3', MOST)}) m
+        from (${changedBehind('$3', MOST)}) m
         order by m.revision limit ${MOST}
       ) m
     ) m where ${inPiece} order by ${listOrdered}

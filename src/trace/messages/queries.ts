@@ -24,32 +24,23 @@ export const columns = `m.ordinal, m.id, m.external_id, m.role, m.text_content, 
 /** The order of a list of messages `m`. */
 export const listOrdered = `${listOrder('m.sequence', 'm.timestamp')}, m.ordinal`
 
-/**
- * The messages `m` of a trace that have changed since a revision of it, by that, at most so many. New ones are all behind the first of
- * the last block that is not newer; the others are in an index of the few that have changed after they were added.
- * `trace` are its id and incarnation.
- */
-export const changedBehind = (
-  trace: readonly [id: string, incarnation: string],
-  since: string,
-  limit?: number,
-): string => {
-  const [id, incarnation] = trace
-  const ofTrace = `m.trace_id = ${id} and m.incarnation = ${incarnation}`
-  const most = limit === undefined ? '' : `limit ${limit}`
-  const first = `(
-    select b.first from message_blocks b where b.trace_id = ${id} and b.incarnation = ${incarnation} and b.revision <= ${since}
-    order by b.revision desc limit 1)`
-  return `
-    (select m.* from messages m
-      where ${ofTrace} and m.ordinal >= coalesce(${first}, 0) and m.added > ${since} and m.revision + 0 = m.added
-      order by m.ordinal ${most})
-    union all
-    (select m.* from messages m
-      where ${ofTrace} and m.revision > ${since} and m.revision <> m.added order by m.revision ${most})`
-}
-
 const ofTrace = 'm.trace_id = t.id and m.incarnation = t.incarnation'
+const firstOfBlock = (upTo: string) => `(
+  select b.first from message_blocks b where b.trace_id = t.id and b.incarnation = t.incarnation and b.revision <= ${upTo}
+  order by b.revision desc limit 1)`
+
+/**
+ * The messages `m` of the trace `t` that have changed since a revision of it, by that, of each kind at most so many. New ones are all
+ * behind the first of the last block that is not newer; the others are in an index of the few that have changed after they were added.
+ */
+export const changedBehind = (since: string, limit: number): string => `
+  (select m.* from messages m
+    where ${ofTrace} and m.ordinal >= coalesce(${firstOfBlock(since)}, 0) and m.added > ${since} and m.revision + 0 = m.added
+    order by m.ordinal limit ${limit})
+  union all
+  (select m.* from messages m
+    where ${ofTrace} and m.revision > ${since} and m.revision <> m.added order by m.revision limit ${limit})`
+
 const behind = `(${listOrdered}) > ($6::float8, $7::float8, $8::int4)`
 
 /** Up to so many changed messages are found by their revisions, and sorted; of more the whole list is read, from its cursor on. */
@@ -58,7 +49,7 @@ const FEW = 2_000
 // Which index is read is said here, not left to the planner: a sum has no index.
 const changedSince = (limit: string) => `(
   with f as materialized (
-    select m.ordinal from (${changedBehind(['t.id', 't.incarnation'], 't.since', FEW + 1)}) m limit ${FEW + 1}
+    select m.ordinal from (${changedBehind('t.since', FEW + 1)}) m limit ${FEW + 1}
   ), c as materialized (select count(*) as count from f)
   select m.* from f cross join lateral (select * from messages m where ${ofTrace} and m.ordinal = f.ordinal limit 1) m
   where ${behind} and (select count from c) <= ${FEW}

@@ -58,7 +58,7 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
     reply.raw.once('close', () => draft?.drop())
     return longLists.send(reply, {
       ...readers,
-      chunkWeight: source.chunkWeight,
+      chunkSize: source.chunkSize,
       chunks: source.chunks,
       before: () => {
         draft = draftOf()
@@ -78,12 +78,12 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
 
   /** Sends a cached file. */
   const sendKept = (reply: FastifyReply, file: File, trace: string, pieces: readonly string[], readers: Readers) => {
-    const weight = textBytes(pieces)
+    const size = textBytes(pieces)
     return longLists.send(reply, {
       ...readers,
-      chunkWeight: weight,
+      chunkSize: size,
       async *chunks() {
-        yield { rows: pieces, weight }
+        yield { rows: pieces, size }
       },
       before: '',
       toText: (piece: string) => [piece],

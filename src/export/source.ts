@@ -1,6 +1,6 @@
 import { Unavailable } from '../engine/rejected.ts'
 import type { Chunk, Chunks } from '../http/long-list.ts'
-import { chunkWeightOf, messageChunks } from '../trace/messages/chunks.ts'
+import { chunkSizeOf, messageChunks } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import { type StoredDetail, traceDetail } from '../trace/queries.ts'
@@ -12,7 +12,7 @@ import type { Past } from '../history/open-past.ts'
 /** A trace to export, and its messages in order, of the present or of a past moment. */
 export type Source<Row> = {
   /** The approximate number of characters of a chunk. */
-  readonly chunkWeight: number
+  readonly chunkSize: number
   /** @throws BrokenOff if the remaining messages have changed meanwhile */
   chunks(): Chunks<Row>
   /** The JSON text of the trace, as `GET /v1/traces/{externalId}` shows it. To be called after the first chunk was read. */
@@ -59,7 +59,7 @@ export const presentSource = (
   }
 
   return {
-    chunkWeight: chunkWeightOf(first),
+    chunkSize: chunkSizeOf(first),
     chunks,
     trace: () => detailText(rowWithModelName(models, trace)),
     present: () => trace,
@@ -71,7 +71,7 @@ export const presentSource = (
 export const pastSource = async (past: Past): Promise<Source<MessageListRow>> => {
   const detail = await past.detail()
   return {
-    chunkWeight: past.chunkWeight,
+    chunkSize: past.chunkSize,
     chunks: () => past.messages({ includeParts: true }),
     trace: () => detail,
     messageText,

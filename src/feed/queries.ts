@@ -1,13 +1,13 @@
 import type { ReadTables } from '../../projections/tables.ts'
 import type { Feed, FeedTrace } from '../contract/feed.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { fitting, weighedRows } from '../http/list-page.ts'
+import { fitting, pageRows } from '../http/list-page.ts'
 import { type JsonText, type JsonTexts, jsonText, jsonTexts } from '../http/json-text.ts'
 import { arrayTexts, jsonArray } from '../http/reply.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import type { After } from '../trace/queries.ts'
-import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summaryWeight } from '../trace/queries.ts'
+import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summarySize } from '../trace/queries.ts'
 import type { ListedRow } from '../trace/rows.ts'
 import { listedMembers } from '../trace/views.ts'
 
@@ -41,9 +41,9 @@ const sessionPage = `
   order by created_at desc, id desc limit $3`
 
 const feedStatement = (page: string) =>
-  weighedRows(
+  pageRows(
     `
-  select ${summaryColumns}, ${summaryWeight} + octet_length(n.display_name::text) as weight, t.namespace_id, n.slug, n.display_name as namespace_name,
+  select ${summaryColumns}, ${summarySize} + octet_length(n.display_name::text) as size, t.namespace_id, n.slug, n.display_name as namespace_name,
     u.id as author_id, u.display_name as author_name,
     (select position from reached) as position
   from (${page}) f ${summaryTables}
@@ -94,10 +94,10 @@ const entryText = (row: FeedRow): JsonText<FeedTrace> =>
 
 /** The entry of a row. A trace in quarantine keeps its place in the list, but is not shown. */
 export const toEntry = (row: FeedRow, { reads, models }: FeedSources): FeedEntry => {
-  const { created_at, id, weight } = row
+  const { created_at, id, size } = row
   const isShown = reads.isNotQuarantined(`trace-${id}`, `namespace-${row.namespace_id}`)
   const text = isShown ? entryText(rowWithModelName(models, row)) : ''
-  return { created_at, id, text, bytes: Math.max(weight, Buffer.byteLength(text)) }
+  return { created_at, id, text, bytes: Math.max(size, Buffer.byteLength(text)) }
 }
 
 const isNewer = (a: FeedEntry, b: FeedEntry) =>

@@ -23,7 +23,7 @@ export const traceDifference = (from: PastTrace, to: PastTrace): object[] =>
   jsonpatch.compare(documentOf(from.trace), documentOf(to.trace))
 
 const NAMES = 1_000
-const NAME_WEIGHT = 100
+const NAME_SIZE = 100
 
 const namesStatement = `
   select m.ordinal, m.external_id from messages m
@@ -41,7 +41,7 @@ async function* addedBetween(
     const values = [to.id, to.incarnation, next, to.messageCount]
     const rows = await reads.rows<NameRow & Row>('diff-names', namesStatement, values)
     if (rows.length === 0) return
-    yield { rows: rows.map(({ external_id }) => JSON.stringify(external_id)), weight: NAME_WEIGHT * rows.length }
+    yield { rows: rows.map(({ external_id }) => JSON.stringify(external_id)), size: NAME_SIZE * rows.length }
     next = rows.at(-1)!.ordinal + 1
   }
 }
@@ -63,12 +63,12 @@ async function* updatedBetween(
   const ordinals = updates.ordinals().filter((ordinal) => ordinal < from.messageCount)
   const documents = newPastDocuments(services, to)
   for (let start = 0; start < ordinals.length;) {
-    const { found, weight, read } = await documents.documents(ordinals.slice(start, start + NAMES), [
+    const { found, size, read } = await documents.documents(ordinals.slice(start, start + NAMES), [
       from.revision,
       to.revision,
     ])
     const [before, after] = found as [Map<number, PastDocument>, Map<number, PastDocument>]
-    yield { rows: [...after].flatMap(([ordinal, one]) => changeText(one, before.get(ordinal)!)), weight }
+    yield { rows: [...after].flatMap(([ordinal, one]) => changeText(one, before.get(ordinal)!)), size }
     start += read
   }
 }
@@ -80,7 +80,7 @@ async function* asMember(
 ): AsyncGenerator<Chunk<string>> {
   let held = `"${name}":[`
   let isEmpty = true
-  for await (const { rows, weight } of chunks) {
+  for await (const { rows, size } of chunks) {
     const texts: string[] = []
     for (const row of rows) {
       if (isEmpty) held += row
@@ -90,9 +90,9 @@ async function* asMember(
       }
       isEmpty = false
     }
-    yield { rows: texts, weight }
+    yield { rows: texts, size }
   }
-  yield { rows: [`${held}]`], weight: held.length }
+  yield { rows: [`${held}]`], size: held.length }
 }
 
 /** The members of `messages` of a difference, as chunks of rows that have to be joined by commas. @throws BrokenOff */

@@ -1,6 +1,6 @@
 import { MESSAGES_UPSERTED, type TimelineTables } from '../../projections/timeline/tables.ts'
 import type { Row } from '../engine/reads.ts'
-import { weighedRows } from '../http/list-page.ts'
+import { pageRows } from '../http/list-page.ts'
 import { texts } from '../postgres/arrays.ts'
 import type { EventType } from './entry-types.ts'
 import type { TimelineReads } from './timeline-reads.ts'
@@ -37,7 +37,7 @@ export type EntryRow = Omit<Entries, 'type'> & {
 
 const COLUMNS = `e.position, e.place, e.stream_id, e.namespace_id, e.revision, e.at, e.type, e.actor, e.request_id,
   e.added, e.updated, case when e.type <> '${MESSAGES_UPSERTED}' then e.data end as data,
-  400 + coalesce(octet_length(e.data::text), 0) as weight`
+  400 + coalesce(octet_length(e.data::text), 0) as size`
 
 /** Conditions with their parameters, and a name for each combination of them. */
 const newConditions = () => {
@@ -148,5 +148,5 @@ export const listEntries = (timeline: TimelineReads, scope: Scope, filter: Filte
     select ${COLUMNS}, t.external_id, ${span.end} as span_end from entries e ${traces}
     where ${conditions.text()} order by ${ordered} limit ${limit}::int4`
   const name = `timeline-${conditions.name()}-${filter.order}`
-  return timeline.rows<EntryRow & Row>(name, weighedRows(rows, order), conditions.values)
+  return timeline.rows<EntryRow & Row>(name, pageRows(rows, order), conditions.values)
 }

@@ -1,12 +1,12 @@
 import type { Caller } from '../http/caller.ts'
 import type { Chunk, LongList, Reader } from '../http/long-list.ts'
-import { CHUNK_WEIGHT } from '../trace/messages/chunks.ts'
+import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import type { Moment } from '../trace/services.ts'
 import { stateText } from '../trace/views.ts'
 import type { PresentTraceRow } from './locate.ts'
-import { type PastMessagesOptions, orderWeight, pastMessages } from './past-messages.ts'
+import { type PastMessagesOptions, orderSize, pastMessages } from './past-messages.ts'
 import { pastTimes } from './past-times.ts'
 import { type PastTrace, pastTrace, revisionAt } from './past.ts'
 import type { HistoryServices } from './services.ts'
@@ -14,7 +14,7 @@ import type { HistoryServices } from './services.ts'
 /** A trace with its messages as they were, for routes that show them in any form. */
 export type Past = PastTrace & {
   /** About how many characters a chunk has, together with the memory for the order of the list. */
-  readonly chunkWeight: number
+  readonly chunkSize: number
   /** A TraceDetail as JSON text. @throws 404 if the trace is deleted meanwhile */
   detail(): Promise<string>
   /** The messages in their order at that time, chunk by chunk. The chunks throw BrokenOff if the trace is deleted meanwhile. */
@@ -27,10 +27,10 @@ export type Past = PastTrace & {
  */
 export const openPast = async (services: HistoryServices, present: PresentTraceRow, moment: Moment): Promise<Past> => {
   const past = await pastTrace(services, present, await revisionAt(services, present, moment))
-  const chunkWeight = CHUNK_WEIGHT + orderWeight(past)
+  const chunkSize = CHUNK_SIZE + orderSize(past)
   return {
     ...past,
-    chunkWeight,
+    chunkSize,
     detail: async () => stateText(past.id, past.slug, past.trace, await pastTimes(services, past)),
     messages: (options) => pastMessages(services, past, options),
   }
@@ -41,7 +41,7 @@ export const listOfHistory = (
   { reads }: Pick<HistoryServices, 'reads'>,
   trace: PresentTraceRow,
   caller: Caller | undefined,
-): Pick<LongList<unknown>, 'reader' | 'check' | 'chunkWeight'> => {
+): Pick<LongList<unknown>, 'reader' | 'check' | 'chunkSize'> => {
   const reader: Reader = { caller, namespaceId: trace.namespace_id, traceId: trace.id, isMember: true }
-  return { reader, check: () => checkRight(reads, reader, trace.incarnation), chunkWeight: CHUNK_WEIGHT }
+  return { reader, check: () => checkRight(reads, reader, trace.incarnation), chunkSize: CHUNK_SIZE }
 }

@@ -41,7 +41,7 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
     const options = { includeParts, behind: from?.behind, limit: limit === undefined ? undefined : limit + 1 }
     return longLists.send(reply, {
       ...listOfHistory(services, present, request.caller),
-      chunkWeight: past.chunkWeight,
+      chunkSize: past.chunkSize,
       chunks: () => past.messages(options),
       before: '{"ok":true,"data":{"messages":[',
       toText: page.toText,

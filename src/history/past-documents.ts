@@ -17,7 +17,7 @@ export type PastDocument = TimedDocument & { readonly document: MessageDocument 
 /** How many messages are read together: at first, at most, and about how many characters their events may have. */
 const FIRST = 32
 const MOST = 1_000
-const WANTED_WEIGHT = 1024 * 1024
+const WANTED_SIZE = 1024 * 1024
 
 /** `adds` is JSON of runs: `[ordinal of the first message, its revision, how many messages]`. */
 type RunsRow = { wanted: number; adds: string }
@@ -88,7 +88,7 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
     const revisions = [...added.keys(), ...changed].sort((a, b) => Number(a - b))
     const messages = new Map<number, PastDocument>()
     const found = steps.map(() => new Map<number, PastDocument>())
-    let [step, count, weight] = [0, 0, 0]
+    let [step, count, size] = [0, 0, 0]
     const take = () => {
       found[step] = new Map(messages)
       step += 1
@@ -97,29 +97,29 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
       while (event.revision > steps[step]!) take()
       apply(messages, codec.decode(event) as TraceEvent, metadataOf(event).at)
       count += 1
-      weight += event.data.length
+      size += event.data.length
     }
     while (step < steps.length) take()
     if (count < revisions.length || messages.size < ordinals.length) throw new BrokenOff('its trace is gone')
-    return { found, weight }
+    return { found, size }
   }
 
   /** The first of these messages, as many as may be read together (`read` says how many), by ordinal, at each of `steps`. */
   const documents = async (ordinals: readonly number[], steps?: readonly bigint[]) => {
     const some = ordinals.slice(0, many)
-    const { found, weight } = await read(some, steps)
-    const each = Math.max(1, weight / some.length)
-    many = Math.max(1, Math.min(MOST, 2 * some.length, Math.floor(WANTED_WEIGHT / each)))
-    return { found, weight, read: some.length }
+    const { found, size } = await read(some, steps)
+    const each = Math.max(1, size / some.length)
+    many = Math.max(1, Math.min(MOST, 2 * some.length, Math.floor(WANTED_SIZE / each)))
+    return { found, size, read: some.length }
   }
 
   /** The same messages, as rows of a list of messages. */
   const rows = async (ordinals: readonly number[], includeParts: boolean) => {
-    const { found, weight, read } = await documents(ordinals)
+    const { found, size, read } = await documents(ordinals)
     const rows = new Map<number, MessageListRow>(
       [...found[0]!].map(([ordinal, one]) => [ordinal, { ...rowOf(past.id, one, includeParts), ordinal }]),
     )
-    return { rows, weight, read }
+    return { rows, size, read }
   }
 
   return { documents, rows }

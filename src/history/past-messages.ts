@@ -26,9 +26,9 @@ export type PastMessagesOptions = {
 type PastReads = Pick<Reads<ReadTables>, 'rows'>
 
 /** Messages by ordinal, and about how many characters they have. */
-type Found = { readonly rows: ReadonlyMap<number, MessageListRow>; readonly weight: number }
+type Found = { readonly rows: ReadonlyMap<number, MessageListRow>; readonly size: number }
 
-const NOTHING: Found = { rows: new Map(), weight: 0 }
+const NOTHING: Found = { rows: new Map(), size: 0 }
 
 type ChangedRow = { found: number; changed: string | null }
 
@@ -54,13 +54,13 @@ const newReader = (reads: PastReads, documents: PastDocuments, past: PastTrace, 
     const present = await readChunk(reads, past, asked.slice(0, count), includeParts)
     count = Math.min(Math.max(2 * present.length, FEWEST), WINDOW)
     const rows = new Map<number, MessageListRow>()
-    let weight = 0
+    let size = 0
     for (const row of present) {
       if (row.revision > past.revision) changed.add(row.ordinal)
       else rows.set(row.ordinal, row)
-      weight += Number(row.size)
+      size += Number(row.size)
     }
-    return { rows, weight }
+    return { rows, size }
   }
 
   return { unchanged, changed: (asked: readonly number[]): Promise<Found> => documents.rows(asked, includeParts) }
@@ -83,7 +83,7 @@ async function* windowChunks(
       i += 1
       continue
     }
-    if (rows.length > 0) yield { rows, weight: found.changed.weight + found.unchanged.weight }
+    if (rows.length > 0) yield { rows, size: found.changed.size + found.unchanged.size }
     rows = []
     const rest = [...ordinals.subarray(i)]
     if (isChanged(ordinal)) found = { ...found, changed: await reader.changed(rest.filter(isChanged)) }
@@ -95,11 +95,11 @@ async function* windowChunks(
       found = { ...found, unchanged }
     }
   }
-  if (rows.length > 0) yield { rows, weight: found.changed.weight + found.unchanged.weight }
+  if (rows.length > 0) yield { rows, size: found.changed.size + found.unchanged.size }
 }
 
 /** About how many characters of memory the order of a trace's messages takes while it is computed. */
-export const orderWeight = ({ messageCount }: Pick<PastTrace, 'messageCount'>): number => 40 * messageCount
+export const orderSize = ({ messageCount }: Pick<PastTrace, 'messageCount'>): number => 40 * messageCount
 
 /**
  * The messages of a trace as they were, in their order at that time, chunk by chunk. Takes some bytes of memory for each message,

@@ -1,7 +1,7 @@
 import { MESSAGES_UPSERTED } from '../../projections/timeline/tables.ts'
 import type { Row } from '../engine/reads.ts'
 import { notFound } from '../http/http-error.ts'
-import { PAGE_BYTES, weighedRows } from '../http/list-page.ts'
+import { PAGE_BYTES, pageRows } from '../http/list-page.ts'
 import { type PresentTrace, type TraceState, traces } from '../trace/decide.ts'
 import type { Client } from '../base/permits.ts'
 import type { TraceEvent } from '../trace/events.ts'
@@ -79,8 +79,8 @@ const partsStatement = [
 const OWN_EVENTS = 1_000
 
 // After the revision $2, as many as fit into the memory of one answer.
-const ownStatement = weighedRows(
-  `select type, revision, at, actor, data, 100 + coalesce(octet_length(data::text), 0) as weight from entries
+const ownStatement = pageRows(
+  `select type, revision, at, actor, data, 100 + coalesce(octet_length(data::text), 0) as size from entries
    where stream_id = $1 and revision > $2 and revision <= $3 and type <> '${MESSAGES_UPSERTED}'
    order by revision limit ${OWN_EVENTS}`,
   'revision',
@@ -102,7 +102,7 @@ const folded = async (
   { counts, client }: { readonly counts: EventRow | undefined; readonly client: Client },
 ): Promise<{ readonly trace: PresentTrace; readonly wasMuch: boolean }> => {
   const read = (after: bigint) =>
-    timeline.rows<EventRow & { weight: bigint } & Row>('past-own', ownStatement, [id, after, revision])
+    timeline.rows<EventRow & { size: bigint } & Row>('past-own', ownStatement, [id, after, revision])
   let state = traces.initial()
   let left = counts
   const take = (row: EventRow) => {
@@ -119,7 +119,7 @@ const folded = async (
     for (const row of rows) take(row)
     const last = rows.at(-1)!.revision
     const isLast =
-      chunks === 0 && rows.length < OWN_EVENTS && rows.reduce((sum, { weight }) => sum + Number(weight), 0) < PAGE_BYTES
+      chunks === 0 && rows.length < OWN_EVENTS && rows.reduce((sum, { size }) => sum + Number(size), 0) < PAGE_BYTES
     rows = isLast ? [] : await longLists.turn(client, () => read(last))
   }
   if (left) state = evolved(state, left)

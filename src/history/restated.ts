@@ -22,7 +22,7 @@ type PresentRow = MessageListRow & { class: RestatedEvent['data']['class']; tool
 
 /** How many messages are read together at most, and about how many characters they have. */
 const MOST = 1_000
-const CHUNK_WEIGHT = 512 * 1024
+const CHUNK_SIZE = 512 * 1024
 
 // From the ordinal $3 on, as many as are small enough together, at least one.
 const presentStatement = `
@@ -31,7 +31,7 @@ const presentStatement = `
       select m.*, (${sizeShown(true)})::int8 as size from messages m
       where m.trace_id = $1 and m.incarnation = $2 and m.ordinal >= $3 order by m.ordinal limit ${MOST}
     ) m
-  ) m where m.before < ${CHUNK_WEIGHT} order by m.ordinal`
+  ) m where m.before < ${CHUNK_SIZE} order by m.ordinal`
 
 const orAbsent = <Key extends string, Value>(key: Key, value: Value | null | undefined) =>
   value === null || value === undefined ? {} : ({ [key]: value } as { [K in Key]: Value })

@@ -73,7 +73,7 @@ export const openBytes = async <Row>(
   const nextChunk = async () => {
     openList.permit!.rest() // the reader waits for the database
     const { value: chunk } = await withPermit(reads, client, () => chunks.next())
-    if (chunk) openList.permit!.resize(Math.max(list.chunkWeight, chunk.weight))
+    if (chunk) openList.permit!.resize(Math.max(list.chunkSize, chunk.size))
     return chunk
   }
 

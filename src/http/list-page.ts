@@ -23,13 +23,13 @@ export const fittingTexts = (texts: readonly string[], limit: number): number =>
 
 /**
  * SQL for the rows of a statement that fit into a page, and one more, which shows that there is a next page. `rows` needs a
- * column `weight`: at most as many bytes as the row adds to the page. `order` is the order of the list.
+ * column `size`: at most as many bytes as the row adds to the page. `order` is the order of the list.
  */
-export const weighedRows = (rows: string, order: string): string => `
+export const pageRows = (rows: string, order: string): string => `
   select w.* from (
-    select r.*, sum(r.weight) over (order by ${order} rows unbounded preceding) - r.weight as weight_before
+    select r.*, sum(r.size) over (order by ${order} rows unbounded preceding) - r.size as size_before
     from (${rows}) r
-  ) w where w.weight_before <= ${PAGE_BYTES} order by ${order}`
+  ) w where w.size_before <= ${PAGE_BYTES} order by ${order}`
 
 /** The cursor of a page: the sort keys of its last entry. They are encoded, because clients must not depend on them. */
 export const encodeCursor = (...keys: (string | number | null)[]): string =>

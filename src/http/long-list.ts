@@ -21,7 +21,7 @@ export type EndsReading = (sending: Sending) => boolean
 export type Chunk<Row> = {
   readonly rows: readonly Row[]
   /** The approximate number of their characters. */
-  readonly weight: number
+  readonly size: number
   /** The checkpoint of the snapshot, if the rows are traces. */
   readonly position?: bigint
 }
@@ -35,7 +35,7 @@ export type LongList<Row> = {
   /** The checkpoint of a snapshot in which the reader has the right to read. @throws HttpError unauthorized, not_found; Unavailable */
   check(): Promise<bigint>
   /** The approximate number of characters of a chunk. */
-  readonly chunkWeight: number
+  readonly chunkSize: number
   chunks(): Chunks<Row>
   /** The answer is `before`, the rows separated by commas, and `after`. A function is called when the first chunk has been read. */
   readonly before: string | (() => string)

@@ -93,7 +93,7 @@ export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): Lon
 
   const open = async <Row>(openList: OpenList, list: LongList<Row>, client: Client) => {
     const onYield = () => openList.breakOff('its reader reads too slowly, and others wait')
-    openList.permit = await answers.acquire(client, list.chunkWeight, onYield)
+    openList.permit = await answers.acquire(client, list.chunkSize, onYield)
     if (openList.over()) {
       openList.permit.release()
       throw new BrokenOff('its reader has left')

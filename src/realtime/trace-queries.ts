@@ -151,7 +151,7 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
     if (!trace) return { value: NOTHING, next: goOn(HAS_NOTHING), ...rest }
     if (hasAnother(known, trace)) return { value: NOTHING, next: goOn(HAS_NOTHING), hasMore: true, ...rest }
     const { rows, revision, hasMore } = await whileUnchanged(() =>
-      changedMessages(services.reads, trace, { since, includeParts, weight: PIECE, most: MOST_OF_A_BATCH }),
+      changedMessages(services.reads, trace, { since, includeParts, size: PIECE, most: MOST_OF_A_BATCH }),
     )
     return {
       value: messagesValue(trace, rows.map(messageText), revision),

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { listedBy } from '../../projections/tables.ts'
 import type { Row } from '../engine/reads.ts'
 import { notFound } from '../http/http-error.ts'
-import { weighedRows } from '../http/list-page.ts'
+import { pageRows } from '../http/list-page.ts'
 import { MAX_LIMIT } from '../contract/parameters.ts'
 import { traces } from '../contract/traces.ts'
 import { route } from '../http/route.ts'
@@ -17,7 +17,7 @@ import {
   resolveTrace,
   summaryColumns,
   summaryTables,
-  summaryWeight,
+  summarySize,
   userRoleOf,
 } from './queries.ts'
 import { pageTexts } from './routes.ts'
@@ -27,9 +27,9 @@ import type { TraceServices } from './services.ts'
 /** SQL for the traces of the namespace $1 whose parent has the key $2, after the creation time $3 and the id $4. */
 export const childrenStatement = (publicOnly: boolean): string => {
   const [hash, condition] = publicOnly ? [listedBy.publicParent, `and visibility = 'public'`] : [listedBy.parent, '']
-  return weighedRows(
+  return pageRows(
     `
-  select ${summaryColumns}, ${summaryWeight} as weight from (
+  select ${summaryColumns}, ${summarySize} as size from (
     select id from traces where ${ofNamespace(hash)} and parent_key = $2 and (created_at, id) < ($3, $4) ${condition}
     order by ${NEWEST_FIRST} limit $5
   ) f ${summaryTables}`,

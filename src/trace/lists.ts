@@ -3,7 +3,7 @@ import { ID_TEXT, type ReadTables, SLOT_MS, STARTED, listedBy } from '../../proj
 import type { Reads, Row } from '../engine/reads.ts'
 import { Sort } from '../contract/traces.ts'
 import { invalid } from '../http/http-error.ts'
-import { decodeCursor, encodeCursor, weighedRows } from '../http/list-page.ts'
+import { decodeCursor, encodeCursor, pageRows } from '../http/list-page.ts'
 import {
   FAR_FUTURE,
   NEWEST_FIRST,
@@ -11,7 +11,7 @@ import {
   cursorAfter,
   summaryColumns,
   summaryTables,
-  summaryWeight,
+  summarySize,
 } from './queries.ts'
 import type { ListedRow } from './rows.ts'
 
@@ -91,9 +91,9 @@ export const orderedIds = (sort: Sort, publicOnly = false): string => {
 }
 
 export const listStatement = (sort: Sort, publicOnly: boolean): string =>
-  weighedRows(
+  pageRows(
     `
-  select ${summaryColumns}, ${summaryWeight} as weight from (${orderedIds(sort, publicOnly)} limit $4) f ${summaryTables}`,
+  select ${summaryColumns}, ${summarySize} as size from (${orderedIds(sort, publicOnly)} limit $4) f ${summaryTables}`,
     orders[sort].shown,
   )
 

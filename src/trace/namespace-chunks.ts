@@ -1,11 +1,11 @@
 import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Chunk, Chunks } from '../http/long-list.ts'
-import { type After, FAR_FUTURE, summaryColumns, summaryTables, summaryWeight } from './queries.ts'
+import { type After, FAR_FUTURE, summaryColumns, summaryTables, summarySize } from './queries.ts'
 import type { ListedRow } from './rows.ts'
 
 /** The approximate number of characters of a chunk, unless a single row has more. */
-export const CHUNK_WEIGHT = 512 * 1024
+export const CHUNK_SIZE = 512 * 1024
 const CHUNK_ROWS = 1_000
 
 type ChunkRow = ListedRow & { position: bigint; found: bigint }
@@ -16,11 +16,11 @@ export type NamespaceChunk = Chunk<ListedRow> & { readonly next: After | undefin
 // PostgreSQL adds up the sizes of rows before it sends them: titles may be long, and are stored compressed.
 export const namespaceChunkStatement = `
   select p.* from (
-    select r.*, sum(r.weight) over (order by r.created_at desc, r.id desc rows unbounded preceding) - r.weight as before,
+    select r.*, sum(r.size) over (order by r.created_at desc, r.id desc rows unbounded preceding) - r.size as before,
       count(*) over () as found
     from (
       select ${summaryColumns}, (select position from reached) as position,
-        500 + ${summaryWeight} as weight
+        500 + ${summarySize} as size
       from (
         select id, created_at from feed where namespace_id = $1 and (created_at, id) < ($2, $3)
         order by created_at desc, id desc limit $4
@@ -34,14 +34,14 @@ export const namespaceChunk = async (
   namespaceId: string,
   after: After = FAR_FUTURE,
 ): Promise<NamespaceChunk> => {
-  const values = [namespaceId, after.createdAt, after.id, CHUNK_ROWS, CHUNK_WEIGHT]
+  const values = [namespaceId, after.createdAt, after.id, CHUNK_ROWS, CHUNK_SIZE]
   const rows = await reads.rows<ChunkRow & Row>('namespace-chunk', namespaceChunkStatement, values)
   const last = rows.at(-1)
-  if (!last) return { rows, weight: 0, next: undefined }
+  if (!last) return { rows, size: 0, next: undefined }
   const isEnd = rows.length < CHUNK_ROWS && rows.length === Number(last.found)
   return {
     rows,
-    weight: rows.reduce((sum, { weight }) => sum + weight, 0),
+    size: rows.reduce((sum, { size }) => sum + size, 0),
     position: last.position,
     next: isEnd ? undefined : { createdAt: Number(last.created_at), id: last.id },
   }

@@ -6,11 +6,11 @@ import { route } from '../http/route.ts'
 import { namespaceId } from '../base/ids.ts'
 import type { Reader } from '../http/long-list.ts'
 import { rowWithModelName } from './model-names.ts'
-import { CHUNK_WEIGHT, namespaceChunk, namespaceChunks } from './namespace-chunks.ts'
+import { CHUNK_SIZE, namespaceChunk, namespaceChunks } from './namespace-chunks.ts'
 import { listTraces, placeOf, cursorBehind } from './lists.ts'
 import { checkRight } from './right-to-read.ts'
 import { listPage, pageTexts } from './routes.ts'
-import { sortedChunks, sortedWeight } from './sorted-chunks.ts'
+import { sortedChunks, sortedSize } from './sorted-chunks.ts'
 import { summaryText } from './views.ts'
 import type { TraceServices } from './services.ts'
 
@@ -41,13 +41,13 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
   const beginning = async (namespaceId: string, sort: Sort) => {
     if (sort === 'createdAt') {
       const first = await namespaceChunk(reads, namespaceId)
-      return first.next ? { chunkWeight: CHUNK_WEIGHT, chunks: () => namespaceChunks(reads, namespaceId) } : first.rows
+      return first.next ? { chunkSize: CHUNK_SIZE, chunks: () => namespaceChunks(reads, namespaceId) } : first.rows
     }
     const page = { namespaceId, publicOnly: false, limit: QUICK_ROWS + 1, place: { sort, behind: undefined } }
     const rows = await listTraces(reads, page)
-    const isShort = rows.length <= QUICK_ROWS && rows.reduce((sum, { weight }) => sum + weight, 0) < CHUNK_WEIGHT
+    const isShort = rows.length <= QUICK_ROWS && rows.reduce((sum, { size }) => sum + size, 0) < CHUNK_SIZE
     if (isShort) return rows
-    return { chunkWeight: await sortedWeight(reads, namespaceId), chunks: () => sortedChunks(reads, namespaceId, sort) }
+    return { chunkSize: await sortedSize(reads, namespaceId), chunks: () => sortedChunks(reads, namespaceId, sort) }
   }
 
   const listAll = async (

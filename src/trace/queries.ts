@@ -155,7 +155,7 @@ export const summaryColumns = `t.id, t.external_id, ${listedTexts}, t.ai_title, 
   t.created_at, t.created_by, t.updated_at, t.started_at, t.ended_at, c.message_count`
 
 /** SQL for the size of the texts in a summary, in bytes. */
-export const summaryWeight = `octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)
+export const summarySize = `octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)
   + coalesce(octet_length(t.ai_title::text), 0) + coalesce(octet_length(t.parent_external_id::text), 0)`
 
 /** SQL for the order of lists of traces by their creation. */

@@ -97,7 +97,7 @@ export const pageTexts = (
   const texts = rows.map((row) =>
     reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(rowWithModelName(models, row)) : '',
   )
-  const sizes = rows.map(({ weight }, i) => Math.max(weight, Buffer.byteLength(texts[i]!)))
+  const sizes = rows.map(({ size }, i) => Math.max(size, Buffer.byteLength(texts[i]!)))
   const count = fitting(sizes, limit)
   return jsonTexts<TraceList>({
     traces: arrayTexts(texts.slice(0, count).filter((text) => text !== '')),

@@ -11,7 +11,7 @@ export type TraceRow = Omit<
 }
 
 /** A row of a list of traces, with an estimate of the bytes that it adds to the answer, rather too small. */
-export type ListedRow = TraceRow & { weight: number }
+export type ListedRow = TraceRow & { size: number }
 
 /** The fields of a row, as in the state for decisions. */
 export const fieldsOf = (row: TraceRow): TraceFields => {

@@ -9,7 +9,7 @@ test('an event about the list, or about a trace, a namespace or an author on a p
   let [position, read] = [1n, 0]
   const rows = async () => {
     read += 1
-    return [{ id: 't1', namespace_id: 'n1', author_id: 'u1', created_at: 1n, weight: 10, position }]
+    return [{ id: 't1', namespace_id: 'n1', author_id: 'u1', created_at: 1n, size: 10, position }]
   }
   const feedCache = newFeedCache(() => true)
   const reads = { rows, isNotQuarantined: () => false }

@@ -25,7 +25,7 @@ const chunksOf = (counts: readonly number[], length = 1) =>
     let n = 0
     for (const count of counts) {
       const rows = Array.from({ length: count }, () => ({ n: ++n, text: 'x'.repeat(length) }))
-      yield { rows, weight: count * length, position: 0n }
+      yield { rows, size: count * length, position: 0n }
     }
   }
 
@@ -34,7 +34,7 @@ const longChunks = chunksOf(Array(LONG).fill(1), MiB)
 const listOf = (given: Partial<List>): List => ({
   reader: { caller: undefined, namespaceId: 'here', traceId: 'trace', isMember: false },
   check: async () => 0n,
-  chunkWeight: MiB,
+  chunkSize: MiB,
   chunks: longChunks,
   before: '[',
   toText: ({ text }) => JSON.stringify(text),
@@ -97,7 +97,7 @@ test('read a chunk when the client has read those before it, whatever their size
       const { socket } = served.response()
       const sent = socket!.bytesWritten - socket!.writableLength
       most = Math.max(most, asked - sent)
-      asked += chunk.weight
+      asked += chunk.size
       yield chunk
     }
   }

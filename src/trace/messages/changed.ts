@@ -52,26 +52,26 @@ export const changedStatement = (includeParts: boolean): string => `
 const newest = (rows: readonly ChangedRow[]) =>
   rows.reduce((most, { revision }) => (revision > most ? revision : most), 0n)
 
-/** `weight` and `most` are numbers of characters. */
+/** `size` and `most` are numbers of characters. */
 export type ChangedOptions = {
   readonly since: bigint
   readonly includeParts: boolean
-  readonly weight: number
+  readonly size: number
   readonly most: number
 }
 
 /**
- * The messages that have changed since a revision of their trace: as many whole batches as weigh no more than `weight`, at least
- * one. Of a batch that comes alone as many messages as weigh less than `most`, and one more.
+ * The messages that have changed since a revision of their trace: as many whole batches as have no more than `size` characters, at
+ * least one. Of a batch that comes alone as many messages as have less than `most`, and one more.
  * @throws BrokenOff when the trace is gone, or of another incarnation
  */
 export const changedMessages = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,
   trace: { readonly id: string; readonly incarnation: bigint },
-  { since, includeParts, weight, most }: ChangedOptions,
+  { since, includeParts, size, most }: ChangedOptions,
 ): Promise<ChangedMessages> => {
   const name = `messages-changed${includeParts ? '-parts' : ''}`
-  const values = [trace.id, trace.incarnation, since, weight, most]
+  const values = [trace.id, trace.incarnation, since, size, most]
   const given = await reads.rows<ChangedRow & Row>(name, changedStatement(includeParts), values)
   if (given.length === 0) throw new BrokenOff('its trace is gone')
   const { rows, revision } = revised(given)

@@ -6,9 +6,9 @@ import { type MessageListRow, columns, sizeShown, withParts } from './queries.ts
 import { type PageTrace, type WantedPage, readPage } from './read-page.ts'
 
 /** About how many characters a chunk holds, unless a message alone holds more. */
-export const CHUNK_WEIGHT = 512 * 1024
+export const CHUNK_SIZE = 512 * 1024
 /** Up to this many characters a trace is read in one statement. */
-const WHOLE_WEIGHT = 8 * 1024 * 1024
+const WHOLE_SIZE = 8 * 1024 * 1024
 /** How many messages are asked for: at first, then as many as were small enough before, within these bounds. */
 const FIRST = 64
 const FEWEST = 8
@@ -23,10 +23,10 @@ type ChunkRow = MessageListRow & LaterMessage & { readonly size: bigint }
 type FoundTrace = Pick<PageTrace, 'id' | 'incarnation'> & { readonly bytes: number | bigint }
 
 /** Up to how many characters of messages are read at once. */
-export const chunkWeightOf = ({ bytes }: Pick<FoundTrace, 'bytes'>): number =>
-  bytes <= WHOLE_WEIGHT ? Number(bytes) : CHUNK_WEIGHT
+export const chunkSizeOf = ({ bytes }: Pick<FoundTrace, 'bytes'>): number =>
+  bytes <= WHOLE_SIZE ? Number(bytes) : CHUNK_SIZE
 
-// Of the messages asked for as many as weigh little enough, in the order that they were asked for, at least one. Sizes
+// As many of the messages asked for as fit into a chunk, in the order that they were asked for, at least one. Sizes
 // are those of the rows, without reading what is stored beside them. Each message is looked up by itself: in a plain join
 // the planner may go through the whole trace for each.
 export const chunkStatement = (includeParts: boolean): string => `
@@ -48,7 +48,7 @@ export const readChunk = async (
   includeParts: boolean,
 ): Promise<ChunkRow[]> => {
   const name = `messages-chunk${includeParts ? '-parts' : ''}`
-  const values = [id, incarnation, int4s([...asked]), CHUNK_WEIGHT]
+  const values = [id, incarnation, int4s([...asked]), CHUNK_SIZE]
   const rows = await reads.rows<ChunkRow & Row>(name, chunkStatement(includeParts), values)
   if (rows.length === 0 || rows.some(({ ordinal }, i) => ordinal !== asked[i])) throw new BrokenOff('its trace is gone')
   return rows
@@ -62,7 +62,7 @@ export const isUnchanged = (since: bigint, { revision, trace_revision }: LaterMe
   // Read models that have lost their end tell nothing.
   trace_revision >= since && revision <= since
 
-const weightOf = ({ text_content, parts }: MessageListRow) => 500 + (text_content?.length ?? 0) + (parts?.length ?? 0)
+const sizeOf = ({ text_content, parts }: MessageListRow) => 500 + (text_content?.length ?? 0) + (parts?.length ?? 0)
 
 /** Which messages of a trace are read, and by which user. Default: all. */
 export type WantedMessages = Omit<WantedPage, 'named' | 'incarnation'> & { readonly userId: string | undefined }
@@ -79,10 +79,10 @@ export async function* messageChunks(
 ): AsyncGenerator<MessageChunk, void> {
   const { id, incarnation } = trace
   const named = [id, userId ?? null, null, null] as const
-  const most = trace.bytes <= WHOLE_WEIGHT ? WHOLE_WEIGHT : CHUNK_WEIGHT
+  const most = trace.bytes <= WHOLE_SIZE ? WHOLE_SIZE : CHUNK_SIZE
   const { rows, rest, trace: { revision } } = await readPage(reads, { ...wanted, named, incarnation }, most) // prettier-ignore
   const held = rest?.byteLength ?? 0
-  yield { rows, revision, weight: rows.reduce((sum, row) => sum + weightOf(row), held) }
+  yield { rows, revision, size: rows.reduce((sum, row) => sum + sizeOf(row), held) }
   if (!rest) return
   let count = FIRST
   for (let start = 0; start < rest.length;) {
@@ -90,8 +90,8 @@ export async function* messageChunks(
     if (!chunk.every((row) => isUnchanged(revision, row)))
       throw new BrokenOff('messages were changed while it was being read')
     start += chunk.length
-    // No more are weighed than twice as many as a chunk takes.
+    // The next statement looks at no more than twice as many as fitted into this chunk.
     count = Math.min(Math.max(2 * chunk.length, FEWEST), MOST)
-    yield { rows: chunk, revision, weight: chunk.reduce((sum, { size }) => sum + Number(size), held) }
+    yield { rows: chunk, revision, size: chunk.reduce((sum, { size }) => sum + Number(size), held) }
   }
 }

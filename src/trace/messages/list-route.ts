@@ -4,7 +4,7 @@ import type { Caller } from '../../http/caller.ts'
 import { okUnlessKnown } from '../../http/etag.ts'
 import { invalid } from '../../http/http-error.ts'
 import { route } from '../../http/route.ts'
-import { type WantedMessages, chunkWeightOf, messageChunks } from './chunks.ts'
+import { type WantedMessages, chunkSizeOf, messageChunks } from './chunks.ts'
 import { cursorBehind, keysOfCursor, readCursor } from './cursor.ts'
 import { listText, newMessagePage, pageEnd } from './page.ts'
 import { type PageTrace, readPage } from './read-page.ts'
@@ -61,7 +61,7 @@ export const messageListRoute = (
     return longLists.send(reply, {
       reader,
       check: () => checkRight(reads, reader, trace.incarnation),
-      chunkWeight: chunkWeightOf(trace),
+      chunkSize: chunkSizeOf(trace),
       async *chunks() {
         for await (const chunk of messageChunks(reads, trace, { ...asked, userId: caller?.userId })) {
           revision ??= chunk.revision

@@ -5,7 +5,7 @@ import { route } from '../../http/route.ts'
 import { locateToRead } from '../locate.ts'
 import { checkRight } from '../right-to-read.ts'
 import type { TraceServices } from '../services.ts'
-import { chunkWeightOf, messageChunks } from './chunks.ts'
+import { chunkSizeOf, messageChunks } from './chunks.ts'
 import { newMatches } from './matches.ts'
 
 /** Where a text occurs in the messages of a trace. All of them are read, as in a long list: chunk by chunk, in turns with other work. */
@@ -20,7 +20,7 @@ export const matchesRoute = (
     return longLists.send(reply, {
       reader,
       check: () => checkRight(reads, reader, trace.incarnation),
-      chunkWeight: 2 * chunkWeightOf(trace), // a chunk, and what is made of it while it is looked through
+      chunkSize: 2 * chunkSizeOf(trace), // a chunk, and what is made of it while it is looked through
       chunks: () => messageChunks(reads, trace, { includeParts: true, userId: caller?.userId }),
       before: '{"ok":true,"data":{"matches":[',
       toText: matches.of,

@@ -42,7 +42,7 @@ export type PageTrace = Resolved & {
 export type MessagePage = {
   readonly trace: PageTrace
   readonly rows: readonly MessageListRow[]
-  /** The ordinals of the messages that were asked for and are behind `rows`, because they weigh too much; undefined if there are none. */
+  /** The ordinals of the messages that were asked for and are behind `rows`, because the page would be too large; undefined if there are none. */
   readonly rest: Int32Array | undefined
 }
 
@@ -54,7 +54,7 @@ type TraceJson = Pick<ResolvedRow, 'id' | 'namespace_id' | 'created_by' | 'visib
   readonly rest: string | null
 }
 
-/** The least that a message weighs. */
+/** The smallest size of a message. */
 const LEAST = 500
 
 /** What is kept of a message until it is known whether it is shown: whole rows would cost as much again. */
@@ -64,8 +64,8 @@ const rowOf = (includeParts: boolean) =>
 // What was before an erased past is of no use to compare with: then everything is new.
 const since = 'case when $11 < t.erased then -1 else $11 end'
 
-// Who may not read the trace has none of its messages looked at. Of the messages $5 at most are listed, those that together weigh no
-// more than $10 are shown; ordinals are joined in the order in which the subquery gives them. The first row has the trace beside it.
+// Who may not read the trace has none of its messages looked at. Of the messages $5 at most are listed, those that together have no
+// more than $10 characters are shown; ordinals are joined in the order in which the subquery gives them. The first row has the trace beside it.
 export const pageStatement = ({
   includeParts,
   isOfChanges,
@@ -102,7 +102,7 @@ export const pageValues = (
 ]
 
 /**
- * A page of messages, for a caller that may read them: as many as weigh no more than `most`, in characters.
+ * A page of messages, for a caller that may read them: as many as have no more than `most` characters.
  * @throws 404 if there is no such trace, or the caller may not know of it; Rejected unauthorized; InQuarantine
  */
 export const readPage = async (

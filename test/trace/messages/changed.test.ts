@@ -19,8 +19,8 @@ test.after(async () => {
 const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
 const { token } = (data as { session: NewSession }).session
 
-/** About what each message of a test weighs. */
-const WEIGHT = 10_600
+/** About how many characters each message of a test has. */
+const SIZE = 10_600
 
 /** A trace of these batches, each written a millisecond after the one before. */
 const traceOf = async (...batches: readonly (readonly string[])[]) => {
@@ -35,7 +35,7 @@ const traceOf = async (...batches: readonly (readonly string[])[]) => {
 }
 
 /** All that has changed since the trace was created, piece by piece. */
-const piecesOf = async (id: string, options: { weight: number; most: number }) => {
+const piecesOf = async (id: string, options: { size: number; most: number }) => {
   const { reads } = node.service
   const trace = (await traceDetail(reads, id))!
   const pieces: string[][] = []
@@ -49,24 +49,24 @@ const piecesOf = async (id: string, options: { weight: number; most: number }) =
 
 test('come in pieces of whole batches, at least one', async () => {
   const id = await traceOf(['a', 'b', 'c'], ['d'], ['e', 'f'])
-  const most = 100 * WEIGHT
-  for (const [weight, pieces] of [
+  const most = 100 * SIZE
+  for (const [size, pieces] of [
     [1, [['a', 'b', 'c'], ['d'], ['e', 'f']]],
     [
-      3.5 * WEIGHT,
+      3.5 * SIZE,
       [
         ['a', 'b', 'c'],
         ['d', 'e', 'f'],
       ],
     ],
-    [6.5 * WEIGHT, [['a', 'b', 'c', 'd', 'e', 'f']]],
+    [6.5 * SIZE, [['a', 'b', 'c', 'd', 'e', 'f']]],
   ] as const)
-    assert.equal(await piecesOf(id, { weight, most }), { pieces, isUpToDate: true })
+    assert.equal(await piecesOf(id, { size, most }), { pieces, isUpToDate: true })
 })
 
 test('are in the last batch that has changed them', async () => {
   const id = await traceOf(['a', 'b', 'c'], ['b', 'd'])
-  const { pieces } = await piecesOf(id, { weight: 1, most: 100 * WEIGHT })
+  const { pieces } = await piecesOf(id, { size: 1, most: 100 * SIZE })
   assert.equal(pieces, [
     ['a', 'c'],
     ['b', 'd'],
@@ -75,7 +75,7 @@ test('are in the last batch that has changed them', async () => {
 
 test('of a batch that is too large for one piece come in several', async () => {
   const id = await traceOf(['a'], ['b', 'c', 'd'], ['e'])
-  const { pieces, isUpToDate } = await piecesOf(id, { weight: 1.5 * WEIGHT, most: 1.9 * WEIGHT })
+  const { pieces, isUpToDate } = await piecesOf(id, { size: 1.5 * SIZE, most: 1.9 * SIZE })
   assert.equal(pieces, [['a'], ['b', 'c'], ['d'], ['e']])
   assert.ok(isUpToDate)
 })
@@ -83,7 +83,7 @@ test('of a batch that is too large for one piece come in several', async () => {
 test('are cut between batches also where they are very many', async () => {
   const ids = (from: number) => Array.from({ length: 150 }, (_, i) => `m${from + i}`)
   const id = await traceOf(...Array.from({ length: 8 }, (_, i) => ids(150 * i)))
-  const { pieces } = await piecesOf(id, { weight: 1e9, most: 1e9 })
+  const { pieces } = await piecesOf(id, { size: 1e9, most: 1e9 })
   assert.equal(
     pieces.map((piece) => piece.length),
     [900, 300],

@@ -195,6 +195,37 @@ test('a trace that is larger than an append is erased in several, and is shown w
   await equalAfterRebuild(node)
 })
 
+test('a writer on another node makes the erasure begin anew, and loses nothing', async () => {
+  const other = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none', ROLES: 'api,projector' } })
+  try {
+    const { url } = await lived(`w${randomUUID()}`, 200)
+    const there = newAsk(other, user.token)
+    const written = 20
+    let isOver = false
+    const writing = (async () => {
+      for (let i = 0; i < written; i++) {
+        const body = JSON.stringify({ messages: [textOf(`w${i}`, `words ${i}`)] })
+        // On a busy machine the read models of the other node may be late: a repetition changes nothing.
+        await until(async () => (await there('POST', `${url}/messages/batch`, body)).status === 200)
+      }
+    })().finally(() => (isOver = true))
+    const erasing = (async () => {
+      do await erase(url)
+      while (!isOver)
+    })()
+    await Promise.all([writing, erasing])
+    await erase(url)
+    await node.service.visible(await node.service.log.head())
+    const { messages } = await dataOf<{ messages: { externalId: string }[] }>(ask('GET', `${url}/messages`))
+    const found = messages.map(({ externalId }) => externalId).filter((id) => id.startsWith('w'))
+    assert.equal(found.sort(), Array.from({ length: written }, (_, i) => `w${i}`).sort())
+    const [first, ...rest] = (await timeline(url)).map(({ type }) => type)
+    assert.equal([first, rest.includes('HistoryErased')], ['HistoryErased', false])
+  } finally {
+    await other.close()
+  }
+})
+
 test('restated messages that were never completed show nowhere, and go with the next erasure', async () => {
   const { url, id } = await lived('abandoned')
   const before = await shown(url)

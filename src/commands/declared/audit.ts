@@ -120,11 +120,11 @@ const newKey = (): Command =>
 const erasuresHelp = `
 Lists the deleted traces from the log: when and by whom they were deleted ("system": the service, because the
 namespace has a retention period), and whether their content is erased. A deletion stays in the log for good,
-without content. Of earlier deletions of the same trace the newest 20 are known, without the number of messages.
+without content. Of earlier deletions of the same trace the newest 20 are known, without the number of messages. A trace of which only the past was erased is listed until that is done.
 
 A line of --json: trace {id, externalId}, namespace {id, slug}, createdAt and deletedAt in milliseconds,
-deletedBy (the id of a user, or "system"), displayName, messageCount, state ("done" or "pending"), and, for a
-pending one, reason and attempts. Unknown values are absent.
+deletedBy (the id of a user, or "system"), displayName, messageCount, state ("done" or "pending"), onlyPast
+(true: the trace itself stays), and, for a pending one, reason and attempts. Unknown values are absent.
 
 "done" means that no table and no event holds the content any more. How long disks keep its bytes is described
 in src/erasure/README.md.

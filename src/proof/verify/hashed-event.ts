@@ -15,8 +15,13 @@ export type HashedEvent = Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'po
 
 /** What the data of an event says of that. */
 export const sinceIn = (type: string, data: () => string): { readonly since?: bigint } => {
-  const since = type === 'HistoryErased' ? /"since":(\d{1,18})[,}]/.exec(data())?.[1] : undefined
-  return since === undefined ? {} : { since: BigInt(since) }
+  if (type !== 'HistoryErased') return {}
+  try {
+    const { since } = JSON.parse(data()) as { since?: unknown }
+    return Number.isSafeInteger(since) ? { since: BigInt(since as number) } : {}
+  } catch {
+    return {} // it is not as it was recorded, which its hash shows
+  }
 }
 
 /** The source of the events to verify. */

@@ -27,21 +27,21 @@ const MOST = 1_000
 type ChangedRow = RevisedRow & { readonly revision: bigint; readonly found: number }
 
 /** Whether message `m` is in the piece: see `changedMessages`. */
-const inPiece = `(m.through_batch <= $4 or m.first_batch = m.updated_at and m.before < $5)
-  and (m.found < ${MOST} or m.updated_at < m.last_batch or m.first_batch = m.last_batch)`
+const inPiece = `(m.through_batch <= $4 or m.first_batch = m.batch and m.before < $5)
+  and (m.found < ${MOST} or m.batch < m.last_batch or m.first_batch = m.last_batch)`
 
 // Of the messages of trace $1 in its incarnation $2 that have changed since its revision $3: a piece, in the order in which they
-// changed. Messages that one request has changed have the time of their change in common. Sizes are those of the rows,
-// without reading what is stored beside them.
+// changed. Messages that one request has changed have the time of their change in common; those that an erasure of the past has
+// restated keep older times, so the newest time so far counts. Sizes are those of the rows, without reading what is stored beside them.
 export const changedStatement = (includeParts: boolean): string => `
   select t.revision as trace_revision, m.* from traces t left join lateral (
     select m.revision, m.found, ${columns} ${includeParts ? withParts : ''} from (
       select m.*, count(*) over ()::int4 as found,
-        min(m.updated_at) over () as first_batch, max(m.updated_at) over () as last_batch,
+        min(m.batch) over () as first_batch, max(m.batch) over () as last_batch,
         sum(m.size) over (order by m.revision rows unbounded preceding) - m.size as before,
-        sum(m.size) over (order by m.updated_at) as through_batch
+        sum(m.size) over (order by m.batch) as through_batch
       from (
-        select m.*, (${sizeShown(includeParts)})::int8 as size
+        select m.*, (${sizeShown(includeParts)})::int8 as size, max(m.updated_at) over (order by m.revision) as batch
         from (${changedBehind('$3', MOST)}) m
         order by m.revision limit ${MOST}
       ) m

@@ -47,7 +47,8 @@ test('is shown until it is done, is left out of exports, and nothing else finds 
     assert.is((await app.call(method, `/v1/traces/t${path}`, { token, body })).status, 200)
   await ask('PUT', '', { title: SECRET })
   await ask('PUT', '/messages/m', { role: 'user', textContent: SECRET })
-  await ask('PUT', '/messages/m', { role: 'user', textContent: 'kept' })
+  const call = { type: 'tool_call', content: { callId: 'c', toolName: 'since', args: {} } }
+  await ask('PUT', '/messages/m', { role: 'user', textContent: 'kept', parts: [call] })
   await ask('PUT', '', { title: 'kept' })
   await ask('POST', '/history/erase')
   const pending = await audit('erasures', '--json')

@@ -22,24 +22,30 @@ const { token } = (data as { session: NewSession }).session
 /** About how many characters each message of a test has. */
 const SIZE = 10_600
 
+/** What the client calls each trace. */
+const names = new Map<string, string>()
+
 /** A trace of these batches, each written a millisecond after the one before. */
 const traceOf = async (...batches: readonly (readonly string[])[]) => {
-  const url = `/v1/traces/${randomUUID()}`
+  const name = randomUUID()
+  const url = `/v1/traces/${name}`
   const { data } = await node.call('PUT', url, { token, body: {} })
   for (const ids of batches) {
     clock.now += 1
     const messages = ids.map((id) => ({ externalId: id, role: 'user', textContent: clock.now + 'x'.repeat(10_000) }))
     assert.is((await node.call('POST', `${url}/messages/batch`, { token, body: { messages } })).status, 200)
   }
-  return (data as { trace: { id: string } }).trace.id
+  const { id } = (data as { trace: { id: string } }).trace
+  names.set(id, name)
+  return id
 }
 
-/** All that has changed since the trace was created, piece by piece. */
+/** All messages, as for a client that has none, piece by piece. */
 const piecesOf = async (id: string, options: { size: number; most: number }) => {
   const { reads } = node.service
   const trace = (await traceDetail(reads, id))!
   const pieces: string[][] = []
-  for (let since = trace.incarnation; ;) {
+  for (let since = -1n; ;) {
     const { rows, revision, hasMore } = await changedMessages(reads, trace, { since, includeParts: false, ...options })
     pieces.push(rows.map(({ external_id }) => external_id))
     if (!hasMore) return { pieces, isUpToDate: revision === trace.revision }
@@ -88,6 +94,16 @@ test('are cut between batches also where they are very many', async () => {
     pieces.map((piece) => piece.length),
     [900, 300],
   )
+})
+
+test('after an erasure of the past all messages come, also those with older times', async () => {
+  const id = await traceOf(['a', 'b'], ['c', 'd'], ['e'], ['a'])
+  const path = `/v1/traces/${names.get(id)}/history/erase`
+  assert.is((await node.call('POST', path, { token, body: {} })).status, 200)
+  for (const size of [1, 2.5 * SIZE, 100 * SIZE]) {
+    const { pieces, isUpToDate } = await piecesOf(id, { size, most: 2.5 * SIZE })
+    assert.equal([pieces.flat().sort(), isUpToDate], [['a', 'b', 'c', 'd', 'e'], true])
+  }
 })
 
 test.run()

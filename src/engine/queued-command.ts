@@ -42,10 +42,11 @@ export const refuse = (commands: readonly Waiting[], error: unknown, category: s
   for (const { reject } of commands) reject(reason)
 }
 
-/** Refuses the commands whose deadline has passed, and returns the others. */
-export const refuseLate = <Queued extends Waiting>(commands: readonly Queued[]): Queued[] => {
+const BUSY = 'too many concurrent writes to the same trace, namespace or user: try again later'
+
+/** Refuses the commands whose deadline has passed, for this reason, and returns the others. */
+export const refuseLate = <Queued extends Waiting>(commands: readonly Queued[], reason = BUSY): Queued[] => {
   const isLate = ({ deadline }: Waiting) => deadline <= performance.now()
-  for (const { reject } of commands.filter(isLate))
-    reject(new Unavailable('too many concurrent writes to the same trace, namespace or user: try again later'))
+  for (const { reject } of commands.filter(isLate)) reject(new Unavailable(reason))
   return commands.filter((queued) => !isLate(queued))
 }

@@ -78,8 +78,13 @@ export class InQuarantine extends Unavailable {
 /** For callers who must not learn that the thing exists: the same answer as if it did not. */
 export const hiddenNotFound = (): Rejected => new Rejected('not_found', 'Not found', { hidesExistence: true })
 
-/** Rejects with `Unavailable` and this message if `work` takes longer than `ms`. The work itself goes on. */
-export const withTimeout = <T>(ms: number, message: string, work: Promise<T>): Promise<T> => {
+/** Rejects with `Unavailable` and this message if `work` takes longer than `ms`. The work itself goes on: `stored` says what may come of it. */
+export const withTimeout = <T>(
+  ms: number,
+  message: string,
+  work: Promise<T>,
+  stored: Unavailable['stored'] = false,
+): Promise<T> => {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  return ifLate(ms, () => reject(new Unavailable(message)), Promise.race([work, late]))
+  return ifLate(ms, () => reject(new Unavailable(message, stored)), Promise.race([work, late]))
 }

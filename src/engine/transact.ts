@@ -50,10 +50,10 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
    */
   read<Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer>
   /**
-   * Does work that appends to a stream by itself, in the queue of the stream's commands: those behind it wait. Of the stream no state is
-   * in memory after it. @throws errors of `work`, and InQuarantine
+   * Does work that appends to a stream by itself, in the queue of the stream's commands: those behind it wait, and are refused for the
+   * reason `busy` at their deadline. Of the stream no state is in memory after it. @throws errors of `work`, and InQuarantine
    */
-  alone<Answer>(id: string, work: () => Promise<Answer>): Promise<Answer>
+  alone<Answer>(id: string, busy: string, work: () => Promise<Answer>): Promise<Answer>
   /** The state in memory, if there is one. It is not certain: the append that led to it may still fail. */
   peek(id: string): State | undefined
   /** Notes an event that any process has appended, so that no decision uses an older state. */
@@ -64,6 +64,8 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
 
 const MAX_COMMANDS = 256
 const PAUSE_MS = 5
+/** How often commands behind work of its own are looked at for their deadlines. */
+const LOOK_MS = 250
 
 type Timed = { readonly command: { readonly until?: number }; readonly work?: unknown }
 
@@ -85,7 +87,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 ): Transactor<State, Event, Need> => {
   const { kind, source, log, codec, now, isCurrent = () => true, watermark, deadlineMs = REQUEST_WAIT_MS } = options
   const { budget = 2 * 1024 * 1024, trim, assertNotQuarantined = () => {} } = options
-  type Queued = QueuedCommand<State, Event, Need> & { readonly work?: () => Promise<void> }
+  type Queued = QueuedCommand<State, Event, Need> & { readonly work?: (behind: Queued[]) => Promise<void> }
   const queues = new Map<string, Queued[]>()
   const cache = newStateCache<State>({ sizeOf: kind.sizeOf, budget, trim, isCurrent })
   const { loadAt, assertNewest } = newStateLoader({ kind, source, log, cache })
@@ -167,7 +169,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       const batch = queue.splice(0, togetherCount(queue))
       if (batch[0]!.work) {
         cache.delete(id)
-        await batch[0]!.work()
+        await batch[0]!.work(queue)
         cache.delete(id)
         continue
       }
@@ -205,15 +207,16 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       enqueue(id, queued)
     })
 
-  const alone = <Answer>(id: string, work: () => Promise<Answer>) =>
+  const alone = <Answer>(id: string, busy: string, work: () => Promise<Answer>) =>
     new Promise<Answer>((resolve, reject) => {
-      const guarded = async () => {
+      const guarded = async (behind: Queued[]) => {
         assertNotQuarantined(streamName(kind, id))
-        resolve(await work())
+        const looking = setInterval(() => behind.splice(0, Infinity, ...refuseLate(behind, busy)), LOOK_MS)
+        resolve(await work().finally(() => clearInterval(looking)))
       }
       const command = { decide: () => [], answer: () => undefined }
       const queued = { command, context: {}, deadline: Infinity, resolve: () => {}, reject }
-      enqueue(id, { ...queued, work: () => guarded().catch(reject) })
+      enqueue(id, { ...queued, work: (behind) => guarded(behind).catch(reject) })
     })
 
   const read = async <Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer> => {

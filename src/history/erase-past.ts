@@ -32,6 +32,10 @@ export type ErasePastServices = Pick<HistoryServices, 'reads' | 'timeline' | 'lo
 /** While writers on other nodes come between, an erasure begins anew: so long. */
 const TRYING_MS = 60_000
 const PAUSE_MS = 20
+const BUSY = 'the past of the trace is being erased: try again later'
+
+/** An erasure that has not ended, and the contexts of all requests that wait for it. */
+type Running = { readonly result: Promise<TransactResult<ErasedPast>>; readonly contexts: Context[] }
 
 type Entries = TimelineTables['entries']
 type PastRow = Pick<Entries, 'type' | 'revision' | 'at' | 'actor' | 'request_id' | 'added' | 'updated' | 'data'>
@@ -134,5 +138,32 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
     }
   }
 
-  return (id, writer, context) => traces.alone(id, () => untilDone(id, writer, context))
+  const running = new Map<string, Running>()
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** One at a time, because each reads and writes a whole trace. */
+  const start = (id: string, writer: UserRole, contexts: readonly Context[]) => {
+    const context: Context = {
+      ...contexts[0],
+      noteAnchor: (anchor) => contexts.forEach(({ noteAnchor }) => noteAnchor?.(anchor)),
+    }
+    const result = last.then(() => traces.alone(id, BUSY, () => untilDone(id, writer, context)))
+    last = result.catch(() => {})
+    return result
+  }
+
+  // A repeated request of a user waits for the erasure that the first one has begun: writes that wait for that one, too, would make
+  // another erasure necessary, each time.
+  return (id, writer, context) => {
+    const key = `${id} ${writer.userId}`
+    const same = running.get(key)
+    if (same) {
+      same.contexts.push(context)
+      return same.result
+    }
+    const contexts = [context]
+    const result = start(id, writer, contexts).finally(() => running.delete(key))
+    running.set(key, { result, contexts })
+    return result
+  }
 }

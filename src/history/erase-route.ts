@@ -23,6 +23,7 @@ export const eraseRoute = (app: FastifyInstance, service: TraceServices & { read
         WAIT_MS,
         LATE,
         service.write({ transact: transact as never }, id, { decide: () => [] }, context),
+        'unknown',
       )
     }) as Promise<{ revision: number; erased: number }>
   })

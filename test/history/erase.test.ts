@@ -226,6 +226,14 @@ test('a writer on another node makes the erasure begin anew, and loses nothing',
   }
 })
 
+test('a repeated request waits for the erasure that has begun, and writes between them make no other one', async () => {
+  const { url } = await lived('a secret that is asked for twice')
+  const [first, sent, second] = await Promise.all([erase(url), send(url, [textOf('m9', 'between')]), erase(url)])
+  assert.match(sent, '"created":1')
+  assert.equal(second, first)
+  assert.is((await ask('POST', `${url}/history/erase`)).status, 200)
+})
+
 test('restated messages that were never completed show nowhere, and go with the next erasure', async () => {
   const { url, id } = await lived('abandoned')
   const before = await shown(url)

@@ -71,6 +71,11 @@ const writes: Readonly<Record<string, (user: Session) => Sent | Promise<Sent>>> 
     params: await trace(token),
     body: { messages: [{ ...message, externalId: 'm' }] },
   }),
+  'POST /v1/traces/{externalId}/history/erase': async ({ token }) => {
+    const params = await trace(token)
+    await send('PATCH /v1/traces/{externalId}', token, { params, body: { title: 'T' } })
+    return { params }
+  },
   'POST /v1/namespaces': () => ({ body: { slug: `team-${randomUUID().slice(0, 13)}`, displayName: 'Team' } }),
   'PATCH /v1/namespaces/{slug}': ({ namespaceSlug }) => ({
     params: { slug: namespaceSlug },

@@ -49,7 +49,7 @@ test('an answer without a token varies with the token', async () => {
   for (const url of [...reads, '/v1/traces']) {
     const headers = await get(url)
     assert.match(String(headers.vary), /authorization, cookie/, url)
-    assert.is(headers['cache-control'], undefined, url)
+    assert.ok([undefined, 'no-cache'].includes(headers['cache-control'] as string | undefined), url)
   }
 })
 

@@ -1,18 +1,20 @@
 import type { HashedEvent } from './hashed-event.ts'
 import type { StoredLeaf } from './leaf-rows.ts'
 
+/** Above any revision: leaves of erased events keep their revisions in a copy of the log, where the deletion may have a lower one. */
+const ANY_REVISION = 2n ** 63n
+
 /**
  * The revision before which an event explains that its stream lacks events; undefined for an event that explains nothing. Only
- * streams of traces are erased.
+ * streams of traces are erased, by a deletion all of what was before.
  */
 export const erasedBefore = ({
   type,
   stream,
-  revision,
   since,
-}: Pick<HashedEvent, 'type' | 'stream' | 'revision' | 'since'>): bigint | undefined => {
+}: Pick<HashedEvent, 'type' | 'stream' | 'since'>): bigint | undefined => {
   if (!stream.startsWith('trace-')) return undefined
-  return type === 'TraceDeleted' ? revision : since
+  return type === 'TraceDeleted' ? ANY_REVISION : since
 }
 
 /** Leaves of a stream without their events: how many, and the index and the revision of the last one. */

@@ -9,7 +9,7 @@ import { listen } from '../support/slow-reader.ts'
 const test = suite('export: pages that were made to stop the service')
 
 const database = await freshDatabase()
-const node = await openApp(database.url, { env: { TRUST_PROXY: 'loopback' } })
+const node = await openApp(database.url, { env: { TRUST_PROXY: 'loopback', SUMMARY_PROVIDER: 'none' } }) // a summary would change the trace
 const port = await listen(node)
 test.after(async () => {
   await node.close()

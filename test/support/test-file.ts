@@ -55,6 +55,7 @@ const SLOW = [
   'erasure/',
   'export/routes',
   'fault/',
+  'history/erase',
   'history/past.',
   'http/hostile',
   'http/intake',

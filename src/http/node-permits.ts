@@ -48,7 +48,7 @@ export const newNodePermits = (
   const byPace = { minPace: MIN_PACE }
   const all = {
     bodies: newPermits({ capacity: 32 * MiB, things: 'bytes of request bodies on their way', grows: true, ...byPace }),
-    work: newPermits({ capacity: 16 * MiB, things: 'bytes of request bodies being worked on' }),
+    work: newPermits({ capacity: 12 * MiB, things: 'bytes of request bodies being worked on' }),
     answers: newPermits({ capacity: 64 * MiB, things: 'bytes of answers being read', ...byPace }),
     reads: newPermits({ capacity: 8, things: 'long lists and queries being read' }),
     frames: newPermits({ capacity: 32 * MiB, things: 'bytes of realtime values', waitTicks: Infinity, ...byPace }),

@@ -86,7 +86,7 @@ export const pageStatement = ({
     'incarnation', t.incarnation::text, 'revision', t.revision::text, 'bytes', t.bytes::text,
     'rest', case when exists (select from shown where through > $10)
       then (select string_agg(l.ordinal::text, ',') from (${listed('m.ordinal', isOfChanges, '$5')}) l) end) end as trace
-  from t left join shown m on m.through <= $10`
+  from t left join shown m on m.through <= $10 order by m.through`
 
 /** The parameters of `pageStatement`. */
 export const pageValues = (

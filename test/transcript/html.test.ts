@@ -66,7 +66,7 @@ test('a page refers to no other address, and runs no scripts', () => {
   assert.not.match(harmless, /url\(|@import|https?:/)
   assert.match(harmless, /<!doctype html>/)
   assert.match(harmless, /default-src 'none'; style-src 'unsafe-inline'/)
-  assert.match(harmless, /prefers-color-scheme: dark/)
+  assert.match(harmless, /color-scheme: light dark/)
   assert.match(harmless, /@media print/)
 })
 

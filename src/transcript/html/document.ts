@@ -1,14 +1,18 @@
 import { type Html, markup } from './markup.ts'
+import { base } from './style/base.ts'
 import { code } from './style/code.ts'
-import { colours } from './style/colours.ts'
-import { layout } from './style/layout.ts'
-import { media } from './style/media.ts'
+import { diff } from './style/diff.ts'
+import { messages } from './style/messages.ts'
+import { narrow } from './style/narrow.ts'
 import { pages } from './style/pages.ts'
-import { prose } from './style/prose.ts'
-import { turns } from './style/turns.ts'
+import { parts } from './style/parts.ts'
+import { print } from './style/print.ts'
+import { tokens } from './style/tokens.ts'
+import { tools } from './style/tools.ts'
+import { trace } from './style/trace.ts'
 
-/** The style sheet of all HTML, without any address in it. A later rule wins over an earlier one. */
-const styleSheet = markup`\n${[colours, layout, prose, turns, code, pages, media]}`
+/** The style sheet of all HTML, without any address in it. Layers decide which rule wins (`style/tokens.ts`). */
+const styleSheet = markup`\n${[tokens, base, parts, trace, messages, tools, diff, code, pages, narrow, print]}`
 /** Its text, for the hash in policies. */
 export const style: string = styleSheet.source
 

@@ -1,45 +1,44 @@
 import { css } from '../markup.ts'
 
-/** Pages of the service: a narrow column with links, facts, buttons, and code to be copied. */
+/** Pages of the service in a narrow column, with facts, forms, and code to be copied. */
 export const pages = css`
-  .page {
-    max-width: 36rem;
-    margin: 8vh auto 0;
-  }
-  .page pre {
-    white-space: pre-wrap;
-    overflow-wrap: anywhere;
-    font-size: 0.9rem;
-    user-select: all;
-  }
-  .page dl {
-    margin: 0 0 0.85rem;
-  }
-  .page dt {
-    margin-top: 0.75rem;
-    color: var(--quiet);
-  }
-  .page dd {
-    margin: 0;
-    font-weight: 600;
-  }
-  a {
-    color: var(--accent);
-    text-underline-offset: 0.15em;
-  }
-  button {
-    margin: 1rem 0.75rem 0 0;
-    padding: 0.5rem 1.25rem;
-    border: 1px solid var(--quiet);
-    border-radius: 0.4rem;
-    background: var(--card);
-    color: var(--text);
-    font: inherit;
-    cursor: pointer;
-  }
-  a:focus-visible,
-  button:focus-visible {
-    outline: 2px solid var(--accent);
-    outline-offset: 2px;
+  @layer pages {
+    .page {
+      max-inline-size: 46rem;
+      margin-inline: auto;
+      padding: var(--s7) var(--s5);
+    }
+    .page > * + * {
+      margin-block-start: var(--s4);
+    }
+    .page pre {
+      padding: var(--s3) var(--s4);
+      border: 1px solid var(--line);
+      border-radius: var(--r2);
+      background: var(--well);
+      overflow-wrap: anywhere;
+      white-space: pre-wrap;
+      user-select: all;
+    }
+    .page ul {
+      padding-inline-start: 1.4rem;
+      list-style: disc;
+    }
+    .page dt {
+      margin-block-start: var(--s3);
+      color: var(--faint);
+    }
+    .page dd {
+      font-weight: 600;
+    }
+    .page button:not(.btn) {
+      min-block-size: var(--tap);
+      margin-inline-end: var(--s3);
+      padding: 0.2rem var(--s4);
+      border: 1px solid var(--edge);
+      border-radius: var(--r1);
+      background: var(--sheet);
+      cursor: pointer;
+    }
   }
 `

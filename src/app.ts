@@ -31,6 +31,7 @@ import { assertStatesAuth, installAuth } from './http/auth.ts'
 import { installBodies, installValidation } from './http/body.ts'
 import { answerBrokenHead, answerUnroutable } from './http/unroutable.ts'
 import { installClosing } from './http/closing.ts'
+import { installAssets } from './http/assets.ts'
 import { installErrors, sendError } from './http/errors.ts'
 import { invalid } from './http/http-error.ts'
 import { installCrossOriginCheck } from './http/origin.ts'
@@ -119,6 +120,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
 /** Installs the routes of the role `api`. Processes with other roles answer only health checks and metrics. */
 export const installApi = async (app: FastifyInstance, service: Service): Promise<void> => {
   const refuseOthers = refuseOtherMethods(app)
+  installAssets(app)
   homeRoute(app, service.config)
   await app.register(async (scope) => {
     scope.addHook('onRoute', assertStatesAuth)

@@ -24,7 +24,7 @@ const floors: readonly (readonly string[])[] = [
   ['export', 'proof'],
   ['realtime', 'health'],
   ['config.ts'],
-  ['app.ts', 'service', 'sync', 'tail'],
+  ['app.ts', 'service', 'sync', 'tail', 'scripts of pages'],
   ['commands'],
   ['main.ts'],
 ]
@@ -43,6 +43,7 @@ const ANY_IMPORT = /^(?:import|export) [^;]*?from '([^']+)'/gm
 
 const roomOf = (file: string): string => {
   if (tables.test(file)) return 'tables'
+  if (file.startsWith('src/pages/client/')) return 'scripts of pages'
   const [top = '', second = ''] = file.split('/')
   return top === 'src' ? second : top
 }
@@ -101,6 +102,29 @@ test('the client knows the service by its contract only, and that by its types',
     files.filter((file) => roomOf(file) === 'sync' && atRunTime.test(readFileSync(join(root, file), 'utf8'))),
     [],
     'these load it',
+  )
+})
+
+test('the scripts of pages are files of their own, clients of the service, and know the contract by its types only', () => {
+  const allowed = ['scripts of pages', 'contract']
+  const found = imports.filter(
+    ({ file, imported }) =>
+      roomOf(file) === 'scripts of pages' &&
+      !allowed.includes(roomOf(imported)) &&
+      !imported.startsWith('src/realtime/client/'),
+  )
+  assert.equal(found, [])
+  const atRunTime = /^(?:import (?!type )|export )(?:(?! from )[^;])*? from '[^']*\/contract\//m
+  const scripts = files.filter((file) => roomOf(file) === 'scripts of pages')
+  assert.equal(
+    scripts.filter((file) => atRunTime.test(readFileSync(join(root, file), 'utf8'))),
+    [],
+    'these load it',
+  )
+  assert.equal(
+    imports.filter(({ file, imported }) => roomOf(imported) === 'scripts of pages' && !scripts.includes(file)),
+    [],
+    'nothing else imports them',
   )
 })
 

@@ -76,6 +76,10 @@ const check = () =>
       )
 
     const service = await startService(join(folder, 'data'), 0, program)
+    const page = await (await fetch(service.url, { headers: { accept: 'text/html' } })).text()
+    const script = /<script type="module" src="([^"]+)">/.exec(page)?.[1]
+    assert.is((await fetch(service.url + String(script))).status, 200, `the script of a page: ${script}`)
+
     const user = newUser(join(folder, 'user'), service.url, (args, variables) => start(args, variables, program).ended)
     await cp(join(root, 'test', 'fixtures', 'sync'), user.claude, { recursive: true })
     assert.is((await user.run('login')).how, 0)

@@ -1,6 +1,6 @@
 /** Slugs that no namespace may have: reserved words, and first path segments of the service's own URLs. */
 const RESERVED: ReadonlySet<string> = new Set(
-  `admin settings login logout me new register signup static sync health
+  `admin assets compare oembed search settings login logout me new register signup static sync health
   api app auth docs feed help invite invites models namespaces openapi realtime root session sessions signin signout
   status support system traces user users v1 www metrics`.split(/\s+/),
 )

@@ -3,12 +3,17 @@ import { style } from '../transcript/html/document.ts'
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
+/** That of an exported session: no script runs, nothing is loaded, and the only style is its style sheet, by its hash. */
+const filePolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
 /**
- * The Content-Security-Policy of every page: no script runs, nothing is loaded, and the only style is the style sheet, by its hash.
- * `formTargets` are the sources of `form-action`, for a page with a form.
+ * The Content-Security-Policy of every page: scripts and styles are files of this origin, nothing stands in the page itself, and a text
+ * becomes HTML in a browser by the one policy `tracebook` of `client/fragment.ts`. `formTargets` are the sources of `form-action`, for a page
+ * with a form.
  */
 export const pagePolicy = (formTargets = "'none'"): string =>
-  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action ${formTargets}; frame-ancestors 'none'`
+  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action ${formTargets}; ` +
+  "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types tracebook"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -28,7 +33,7 @@ export const pageHeaders: Headers = {
  * `sandbox`. That excludes `cross-origin-opener-policy`: browsers refuse a page with both.
  */
 export const sessionHeaders: Headers = {
-  'content-security-policy': `sandbox; ${pagePolicy()}`,
+  'content-security-policy': `sandbox; ${filePolicy}`,
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-dns-prefetch-control': 'off',

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { endOfDocument, startOfDocument } from '../transcript/html/document.ts'
+import { endOfDocument } from '../transcript/html/document.ts'
 import { type Html, markup } from '../transcript/html/markup.ts'
+import { startOfPage } from './document.ts'
 import { pageHeaders, pagePolicy } from './headers.ts'
 
 export type Page = {
@@ -30,7 +31,7 @@ export const sendPage = (reply: FastifyReply, { title, content, formTargets, ref
     })
     .type('text/html; charset=utf-8')
     .send(
-      markup`${startOfDocument(name, referrerPolicy)}<main class="page">
+      markup`${startOfPage(name, referrerPolicy)}<main class="page">
 <h1>${title}</h1>
 ${content}</main>
 ${endOfDocument}`.source,

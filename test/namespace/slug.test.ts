@@ -34,7 +34,8 @@ for (const text of [
 }
 
 test('words of the service are reserved', () => {
-  for (const word of ['admin', 'health', 'v1', 'www', 'metrics', 'signup']) assert.ok(isReserved(word), word)
+  for (const word of ['assets', 'oembed', 'search', 'compare', 'admin', 'health', 'v1', 'www', 'metrics', 'signup'])
+    assert.ok(isReserved(word), word)
   assert.not.ok(isReserved('acme'))
 })
 

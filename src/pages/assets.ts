@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+import { style } from '../transcript/html/document.ts'
+import { readScripts } from './scripts.ts'
+
+export const encodings = ['br', 'gzip'] as const
+type Encoding = (typeof encodings)[number]
+
+/** A file that pages load, under a name that changes with its content. */
+export type Asset = {
+  readonly type: string
+  readonly content: Buffer
+  /** Compressed once, when it is asked for first. */
+  readonly compressed: (encoding: Encoding) => Promise<Buffer>
+}
+
+const compressors: Readonly<Record<Encoding, (content: Buffer) => Promise<Buffer>>> = {
+  br: promisify(brotliCompress),
+  gzip: promisify(gzip),
+}
+
+const newAsset = (type: string, content: Buffer): Asset => {
+  const kept = new Map<Encoding, Promise<Buffer>>()
+  const compressed = (encoding: Encoding) => {
+    const made = kept.get(encoding) ?? compressors[encoding](content)
+    kept.set(encoding, made)
+    return made
+  }
+  return { type, content, compressed }
+}
+
+const HASH_LENGTH = 10
+const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, HASH_LENGTH)
+
+const favicon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 22 22"><style>.p{fill:#2743c4}.m{stroke:#fff}.d{fill:#fff}' +
+  '@media(prefers-color-scheme:dark){.p{fill:#9db1ff}.m{stroke:#10152b}.d{fill:#10152b}}</style>' +
+  '<rect class="p" x="1" y="1" width="20" height="20" rx="5"/><path class="m" d="M7 4.5v13M11 7h6M11 11h4M11 15h5.5" ' +
+  'fill="none" stroke-width="1.7" stroke-linecap="round"/><circle class="d" cx="7" cy="7" r="2.4"/></svg>'
+
+const assets = new Map<string, Asset>()
+
+const add = (name: string, ending: string, type: string, text: string): string => {
+  const full = `${name}-${hashOf(text)}.${ending}`
+  assets.set(full, newAsset(type, Buffer.from(text)))
+  return `/assets/${full}`
+}
+
+/** The addresses of what every page loads. */
+export const styleAddress: string = add('style', 'css', 'text/css; charset=utf-8', style)
+export const faviconAddress: string = add('favicon', 'svg', 'image/svg+xml', favicon)
+
+let scriptAddress: string | undefined
+/** The address of the script of the pages; undefined before `prepareScripts`, and where no scripts can be made. */
+export const scriptOfPages = (): string | undefined => scriptAddress
+
+let preparing: Promise<void> | undefined
+
+const prepare = async () => {
+  for (const { name, content } of await readScripts()) {
+    assets.set(name, newAsset('text/javascript; charset=utf-8', Buffer.from(content)))
+    if (name.startsWith('main-')) scriptAddress = `/assets/${name}`
+  }
+}
+
+/** Makes the scripts, once in a process. `failed` is called for the first caller, if they cannot be made. */
+export const prepareScripts = (failed: (error: unknown) => void): Promise<void> =>
+  (preparing ??= prepare().catch(failed))
+
+export const assetOf = (name: string): Asset | undefined => assets.get(name)

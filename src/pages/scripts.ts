@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs'
+import { readFile, readdir } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** A script of the pages. Its name has a hash of its content. */
+export type Script = { readonly name: string; readonly content: Uint8Array }
+
+const sources = fileURLToPath(new URL('client/', import.meta.url))
+/** Where the package has the scripts. */
+const packaged = fileURLToPath(new URL('scripts/', import.meta.url))
+
+/** Makes scripts of their sources, in a few tens of milliseconds. @throws if esbuild cannot run here */
+export const bundleScripts = async (): Promise<readonly Script[]> => {
+  const { build, stop } = await import('esbuild')
+  try {
+    const { outputFiles } = await build({
+      entryPoints: [`${sources}main.ts`],
+      outdir: sources, // nothing is written
+      write: false,
+      bundle: true,
+      splitting: true,
+      minify: true,
+      format: 'esm',
+      target: 'es2023',
+      entryNames: '[name]-[hash]',
+      chunkNames: '[name]-[hash]',
+      legalComments: 'none',
+      logLevel: 'silent',
+    })
+    return outputFiles.map(({ path, contents }) => ({ name: basename(path), content: contents }))
+  } finally {
+    await stop()
+  }
+}
+
+const packagedScripts = async (): Promise<readonly Script[]> =>
+  Promise.all((await readdir(packaged)).map(async (name) => ({ name, content: await readFile(packaged + name) })))
+
+/** All scripts: made of their sources, or as the package has them. */
+export const readScripts = (): Promise<readonly Script[]> =>
+  existsSync(`${sources}main.ts`) ? bundleScripts() : packagedScripts()

@@ -25,6 +25,10 @@ import { namespaceTracesRoute } from './trace/namespace-traces-route.ts'
 import { traceRoutes } from './trace/routes.ts'
 import { userRoutes } from './user/routes.ts'
 import { avatarRoutes } from './namespace/avatar-routes.ts'
+import { feedPageRoute } from './web/feed-route.ts'
+import { helpPageRoute } from './web/help-route.ts'
+import { namespacePageRoute } from './web/namespace-route.ts'
+import { settingsRoutes } from './web/settings-routes.ts'
 import { browserRoutes } from './signin/browser-routes.ts'
 import { signinRoutes } from './signin/routes.ts'
 import { assertStatesAuth, installAuth } from './http/auth.ts'
@@ -36,7 +40,6 @@ import { installErrors, sendError } from './http/errors.ts'
 import { invalid } from './http/http-error.ts'
 import { installCrossOriginCheck } from './http/origin.ts'
 import { healthRoutes } from './health/routes.ts'
-import { homeRoute } from './http/home.ts'
 import { type HostCheck, installHost, newHostCheck } from './http/host.ts'
 import { installLargeAnswers } from './http/large-answers.ts'
 import { installLimits } from './http/limits.ts'
@@ -121,7 +124,6 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
 export const installApi = async (app: FastifyInstance, service: Service): Promise<void> => {
   const refuseOthers = refuseOtherMethods(app)
   installAssets(app)
-  homeRoute(app, service.config)
   await app.register(async (scope) => {
     scope.addHook('onRoute', assertStatesAuth)
     for (const routes of [
@@ -147,6 +149,10 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       modelRoutes,
       treeRoutes,
       eventProofRoutes,
+      feedPageRoute,
+      namespacePageRoute,
+      settingsRoutes,
+      helpPageRoute,
     ]) {
       routes(scope, service)
     }

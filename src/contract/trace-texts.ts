@@ -84,6 +84,7 @@ export const listedNames = [
   'agentId',
   'model',
   'modelName',
+  'gitBranch',
   'parentExternalId',
   'parentCallId',
 ] as const satisfies readonly TextName[]

@@ -40,17 +40,17 @@ const sessionPage = `
   select id, created_at from ((${publicPage}) union (${namespacePage})) both_pages
   order by created_at desc, id desc limit $3`
 
-const feedStatement = (page: string) =>
-  pageRows(
-    `
-  select ${summaryColumns}, ${summarySize} + octet_length(n.display_name::text) as size, t.namespace_id, n.slug, n.display_name as namespace_name,
-    u.id as author_id, u.display_name as author_name,
-    (select position from reached) as position
-  from (${page}) f ${summaryTables}
+/** SQL for the columns of a `FeedRow`. */
+export const feedColumns = `${summaryColumns}, ${summarySize} + octet_length(n.display_name::text) as size, t.namespace_id,
+    n.slug, n.display_name as namespace_name, u.id as author_id, u.display_name as author_name,
+    (select position from reached) as position`
+
+/** SQL that joins the rows of the feed to the ids in `f`. */
+export const feedTables = `${summaryTables}
   cross join lateral (select r.slug, r.display_name from namespaces r where r.id = t.namespace_id limit 1) n
-  left join lateral (select r.id, r.display_name from users r where r.id = t.created_by limit 1) u on true`,
-    NEWEST_FIRST,
-  )
+  left join lateral (select r.id, r.display_name from users r where r.id = t.created_by limit 1) u on true`
+
+const feedStatement = (page: string) => pageRows(`select ${feedColumns} from (${page}) f ${feedTables}`, NEWEST_FIRST)
 
 export const publicFeedStatement = feedStatement(publicPage)
 export const sessionFeedStatement = feedStatement(sessionPage)
@@ -142,12 +142,22 @@ const shownTexts = (entries: readonly FeedEntry[], count: number): string[] =>
 export const feedList = (entries: readonly FeedEntry[], limit: number): JsonText<FeedTrace[]> =>
   jsonArray(shownTexts(entries, fittingCount(entries, limit))) as JsonText<FeedTrace[]>
 
-/** The JSON data of an answer, in pieces. `entries` has one more than `limit` if there is another page. */
-export const feedTexts = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): JsonTexts<Feed> => {
+/** What a page shows of `entries`, which have one more than `limit` if there is another page. */
+export const shownEntries = (
+  entries: readonly FeedEntry[],
+  limit: number,
+): { readonly texts: readonly string[]; readonly nextCursor: string | undefined } => {
   const count = fittingCount(entries, limit)
+  const nextCursor = entries.length > count && count > 0 ? cursorAfter(entries[count - 1]!) : undefined
+  return { texts: shownTexts(entries, count), nextCursor }
+}
+
+/** The JSON data of an answer, in pieces; `entries` as in `shownEntries`. */
+export const feedTexts = (entries: readonly FeedEntry[], limit: number, isAuthenticated: boolean): JsonTexts<Feed> => {
+  const { texts, nextCursor } = shownEntries(entries, limit)
   return jsonTexts({
-    traces: arrayTexts(shownTexts(entries, count)),
+    traces: arrayTexts(texts),
     isAuthenticated: String(isAuthenticated),
-    nextCursor: entries.length > count && count > 0 ? `"${cursorAfter(entries[count - 1]!)}"` : undefined,
+    nextCursor: nextCursor === undefined ? undefined : `"${nextCursor}"`,
   })
 }

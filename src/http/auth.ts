@@ -3,6 +3,7 @@ import { type AttemptOptions, newAttempt } from './attempt.ts'
 import type { Caller } from './caller.ts'
 import { HttpError, unauthorized } from './http-error.ts'
 import { isLoopback } from './address.ts'
+import { isFromOwnPage } from './origin.ts'
 import { addVary } from './reply.ts'
 import type { HttpConfig } from './settings.ts'
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -20,6 +21,11 @@ declare module 'fastify' {
      * look-up.
      */
     auth?: 'required' | 'optional' | 'none'
+    /**
+     * The route takes forms of the service's own pages. Instead of the header `x-csrf-token`, which a form cannot have, the browser has to say that
+     * the request comes from such a page.
+     */
+    ownPagesOnly?: true
   }
 }
 
@@ -115,7 +121,7 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
   app.decorateRequest('hasBadToken', false)
 
   const authenticate = async (request: FastifyRequest): Promise<void> => {
-    const { auth = 'none' } = request.routeOptions.config
+    const { auth = 'none', ownPagesOnly } = request.routeOptions.config
     request.authenticatedAt = performance.now()
     if (auth === 'none') return
     const presented = presentedToken(request, cookieName)
@@ -128,13 +134,16 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
       return
     }
     reads.assertNotQuarantined(...streamsOfCaller(caller))
-    assertCsrf(request, presented)
+    if (!ownPagesOnly) assertCsrf(request, presented)
     request.caller = presented.via === 'cookie' ? { ...caller, via: 'cookie' } : caller
     lastUsed.record(caller.sessionId)
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    if ((request.routeOptions.config.auth ?? 'none') === 'none') return
+    const { auth = 'none', ownPagesOnly } = request.routeOptions.config
+    if (ownPagesOnly && !isFromOwnPage(app, config, request))
+      throw new HttpError('forbidden', 'This form does not come from a page of this service: open the page again')
+    if (auth === 'none') return
     addVary(reply, 'authorization, cookie')
     await authenticate(request)
     if (request.caller) reply.header('cache-control', 'private')

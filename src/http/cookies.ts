@@ -8,6 +8,10 @@ export const cookie = (name: string, value: string, seconds: number): string => 
   return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
+/** The `Set-Cookie` header of a choice of the browser, which is no secret. */
+export const plainCookie = (name: string, value: string, seconds: number, isSecure: boolean): string =>
+  `${name}=${value}; Path=/; Max-Age=${seconds}; SameSite=Lax${isSecure ? '; Secure' : ''}`
+
 /** Signs the browser in for this number of seconds. */
 export const setSessionCookie = (reply: FastifyReply, config: HttpConfig, token: string, seconds: number): void =>
   void reply.header('set-cookie', cookie(cookieNameOf(config), token, seconds))

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors as statuses } from '../contract/errors.ts'
-import { errorPages } from '../pages/errors.ts'
+import type { ErrorCode } from '../contract/errors.ts'
+import { errorPage } from '../pages/errors.ts'
 import { sendPage, wantsPage } from '../pages/page.ts'
 import { drain } from './drain.ts'
 import { DiskFull, InQuarantine, Rejected, Unavailable } from '../engine/rejected.ts'
@@ -73,15 +74,25 @@ const messageOf = ({ code, message }: HttpError, { hasBadToken }: FastifyRequest
       ? 'The token of the request is not valid: it is misspelt, has expired, or was revoked. Log in again'
       : 'The request has no token: log in, and send it as `Authorization: Bearer <token>`'
 
-/** Sends an error in the form of the API, as JSON; to a browser that wants to show a page, what people would miss as a page. */
+/** What browsers show as pages at any address: people follow links to it. */
+const shownAsPages: ReadonlySet<ErrorCode> = new Set(['not_found', 'unauthorized'])
+
+/**
+ * Sends an error in the form of the API, as JSON; to a browser that wants to show a page as a page, where the route is one of pages or
+ * people follow links to it.
+ */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const shownError = toHttpError(error)
   const { code, details } = shownError
   logError(error, request)
-  const page = errorPages[code]
-  if (page) addVary(reply, 'accept')
-  if (page && request.method === 'GET' && wantsPage(request)) return sendPage(setStatus(reply, shownError), page)
   const message = messageOf(shownError, request)
+  const isPage = request.routeOptions.config.htmlPage === true
+  if (isPage || shownAsPages.has(code)) addVary(reply, 'accept')
+  if ((isPage || (shownAsPages.has(code) && request.method === 'GET')) && wantsPage(request))
+    return sendPage(
+      setStatus(reply, shownError),
+      errorPage({ code, message, requestId: request.id, path: request.url }),
+    )
   const shown = details === undefined || (code === 'unavailable' && request.method === 'GET') ? {} : { details }
   return setStatus(reply, shownError).send({ ok: false, error: { code, message, ...shown } })
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
-import { style } from '../transcript/html/document.ts'
 import { readScripts } from './scripts.ts'
+import { style } from './style/sheet.ts'
 
 export const encodings = ['br', 'gzip'] as const
 type Encoding = (typeof encodings)[number]

@@ -1,22 +1,44 @@
 import { type Html, markup, none } from '../transcript/html/markup.ts'
+import { endOfDocument } from '../transcript/html/document.ts'
 import { faviconAddress, scriptOfPages, styleAddress } from './assets.ts'
+import { endOfShell, startOfShell } from './shell.ts'
+import type { Viewer } from './viewer.ts'
 
 const script = (): Html => {
   const address = scriptOfPages()
   return address === undefined ? none : markup`<script type="module" src="${address}"></script>\n`
 }
 
-/** The beginning of a page of the service, up to its body. `referrerPolicy` is that of the header. */
-export const startOfPage = (title: string, referrerPolicy = 'no-referrer'): Html => markup`<!doctype html>
-<html lang="en">
+/** What the head of a page says of it. */
+export type PageHead = {
+  readonly title: string
+  /** The name of the page, by which scripts know it. */
+  readonly name: string
+  /** That of the header. */
+  readonly referrerPolicy: string
+  readonly viewer: Viewer
+  /** Further elements of the head. */
+  readonly head?: Html
+}
+
+/** The beginning of a page of the service, with the bar of the site. `endOfPage` ends it. */
+export const startOfPage = ({ title, name, referrerPolicy, viewer, head = none }: PageHead): Html => {
+  const { theme, hasKeys, user } = viewer
+  return markup`<!doctype html>
+<html lang="en" data-theme="${theme ?? 'system'}" data-keys="${hasKeys ? 'on' : 'off'}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="${referrerPolicy}">
-<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="${theme ?? 'light dark'}">
 <title>${title}</title>
 <link rel="icon" href="${faviconAddress}" type="image/svg+xml">
 <link rel="stylesheet" href="${styleAddress}">
-${script()}</head>
-<body>
-`
+${head}${script()}</head>
+<body data-page="${name}" data-session="${user ? 'yes' : 'no'}">
+${startOfShell(viewer)}`
+}
+
+/** The end of a page, with the foot of the site. */
+export const endOfPage: Html = markup`${endOfShell}${endOfDocument}`

@@ -1,13 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { endOfDocument } from '../transcript/html/document.ts'
-import { type Html, markup } from '../transcript/html/markup.ts'
-import { startOfPage } from './document.ts'
+import { type Html, markup, none } from '../transcript/html/markup.ts'
+import { endOfPage, startOfPage } from './document.ts'
 import { pageHeaders, pagePolicy } from './headers.ts'
+import { viewerOf } from './viewer.ts'
 
 export type Page = {
   readonly title: string
-  /** What stands below the title. */
+  /** The name of the page, by which scripts know it. */
+  readonly name?: string
+  /** What stands at the top instead of the title. */
+  readonly heading?: Html
+  /** What stands below the heading. */
   readonly content: Html
+  /** `thin` (default): text and forms; `wide`: lists; `two`: with `aside` as a column of its own. */
+  readonly layout?: 'thin' | 'wide' | 'two'
+  readonly aside?: Html
   /** The sources of `form-action`, for a page with a form. */
   readonly formTargets?: string
   /** How much of the address of the page a browser sends with its form. Default: nothing. */
@@ -18,10 +25,21 @@ export type Page = {
 export const wantsPage = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers.accept?.includes('text/html') === true
 
+const classes = { thin: 'page thin', wide: 'page', two: 'page two' } as const
+
+const body = ({ title, heading = markup`<h1>${title}</h1>\n`, content, layout = 'thin', aside }: Page): Html =>
+  markup`<div class="${classes[layout]}"><main id="main">${heading}${content}</main>${
+    aside ? markup`<aside class="aside">${aside}</aside>` : none
+  }</div>
+`
+
+/** The title of the document of a page. */
+export const documentTitle = (title: string): string => (title === 'Tracebook' ? title : `${title} · Tracebook`)
+
 /** Sends a page. No cache keeps it. The caller sets the status. */
-export const sendPage = (reply: FastifyReply, { title, content, formTargets, referrer }: Page): FastifyReply => {
-  const referrerPolicy = referrer ?? 'no-referrer'
-  const name = title === 'Tracebook' ? title : `${title} · Tracebook`
+export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
+  const { title, name = 'page', formTargets, referrer: referrerPolicy = 'no-referrer' } = page
+  const head = { title: documentTitle(title), name, referrerPolicy, viewer: viewerOf(reply.request) }
   return reply
     .headers({
       ...pageHeaders,
@@ -30,10 +48,5 @@ export const sendPage = (reply: FastifyReply, { title, content, formTargets, ref
       'cache-control': 'no-store',
     })
     .type('text/html; charset=utf-8')
-    .send(
-      markup`${startOfPage(name, referrerPolicy)}<main class="page">
-<h1>${title}</h1>
-${content}</main>
-${endOfDocument}`.source,
-    )
+    .send(markup`${startOfPage(head)}${body(page)}${endOfPage}`.source)
 }

@@ -1,5 +1,6 @@
 import type { SignInReview } from '../contract/signin.ts'
 import { type Html, markup, none } from '../transcript/html/markup.ts'
+import { commandHtml } from './commands.ts'
 import type { Page } from './page.ts'
 
 /** Text of users, isolated so that right-to-left characters do not reorder the rest of the page. */
@@ -117,3 +118,36 @@ export const codePage = (code: string, deviceName: string | undefined): Page => 
 
 /** An error of a sign-in. */
 export const problemPage = (message: string): Page => ({ title: 'Not signed in', content: markup`<p>${message}</p>\n` })
+
+/** The paths of the page where a browser signs in, and of its form. */
+export const SIGN_IN = '/signin'
+export const CODEHOST_SIGN_IN = '/signin/codehost'
+
+export type WaysToSignIn = {
+  /** The host name of the code host; undefined without one. */
+  readonly codehost: string | undefined
+  /** The path of the page that the sign-in leads to. */
+  readonly next: string
+}
+
+/** `/signin`: the ways to sign in a browser. */
+export const signInPage = ({ codehost, next }: WaysToSignIn): Page => ({
+  title: 'Sign in',
+  name: 'sign-in',
+  heading: none,
+  formTargets: codehost === undefined ? "'self'" : `'self' https: http://localhost:* http://127.0.0.1:*`,
+  // The routes of the forms check the origin of the page.
+  referrer: 'same-origin',
+  content: markup`<div class="blank"><h1>Sign in</h1>
+${
+  codehost === undefined
+    ? markup`<p>On your machine, where you are logged in already, this opens a page here that signs in your browser:</p>\n`
+    : markup`<form method="post" action="${CODEHOST_SIGN_IN}"><input type="hidden" name="next" value="${next}">
+<button class="btn main">Go on with ${codehost}</button></form>
+<p>Or with a machine on which you are logged in already. This opens a page here that signs in your browser:</p>\n`
+}${commandHtml('tracebook open')}
+<p>It is good for a minute. If the browser is on another machine, <code>tracebook open --no-browser</code> prints the address to open
+there.</p>
+<p>You have not logged in anywhere yet? <a href="/help">How to begin</a></p></div>
+`,
+})

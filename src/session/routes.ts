@@ -1,5 +1,5 @@
-import type { FastifyInstance } from 'fastify'
-import { sessions } from '../contract/sessions.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type SessionView, sessions } from '../contract/sessions.ts'
 import { Rejected, afterStored } from '../engine/rejected.ts'
 import { cookieNameOf, csrfTokenFor } from '../http/auth.ts'
 import { type Caller, contextOf, requireCaller } from '../http/caller.ts'
@@ -18,7 +18,7 @@ import type { SessionServices } from './services.ts'
 
 /** Routes to start, read, list, switch and end sessions, and to make codes for other devices. */
 export const sessionRoutes = (app: FastifyInstance, service: SessionServices): void => {
-  const { reads, lastUsed, now, write } = service
+  const { reads, write } = service
   currentSessionRoutes(app, service)
   codeRoutes(app, service)
 
@@ -50,21 +50,33 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
   })
 
   route(app, sessions, 'GET /v1/sessions', async (request) => {
-    const { userId, sessionId } = requireCaller(request)
-    const stored = await sessionsOf(reads, userId, now())
-    const views = stored.map((session) => {
-      const lastUsedAt = Math.max(session.lastUsedAt ?? 0, lastUsed.get(session.id) ?? 0)
-      return { ...session, ...(lastUsedAt > 0 ? { lastUsedAt } : {}), current: session.id === sessionId }
-    })
-    return { sessions: views }
+    return { sessions: await ownSessions(service, requireCaller(request)) }
   })
 
   route(app, sessions, 'DELETE /v1/sessions/{id}', async (request) => {
-    const { id } = request.params
-    if (!isId(id) || (await hasEnded(reads, id))) throw new Rejected('not_found', NO_SESSION)
-    await write(service.sessions, id, { decide: revoke(requireCaller(request).userId) }, contextOf(request))
+    await endOwnSession(service, request, request.params.id)
     return { revoked: true as const }
   })
+}
+
+/** The valid sessions of the caller, newest first. */
+export const ownSessions = async (
+  { reads, lastUsed, now }: Pick<SessionServices, 'reads' | 'lastUsed' | 'now'>,
+  { userId, sessionId }: Caller,
+): Promise<SessionView[]> =>
+  (await sessionsOf(reads, userId, now())).map((session) => {
+    const lastUsedAt = Math.max(session.lastUsedAt ?? 0, lastUsed.get(session.id) ?? 0)
+    return { ...session, ...(lastUsedAt > 0 ? { lastUsedAt } : {}), current: session.id === sessionId }
+  })
+
+/** Ends one of the caller's sessions. @throws Rejected not_found */
+export const endOwnSession = async (
+  { reads, write, sessions: stream }: SessionServices,
+  request: FastifyRequest,
+  id: string,
+): Promise<void> => {
+  if (!isId(id) || (await hasEnded(reads, id))) throw new Rejected('not_found', NO_SESSION)
+  await write(stream, id, { decide: revoke(requireCaller(request).userId) }, contextOf(request))
 }
 
 /** Routes to read and end the session of the request. */

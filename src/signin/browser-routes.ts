@@ -17,7 +17,7 @@ import { assertUsable, claimCode, findCode, givenCode, keepIfMakerIsValid } from
 import type { SessionServices } from '../session/services.ts'
 import { startSession } from '../session/start-session.ts'
 import { userById } from '../user/queries.ts'
-import { acceptForms } from './forms.ts'
+import { acceptForms } from '../http/forms.ts'
 import { sendProblem } from './problems.ts'
 import { BROWSER, ownPageUrl, withParameters } from './redirect.ts'
 

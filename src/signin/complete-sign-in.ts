@@ -10,12 +10,9 @@ import { userById } from '../user/queries.ts'
 import type { SignInRequest } from './handshakes.ts'
 import type { CodehostServices } from './services.ts'
 
-/** The credential of the device that a sign-in was started on. */
-const deviceCredential = ({ deviceKey: key }: SignInRequest): Credential => ({
-  type: 'device',
-  key,
-  profile: {},
-})
+/** The credential of the device that a sign-in was started on; undefined for a browser that signs in by itself. */
+const deviceCredential = ({ deviceKey: key }: SignInRequest): Credential | undefined =>
+  key === undefined ? undefined : { type: 'device', key, profile: {} }
 
 /** What completing a sign-in would do now: to which user it links the account, and the view of that for the user. */
 export const reviewSignIn = async (
@@ -23,11 +20,9 @@ export const reviewSignIn = async (
   signIn: SignInRequest,
   credential: Credential,
 ): Promise<{ readonly joining: Joining; readonly review: SignInReview }> => {
-  const [found, device] = await Promise.all([
-    findIdentity(reads, credential),
-    findIdentity(reads, deviceCredential(signIn)),
-  ])
-  const joining = resolveJoining(found.user, device.user)
+  const started = deviceCredential(signIn)
+  const [found, device] = await Promise.all([findIdentity(reads, credential), started && findIdentity(reads, started)])
+  const joining = resolveJoining(found.user, device?.user)
   const { providerData } = credential.profile
   const common = {
     account: providerData ?? { login: '' },
@@ -35,7 +30,7 @@ export const reviewSignIn = async (
     joining: joining.is,
   }
   if (joining.is === 'new') return { joining, review: common }
-  const slug = (found.user ?? device.user)?.active?.slug
+  const slug = (found.user ?? device?.user)?.active?.slug
   const user = await userById(reads, joining.userId)
   return { joining, review: { ...common, user, ...(slug === undefined ? {} : { namespaceSlug: slug }) } }
 }
@@ -59,7 +54,7 @@ export const completeSignIn = async (
   const device = deviceCredential(request)
   const session = await signIn(service, {
     credential,
-    device,
+    ...(device ? { device } : {}),
     agreed,
     namespaceId,
     deviceName,

@@ -11,6 +11,7 @@ import { type Codehost, newCodehost } from './codehost.ts'
 import { confirmRoute } from './confirm-route.ts'
 import { ensureBrowserCookie } from './browser-cookie.ts'
 import { completeSignIn, reviewSignIn } from './complete-sign-in.ts'
+import { signInPageRoutes } from './page-routes.ts'
 import { originOf } from '../http/origin.ts'
 import { CALLBACK, parseRedirectTarget } from './redirect.ts'
 import { codehostOf } from './settings.ts'
@@ -18,10 +19,11 @@ import type { CodehostServices } from './services.ts'
 
 const config = { limit: 'sign-in' } as const
 
-/** The routes to sign in with the code host. They answer 404 if none is configured. */
+/** The page to sign in on, and the routes to sign in with the code host. Those answer 404 if none is configured. */
 export const signinRoutes = (app: FastifyInstance, service: CodehostServices): void => {
   const settings = codehostOf(service.config)
   const codehost = settings && newCodehost(settings)
+  signInPageRoutes(app, service, settings && { settings, codehost: codehost! })
   void app.register(async (scope) => {
     scope.addHook('onRequest', async () => {
       if (!codehost) throw notFound()

@@ -87,3 +87,7 @@ export const codehostOf = (settings: SigninSettings): CodehostSettings | undefin
   const endpoints = { authorizeUrl: authorizeUrl!, tokenUrl: tokenUrl!, userUrl: userUrl!, emailsUrl }
   return { ...client, protocol: { is: 'oauth', endpoints } }
 }
+
+/** The name of the code host, as people know it. */
+export const hostOf = ({ protocol }: CodehostSettings): string =>
+  new URL(protocol.is === 'openid' ? protocol.issuer : protocol.endpoints.authorizeUrl).host

@@ -90,6 +90,9 @@ export const orderedIds = (sort: Sort, publicOnly = false): string => {
   return `select id from ${publicOnly ? ofPublic : of} and ${behind} order by ${order}`
 }
 
+/** SQL for the order of the rows of a list. */
+export const shownOrder = (sort: Sort): string => orders[sort].shown
+
 export const listStatement = (sort: Sort, publicOnly: boolean): string =>
   pageRows(
     `

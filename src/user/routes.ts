@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { users } from '../contract/user.ts'
 import { Rejected, afterStored } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
@@ -30,16 +30,16 @@ export const userRoutes = (app: FastifyInstance, service: UserServices): void =>
 
 const noIdentity = () => new Rejected('not_found', NO_IDENTITY, { hidesExistence: true })
 
+/** The identities of the user, if one has this id. @throws Rejected not_found if none has */
+const ownIdentities = async (reads: UserServices['reads'], userId: string, id: string) => {
+  const all = await identitiesOf(reads, userId)
+  if (!all.some((identity) => identity.id === id)) throw noIdentity()
+  return all
+}
+
 /** Routes to list, name and remove the identities of the caller. */
 const identityRoutes = (app: FastifyInstance, service: UserServices): void => {
-  const { reads, write, config } = service
-
-  /** The identities of the user, if one has this id. @throws Rejected not_found if none has */
-  const ownIdentities = async (userId: string, id: string) => {
-    const all = await identitiesOf(reads, userId)
-    if (!all.some((identity) => identity.id === id)) throw noIdentity()
-    return all
-  }
+  const { reads, write } = service
 
   route(app, users, 'GET /v1/user/identities', async (request) => ({
     identities: await identitiesOf(reads, requireCaller(request).userId),
@@ -48,7 +48,7 @@ const identityRoutes = (app: FastifyInstance, service: UserServices): void => {
   route(app, users, 'PATCH /v1/user/identities/{id}', async (request) => {
     const { id } = request.params
     const { userId } = requireCaller(request)
-    await ownIdentities(userId, id)
+    await ownIdentities(reads, userId, id)
     await write(service.identities, id, { decide: nameIdentity(userId, request.body.name) }, contextOf(request))
     const identity = (await afterStored(identitiesOf(reads, userId))).find((one) => one.id === id)
     if (!identity) throw noIdentity()
@@ -56,12 +56,21 @@ const identityRoutes = (app: FastifyInstance, service: UserServices): void => {
   })
 
   route(app, users, 'DELETE /v1/user/identities/{id}', async (request, reply) => {
-    const { id } = request.params
-    const { userId, identityId, via } = requireCaller(request)
-    const own = await ownIdentities(userId, id)
-    const others = own.flatMap((other) => (other.id === id ? [] : other.id))
-    await write(service.users, userId, { decide: removeIdentity(id, others) }, contextOf(request))
-    if (via === 'cookie' && id === identityId) clearSessionCookie(reply, config)
+    await removeOwnIdentity(service, request, reply, request.params.id)
     return { removed: true as const }
   })
+}
+
+/** Removes one of the caller's identities, and the cookie of a session of that identity. @throws Rejected not_found, last_identity */
+export const removeOwnIdentity = async (
+  { reads, write, users: stream, config }: UserServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  id: string,
+): Promise<void> => {
+  const { userId, identityId, via } = requireCaller(request)
+  const own = await ownIdentities(reads, userId, id)
+  const others = own.flatMap((other) => (other.id === id ? [] : other.id))
+  await write(stream, userId, { decide: removeIdentity(id, others) }, contextOf(request))
+  if (via === 'cookie' && id === identityId) clearSessionCookie(reply, config)
 }

@@ -3,11 +3,22 @@ import type { FastifyReply } from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { prepareScripts } from '../../src/pages/assets.ts'
-import { errorPages } from '../../src/pages/errors.ts'
-import { homePage } from '../../src/pages/home.ts'
+import type { FeedTrace } from '../../src/contract/feed.ts'
+import { errorPage } from '../../src/pages/errors.ts'
+import { feedPage, homePage } from '../../src/pages/feed.ts'
+import { helpPage } from '../../src/pages/help.ts'
+import { namespacePage } from '../../src/pages/namespace.ts'
+import { settingsPage } from '../../src/pages/settings.ts'
 import { type Page, sendPage } from '../../src/pages/page.ts'
-import { browserPage, codePage, confirmationPage, deniedPage, problemPage } from '../../src/pages/sign-in.ts'
-import { visible } from '../../src/transcript/visible.ts'
+import {
+  browserPage,
+  codePage,
+  confirmationPage,
+  deniedPage,
+  problemPage,
+  signInPage,
+} from '../../src/pages/sign-in.ts'
+import { visible, visibleLine } from '../../src/transcript/visible.ts'
 import { elementsOf, textOf } from '../transcript/support/elements.ts'
 import { hostileText } from '../transcript/support/hostile.ts'
 
@@ -18,6 +29,7 @@ const sent = (page: Page) => {
   let body = ''
   let headers: Record<string, string> = {}
   const reply = {
+    request: { caller: undefined, headers: {}, url: '/' },
     headers: (more: Record<string, string>) => ((headers = { ...headers, ...more }), reply),
     type: (type: string) => ((headers = { ...headers, 'content-type': type }), reply),
     send: (source: string) => ((body = source), reply),
@@ -29,12 +41,56 @@ const sent = (page: Page) => {
 /** Every page with words in each place that takes text. */
 const pagesOf = (words: string): Readonly<Record<string, Page>> => {
   const named = { user: { id: words, displayName: words, createdAt: 0 }, namespaceSlug: words } as const
+  const namespace = { id: words, slug: words, displayName: words }
+  const trace: FeedTrace = {
+    ...{
+      id: words,
+      externalId: words,
+      agentId: words,
+      title: words,
+      model: words,
+      projectName: words,
+      gitBranch: words,
+    },
+    ...{ visibility: 'public', createdAt: 0, namespace, author: named.user },
+  }
+  const session = {
+    id: words,
+    userId: words,
+    identityId: words,
+    deviceName: words,
+    createdAt: 0,
+    lastUsedAt: 0,
+    current: true,
+  }
+  const identity = { id: words, type: 'codehost', name: words } as const
+  const viewer = { user: undefined, theme: undefined, hasKeys: true, path: words }
   const question = { state: words, confirmation: words, action: words, redirectTo: 'http://127.0.0.1:1/' }
   const review = { account: { login: words }, deviceName: words }
   return {
-    home: homePage(words),
-    'not found': errorPages.not_found!,
-    unauthorized: errorPages.unauthorized!,
+    home: homePage(words, { traces: [trace] }, 0),
+    feed: feedPage({
+      list: { traces: [trace], nextCursor: words },
+      scope: 'own',
+      slug: words,
+      namespaces: [namespace],
+      now: 0,
+    }),
+    'a feed of nothing': feedPage({ list: { traces: [] }, scope: 'public', slug: words, namespaces: [], now: 0 }),
+    namespace: namespacePage({ ...namespace, type: 'org', description: words }, { traces: [trace] }, 0),
+    settings: settingsPage({
+      user: named.user,
+      sessions: [session],
+      identities: [identity, identity],
+      identityId: words,
+      viewer,
+      saved: words,
+    }),
+    help: helpPage(words),
+    'sign in': signInPage({ codehost: words, next: words }),
+    'not found': errorPage({ code: 'not_found', message: words, requestId: words, path: words }),
+    unauthorized: errorPage({ code: 'unauthorized', message: words, requestId: words, path: words }),
+    'another error': errorPage({ code: 'forbidden', message: words, requestId: words, path: words }),
     'a new user': confirmationPage({ ...question, review: { ...review, joining: 'new' } }),
     'a user of the device': confirmationPage({ ...question, review: { ...review, ...named, joining: 'joins' } }),
     'a known user': confirmationPage({ ...question, review: { ...review, ...named, joining: 'known' } }),
@@ -70,7 +126,10 @@ test('any text in any place of a page stays text, and is shown', () => {
       for (const { name, shape, times } of expected) {
         const { body } = sent(pages[name]!)
         assert.equal(shapeOf(body), shape, name)
-        assert.is(count(shown(body), visible(words)), times, name)
+        // Names and titles stand on one line.
+        const forms = new Set([visible(words), visibleLine(words)])
+        const found = [...forms].map((form) => count(shown(body), form)).reduce((sum, one) => sum + one, 0)
+        assert.is(found, times, name)
       }
     }),
     { numRuns: 50 },

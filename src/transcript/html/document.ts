@@ -4,7 +4,6 @@ import { code } from './style/code.ts'
 import { diff } from './style/diff.ts'
 import { messages } from './style/messages.ts'
 import { narrow } from './style/narrow.ts'
-import { pages } from './style/pages.ts'
 import { parts } from './style/parts.ts'
 import { print } from './style/print.ts'
 import { tokens } from './style/tokens.ts'
@@ -12,7 +11,7 @@ import { tools } from './style/tools.ts'
 import { trace } from './style/trace.ts'
 
 /** The style sheet of all HTML, without any address in it. Layers decide which rule wins (`style/tokens.ts`). */
-const styleSheet = markup`\n${[tokens, base, parts, trace, messages, tools, diff, code, pages, narrow, print]}`
+const styleSheet = markup`\n${[tokens, base, parts, trace, messages, tools, diff, code, narrow, print]}`
 /** Its text, for the hash in policies. */
 export const style: string = styleSheet.source
 

@@ -21,19 +21,19 @@ test('a browser is told what this is and where to go on', async () => {
   assert.match(String(headers['content-security-policy']), "frame-ancestors 'none'")
   assert.is(headers['x-frame-options'], 'DENY')
   for (const command of ['login', 'sync']) assert.match(body, `tracebook ${command}`)
-  const links = [...body.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!)
+  const links = [...body.matchAll(/href="([^"#]+)"/g)].map(([, link]) => link!)
   assert.ok(links.length >= 4)
-  for (const url of links) assert.is((await app.inject({ url })).statusCode, 200, url)
+  for (const url of links) assert.is((await app.inject({ url, headers: browser })).statusCode, 200, url)
 })
 
 test('the commands on it work as they stand, at the address that it is reached by', async () => {
-  const page = async (host: string) => (await app.inject({ url: '/', headers: { ...browser, host } })).body
-  assert.match(await page('localhost:21100'), 'tracebook login --server http://localhost:21100\n')
-  assert.match(await page('127.0.0.1:3000'), 'npm install --global')
+  const page = async (host: string, url = '/') => (await app.inject({ url, headers: { ...browser, host } })).body
+  assert.match(await page('localhost:21100'), 'tracebook login --server http://localhost:21100<')
+  assert.match(await page('127.0.0.1:3000', '/help'), 'npm install --global')
   const published = await openApp(database.url, { env: { PUBLIC_URL: 'https://traces.example.org/' } })
   const { body } = await published.app.inject({ url: '/', headers: { ...browser, host: 'traces.example.org' } })
   await published.close()
-  assert.match(body, 'tracebook login --server https://traces.example.org\n')
+  assert.match(body, 'tracebook login --server https://traces.example.org<')
 })
 
 test('a program is told that nothing is there', async () => {

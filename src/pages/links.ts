@@ -1,0 +1,18 @@
+/** The addresses of pages. Every link to one is made here. */
+
+/** A text in an address, which cannot have a lone surrogate. */
+const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
+
+/** The page of a namespace. */
+export const namespacePath = (slug: string): string => `/@${encoded(slug)}`
+
+/** The page of a trace; with a message, the page at that message. */
+export const tracePath = (slug: string, externalId: string, messageId?: string): string =>
+  `${namespacePath(slug)}/${encoded(externalId)}${messageId === undefined ? '' : `?m=${encoded(messageId)}`}`
+
+/** A page beneath that of a trace. */
+export const beneathTrace = (slug: string, externalId: string, name: string): string =>
+  `${tracePath(slug, externalId)}/-/${name}`
+
+/** The page for signing in, which leads back to this path. */
+export const signInPath = (next: string): string => (next === '/' ? '/signin' : `/signin?next=${encoded(next)}`)

@@ -1,0 +1,43 @@
+import { version } from '../base/version.ts'
+import { type Html, markup, none } from '../transcript/html/markup.ts'
+import { iconSprite } from '../transcript/html/icons.ts'
+import { namespacePath, signInPath } from './links.ts'
+import type { Viewer } from './viewer.ts'
+
+const mark = markup`<svg viewBox="0 0 22 22" aria-hidden="true"><rect class="logo-page" x="1" y="1" width="20" height="20" rx="5"/><path class="logo-mark" d="M7 4.5v13M11 7h6M11 11h4M11 15h5.5"/><circle class="logo-dot" cx="7" cy="7" r="2.4"/></svg>`
+
+/** The first letters of a name, for the round badge of a user. */
+export const initials = (name: string): string =>
+  [...name.replaceAll(/[^\p{L}\p{N}]/gu, '')].slice(0, 2).join('').toUpperCase()
+
+const link = (href: string, text: Html, path: string): Html =>
+  path.split('?')[0] === href
+    ? markup`<a href="${href}" aria-current="page">${text}</a>`
+    : markup`<a href="${href}">${text}</a>`
+
+/** Only these pages are worth coming back to; an address of a sign-in holds a code. */
+const leadsBack = (path: string): boolean => path.startsWith('/@')
+
+const account = ({ user, path }: Viewer): Html => {
+  if (!user) return markup`<a class="btn" href="${signInPath(leadsBack(path) ? path : '/')}">Sign in</a>`
+  const name = user.slug ?? ''
+  return markup`<a class="who me" href="/settings" aria-label="Your settings"><bdi aria-hidden="true">${initials(name)}</bdi></a>`
+}
+
+/** What stands above the content of every page, from the beginning of its body. */
+export const startOfShell = (viewer: Viewer): Html => {
+  const { user, path } = viewer
+  const slug = user?.slug
+  const own = slug === undefined ? none : link(namespacePath(slug), markup`<bdi>@${slug}</bdi>`, path)
+  return markup`${iconSprite}<a class="skip" href="#main">Skip to the content</a>
+<header class="bar"><div>
+<a class="brand" href="/" aria-label="Tracebook, sessions">${mark}<span class="word">tracebook</span></a>
+<nav aria-label="Site">${link('/', markup`Sessions`, path)}${own}${link('/help', markup`Help`, path)}</nav>
+${account(viewer)}
+</div></header>
+`
+}
+
+/** What stands below the content of every page. */
+export const endOfShell: Html = markup`<footer class="site"><div><span>Tracebook ${version}</span><a href="/help">Help</a><a href="/docs">API</a></div></footer>
+`

@@ -1,0 +1,84 @@
+import type { FeedTrace } from '../contract/feed.ts'
+import { lastingText } from '../base/for-people.ts'
+import { agentAndModel } from '../transcript/agent-names.ts'
+import { titleOf } from '../transcript/head.ts'
+import { icon } from '../transcript/html/icons.ts'
+import { type Html, markup, none } from '../transcript/html/markup.ts'
+import { isoText } from '../transcript/times.ts'
+import { visibleLine } from '../transcript/visible.ts'
+import { dayOf } from './days.ts'
+import { namespacePath, tracePath } from './links.ts'
+
+/** By which time a list is sorted, and so divided into days. */
+export type ListOrder = 'createdAt' | 'startedAt'
+
+type ListOptions = {
+  readonly order: ListOrder
+  /** Whether the traces are of several namespaces. */
+  readonly hasNamespaces: boolean
+  /** In milliseconds since 1970. */
+  readonly now: number
+}
+
+/** The time by which a trace is sorted, in milliseconds since 1970; that of its upload if the client gave one that is no time. */
+const timeOf = ({ startedAt, createdAt }: FeedTrace, order: ListOrder): number =>
+  order === 'startedAt' && startedAt !== undefined && isoText(startedAt) !== undefined ? startedAt : createdAt
+
+const lengthOf = ({ startedAt, endedAt }: FeedTrace): Html =>
+  isoText(startedAt) === undefined || isoText(endedAt) === undefined || endedAt! - startedAt! < 1_000
+    ? none
+    : markup`<small>${lastingText(endedAt! - startedAt!)}</small>`
+
+/** A session that ended longer ago is not shown as running. */
+const RUNNING_MS = 2 * 60_000
+
+const isRunning = ({ endedAt, updatedAt }: FeedTrace, now: number): boolean =>
+  Math.min(endedAt ?? -Infinity, updatedAt ?? -Infinity) > now - RUNNING_MS
+
+const plural = (count: number, word: string): string => `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+
+/** What a session did, in numbers. */
+export const countsOf = ({ messageCount }: Pick<FeedTrace, 'messageCount'>): Html => {
+  return markup`<span>${plural(messageCount ?? 0, 'message')}</span>`
+}
+
+const authorHtml = ({ author, visibility }: FeedTrace): Html => {
+  const name = author?.displayName === undefined ? none : markup`<bdi>${visibleLine(author.displayName)}</bdi>`
+  const tag = visibility === 'public' ? markup`<span class="tag ink">${icon('public')}public</span>` : none
+  return name === none && tag === none ? none : markup`<span>${name}${tag}</span>`
+}
+
+const placeHtml = ({ projectName, gitBranch }: FeedTrace): Html => {
+  const place = [projectName, gitBranch].flatMap((text) => (text === undefined ? [] : [visibleLine(text)])).join(' @ ')
+  return place === '' ? none : markup`<span class="on">${icon('branch')}<code dir="auto">${place}</code></span>`
+}
+
+const item = (trace: FeedTrace, { order, hasNamespaces, now }: ListOptions): Html => {
+  const { namespace, externalId } = trace
+  const path = tracePath(namespace.slug, externalId)
+  const time = new Date(timeOf(trace, order)).toISOString()
+  const agent = agentAndModel(trace)
+  const isNow = isRunning(trace, now)
+  return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at"><time datetime="${time}" data-shows="time">${time.slice(11, 16)}</time>${lengthOf(trace)}</div>
+<div class="in"><a class="name" href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a><div class="meta">
+${isNow ? markup`<span class="live">running</span>` : none}${hasNamespaces ? markup`<a class="ns" href="${namespacePath(namespace.slug)}"><bdi>@${namespace.slug}</bdi></a>` : none}
+${authorHtml(trace)}${agent === '' ? none : markup`<span>${agent}</span>`}${placeHtml(trace)}</div></div>
+<div class="end"><div class="meta">${countsOf(trace)}</div></div></li>
+`
+}
+
+/** Traces in the order of a list, divided into days. */
+export const traceList = (traces: readonly FeedTrace[], options: ListOptions): Html => {
+  const days = new Map<string, { readonly heading: Html; readonly items: Html[] }>()
+  for (const trace of traces) {
+    const { key, heading } = dayOf(timeOf(trace, options.order), options.now)
+    const day = days.get(key) ?? { heading, items: [] }
+    days.set(key, day)
+    day.items.push(item(trace, options))
+  }
+  return markup`${[...days.values()].map(
+    ({ heading, items }) => markup`<section><h2 class="day">${heading}</h2><ol class="list traces">
+${items}</ol></section>
+`,
+  )}`
+}

@@ -1,0 +1,28 @@
+import type { FastifyRequest } from 'fastify'
+
+/** Who looks at a page, and how they want pages to be. */
+export type Viewer = {
+  /** Undefined without a session. */
+  readonly user: { readonly slug: string | undefined } | undefined
+  /** Undefined: that of the system. */
+  readonly theme: 'light' | 'dark' | undefined
+  /** Whether single keys do something. */
+  readonly hasKeys: boolean
+  /** The path and query of the page. */
+  readonly path: string
+}
+
+/** The cookies of the settings page: choices of a browser, not of a user. */
+export const THEME_COOKIE = 'theme'
+export const KEYS_COOKIE = 'keys'
+
+const isSet = (cookies: string | undefined, name: string, value: string): boolean =>
+  cookies?.split('; ').includes(`${name}=${value}`) === true
+
+/** The viewer of the page that is asked for. */
+export const viewerOf = ({ caller, headers: { cookie }, url }: FastifyRequest): Viewer => ({
+  user: caller && { slug: caller.namespace?.slug },
+  theme: isSet(cookie, THEME_COOKIE, 'dark') ? 'dark' : isSet(cookie, THEME_COOKIE, 'light') ? 'light' : undefined,
+  hasKeys: !isSet(cookie, KEYS_COOKIE, 'off'),
+  path: url,
+})

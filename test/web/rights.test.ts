@@ -1,0 +1,100 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { NewSession } from '../../src/contract/sessions.ts'
+import { type Caller, type Place, callers, newTeam } from '../access/team.ts'
+import { elementsOf, textOf } from '../transcript/support/elements.ts'
+import { freshDatabase } from '../support/database.ts'
+import { openApp } from '../support/open-app.ts'
+
+const test = suite('web: who sees which sessions')
+const database = await freshDatabase()
+const app = await openApp(database.url)
+test.after(async () => {
+  await app.close()
+  await database.drop()
+})
+
+const team = await newTeam(app, 'the-team')
+const other = await app.call('POST', '/v1/session', { body: { deviceId: 'a-device-of-another-team' } })
+const others = (other.data as { session: NewSession }).session.token
+for (const [token, name] of [
+  [team.tokenOf('member', 'here'), 'ours'],
+  [others, 'theirs'],
+] as const) {
+  for (const visibility of ['private', 'public'])
+    await app.call('PUT', `/v1/traces/${name}-${visibility}`, {
+      token,
+      body: { visibility, title: `${name} ${visibility}` },
+    })
+}
+
+const page = async (url: string, token: string | undefined) => {
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  return app.app.inject({ url, headers: { accept: 'text/html', ...authorization } })
+}
+
+/** The titles of the sessions on a page, without those of who has left. */
+const titles = async (url: string, token: string | undefined): Promise<string[]> => {
+  const { statusCode, body } = await page(url, token)
+  assert.is(statusCode, 200, url)
+  return elementsOf(body)
+    .filter(({ attrs }) => attrs.some(({ name, value }) => name === 'class' && value === 'name'))
+    .map(textOf)
+    .filter((title) => !title.startsWith('former'))
+    .sort()
+}
+
+const PUBLIC = ['ours public', 'theirs public']
+const isMember = (caller: Caller) => ['member', 'creator', 'admin'].includes(caller)
+
+for (const place of ['here', 'elsewhere'] as const satisfies readonly Place[]) {
+  for (const caller of callers) {
+    test(`${caller}, ${place}: the page of a namespace has all of its sessions for members, the public ones for others`, async () => {
+      const expected = isMember(caller) ? ['ours private', 'ours public'] : ['ours public']
+      assert.equal(await titles('/@the-team', team.tokenOf(caller, place)), expected)
+    })
+
+    test(`${caller}, ${place}: the first page has those of the active namespace, or the public ones`, async () => {
+      const token = team.tokenOf(caller, place)
+      const hasSession = !['nobody', 'revoked'].includes(caller)
+      const isInTeam = isMember(caller) && place === 'here'
+      assert.equal(await titles('/', token), !hasSession ? PUBLIC : isInTeam ? ['ours private', 'ours public'] : [])
+      assert.equal(await titles('/?scope=public', token), PUBLIC)
+    })
+  }
+}
+
+test('a namespace that does not exist is not found, and a session that is not public is told to nobody else', async () => {
+  assert.is((await page('/@nothing-here', undefined)).statusCode, 404)
+  assert.is((await page('/@not a slug', undefined)).statusCode, 404)
+  for (const url of ['/', '/@the-team', '/?scope=public'])
+    assert.not.match((await page(url, team.tokenOf('stranger', 'here'))).body, /(?:ours|theirs) private/)
+})
+
+test('a session that is not public any more leaves the pages at once', async () => {
+  const token = team.tokenOf('member', 'here')
+  const put = (visibility: string) =>
+    app.call('PUT', '/v1/traces/fleeting', { token, body: { visibility, title: 'fleeting' } })
+  await put('public')
+  assert.ok((await titles('/', undefined)).includes('fleeting'))
+  await put('private')
+  for (const url of ['/', '/@the-team']) assert.not.match((await page(url, undefined)).body, 'fleeting')
+})
+
+test('older sessions are on the next page, each once', async () => {
+  const token = team.tokenOf('stranger', 'elsewhere')
+  const names = Array.from({ length: 60 }, (_, i) => `session ${String(i).padStart(2, '0')}`)
+  for (const name of names)
+    await app.call('PUT', `/v1/traces/${encodeURIComponent(name)}`, { token, body: { title: name } })
+  const shown: string[] = []
+  for (let url: string | undefined = '/'; url !== undefined;) {
+    const { body } = await page(url, token)
+    shown.push(...(await titles(url, token)))
+    url = elementsOf(body)
+      .flatMap(({ attrs }) => (attrs.some(({ value }) => value === 'next') ? attrs : []))
+      .find(({ name }) => name === 'href')?.value
+  }
+  assert.equal(shown.sort(), names)
+})
+
+test.run()

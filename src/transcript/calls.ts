@@ -15,15 +15,27 @@ export type Detail =
   | { readonly is: 'code'; readonly language: string; readonly text: string }
   | { readonly is: 'diff'; readonly lines: readonly DiffLine[] }
   | { readonly is: 'fields'; readonly fields: readonly Field[] }
+  | { readonly is: 'todo'; readonly items: readonly TodoItem[] }
 
-/** A tool call as a transcript shows it. `subject` is one line, such as the path of a file. */
-export type CallView = { readonly tool: string; readonly subject: string; readonly details: readonly Detail[] }
+export type TodoItem = { readonly state: 'done' | 'doing' | 'open'; readonly text: string }
+
+/**
+ * A tool call as a transcript shows it. `kind` is the name of the tool in all agents (`tool-names.ts`), `subject` one line, such as the
+ * path of a file.
+ */
+export type CallView = {
+  readonly tool: string
+  readonly kind: string
+  readonly subject: string
+  readonly details: readonly Detail[]
+}
 
 const MOST_FIELDS = 100
 const MOST_SUBJECT = 500
 const MOST_NAME = 500
 
 const MOST_INDENTED = 64 * 1024
+const MOST_PARSED = 64 * 1024
 /** Deeper values stay on one line, because indentation would be most of the text. */
 const MOST_LEVELS = 12
 
@@ -63,6 +75,15 @@ class Args {
     const name = names.find((one) => (this.peek(one)?.length ?? Infinity) <= MOST_SUBJECT)
     return name === undefined ? '' : visibleLine(this.take(name)!)
   }
+  /** A value that is no text, if it is short enough to be parsed at once. */
+  json(name: string): unknown {
+    const field = this.#values.get(name)
+    if (!field || field.isText || field.value.length > MOST_PARSED) return undefined
+    return JSON.parse(field.value)
+  }
+  drop(...names: readonly string[]): void {
+    for (const name of names) this.#values.delete(name)
+  }
   *rest(): Steps<Detail[]> {
     const fields: Field[] = []
     for (const field of this.#values.values()) {
@@ -101,7 +122,7 @@ const patched = (patch: string): Detail => {
   return lines ? { is: 'diff', lines } : { is: 'code', language: '', text: patch }
 }
 
-type View = Omit<CallView, 'tool'>
+type View = Pick<CallView, 'subject' | 'details'>
 
 const code = (language: string, text: string): Detail => ({ is: 'code', language, text })
 
@@ -116,14 +137,37 @@ function* command(args: Args): Steps<View> {
   return yield* withRest(args, subject, ...(text === undefined ? [] : [code('bash', text)]))
 }
 
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+/** The edits of a call that makes several of one file; undefined for anything else. */
+const editsOf = (value: unknown): Detail[] | undefined => {
+  if (!Array.isArray(value) || value.length === 0) return undefined
+  const details: Detail[] = []
+  for (const one of value as unknown[]) {
+    if (!isObject(one)) return undefined
+    const { old_string: before, new_string: after, replace_all: _, ...others } = one
+    if (typeof before !== 'string' || typeof after !== 'string' || Object.keys(others).length > 0) return undefined
+    details.push(...replaced(before, after))
+  }
+  return details
+}
+
+const PATCHED = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/m
+
 function* edit(args: Args): Steps<View> {
   const subject = args.subject(...PATHS)
   const patch = args.take('patch') ?? args.take('input')
-  if (patch !== undefined) return yield* withRest(args, subject, patched(patch))
+  if (patch !== undefined) {
+    const path = subject || visibleLine(PATCHED.exec(patch.slice(0, MOST_SUBJECT))?.[1] ?? '')
+    return yield* withRest(args, path, patched(patch))
+  }
+  const edits = editsOf(args.json('edits'))
+  if (edits) args.drop('edits')
+  if (edits) return yield* withRest(args, subject, ...edits)
   const [before, after] = [args.peek('old_string'), args.peek('new_string')]
   if (before === undefined || after === undefined) return yield* withRest(args, subject)
-  args.take('old_string')
-  args.take('new_string')
+  args.drop('old_string', 'new_string')
+  if (args.json('replace_all') === false) args.drop('replace_all')
   return yield* withRest(args, subject, ...replaced(before, after))
 }
 
@@ -132,6 +176,35 @@ function* write(args: Args): Steps<View> {
   const subject = args.subject(...PATHS)
   const content = args.take('content') ?? args.take('contents')
   return yield* withRest(args, subject, ...(content === undefined ? [] : [code(languageOf(path), content)]))
+}
+
+const STATES: Readonly<Record<string, TodoItem['state']>> = {
+  completed: 'done',
+  done: 'done',
+  in_progress: 'doing',
+  pending: 'open',
+}
+/** What is shown of an item, and what is left out: the same in other words, or numbers of the agent. */
+const TODO_TEXTS = ['content', 'step'] as const
+const TODO_OTHERS: ReadonlySet<string> = new Set(['status', 'activeForm', 'id', 'priority'])
+
+const todoItem = (value: unknown): TodoItem | undefined => {
+  if (!isObject(value)) return undefined
+  const name = TODO_TEXTS.find((one) => typeof value[one] === 'string')
+  const state = typeof value['status'] === 'string' ? STATES[value['status']] : undefined
+  if (!name || !state || Object.keys(value).some((key) => key !== name && !TODO_OTHERS.has(key))) return undefined
+  return { state, text: value[name] as string }
+}
+
+function* todo(args: Args): Steps<View> {
+  const name = ['todos', 'plan'].find((one) => args.json(one) !== undefined)
+  const list = name === undefined ? undefined : args.json(name)
+  const items = Array.isArray(list) ? (list as unknown[]).map(todoItem) : []
+  if (items.length === 0 || items.includes(undefined)) return yield* withRest(args, '')
+  args.drop(name!)
+  const shown = items as readonly TodoItem[]
+  const subject = shown.find(({ state }) => state === 'doing')?.text ?? ''
+  return yield* withRest(args, visibleLine(subject), { is: 'todo', items: shown })
 }
 
 const about =
@@ -149,17 +222,27 @@ const views: Readonly<Record<string, (args: Args) => Steps<View>>> = {
   glob: about('pattern'),
   ls: about(...PATHS),
   task: about('description'),
+  agent: about('description'),
+  task_create: about('subject'),
+  task_update: about('taskId', 'subject'),
+  todo_write: todo,
+  write_todos: todo,
+  update_plan: todo,
   web_fetch: about('url'),
   web_search: about('query'),
+  skill: about('skill', 'command'),
 }
 
 const others = (args: Args): Steps<View> => withRest(args, '')
 
+/** The name of the called tool in all agents. */
+export const kindOfCall = ({ toolName: name }: Call): string => toolName(name.slice(0, MOST_NAME))
+
 /** A tool call as it is shown. */
 export function* viewOf(call: Call): Steps<CallView> {
   const tool = visibleLine(call.toolName) || 'Tool'
+  const kind = kindOfCall(call)
   const args = yield* readArgs(call.args)
-  if (!args) return { tool, subject: '', details: [code('json', indentedJson(call.args))] }
-  const name = toolName(call.toolName.slice(0, MOST_NAME))
-  return { tool, ...(yield* (Object.hasOwn(views, name) ? views[name]! : others)(args)) }
+  if (!args) return { tool, kind, subject: '', details: [code('json', indentedJson(call.args))] }
+  return { tool, kind, ...(yield* (Object.hasOwn(views, kind) ? views[kind]! : others)(args)) }
 }

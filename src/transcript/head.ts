@@ -1,7 +1,7 @@
 import type { TraceDetail } from '../contract/trace.ts'
 import { lastingText } from '../base/for-people.ts'
 import { rawMembers } from '../base/json/raw-values.ts'
-import { timeText } from './times.ts'
+import { isoText, timeText } from './times.ts'
 import { visibleLine } from './visible.ts'
 
 /** The head of a transcript: the facts about its trace. */
@@ -9,6 +9,23 @@ export type Head = {
   readonly title: string
   /** Each on one line, in the order of the head. */
   readonly facts: readonly { readonly name: string; readonly value: string }[]
+  readonly lead: Lead
+  /** Who wrote the prompts, if that is known. */
+  readonly author: string | undefined
+  readonly folder: string | undefined
+  readonly model: { readonly id: string | undefined; readonly name: string | undefined }
+}
+
+/** What a reader wants to know first, as far as it is known. */
+export type Lead = {
+  readonly day: string | undefined
+  readonly began: { readonly iso: string; readonly text: string } | undefined
+  readonly took: string | undefined
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  /** Project and branch. */
+  readonly place: string | undefined
+  readonly counts: readonly { readonly count: string; readonly name: string; readonly isBad?: boolean }[]
 }
 
 /** The names of a trace's members in the head; undefined if they are not a fact of their own. */
@@ -55,20 +72,108 @@ export const titleOf = (trace: ReadonlyMap<string, unknown>): string => {
 export const readTrace = (json: string): ReadonlyMap<string, unknown> =>
   new Map([...rawMembers(json)].map(({ key, value }) => [key, JSON.parse(value) as unknown]))
 
+type Trace = ReadonlyMap<string, unknown>
+
+const textIn = (trace: Trace, name: string): string | undefined => {
+  const value = trace.get(name)
+  const text = typeof value === 'string' ? visibleLine(value) : ''
+  return text === '' ? undefined : text
+}
+
+const timeIn = (trace: Trace, name: string): number | undefined => {
+  const value = trace.get(name)
+  return typeof value === 'number' && isoText(value) !== undefined ? value : undefined
+}
+
+const numbersIn = (value: unknown): ReadonlyMap<string, number> =>
+  new Map(
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).filter(([, one]) => typeof one === 'number')
+      : [],
+  )
+
+const DAY = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'UTC',
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+})
+const dayText = (ms: number) => DAY.format(ms).replace(',', '')
+const clockText = (ms: number) => new Date(ms).toISOString().slice(11, 16)
+
+/** When a session was: `15:04 – 17:09 UTC`, with the day of its end if that is another one. */
+const spanText = (from: number, to: number | undefined): string => {
+  if (to === undefined || clockText(from) === clockText(to)) return `${clockText(from)} UTC`
+  const day = dayText(from) === dayText(to) ? '' : `${dayText(to)}, `
+  return `${clockText(from)} – ${day}${clockText(to)} UTC`
+}
+
+const SHORTEST_MS = 1_000
+
+const timesOf = (trace: Trace): Pick<Lead, 'day' | 'began' | 'took'> => {
+  const started = timeIn(trace, 'startedAt')
+  const from = started ?? timeIn(trace, 'createdAt')
+  if (from === undefined) return { day: undefined, began: undefined, took: undefined }
+  const ended = started === undefined ? undefined : timeIn(trace, 'endedAt')
+  const took = ended === undefined || ended - from < SHORTEST_MS ? undefined : lastingText(ended - from)
+  const text = started === undefined ? `stored ${spanText(from, undefined)}` : spanText(from, ended)
+  return { day: dayText(from), began: { iso: isoText(from)!, text }, took }
+}
+
+const countsOf = (trace: Trace): Lead['counts'] => {
+  const shape = numbersIn(trace.get('shape'))
+  const tools = [...numbersIn(trace.get('toolTypeCounts')).values()].reduce((sum, one) => sum + one, 0)
+  const prompts = shape.get('prompts') ?? numbersIn(trace.get('messageTypeCounts')).get('user_message') ?? 0
+  const messages = trace.get('messageCount')
+  return [
+    { count: prompts, name: 'prompt' },
+    { count: shape.get('calls') ?? tools, name: 'tool call' },
+    { count: shape.get('failed') ?? 0, name: 'failed', isBad: true },
+    { count: shape.get('files') ?? 0, name: 'file' },
+    { count: typeof messages === 'number' ? messages : 0, name: 'message' },
+  ].flatMap(({ count, name, ...rest }) =>
+    count > 0
+      ? [{ count: count.toLocaleString('en'), name: count === 1 || name === 'failed' ? name : `${name}s`, ...rest }]
+      : [],
+  )
+}
+
+const leadOf = (trace: Trace): Lead => {
+  const place = ['projectName', 'gitBranch'].flatMap((name) => textIn(trace, name) ?? []).join(' @ ')
+  const agent = textIn(trace, 'agentId')
+  return {
+    ...timesOf(trace),
+    agent: agent === 'unknown' ? undefined : agent,
+    model: textIn(trace, 'modelName') ?? textIn(trace, 'model'),
+    place: place === '' ? undefined : place,
+    counts: countsOf(trace),
+  }
+}
+
+const authorOf = (trace: Trace): string | undefined => {
+  const author = trace.get('author')
+  const name = typeof author === 'object' && author !== null && 'displayName' in author ? author.displayName : undefined
+  return typeof name === 'string' && name !== '' ? visibleLine(name) : undefined
+}
+
 /** The part above the messages. */
-export const headOf = (trace: ReadonlyMap<string, unknown>): Head => {
+export const headOf = (trace: Trace): Head => {
   const facts = Object.entries(names).flatMap(([key, name]) => {
     const value = name === undefined ? undefined : trace.get(key)
     const text = typeof value === 'string' ? visibleLine(value) : typeof value === 'number' ? String(value) : ''
     return name === undefined || text === '' ? [] : [{ name, value: text }]
   })
-  const [startedAt, endedAt, createdAt] = ['startedAt', 'endedAt', 'createdAt'].map((name) => {
-    const value = trace.get(name)
-    return typeof value === 'number' ? value : undefined
-  })
-  const began = timeText(startedAt)
-  const took = began === undefined || timeText(endedAt) === undefined ? undefined : lastingText(endedAt! - startedAt!)
-  const times = { Began: began, Took: took, Stored: timeText(createdAt) }
+  const [startedAt, endedAt, createdAt] = ['startedAt', 'endedAt', 'createdAt'].map((name) => timeIn(trace, name))
+  const took = startedAt === undefined || endedAt === undefined ? undefined : lastingText(endedAt - startedAt)
+  const times = { Began: timeText(startedAt), Took: took, Stored: timeText(createdAt) }
   const shown = Object.entries(times).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
-  return { title: titleOf(trace), facts: [...facts, ...shown] }
+  return {
+    title: titleOf(trace),
+    facts: [...facts, ...shown],
+    lead: leadOf(trace),
+    author: authorOf(trace),
+    folder: textIn(trace, 'projectPath'),
+    model: { id: textIn(trace, 'model'), name: textIn(trace, 'modelName') },
+  }
 }

@@ -15,6 +15,9 @@ export type Result = {
   readonly toolName: string
   readonly output: string
   readonly failed: boolean
+  /** The message that it came in, and its index among the parts of that. */
+  readonly messageId: string
+  readonly index: number
 }
 export type Part =
   | { readonly type: 'text'; readonly text: string }
@@ -26,6 +29,7 @@ export type Part =
 export type Role = 'user' | 'assistant' | 'system'
 
 export type Message = {
+  readonly externalId: string
   readonly role: Role
   readonly textContent: string | undefined
   readonly model: string | undefined
@@ -60,7 +64,7 @@ function* optionalTextOf(members: Members, key: string): Steps<string | undefine
 }
 
 /** Undefined for an unknown type. */
-function* readPart(json: string): Steps<Part | undefined> {
+function* readPart(json: string, messageId: string, index: number): Steps<Part | undefined> {
   const part = yield* membersOf(json)
   const content = yield* membersOf(part.get('content') ?? '')
   const text = (key: string) => textOf(content, key)
@@ -84,6 +88,8 @@ function* readPart(json: string): Steps<Part | undefined> {
         toolName: yield* text('toolName'),
         output: yield* text('output'),
         failed: (yield* text('status')) === 'error',
+        messageId,
+        index,
       }
     case 'error':
       return { type, message: yield* text('message') }
@@ -92,10 +98,11 @@ function* readPart(json: string): Steps<Part | undefined> {
   }
 }
 
-function* readParts(json: string): Steps<Part[]> {
+function* readParts(json: string, messageId: string): Steps<Part[]> {
   const parts: Part[] = []
+  let index = 0
   for (const item of rawItemsInSteps(json)) {
-    const part = item === undefined ? undefined : yield* readPart(item)
+    const part = item === undefined ? undefined : yield* readPart(item, messageId, index++)
     if (part) parts.push(part)
     yield
   }
@@ -106,11 +113,13 @@ function* readParts(json: string): Steps<Part[]> {
 export function* readMessage(json: string): Steps<Message> {
   const members = yield* membersOf(json)
   const role = yield* textOf(members, 'role')
+  const externalId = yield* textOf(members, 'externalId')
   return {
+    externalId,
     role: role === 'user' || role === 'system' ? role : 'assistant',
     textContent: yield* optionalTextOf(members, 'textContent'),
     model: yield* optionalTextOf(members, 'model'),
     timestamp: numberOf(members, 'timestamp'),
-    parts: yield* readParts(members.get('parts') ?? ''),
+    parts: yield* readParts(members.get('parts') ?? '', externalId),
   }
 }

@@ -7,7 +7,13 @@ export type Inline =
   | { readonly is: 'text' | 'code'; readonly text: string }
   | { readonly is: 'strong' | 'emphasis' | 'struck'; readonly content: readonly Inline[] }
   /** A link or a picture: its text, and its address. */
-  | { readonly is: 'link' | 'image'; readonly content: readonly Inline[]; readonly address: string }
+  | {
+      readonly is: 'link' | 'image'
+      readonly content: readonly Inline[]
+      /** With its title, as text. */
+      readonly address: string
+      readonly href: string
+    }
   | { readonly is: 'break' | 'space' }
 
 export type Prose =
@@ -96,7 +102,8 @@ type Cursor = { readonly tokens: readonly Token[]; next: number; readonly keepsL
 
 const address = (token: Token, name: string) => {
   const title = token.attrGet('title')
-  return `${token.attrGet(name) ?? ''}${title ? ` "${title}"` : ''}`
+  const href = String(token.attrGet(name) ?? '')
+  return { address: `${href}${title ? ` "${title}"` : ''}`, href }
 }
 
 const marks: Readonly<Record<string, 'strong' | 'emphasis' | 'struck'>> = {
@@ -110,9 +117,9 @@ const inlineOf = (token: Token, cursor: Cursor): Inline => {
   if (mark) return { is: mark, content: inlines(cursor) }
   switch (token.type) {
     case 'link_open':
-      return { is: 'link', address: address(token, 'href'), content: inlines(cursor) }
+      return { is: 'link', ...address(token, 'href'), content: inlines(cursor) }
     case 'image':
-      return { is: 'image', address: address(token, 'src'), content: inlinesOf(token, cursor) }
+      return { is: 'image', ...address(token, 'src'), content: inlinesOf(token, cursor) }
     case 'code_inline':
       return { is: 'code', text: token.content }
     case 'hardbreak':

@@ -38,7 +38,7 @@ const newShown = (renderer: Renderer): Transcript => {
     },
     *end() {
       for (const turn of turns.end()) yield* renderer.turn(turn)
-      yield renderer.end()
+      yield* renderer.end()
     },
   }
 }

@@ -12,6 +12,12 @@ export type Shown = Answered | Exclude<Part, { type: 'tool_call' }>
 
 /** A message as the transcript shows it. A user message with only results of tools is not a prompt. */
 export type Turn = {
+  /** The externalId of the message. */
+  readonly id: string
+  /** Its place in the list of messages, from 0. */
+  readonly ordinal: number
+  /** How many prompts there are up to here. */
+  readonly prompts: number
   readonly kind: 'prompt' | 'answer' | 'context'
   readonly model: string | undefined
   readonly timestamp: number | undefined
@@ -22,16 +28,23 @@ export type Turn = {
 export type Renderer = {
   start(): string
   turn(turn: Turn): Iterable<string>
-  end(): string
+  end(): Iterable<string>
 }
 
-/** Messages wait for the results of their calls, as long as no more than these are waiting. */
-const MOST_WAITING = 64
+/**
+ * A message waits for the results of its calls until so many more have come, or so many characters of them. This depends on nothing but
+ * the messages between a call and its result: what is shown of a part of a session is what the whole shows of it, if it begins
+ * so many messages earlier, and ends so many later.
+ */
+export const MOST_WAITING = 64
 const MOST_WAITING_CHARACTERS = 1024 * 1024
 
 type Waiting = {
   readonly message: Message
-  readonly length: number
+  /** How many characters of messages had come before the next one. */
+  readonly end: number
+  readonly ordinal: number
+  readonly prompts: number
   /** Results by the index of the call. */
   readonly results: Map<number, Result>
   /** Parts that are shown under a call instead. */
@@ -61,9 +74,11 @@ export type Turns = {
   end(): Turn[]
 }
 
-export const newTurns = (): Turns => {
+/** `first`: what comes before the first message that is added. */
+export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0, prompts: 0 }): Turns => {
   let waiting: Waiting[] = []
-  let waitingLength = 0
+  let { ordinal, prompts } = first
+  let come = 0
   const openCalls = new Map<string, { turn: Waiting; index: number }[]>()
 
   const attach = (result: Result): boolean => {
@@ -77,7 +92,10 @@ export const newTurns = (): Turns => {
   }
 
   const enter = (message: Message, length: number) => {
-    const turn: Waiting = { message, length, results: new Map(), moved: new Set(), open: 0 }
+    come += length
+    if (kindOf(message) === 'prompt') prompts += 1
+    const turn: Waiting = { message, end: come, ordinal, prompts, results: new Map(), moved: new Set(), open: 0 }
+    ordinal += 1
     for (const [index, part] of message.parts.entries()) {
       if (part.type === 'tool_result' && attach(part)) turn.moved.add(index)
       if (part.type !== 'tool_call') continue
@@ -87,7 +105,6 @@ export const newTurns = (): Turns => {
       else openCalls.set(part.callId, [{ turn, index }])
     }
     waiting.push(turn)
-    waitingLength += length
   }
 
   /** Closes the calls of a turn that is shown now. */
@@ -113,8 +130,9 @@ export const newTurns = (): Turns => {
   const release = (turn: Waiting, missing: 'later' | 'none'): Turn[] => {
     const shown = shownOf(turn, missing)
     if (shown.length === 0) return []
-    const { model, timestamp } = turn.message
-    return [{ kind: kindOf(turn.message), model, timestamp, shown }]
+    const { message, ordinal, prompts } = turn
+    const { externalId: id, model, timestamp } = message
+    return [{ id, ordinal, prompts, kind: kindOf(message), model, timestamp, shown }]
   }
 
   const add = (message: Message, length: number): Turn[] => {
@@ -122,10 +140,9 @@ export const newTurns = (): Turns => {
     const ready: Turn[] = []
     let count = 0
     for (const turn of waiting) {
-      const isOver = waiting.length - count > MOST_WAITING || waitingLength > MOST_WAITING_CHARACTERS
+      const isOver = waiting.length - count > MOST_WAITING || come - turn.end > MOST_WAITING_CHARACTERS
       if (turn.open > 0 && !isOver) break
       count += 1
-      waitingLength -= turn.length
       forget(turn)
       ready.push(...release(turn, 'later'))
     }

@@ -8,22 +8,19 @@ import { places, render, session } from './support/session.ts'
 const test = suite('transcript: HTML')
 
 const TAGS = new Set(
-  `html head meta title style body header main article section h1 h2 h3 h4 h5 h6 p div span b strong em s code pre ul ol li dl dt
-  dd blockquote hr br table tbody tr th td details summary time ins del`.split(/\s+/),
+  `html head meta title style body header main article section h1 h2 h3 h4 h5 p div span b strong em s code pre samp ul ol li dl dt
+  dd blockquote hr br table tbody tr th td details summary time ins del a bdi small svg symbol use path circle rect`.split(
+    /\s+/,
+  ),
 )
-const ATTRIBUTES = new Set([
-  'class',
-  'lang',
-  'dir',
-  'charset',
-  'name',
-  'content',
-  'http-equiv',
-  'open',
-  'tabindex',
-  'datetime',
-  'start',
-])
+const ATTRIBUTES = new Set(
+  `class id lang dir charset name content http-equiv open tabindex datetime start href aria-label aria-hidden aria-current data-no
+  data-id data-ordinal data-shows data-fold rel viewBox d x y r rx ry cx cy width height`.split(/\s+/),
+)
+
+/** Addresses: places in the page, paths of this service, or the web. */
+const HREF =
+  /^(?:#[\w-]+|\/@own\/[\w%.!~*'()-]+(?:\?m=[\w%.!~*'()-]+|\/-\/message\/[\w%.!~*'()-]+(?:\?part=\d+)?)?|https?:\/\/[^\s"'<>]+)$/
 
 /** What of a page content must not change: all but what prose, code and terminals are made of. */
 const FRAME = new Set([
@@ -38,7 +35,6 @@ const FRAME = new Set([
   'meta',
   'h1',
   'h2',
-  'h3',
   'dl',
   'dt',
   'dd',
@@ -52,6 +48,7 @@ const assertHarmless = (source: string) => {
       assert.ok(ATTRIBUTES.has(name), `${tagName} ${name}`)
       if (name === 'class') assert.match(value, /^[\w -]+$/)
       if (name === 'start') assert.match(value, /^\d{1,10}$/)
+      if (name === 'href') assert.match(value, HREF)
     }
   }
 }
@@ -63,7 +60,7 @@ const harmless = render(
 
 test('a page refers to no other address, and runs no scripts', () => {
   assertHarmless(harmless)
-  assert.not.match(harmless, /url\(|@import|https?:/)
+  assert.not.match(harmless, /url\(|@import|https?:|href="[^#]/)
   assert.match(harmless, /<!doctype html>/)
   assert.match(harmless, /default-src 'none'; style-src 'unsafe-inline'/)
   assert.match(harmless, /color-scheme: light dark/)
@@ -117,7 +114,8 @@ test('nor does the title, the model, a tool, an argument or any other value', ()
 
 const said = (text: string) => {
   const source = render('html', [{ role: 'assistant', parts: [{ type: 'text', content: { text } }] }])
-  return source.slice(source.indexOf('</h3>') + 5, source.indexOf('</article>'))
+  const [, shown] = /<div class="prose" dir="auto">(.*)<\/div><\/div><\/article>/s.exec(source)!
+  return shown
 }
 
 test('links are text with their address behind it, pictures too', () => {
@@ -140,7 +138,7 @@ test('colours of a terminal become classes', () => {
   const source = render('html', [{ role: 'user', parts: [part] }])
   assert.match(
     source,
-    '<span class="ansi-red">red</span> <span class="ansi-yellow">palette</span> <span class="ansi-blue">true</span>link</pre>',
+    '<span class="ansi-red">red</span> <span class="ansi-yellow">palette</span> <span class="ansi-blue">true</span>link</samp>',
   )
 })
 

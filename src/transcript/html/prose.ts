@@ -1,37 +1,65 @@
 import type { Highlight } from '../highlight.ts'
-import { type Inline, type Prose, plainText } from '../prose.ts'
+import { type Inline, type Prose, plainText, readProse } from '../prose.ts'
 import { slices } from '../slices.ts'
 import { type Html, markup, none } from './markup.ts'
 
+const MOST_ADDRESS = 2_048
+
 /** Headings in a message are below those of the page. */
 const headings = [
-  (content: Html) => markup`<h4>${content}</h4>`,
-  (content: Html) => markup`<h5>${content}</h5>`,
-  (content: Html) => markup`<h6>${content}</h6>`,
+  (content: Html) => markup`<h3 dir="auto">${content}</h3>`,
+  (content: Html) => markup`<h4 dir="auto">${content}</h4>`,
+  (content: Html) => markup`<h5 dir="auto">${content}</h5>`,
 ] as const
+
+/** How prose is shown: with which colours, and whether addresses of the web are links. */
+export type How = { readonly highlight: Highlight; readonly hasLinks: boolean }
 
 const join = (pieces: Iterable<Html>): Html => markup`${[...pieces]}`
 
-/** Links are not links here: their address is shown as text after them. */
+/** The address of a link or picture, shown as text behind it. */
 const address = (said: string, where: string): Html =>
   where === '' || where === said ? none : markup` <span class="address">(${where})</span>`
 
-const inline = (one: Inline): Html => {
+/** An address of the web in its normal form; undefined for any other text. */
+const webAddress = (text: string): URL | undefined => {
+  if (!/^https?:\/\//i.test(text) || text.length > MOST_ADDRESS) return undefined
+  const url = URL.parse(text)
+  return url && url.username === '' && url.password === '' ? url : undefined
+}
+
+/** A link to elsewhere. It says where it leads, unless its text does. */
+const link = (content: Html, said: string, url: URL): Html => {
+  const host = said.includes(url.host) ? none : markup` <span class="address">(${url.host})</span>`
+  return markup`<a href="${url.href}" rel="noopener nofollow ugc">${content}</a>${host}`
+}
+
+type Addressed = Extract<Inline, { is: 'link' | 'image' }>
+
+const addressed = ({ is, content, address: where, href }: Addressed, hasLinks: boolean): Html => {
+  const said = plainText(content)
+  // A link in a link would end the outer one, so that what is inside of a link is text.
+  const shown = is === 'image' ? markup`[Picture: ${said}]` : inlines(content, false)
+  const url = hasLinks ? webAddress(href) : undefined
+  if (url) return link(shown, said, url)
+  return markup`<span class="link">${shown}</span>${address(is === 'image' ? '' : said, where)}`
+}
+
+const inline = (one: Inline, hasLinks: boolean): Html => {
   switch (one.is) {
     case 'text':
       return markup`${one.text}`
     case 'code':
       return markup`<code>${one.text}</code>`
     case 'strong':
-      return markup`<strong>${inlines(one.content)}</strong>`
+      return markup`<strong>${inlines(one.content, hasLinks)}</strong>`
     case 'emphasis':
-      return markup`<em>${inlines(one.content)}</em>`
+      return markup`<em>${inlines(one.content, hasLinks)}</em>`
     case 'struck':
-      return markup`<s>${inlines(one.content)}</s>`
+      return markup`<s>${inlines(one.content, hasLinks)}</s>`
     case 'link':
-      return markup`<span class="link">${inlines(one.content)}</span>${address(plainText(one.content), one.address)}`
     case 'image':
-      return markup`<span class="link">[Picture: ${plainText(one.content)}]</span>${address('', one.address)}`
+      return addressed(one, hasLinks)
     case 'break':
       return markup`<br>`
     case 'space':
@@ -39,12 +67,13 @@ const inline = (one: Inline): Html => {
   }
 }
 
-const inlines = (content: readonly Inline[]): Html => join(content.map(inline))
+const inlines = (content: readonly Inline[], hasLinks: boolean): Html =>
+  join(content.map((one) => inline(one, hasLinks)))
 
 /** Code, step by step, coloured if its language is known. */
-export function* code(text: string, language: string, highlight: Highlight): Generator<Html, void> {
+export function* code(text: string, language: string, how: How): Generator<Html, void> {
   yield markup`<pre class="code" tabindex="0"><code>`
-  for (const spans of highlight(text, language))
+  for (const spans of how.highlight(text, language))
     yield join(
       spans.map(({ text, scope }) =>
         scope === undefined ? markup`${text}` : markup`<span class="hljs-${scope}">${text}</span>`,
@@ -53,41 +82,41 @@ export function* code(text: string, language: string, highlight: Highlight): Gen
   yield markup`</code></pre>`
 }
 
-const cell = (content: readonly Inline[], isHead: boolean): Html =>
-  isHead ? markup`<th>${inlines(content)}</th>` : markup`<td>${inlines(content)}</td>`
+const cell = (content: readonly Inline[], isHead: boolean, hasLinks: boolean): Html =>
+  isHead ? markup`<th>${inlines(content, hasLinks)}</th>` : markup`<td>${inlines(content, hasLinks)}</td>`
 
-const row = (cells: readonly (readonly Inline[])[], i: number): Html =>
-  markup`<tr>${cells.map((content) => cell(content, i === 0))}</tr>`
+const row = (cells: readonly (readonly Inline[])[], i: number, hasLinks: boolean): Html =>
+  markup`<tr>${cells.map((content) => cell(content, i === 0, hasLinks))}</tr>`
 
 /** An item of a list. In a tight list its paragraphs have no space around them. */
-function* item(content: readonly Prose[], isTight: boolean, highlight: Highlight): Generator<Html, void> {
+function* item(content: readonly Prose[], isTight: boolean, how: How): Generator<Html, void> {
   yield markup`<li>`
   for (const one of content)
-    if (isTight && one.is === 'paragraph') yield inlines(one.content)
-    else yield* block(one, highlight)
+    if (isTight && one.is === 'paragraph') yield inlines(one.content, how.hasLinks)
+    else yield* block(one, how)
   yield markup`</li>`
 }
 
-function* block(one: Prose, highlight: Highlight): Generator<Html, void> {
+function* block(one: Prose, how: How): Generator<Html, void> {
   switch (one.is) {
     case 'paragraph':
-      return yield markup`<p dir="auto">${inlines(one.content)}</p>`
+      return yield markup`<p dir="auto">${inlines(one.content, how.hasLinks)}</p>`
     case 'heading':
-      return yield headings[Math.min(one.level, headings.length) - 1]!(inlines(one.content))
+      return yield headings[Math.min(one.level, headings.length) - 1]!(inlines(one.content, how.hasLinks))
     case 'code':
-      return yield* code(one.text, one.language.split(/\s/, 1)[0] ?? '', highlight)
+      return yield* code(one.text, one.language.split(/\s/, 1)[0] ?? '', how)
     case 'quote':
       yield markup`<blockquote>`
-      yield* prose(one.content, highlight)
+      yield* prose(one.content, how)
       return yield markup`</blockquote>`
     case 'list': {
-      yield one.start === undefined ? markup`<ul>` : markup`<ol start="${one.start}">`
-      for (const content of one.items) yield* item(content, one.isTight, highlight)
+      yield one.start === undefined ? markup`<ul dir="auto">` : markup`<ol dir="auto" start="${one.start}">`
+      for (const content of one.items) yield* item(content, one.isTight, how)
       return yield one.start === undefined ? markup`</ul>` : markup`</ol>`
     }
     case 'table':
       yield markup`<div class="scroll" tabindex="0"><table>`
-      for (const [i, cells] of one.rows.entries()) yield row(cells, i)
+      for (const [i, cells] of one.rows.entries()) yield row(cells, i, how.hasLinks)
       return yield markup`</table></div>`
     case 'rule':
       return yield markup`<hr>`
@@ -104,6 +133,14 @@ export function* plain(text: string): Generator<Html, void> {
 }
 
 /** The parts of a text that was parsed as Markdown. */
-export function* prose(parts: readonly Prose[], highlight: Highlight): Generator<Html, void> {
-  for (const part of parts) yield* block(part, highlight)
+export function* prose(parts: readonly Prose[], how: How): Generator<Html, void> {
+  for (const part of parts) yield* block(part, how)
+}
+
+/** Markdown text. Parsing and showing a piece of it are two steps. */
+export function* written(text: string, keepsLines: boolean, how: How): Generator<Html, void> {
+  for (const parts of readProse(text, { keepsLines })) {
+    yield none
+    yield* prose(parts, how)
+  }
 }

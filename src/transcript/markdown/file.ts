@@ -19,6 +19,8 @@ const start = ({ title, facts }: Head): string => {
 
 const signs: Readonly<Record<DiffLine['is'], string>> = { added: '+', removed: '-', same: ' ' }
 
+const boxes = { done: '[x]', doing: '[-]', open: '[ ]' } as const
+
 /** An argument, similar to YAML: a text of several lines is indented below its name. */
 function* fieldText({ name, isText, value }: Field): Generator<string, void> {
   const isLong = isText && /[\r\n]/.test(value)
@@ -43,6 +45,8 @@ function* detail(one: Detail): Generator<string, void> {
       return yield* fenced(() => one.lines.map(({ is, text }) => `${signs[is]}${text}\n`), 'diff')
     case 'fields':
       return yield* fenced(() => fieldsText(one.fields), 'yaml')
+    case 'todo':
+      return yield* fenced(() => one.items.map(({ state, text }) => `${boxes[state]} ${text}\n`), '')
   }
 }
 
@@ -133,5 +137,5 @@ export const newMarkdown = (head: Head): Renderer => {
     isAnswering = one.kind === 'answer'
   }
 
-  return { start: () => start(head), turn, end: () => '' }
+  return { start: () => start(head), turn, end: () => [] }
 }

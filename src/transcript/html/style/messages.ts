@@ -17,6 +17,10 @@ export const messages = css`
       font: var(--t1) / 1.625rem var(--mono);
       text-decoration: none;
     }
+    .msg > .at small {
+      display: block;
+      margin-block-start: -0.4rem;
+    }
     .msg.same > .at {
       opacity: 0;
     }
@@ -69,6 +73,10 @@ export const messages = css`
       padding: 0.65rem var(--s4) var(--s3);
       border-radius: var(--r2);
       background: var(--ink-tint);
+    }
+    .ask > header h2 {
+      font-size: inherit;
+      letter-spacing: 0;
     }
     .ask > header {
       display: flex;
@@ -209,9 +217,6 @@ export const messages = css`
       color: var(--soft);
       font-size: var(--t3);
       line-height: 1.6;
-    }
-    .error > .in-note {
-      min-inline-size: 0;
     }
     /* what is no more, what was taken out, what is invisible */
     .redacted {

@@ -181,6 +181,14 @@ export const narrow = css`
       .from {
         padding-inline-end: 3.5rem;
       }
+      .run::before {
+        content: none;
+      }
+      .run > summary {
+        margin-inline: calc(-1 * var(--s4));
+        border-inline: 0;
+        border-radius: 0;
+      }
       .tools {
         margin-inline: calc(-1 * var(--s4));
         border-inline: 0;

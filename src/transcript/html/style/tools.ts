@@ -9,8 +9,7 @@ export const tools = css`
       border-radius: var(--r2);
       background: var(--sheet);
     }
-    .tools > * + *,
-    .run > .tool {
+    .tools > * + * {
       border-block-start: 1px solid var(--line);
     }
     .tool > summary,
@@ -23,9 +22,44 @@ export const tools = css`
       padding: 0.3rem var(--s3);
       font-size: var(--t2);
     }
+    /* quiet calls of several messages: the line stands in the column of the messages, the messages below it */
+    .run {
+      position: relative;
+      padding-block-end: var(--s4);
+    }
+    .run::before {
+      position: absolute;
+      inset-block: 0;
+      inset-inline-start: var(--margin);
+      border-inline-start: 1px solid var(--line);
+      content: '';
+    }
     .run > summary {
-      grid-template-columns: auto minmax(0, 1fr) auto 0.875rem;
+      grid-template-columns: auto minmax(0, 1fr) 0.875rem;
+      margin-inline-start: calc(var(--margin) + var(--s5) + 1px);
+      border: 1px solid var(--line);
+      border-radius: var(--r2);
+      background: var(--sheet);
       color: var(--soft);
+    }
+    .run[open] > summary {
+      margin-block-end: var(--s2);
+    }
+    .run > .msg:last-child > .in {
+      padding-block-end: 0;
+    }
+    /* calls of messages that follow each other are one box */
+    .msg:has(> .in > .tools:last-child):has(+ .msg.calls) > .in {
+      padding-block-end: 0;
+    }
+    .msg:has(> .in > .tools:last-child):has(+ .msg.calls) > .in > .tools:last-child {
+      border-end-start-radius: 0;
+      border-end-end-radius: 0;
+    }
+    .msg:has(> .in > .tools:last-child) + .msg.calls > .in > .tools {
+      border-block-start: 0;
+      border-start-start-radius: 0;
+      border-start-end-radius: 0;
     }
     .run > summary > b {
       color: var(--text);
@@ -71,6 +105,9 @@ export const tools = css`
     .tool > :not(summary) {
       border-block-start: 1px solid var(--line);
       background: var(--well);
+    }
+    .tool > .diff {
+      background: var(--sheet);
     }
     .tool > pre {
       padding: var(--s3) var(--s4);

@@ -1,0 +1,139 @@
+import { diffWordsWithSpace } from 'diff'
+import type { DiffLine } from '../diff.ts'
+import { type Html, markup, none } from './markup.ts'
+
+/** Words are compared in so many pairs of lines of one difference, each line of at most so many characters. */
+const MOST_PAIRS = 100
+const MOST_WORDS = 400
+/** Lines that have less than this part of their words in common are other lines, not changed ones. */
+const LEAST_SAME = 0.4
+
+/** Unchanged lines beside a change, which are shown where the others are folded. */
+const CONTEXT = 3
+const LEAST_FOLDED = 4
+
+type Row = DiffLine & { readonly before?: number | undefined; readonly after?: number | undefined }
+type Gap = { readonly is: 'gap'; readonly text: string }
+
+const HUNK = /^@@+ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/
+
+/** Lines with their numbers: from `first` on, or as a patch says; none where the place in the file is not known. */
+const numbered = (lines: readonly DiffLine[], first: number | undefined): (Row | Gap)[] => {
+  let [before, after] = [first, first]
+  return lines.map((line) => {
+    if (line.is === 'same' && /^(?:@@|\*\*\* )/.test(line.text)) {
+      const hunk = HUNK.exec(line.text)
+      ;[before, after] = hunk ? [Number(hunk[1]), Number(hunk[2])] : [undefined, undefined]
+      return { is: 'gap', text: line.text }
+    }
+    const row = {
+      ...line,
+      before: line.is === 'added' ? undefined : before,
+      after: line.is === 'removed' ? undefined : after,
+    }
+    if (line.is !== 'added' && before !== undefined) before += 1
+    if (line.is !== 'removed' && after !== undefined) after += 1
+    return row
+  })
+}
+
+/** Long runs of unchanged lines as one line that says how many there are. */
+const folded = (rows: readonly (Row | Gap)[]): (Row | Gap)[] => {
+  const isNear = rows.map((_, i) =>
+    rows.slice(Math.max(0, i - CONTEXT), i + CONTEXT + 1).some(({ is }) => is !== 'same'),
+  )
+  const shown: (Row | Gap)[] = []
+  for (let i = 0; i < rows.length; i++) {
+    let end = i
+    while (end < rows.length && !isNear[end]) end += 1
+    if (end - i >= LEAST_FOLDED) {
+      shown.push({ is: 'gap', text: `${end - i} unchanged lines` })
+      i = end - 1
+    } else shown.push(rows[i]!)
+  }
+  return shown
+}
+
+/** The two lines of a change, with marks around the words that differ; undefined if they have too little in common. */
+const marked = (before: string, after: string): readonly [Html, Html] | undefined => {
+  if (before.length > MOST_WORDS || after.length > MOST_WORDS) return undefined
+  const changes = diffWordsWithSpace(before, after)
+  const same = changes.reduce(
+    (sum, { added, removed, value }) => (added || removed ? sum : sum + value.trim().length),
+    0,
+  )
+  if (same < LEAST_SAME * Math.min(before.trim().length, after.trim().length)) return undefined
+  const side = (left: 'added' | 'removed', mark: (text: string) => Html) =>
+    markup`${changes.flatMap((one) => (one[left] ? [] : [one.added || one.removed ? mark(one.value) : markup`${one.value}`]))}`
+  return [side('added', (text) => markup`<del>${text}</del>`), side('removed', (text) => markup`<ins>${text}</ins>`)]
+}
+
+const number = (value: number | undefined): Html => markup`<td class="n">${value ?? ''}</td>`
+
+const cells = ({ before, after }: Row, sign: string, text: Html): Html =>
+  markup`${number(before)}${number(after)}<td class="s">${sign}</td><td dir="ltr">${text}</td>`
+
+const rowOf = (row: Row | Gap, text: Html): Html => {
+  switch (row.is) {
+    case 'gap':
+      return markup`<tr class="gap"><td class="n"></td><td class="n"></td><td class="s"></td><td>${row.text}</td></tr>`
+    case 'added':
+      return markup`<tr class="add">${cells(row, '+', text)}</tr>`
+    case 'removed':
+      return markup`<tr class="del">${cells(row, '−', text)}</tr>`
+    case 'same':
+      return markup`<tr>${cells(row, '', text)}</tr>`
+  }
+}
+
+/** Removed lines, with the added ones that follow them: by index, the line that each is compared with. */
+const pairsOf = (rows: readonly (Row | Gap)[]): ReadonlyMap<number, number> => {
+  const pairs = new Map<number, number>()
+  for (let i = 0; i < rows.length && pairs.size < MOST_PAIRS;) {
+    let middle = i
+    while (rows[middle]?.is === 'removed') middle += 1
+    let end = middle
+    while (rows[end]?.is === 'added') end += 1
+    if (middle - i === end - middle) for (let k = i; k < middle; k++) pairs.set(k, middle + k - i)
+    i = Math.max(end, i + 1)
+  }
+  return pairs
+}
+
+export type DiffOptions = {
+  /** The number of the first line, if it is known. */
+  readonly first?: number | undefined
+  readonly folds: boolean
+}
+
+/** A difference as a table, line by line, which each are a step. */
+export function* diffTable(lines: readonly DiffLine[], { first, folds }: DiffOptions): Generator<Html, void> {
+  const all = numbered(lines, first)
+  const rows = folds ? folded(all) : all
+  const hasNumbers = rows.some((row) => row.is !== 'gap' && (row.before ?? row.after) !== undefined)
+  const pairs = pairsOf(rows)
+  const texts = new Map<number, Html>()
+  yield hasNumbers
+    ? markup`<table class="diff" aria-label="Changed lines"><tbody>`
+    : markup`<table class="diff bare" aria-label="Changed lines"><tbody>`
+  for (const [i, row] of rows.entries()) {
+    const other = pairs.get(i)
+    const pair = other === undefined ? undefined : marked(row.text, rows[other]!.text)
+    if (pair) texts.set(other!, pair[1])
+    yield rowOf(row, pair?.[0] ?? texts.get(i) ?? markup`${row.text}`)
+  }
+  yield rows.length === 0 ? markup`<tr><td>${none}</td></tr></tbody></table>` : markup`</tbody></table>`
+}
+
+/** How many lines a difference adds and removes. */
+export const linesOf = (lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } => ({
+  added: lines.filter(({ is }) => is === 'added').length,
+  removed: lines.filter(({ is }) => is === 'removed').length,
+})
+
+/** The same for people. */
+export const linesHtml = ({ added, removed }: { readonly added: number; readonly removed: number }): Html => {
+  const plus = added > 0 ? markup`<span class="plus">+${added.toLocaleString('en')}</span>` : none
+  const minus = removed > 0 ? markup`<span class="minus">−${removed.toLocaleString('en')}</span>` : none
+  return markup`${plus}${added > 0 && removed > 0 ? ' ' : ''}${minus}`
+}

@@ -1,0 +1,45 @@
+import type { Head } from '../head.ts'
+import { chevron } from './tool.ts'
+import { icon } from './icons.ts'
+import { type Html, markup, none } from './markup.ts'
+
+/** What a page adds to the head of a session. */
+export type HeadParts = {
+  readonly crumbs?: Html
+  /** Lines of facts about the session in numbers. */
+  readonly acts?: Html
+  readonly tabs?: Html
+}
+
+const line = (facts: readonly Html[]): Html => (facts.length === 0 ? none : markup`<div class="meta">${facts}</div>\n`)
+
+/** The head of a session: what a reader needs first; all other facts are in `All facts`. */
+export const headHtml = (
+  { title, facts, lead }: Head,
+  { crumbs = none, acts = none, tabs = none }: HeadParts = {},
+): Html => {
+  const { began, day, took, agent, model, place, counts } = lead
+  const times = [
+    ...(began === undefined
+      ? []
+      : [markup`<span><time datetime="${began.iso}" data-shows="span"><b>${day!}</b>, ${began.text}</time></span>`]),
+    ...(took === undefined ? [] : [markup`<span>${icon('clock')}${took}</span>`]),
+    ...(agent === undefined
+      ? []
+      : [
+          markup`<span>${icon('agent')}<b><bdi>${agent}</bdi></b>${model === undefined ? none : markup` · <bdi>${model}</bdi>`}</span>`,
+        ]),
+  ]
+  const all = markup`<details class="more"><summary>All facts${chevron}</summary><dl class="facts">${facts.map(
+    ({ name, value }) => markup`<dt>${name}</dt><dd dir="auto">${value}</dd>`,
+  )}</dl></details>`
+  return markup`<header class="head">${crumbs}
+<h1 dir="auto">${title}</h1>
+${line(times)}${line(place === undefined ? [] : [markup`<span>${icon('branch')}<code dir="auto">${place}</code></span>`])}${line(
+    counts.map(({ count, name, isBad }) =>
+      isBad ? markup`<span class="bad">${count} ${name}</span>` : markup`<span><b>${count}</b> ${name}</span>`,
+    ),
+  )}<div class="acts">${acts}${all}</div>
+${tabs}</header>
+`
+}

@@ -1,0 +1,116 @@
+import { newHighlight } from '../highlight.ts'
+import { isoText } from '../times.ts'
+import type { Answered, Turn } from '../turns.ts'
+import type { Showing, View } from './links.ts'
+import { type Html, markup, none } from './markup.ts'
+import { type Before, type Calls, callsOf, message, saysWho, speakerOf } from './message.ts'
+import { counted } from './output.ts'
+import type { Context, Shown } from './tool.ts'
+import { chevron } from './tool.ts'
+
+/** So many quiet calls or more, of messages without anything else, are one line. */
+const LEAST_IN_RUN = 4
+/** A longer run becomes several, because it waits until it is whole. */
+const MOST_IN_RUN = 40
+const MOST_RUN_CHARACTERS = 256 * 1024
+
+type Waiting = { readonly turn: Turn; readonly calls: Calls }
+
+/** What `rows` tells of each message that it shows. */
+export type Row = { readonly turn: Turn; readonly calls: readonly (Shown & { readonly call: Answered['call'] })[] }
+
+export type Rows = {
+  /** The rows that are complete with this message, in steps. */
+  add(turn: Turn): Iterable<Html>
+  /** The rows that were still waiting. */
+  end(): Iterable<Html>
+}
+
+const isQuiet = ({ look, outcome, result, view }: Shown): boolean =>
+  result !== undefined &&
+  !outcome.failed &&
+  !look.isEdit &&
+  look.isOpen !== true &&
+  !['task', 'agent', 'todo_write'].includes(view.kind)
+
+const isShownIn = (view: View, turn: Turn): Turn['shown'] => {
+  if (view === 'full' || turn.kind === 'prompt') return turn.shown
+  if (turn.kind === 'context') return []
+  return turn.shown.filter((one) =>
+    view === 'tools'
+      ? 'is' in one || one.type === 'tool_result'
+      : !('is' in one) && (one.type === 'text' || one.type === 'error'),
+  )
+}
+
+const lengthOf = (turn: Turn): number =>
+  turn.shown.reduce(
+    (sum, one) =>
+      'is' in one ? sum + one.call.args.length + (typeof one.result === 'string' ? 0 : one.result.output.length) : sum,
+    0,
+  )
+
+/** How often each tool was called, such as `Read 3, Shell 2`. */
+const tally = (labels: readonly string[]): string => {
+  const counts = new Map<string, number>()
+  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1)
+  return [...counts].map(([label, count]) => `${label} ${count}`).join(', ')
+}
+
+/** Makes rows of messages. `note` is told of each message that is shown. */
+export const newRows = (showing: Showing, note: (row: Row) => void = () => {}): Rows => {
+  const how = { highlight: newHighlight(), hasLinks: showing.links !== undefined }
+  const contextOf = (turn: Turn): Context => ({ showing, how, id: turn.id })
+  let before: Before = {}
+  let run: Waiting[] = []
+  let runLength = 0
+
+  function* row({ turn, calls }: Waiting, isInRun: boolean): Generator<Html, void> {
+    note({ turn, calls: [...calls].flatMap(([one, shown]) => ('is' in one ? [{ ...shown, call: one.call }] : [])) })
+    yield* message(turn, calls, contextOf(turn), before, isInRun)
+    before = {
+      kind: turn.kind,
+      model: turn.model ?? (turn.kind === 'answer' ? before.model : undefined),
+      iso: isoText(turn.timestamp) ?? before.iso,
+    }
+  }
+
+  function* flush(): Generator<Html, void> {
+    const waiting = run
+    run = []
+    runLength = 0
+    const shown = waiting.flatMap(({ calls }) => [...calls.values()])
+    const isRun = shown.length >= LEAST_IN_RUN
+    const [first] = waiting
+    if (isRun) {
+      const isOpen = waiting.some(({ turn }) => turn.id === showing.here)
+      const speaker = saysWho(first!.turn, before) ? speakerOf(first!.turn, contextOf(first!.turn)) : none
+      yield speaker === none
+        ? none
+        : markup`<div class="msg who-says"><span class="at"></span><div class="in">${speaker}</div></div>`
+      yield isOpen ? markup`<details class="run" open>` : markup`<details class="run">`
+      yield markup`<summary><b>${counted(shown.length, 'call')}</b><span>${tally(shown.map(({ look }) => look.label))}</span>${chevron}</summary>\n`
+    }
+    for (const one of waiting) yield* row(one, isRun)
+    if (isRun) yield markup`</details>\n`
+  }
+
+  function* add(given: Turn): Generator<Html, void> {
+    const shown = isShownIn(showing.view ?? 'full', given)
+    if (shown.length === 0) return
+    const turn = { ...given, shown }
+    const calls = yield* callsOf(turn, showing.folder)
+    const length = lengthOf(turn)
+    const isInRun =
+      turn.kind === 'answer' &&
+      calls.size === shown.length &&
+      [...calls.values()].every(isQuiet) &&
+      length < MOST_RUN_CHARACTERS
+    if (!isInRun || run.length >= MOST_IN_RUN || runLength + length > MOST_RUN_CHARACTERS) yield* flush()
+    if (!isInRun) return yield* row({ turn, calls }, false)
+    run.push({ turn, calls })
+    runLength += length
+  }
+
+  return { add, end: flush }
+}

@@ -1,0 +1,192 @@
+import { type CallView, type Detail, type Field, viewOf } from '../calls.ts'
+import type { Result } from '../message.ts'
+import { inSteps } from '../../base/json/steps.ts'
+import type { Answered } from '../turns.ts'
+import { visibleLine } from '../visible.ts'
+import { diffTable } from './diff.ts'
+import { icon } from './icons.ts'
+import { type Showing, folds } from './links.ts'
+import { type Look, lookOf } from './looks.ts'
+import { type Html, markup, none } from './markup.ts'
+import { type Rest, foldLink, foldOf, output, sliced } from './output.ts'
+import { type How, code, written } from './prose.ts'
+
+export type Context = {
+  readonly showing: Showing
+  readonly how: How
+  /** The externalId of the message that the call is in. */
+  readonly id: string
+}
+
+/** How a call ended, where that has to be said. */
+export type Outcome = { readonly failed: boolean; readonly tag: Html; readonly words: string }
+
+const EXIT = /^(?:Exit code:? |Process exited with code )(-?\d{1,5})\b/m
+const DECLINED = /^The user doesn't want to proceed with this tool use/
+
+const outcomeOf = (result: Answered['result']): Outcome => {
+  if (result === 'later') return { failed: false, tag: markup`<span class="tag">answered below</span>`, words: '' }
+  if (result === 'none')
+    return { failed: false, tag: markup`<span class="tag">no answer recorded</span>`, words: 'no answer' }
+  const head = result.output.slice(0, 200)
+  const exit = EXIT.exec(head)?.[1]
+  const hasExit = exit !== undefined && exit !== '0'
+  if (!result.failed)
+    return hasExit
+      ? { failed: false, tag: markup`<span class="tag bad">exit ${exit}</span>`, words: '' }
+      : { failed: false, tag: none, words: '' }
+  if (DECLINED.test(head))
+    return { failed: true, tag: markup`<span class="tag warn">declined</span>`, words: 'declined' }
+  const words = hasExit ? `exit ${exit}` : 'failed'
+  return { failed: true, tag: markup`<span class="tag bad">${words}</span>`, words }
+}
+
+/** A call as it is shown, before its details are made. */
+export type Shown = {
+  readonly view: CallView
+  readonly look: Look
+  readonly outcome: Outcome
+  readonly result: Result | undefined
+}
+
+/** Reads a call. */
+export function* shownCall({ call, result }: Answered, folder: string | undefined): Generator<Html, Shown> {
+  const view = yield* inSteps(viewOf(call), none)
+  const answer = typeof result === 'string' ? undefined : result
+  return { view, look: lookOf(view, answer, folder), outcome: outcomeOf(result), result: answer }
+}
+
+function* field({ name, isText, value }: Field, how: How): Generator<Html, void> {
+  yield markup`<dt>${visibleLine(name)}</dt><dd>`
+  if (isText) {
+    yield markup`<pre dir="auto">\n`
+    yield* sliced(value)
+    yield markup`</pre>`
+  } else yield* code(value, 'json', how)
+  yield markup`</dd>`
+}
+
+const marks = { done: icon('done'), doing: icon('doing'), open: icon('open') } as const
+const states = { done: 'Done: ', doing: 'In progress: ', open: '' } as const
+
+/** The number of a line that a result shows, with the line. */
+const NUMBERED = /^ *(\d+)(?:→|\t)(.*)$/gm
+const MOST_SEARCHED = 64 * 1024
+
+/** The number of the line at which an edit begins, if its result shows the lines of the file. */
+const firstLineOf = (
+  lines: Extract<Detail, { is: 'diff' }>['lines'],
+  result: Result | undefined,
+): number | undefined => {
+  if (!result || result.output.length > MOST_SEARCHED) return undefined
+  const after = lines.filter(({ is }) => is !== 'removed').map(({ text }) => text)
+  const numbers = [...result.output.matchAll(NUMBERED)]
+  const at = numbers.findIndex(
+    (_, i) => after.length > 0 && after.slice(0, 3).every((text, k) => numbers[i + k]?.[2] === text),
+  )
+  return at < 0 ? undefined : Number(numbers[at]![1])
+}
+
+/** Code of a call, folded if it is long. */
+function* codeDetail({ text, language }: Extract<Detail, { is: 'code' }>, rest: Rest | undefined, how: How) {
+  const fold = rest && foldOf(text)
+  if (!fold) return yield* code(text, language, how)
+  yield* code(fold.head, language, how)
+  yield foldLink(fold, text.length, rest)
+  if (fold.tail !== '') yield* code(fold.tail, language, how)
+}
+
+function* detail(one: Detail, { view, result }: Shown, { showing, how, id }: Context): Generator<Html, void> {
+  switch (one.is) {
+    case 'code':
+      if (view.kind !== 'bash') return yield* codeDetail(one, restOf(showing, id), how)
+      yield markup`<pre class="in-cmd" tabindex="0"><code>`
+      yield* sliced(one.text)
+      return yield markup`</code></pre>`
+    case 'diff':
+      return yield* diffTable(one.lines, { first: firstLineOf(one.lines, result), folds: folds(showing) })
+    case 'fields':
+      yield markup`<dl class="facts">`
+      for (const each of one.fields) yield* field(each, how)
+      return yield markup`</dl>`
+    case 'todo':
+      return yield markup`<ul class="todo">${one.items.map(
+        ({ state, text }) =>
+          markup`<li class="${state}">${marks[state]}<span dir="auto"><span class="vh">${states[state]}</span>${text}</span></li>`,
+      )}</ul>`
+  }
+}
+
+/** Where the rest of a text in this message is; undefined if nothing is folded. */
+const restOf = (showing: Showing, id: string): Rest | undefined =>
+  folds(showing) ? { whole: showing.links!.whole(id) } : undefined
+
+/** What a tool says of an edit that it made. */
+const MOST_SAID = 300
+
+const isTask = ({ kind }: CallView) => kind === 'task' || kind === 'agent'
+
+/** What a tool answered: that of a sub-agent as prose, of others as a terminal shows it. */
+function* answer({ view, look, result }: Shown, { showing, how, id }: Context): Generator<Html, void> {
+  if (!result) return
+  const { output: text, messageId, index } = result
+  if (text.trim() === '') return yield markup`<p class="say">No output.</p>`
+  if (look.isEdit && !result.failed && text.length <= MOST_SAID)
+    return yield markup`<p class="say" dir="auto">${text}</p>`
+  const rest = restOf(showing, id)
+  if (isTask(view) && !result.failed && !(rest && foldOf(text))) {
+    yield markup`<div class="prose" dir="auto">`
+    yield* written(text, false, how)
+    return yield markup`</div>`
+  }
+  yield* output(text, rest && { ...rest, text: showing.links!.text(messageId, index) })
+}
+
+/** The session of the sub-agent that a call has started. */
+const childOf = (callId: string, { links }: Showing): Html => {
+  const child = links?.child(callId)
+  if (!child) return none
+  return markup`<div class="go">${icon('sub-agent')}<a href="${child.path}"><bdi>${child.title}</bdi></a>${child.facts}</div>`
+}
+
+const classesOf = ({ look, outcome, view }: Shown): string =>
+  [
+    'tool',
+    ...(look.isEdit ? ['edit'] : []),
+    ...(isTask(view) ? ['sub-card'] : []),
+    ...(outcome.failed ? ['failed'] : []),
+  ].join(' ')
+
+/** A call of a tool: one line, and its details. */
+export function* tool(one: Answered, shown: Shown, context: Context): Generator<Html, void> {
+  const { look, outcome } = shown
+  const got =
+    outcome.tag === none ? (look.got ?? none) : markup`${outcome.tag}${outcome.failed ? none : (look.got ?? none)}`
+  const isOpen = outcome.failed || look.isOpen === true
+  yield isOpen ? markup`<details class="${classesOf(shown)}" open>` : markup`<details class="${classesOf(shown)}">`
+  yield markup`<summary>${icon(look.icon)}<b>${look.label}</b><span class="what">${look.what}</span><span class="got">${got}</span>${chevron}</summary>`
+  yield childOf(one.call.callId, context.showing)
+  if (shown.view.kind === 'bash' && shown.view.subject !== '')
+    yield markup`<p class="say" dir="auto">${shown.view.subject}</p>`
+  for (const each of shown.view.details) yield* detail(each, shown, context)
+  if (one.result === 'later') yield markup`<p class="say">Its answer stands further below.</p>`
+  else yield* answer(shown, context)
+  yield markup`</details>`
+}
+
+export const chevron: Html = markup`<svg class="i chev" aria-hidden="true"><use href="#i-chevron"/></svg>`
+
+/** A result whose call is not above it. */
+export function* lateResult(result: Result, { showing, id }: Context): Generator<Html, void> {
+  const { failed, tag } = outcomeOf(result)
+  const name = visibleLine(result.toolName)
+  const classes = failed ? 'tool failed' : 'tool'
+  yield failed ? markup`<details class="${classes}" open>` : markup`<details class="${classes}">`
+  yield markup`<summary>${icon('tool')}<b>${name || 'Tool'}</b><span class="what"><bdi>answer to an earlier call</bdi></span><span class="got">${tag}</span>${chevron}</summary>`
+  if (result.output.trim() === '') yield markup`<p class="say">No output.</p>`
+  else {
+    const rest = restOf(showing, id)
+    yield* output(result.output, rest && { ...rest, text: showing.links!.text(result.messageId, result.index) })
+  }
+  yield markup`</details>`
+}

@@ -19,7 +19,7 @@ export type TestFile = {
  * By these tests and their helpers start processes: those of `recheck` search the paths of a regular expression. Sources start
  * some, too, which does not count: every command could, and few tests let it.
  */
-const PROCESSES = ['node:child_process', 'recheck']
+const PROCESSES = ['node:child_process', 'recheck', 'playwright-core']
 
 /** A memory that is looked at has to be the file’s own. */
 const MEMORY = 'node:v8'

@@ -1,0 +1,13 @@
+/** Where actions are listed, in this order. */
+export const groups = ['In a session', 'In lists', 'Everywhere'] as const
+
+/** What a reader can do on a page, by a key or by its name in the palette. */
+export type Action = {
+  readonly name: string
+  /** How the list of keys calls it together with its neighbours. Default: its name. */
+  readonly line?: string
+  /** Keys that are pressed one after another, such as `g h`. */
+  readonly keys: string
+  readonly group: (typeof groups)[number]
+  readonly run: () => void
+}

@@ -1,0 +1,15 @@
+import { element } from './dom.ts'
+
+const SHOWN_MS = 3_000
+
+const region = element('p', { class: 'said', role: 'status' })
+document.body.append(region)
+let hiding: ReturnType<typeof setTimeout> | undefined
+
+/** Says what has happened, to users of screen readers when they are done with what they are at; and for a moment on the page. */
+export const announce = (text: string): void => {
+  // A text that is said twice has to change in between.
+  region.textContent = region.textContent === text ? `${text}\u00a0` : text
+  clearTimeout(hiding)
+  hiding = setTimeout(() => (region.textContent = ''), SHOWN_MS)
+}

@@ -1,0 +1,26 @@
+import { announce } from './announce.ts'
+import { element } from './dom.ts'
+
+/** Pages that are not served over https have no clipboard but the one of forms. */
+const copyByForm = (text: string): boolean => {
+  const field = element('textarea', { class: 'vh', 'aria-hidden': 'true' })
+  field.value = text
+  const focused = document.activeElement
+  ;(document.querySelector('dialog[open]') ?? document.body).append(field)
+  field.select()
+  const isCopied = document.execCommand('copy')
+  field.remove()
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
+  return isCopied
+}
+
+/** Copies a text, and says so. `what` is what was copied. */
+export const copy = async (text: string, what: string): Promise<void> => {
+  const isCopied = navigator.clipboard
+    ? await navigator.clipboard.writeText(text).then(
+        () => true,
+        () => copyByForm(text),
+      )
+    : copyByForm(text)
+  announce(isCopied ? `${what} copied` : `${what} could not be copied`)
+}

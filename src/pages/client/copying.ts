@@ -1,0 +1,75 @@
+import { copy } from './clipboard.ts'
+import { button, closest, element } from './dom.ts'
+
+/** What a reader sees of a message: what was said, or else what tools did. */
+const textOf = (row: HTMLElement): string => {
+  const said = [...row.querySelectorAll<HTMLElement>('.prose')].filter((prose) => !prose.closest('details'))
+  return (said.length > 0 ? said : [...row.querySelectorAll<HTMLElement>('.in')])
+    .map((one) => one.innerText)
+    .join('\n\n')
+}
+
+/** The address of a message, for others. */
+export const linkOf = (row: HTMLElement): string =>
+  row.querySelector<HTMLAnchorElement>('a.at')?.href ?? location.href.split('#')[0]!
+
+const codeOf = (row: Element): HTMLElement | null => row.querySelector<HTMLElement>('pre:focus, pre:hover')
+
+export const copyLink = (row: HTMLElement | undefined): Promise<void> =>
+  copy(row ? linkOf(row) : location.href.split('#')[0]!, row ? 'Link to this message' : 'Link to this page')
+
+export const copyCode = async (): Promise<void> => {
+  const code = codeOf(document.body)
+  if (code) await copy(code.innerText, 'Code')
+}
+
+/** Beside the message under the pointer, or with the focus, buttons that copy. There is one set of them for all messages. */
+const startRowButtons = (messages: HTMLElement) => {
+  let code: HTMLElement | undefined
+  const ofRow = (what: (row: HTMLElement) => void) => () => {
+    const row = closest(buttons, '.msg')
+    if (row) what(row)
+  }
+  const buttons = element(
+    'span',
+    { class: 'copies' },
+    button(
+      'Copy text',
+      'copy',
+      ofRow((row) => void copy(textOf(row), 'Text')),
+    ),
+    button(
+      'Copy link',
+      'link',
+      ofRow((row) => void copyLink(row)),
+    ),
+  )
+  const codeButton = button('Copy code', 'copy', () => code && void copy(code.innerText, 'Code'))
+  codeButton.classList.add('copies-code')
+
+  const moveTo = ({ target }: Event) => {
+    const row = closest(target, '.msg[data-ordinal]')
+    const inside = row?.querySelector(':scope > .in')
+    if (!inside || buttons.contains(target as Node) || codeButton.contains(target as Node)) return
+    if (buttons.parentElement !== inside) inside.append(buttons)
+    const pre = closest(target, 'pre')
+    if (!pre || pre === code) return
+    code = pre
+    inside.append(codeButton)
+    const [own, outer] = [pre.getBoundingClientRect(), inside.getBoundingClientRect()]
+    codeButton.style.insetBlockStart = `${own.top - outer.top}px`
+    codeButton.style.insetInlineEnd = `${outer.right - own.right}px`
+  }
+  messages.addEventListener('pointerover', moveTo)
+  messages.addEventListener('focusin', moveTo)
+}
+
+/** Buttons that copy commands, messages and code. */
+export const startCopying = (): void => {
+  for (const command of document.querySelectorAll<HTMLElement>('.cmd'))
+    command.append(
+      button('Copy command', 'copy', () => void copy(command.querySelector('code')!.textContent, 'Command')),
+    )
+  const messages = document.getElementById('messages')
+  if (messages) startRowButtons(messages)
+}

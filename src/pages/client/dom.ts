@@ -1,0 +1,43 @@
+type Attributes = Readonly<Record<string, string>>
+
+/** An element with attributes and children. Texts stay texts. */
+export const element = <Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[Name] => {
+  const made = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
+  made.append(...children)
+  return made
+}
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+/** A drawing of the page's sprite. */
+export const icon = (name: string): SVGSVGElement => {
+  const drawing = document.createElementNS(SVG, 'svg')
+  const use = document.createElementNS(SVG, 'use')
+  drawing.setAttribute('class', 'i')
+  drawing.setAttribute('aria-hidden', 'true')
+  use.setAttribute('href', `#i-${name}`)
+  drawing.append(use)
+  return drawing
+}
+
+export const button = (label: string, drawing: string, run: () => void): HTMLButtonElement => {
+  const made = element(
+    'button',
+    { class: 'btn bare', type: 'button', 'aria-label': label, title: label },
+    icon(drawing),
+  )
+  made.addEventListener('click', run)
+  return made
+}
+
+export const plural = (count: number, word: string): string =>
+  `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+
+/** The nearest element around a node, itself included, that a selector matches. */
+export const closest = (node: EventTarget | null, selector: string): HTMLElement | null =>
+  node instanceof Element ? node.closest<HTMLElement>(selector) : null

@@ -1,0 +1,31 @@
+/** The rows of a session's messages, wherever they are: all in the page, or fetched as they are needed. */
+export type Rows = {
+  /** Those behind a row, or before it; from the first or the last one without a row. */
+  next(from: HTMLElement | undefined, step: 1 | -1): AsyncIterable<HTMLElement>
+  /** The row of a message, by its ordinal; of a message that is shown in another row, that row. */
+  of(ordinal: number): Promise<HTMLElement | undefined>
+  /** Brings a row into the page, and returns it as it stands there. */
+  show(row: HTMLElement): Promise<HTMLElement>
+}
+
+export const ROW = '.msg[data-ordinal]'
+/** Where `j` and `k` stop: at messages, and at runs of calls, which hold some. */
+export const STOP = `${ROW}, details.run`
+
+export const ordinalOf = (row: HTMLElement): number => Number(row.dataset['ordinal'])
+
+/** Rows that are all in the page. */
+export const rowsInPage = (messages: HTMLElement): Rows => {
+  const all = () =>
+    [...messages.querySelectorAll<HTMLElement>(STOP)].filter((one) => !one.parentElement?.closest('.run:not([open])'))
+  return {
+    async *next(from, step) {
+      const rows = all()
+      const at = from ? rows.indexOf(from) + step : step > 0 ? 0 : rows.length - 1
+      for (let i = at; i >= 0 && i < rows.length; i += step) yield rows[i]!
+    },
+    of: async (ordinal) =>
+      [...messages.querySelectorAll<HTMLElement>(ROW)].findLast((row) => ordinalOf(row) <= ordinal),
+    show: async (row) => row,
+  }
+}

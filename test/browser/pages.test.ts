@@ -1,0 +1,57 @@
+import type { Page } from 'playwright-core'
+import * as assert from 'uvu/assert'
+import { browserSuite } from './support/browser-suite.ts'
+
+const { test, visit, run } = browserSuite('pages in a browser')
+
+for (const javaScriptEnabled of [true, false])
+  test(`are shown with their style, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
+    const page = await visit('/', { javaScriptEnabled })
+    assert.match(await page.locator('h1').innerText(), /\w/)
+    assert.match(await page.evaluate<string>('getComputedStyle(document.body).fontFamily'), 'system-ui')
+  })
+
+const isOpen = (page: Page, dialog: string) => page.locator(`dialog.${dialog}[open]`).count()
+/** Leaves a dialog, which the browser closes a little later. */
+const leave = async (page: Page) => {
+  await page.keyboard.press('Escape')
+  await page.waitForSelector('dialog[open]', { state: 'detached' })
+}
+const chosen = (page: Page) => page.locator('dialog.palette [aria-selected=true]').innerText()
+
+test('a key shows the keys of the page, in a dialog that Escape closes', async () => {
+  const page = await visit('/')
+  await page.keyboard.press('?')
+  assert.match(await page.locator('dialog.keys').innerText(), /Home\s+g h/)
+  await leave(page)
+})
+
+test('Ctrl-K finds places and actions by words, and Enter goes there', async () => {
+  const page = await visit('/nowhere', { expected: /404/ })
+  await page.keyboard.press('Control+k')
+  assert.is(await page.locator('dialog.palette input:focus').count(), 1)
+  await page.keyboard.type('up')
+  assert.match(await chosen(page), 'Up one level')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.type('no such thing')
+  assert.match(await page.locator('dialog.palette').innerText(), 'Nothing has this name')
+  await page.locator('dialog.palette input').fill('home')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/$/)
+})
+
+test('two keys go to a page; keys with other modifiers, and in fields, are left alone', async () => {
+  const page = await visit('/nowhere', { expected: /404/ })
+  for (const key of ['Alt+g', 'h', 'Shift+Alt+?']) await page.keyboard.press(key)
+  assert.is(await isOpen(page, 'keys'), 0)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('?')
+  assert.equal([await isOpen(page, 'keys'), await isOpen(page, 'palette')], [0, 1])
+  await leave(page)
+  await page.keyboard.press('g')
+  await page.keyboard.press('h')
+  await page.waitForURL(/\/$/)
+})
+
+run()

@@ -28,7 +28,9 @@ import { avatarRoutes } from './namespace/avatar-routes.ts'
 import { feedPageRoute } from './web/feed-route.ts'
 import { helpPageRoute } from './web/help-route.ts'
 import { namespacePageRoute } from './web/namespace-route.ts'
+import { oembedRoute } from './web/oembed-route.ts'
 import { settingsRoutes } from './web/settings-routes.ts'
+import { traceActionRoutes } from './web/trace-actions.ts'
 import { browserRoutes } from './signin/browser-routes.ts'
 import { signinRoutes } from './signin/routes.ts'
 import { assertStatesAuth, installAuth } from './http/auth.ts'
@@ -152,6 +154,8 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       feedPageRoute,
       namespacePageRoute,
       settingsRoutes,
+      traceActionRoutes,
+      oembedRoute,
       helpPageRoute,
     ]) {
       routes(scope, service)

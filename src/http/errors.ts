@@ -1,14 +1,14 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors as statuses } from '../contract/errors.ts'
 import type { ErrorCode } from '../contract/errors.ts'
-import { errorPage } from '../pages/errors.ts'
+import { type ShownError, errorPage } from '../pages/errors.ts'
 import { sendPage, wantsPage } from '../pages/page.ts'
 import { drain } from './drain.ts'
 import { DiskFull, InQuarantine, Rejected, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { Busy } from '../base/permits.ts'
 import { isTransient } from '../postgres/errors.ts'
-import { HttpError, invalid, notFound } from './http-error.ts'
+import { HttpError, type Details, invalid, notFound } from './http-error.ts'
 import { installRefusalLog, logRefusal } from './refusals.ts'
 import { addVary } from './reply.ts'
 
@@ -74,6 +74,17 @@ const messageOf = ({ code, message }: HttpError, { hasBadToken }: FastifyRequest
       ? 'The token of the request is not valid: it is misspelt, has expired, or was revoked. Log in again'
       : 'The request has no token: log in, and send it as `Authorization: Bearer <token>`'
 
+const shownOnPage = (
+  { code, details }: HttpError,
+  message: string,
+  { id, method, url }: FastifyRequest,
+): ShownError => {
+  const { formErrors = [], fieldErrors = {} } = (code === 'invalid_request' ? details : {}) as Partial<Details>
+  const ofFields = Object.entries(fieldErrors).flatMap(([field, issues]) => issues.map((issue) => `${field} ${issue}`))
+  const path = method === 'GET' ? url : undefined
+  return { code, message, issues: [...formErrors, ...ofFields], requestId: id, path }
+}
+
 /** What browsers show as pages at any address: people follow links to it. */
 const shownAsPages: ReadonlySet<ErrorCode> = new Set(['not_found', 'unauthorized'])
 
@@ -89,10 +100,7 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   const isPage = request.routeOptions.config.htmlPage === true
   if (isPage || shownAsPages.has(code)) addVary(reply, 'accept')
   if ((isPage || (shownAsPages.has(code) && request.method === 'GET')) && wantsPage(request))
-    return sendPage(
-      setStatus(reply, shownError),
-      errorPage({ code, message, requestId: request.id, path: request.url }),
-    )
+    return sendPage(setStatus(reply, shownError), errorPage(shownOnPage(shownError, message, request)))
   const shown = details === undefined || (code === 'unavailable' && request.method === 'GET') ? {} : { details }
   return setStatus(reply, shownError).send({ ok: false, error: { code, message, ...shown } })
 }

@@ -8,9 +8,11 @@ import type { Page } from './page.ts'
 export type ShownError = {
   readonly code: ErrorCode
   readonly message: string
+  /** What is wrong with what was sent, each in a sentence. */
+  readonly issues: readonly string[]
   readonly requestId: string
-  /** The path of the page that was asked for. */
-  readonly path: string
+  /** The path of the page that was asked for; undefined if a form was sent. */
+  readonly path: string | undefined
 }
 
 const blank = (title: string, content: Page['content']): Page => ({
@@ -46,14 +48,13 @@ const titles: { readonly [Code in ErrorCode]?: string } = {
 }
 
 /** What a browser shows instead of the JSON of an error. */
-export const errorPage = ({ code, message, requestId, path }: ShownError): Page => {
+export const errorPage = ({ code, message, issues, requestId, path }: ShownError): Page => {
   if (code === 'not_found') return notFound
-  if (code === 'unauthorized') return unauthorized(path)
+  if (code === 'unauthorized') return unauthorized(path ?? '/')
   return blank(
     titles[code] ?? 'This did not work',
     markup`<p>${message}</p>
-<p><a class="btn" href="${path}">Try again</a></p>
-<p class="faint">Request <code>${requestId}</code></p>
+${issues.map((issue) => markup`<p>${issue}</p>\n`)}${path === undefined ? markup`<p>Nothing was changed. Go back to the page with the form.</p>\n` : markup`<p><a class="btn" href="${path}">Try again</a></p>\n`}<p class="faint">Request <code>${requestId}</code></p>
 `,
   )
 }

@@ -16,3 +16,18 @@ export const beneathTrace = (slug: string, externalId: string, name: string): st
 
 /** The page for signing in, which leads back to this path. */
 export const signInPath = (next: string): string => (next === '/' ? '/signin' : `/signin?next=${encoded(next)}`)
+
+/** The trace that an address of the service at `origin` leads to; undefined for any other address. */
+export const readTracePath = (
+  url: URL | null,
+  origin: string | undefined,
+): { readonly namespace: string; readonly externalId: string } | undefined => {
+  if (url === null || url.origin !== origin) return undefined
+  const [, slug, id] = /^\/(?:@|%40)([^/]+)\/([^/]+)$/.exec(url.pathname) ?? []
+  if (slug === undefined || id === undefined) return undefined
+  try {
+    return { namespace: decodeURIComponent(slug), externalId: decodeURIComponent(id) }
+  } catch {
+    return undefined
+  }
+}

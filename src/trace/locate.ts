@@ -69,7 +69,8 @@ export const locateToRead = async (
   return { trace, reader: readerOf(hit, caller) }
 }
 
-const resolved = async ({ reads }: TraceServices, caller: Caller, name: TraceName): Promise<Located> => {
+/** The trace that a write names. @throws 404 if there is none, or the caller is not a member; 403 for a member who may not write */
+export const locateToWrite = async ({ reads }: TraceServices, caller: Caller, name: TraceName): Promise<Located> => {
   const hit = await resolveTrace(reads, name.externalId, caller, name.namespace)
   if (!hit) throw notFound()
   // The decision would refuse as well, but load the trace first: the time of a refusal must not reveal whether the trace exists.
@@ -86,7 +87,7 @@ export const assertMayWriteTo = async (service: TraceServices, caller: Caller, n
   const known = remembered(service, caller, name)
   const trace = known && service.traces.peek(known.id)?.trace
   // The state in memory may be of an earlier incarnation of the trace, so a refusal needs a query.
-  if (trace?.is !== 'present' || !mayWrite(trace, known!.writer)) await resolved(service, caller, name)
+  if (trace?.is !== 'present' || !mayWrite(trace, known!.writer)) await locateToWrite(service, caller, name)
 }
 
 /** The result of a write, or undefined if its trace does not exist any more. */
@@ -112,5 +113,5 @@ export const writeLocated = async <T extends object>(
 ): Promise<T> => {
   const known = remembered(service, caller, name)
   const written = known && (await unlessGone(write(known)))
-  return written ?? write(await resolved(service, caller, name))
+  return written ?? write(await locateToWrite(service, caller, name))
 }

@@ -18,6 +18,7 @@ import {
   problemPage,
   signInPage,
 } from '../../src/pages/sign-in.ts'
+import { deletePage, visibilityPage } from '../../src/pages/trace-actions.ts'
 import { visible, visibleLine } from '../../src/transcript/visible.ts'
 import { elementsOf, textOf } from '../transcript/support/elements.ts'
 import { hostileText } from '../transcript/support/hostile.ts'
@@ -86,11 +87,18 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       viewer,
       saved: words,
     }),
+    'who can read': visibilityPage({
+      ...trace,
+      namespace: { id: words, slug: words },
+      createdBy: words,
+      ai_summary: words,
+    }),
+    'to delete': deletePage({ ...trace, namespace: { id: words, slug: words }, createdBy: words, messageCount: 2 }),
     help: helpPage(words),
     'sign in': signInPage({ codehost: words, next: words }),
-    'not found': errorPage({ code: 'not_found', message: words, requestId: words, path: words }),
-    unauthorized: errorPage({ code: 'unauthorized', message: words, requestId: words, path: words }),
-    'another error': errorPage({ code: 'forbidden', message: words, requestId: words, path: words }),
+    'not found': errorPage({ code: 'not_found', message: words, issues: [words], requestId: words, path: words }),
+    unauthorized: errorPage({ code: 'unauthorized', message: words, issues: [words], requestId: words, path: words }),
+    'another error': errorPage({ code: 'forbidden', message: words, issues: [words], requestId: words, path: words }),
     'a new user': confirmationPage({ ...question, review: { ...review, joining: 'new' } }),
     'a user of the device': confirmationPage({ ...question, review: { ...review, ...named, joining: 'joins' } }),
     'a known user': confirmationPage({ ...question, review: { ...review, ...named, joining: 'known' } }),
@@ -132,7 +140,7 @@ test('any text in any place of a page stays text, and is shown', () => {
         assert.is(found, times, name)
       }
     }),
-    { numRuns: 50 },
+    { numRuns: 20 },
   )
 })
 

@@ -22,6 +22,11 @@ const choice = (value: Visibility, label: string, hint: Html, present: Visibilit
     : markup`<label class="pick"><input type="radio" name="visibility" value="${value}">${text}`
 }
 
+const MOST_SUMMARY = 240
+
+const shortened = (text: string | undefined): string | undefined =>
+  text === undefined || text.length <= MOST_SUMMARY ? text : `${text.slice(0, MOST_SUMMARY).toWellFormed()}…`
+
 /** What everybody would see of a trace besides its messages. */
 const seen = (trace: TraceDetail): readonly { readonly name: string; readonly value: string | undefined }[] => [
   { name: 'Title', value: titleOfTrace(trace) },
@@ -30,7 +35,7 @@ const seen = (trace: TraceDetail): readonly { readonly name: string; readonly va
   { name: 'Folder', value: trace.projectPath },
   { name: 'Repository', value: trace.gitRemoteUrl },
   { name: 'Branch', value: trace.gitBranch },
-  { name: 'Summary', value: trace.ai_summary },
+  { name: 'Summary', value: shortened(trace.ai_summary) },
 ]
 
 /** `/@{slug}/{externalId}/-/visibility`: says what would be seen before it makes anything public. */
@@ -47,11 +52,11 @@ export const visibilityPage = (trace: TraceDetail): Page => {
     heading: markup`${crumbs(trace, title)}<h1>Who can read this session?</h1>\n`,
     content: markup`<form class="form" method="post" action="${beneathTrace(namespace.slug, trace.externalId, traceActions.visibility)}"><fieldset><legend class="vh">Who can read this session</legend>
 ${choice(hidden, `Members of @${namespace.slug}`, markup`Nobody else learns that it exists.`, visibility)}${choice('public', 'Everybody', markup`Without an account. It is listed on the first page; search engines are asked to leave it out.`, visibility)}</fieldset>
-<div class="row"><button class="btn main">Save</button><a class="btn" href="${tracePath(namespace.slug, trace.externalId)}">Cancel</a></div></form>
-<section><h2 class="day">What everybody would see</h2>
+<section class="seen"><h2 class="day">What everybody would see</h2>
 <dl class="facts">${seen(trace).flatMap(({ name, value }) => (value === undefined || value === '' ? [] : [markup`<dt>${name}</dt><dd dir="auto">${visibleLine(value)}</dd>`]))}</dl>
 <p>And every message: prompts, answers, thinking, the calls of tools with their arguments and all that they returned, such as the content of
 files. <code>tracebook sync</code> leaves out what looks like a secret; look through the session once before you make it public.</p></section>
+<div class="row"><button class="btn main">Save</button><a class="btn" href="${tracePath(namespace.slug, trace.externalId)}">Cancel</a></div></form>
 `,
   }
 }

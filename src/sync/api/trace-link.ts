@@ -3,9 +3,13 @@ import { trimEndMatching } from '../../base/texts.ts'
 /** The trace in a link. `server` is an address without a trailing slash. */
 type LinkedTrace = { readonly server: string; readonly externalId: string; readonly namespace?: string }
 
+/** The address of a namespace's page, for people. */
+export const namespaceLink = (server: string, namespace: string): string =>
+  `${server}/@${encodeURIComponent(namespace)}`
+
 /** The address of a trace's page, for people. */
 export const traceLink = (server: string, namespace: string, externalId: string): string =>
-  `${server}/@${encodeURIComponent(namespace)}/${encodeURIComponent(externalId)}`
+  `${namespaceLink(server, namespace)}/${encodeURIComponent(externalId)}`
 
 const decode = (text: string): string | undefined => {
   try {

@@ -1,5 +1,5 @@
 import { titleOf } from '../agents/support/trace-fields.ts'
-import { traceLink } from '../api/trace-link.ts'
+import { namespaceLink, traceLink } from '../api/trace-link.ts'
 import type { SessionEvent, Summary, SyncEvent } from './events.ts'
 import { countOf, summaryText, tallyText } from './text.ts'
 
@@ -70,17 +70,24 @@ const publishedText = (published: readonly SessionEvent[], server: string, dryRu
 export const newEventText = ({ namesSessions, dryRun }: TextOptions) => {
   const problems = newProblems()
   const published: SessionEvent[] = []
+  /** The pages of the namespaces that got sessions. */
+  const pages = new Set<string>()
   let server = ''
 
   const ofSession = (session: SessionEvent): EventText => {
     if (session.published) published.push(session)
     if (session.status !== 'synced') return {}
     if (dryRun) return { results: [plannedText(session)] }
+    if (session.namespace !== undefined) pages.add(namespaceLink(server, session.namespace))
     return namesSessions ? { results: [sentText(session)] } : {}
   }
   const ofSummary = (summary: Summary): EventText => ({
     notices: [...problems.more(), ...(summary.stopped === undefined ? [] : [`stopped early: ${summary.stopped}`])],
-    results: [...publishedText(published, server, dryRun), summaryText(summary)],
+    results: [
+      ...publishedText(published, server, dryRun),
+      ...[...pages].map((page) => `read them at ${page}`),
+      summaryText(summary),
+    ],
   })
 
   return (event: SyncEvent): EventText => {

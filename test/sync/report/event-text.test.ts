@@ -104,6 +104,7 @@ test('a session that became public is reported with its address', () => {
   assert.equal(results.slice(2), [
     '1 session became public, for everyone to read:',
     '  "Add a test"  http://h/@ada/id%2F1',
+    'read them at http://h/@ada',
     'synced 2 sessions: 8 messages (8 new)',
   ])
 })

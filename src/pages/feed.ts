@@ -73,6 +73,7 @@ export const homePage = (server: string, list: SessionList, now: number): Page =
   title: 'Tracebook',
   name: 'feed',
   heading: none,
+  layout: 'wide',
   content: markup`<div class="hero"><div><h1>What your coding agents did, on the record</h1>
 <p>Tracebook keeps the sessions of AI coding agents: every prompt, call and result, in the order in which they happened. You read them,
 share them, and can say later what an agent did and when.</p></div>

@@ -1,5 +1,4 @@
 import type { FeedTrace } from '../contract/feed.ts'
-import { lastingText } from '../base/for-people.ts'
 import { agentAndModel } from '../transcript/agent-names.ts'
 import { titleOf } from '../transcript/head.ts'
 import { icon } from '../transcript/html/icons.ts'
@@ -24,10 +23,19 @@ type ListOptions = {
 const timeOf = ({ startedAt, createdAt }: FeedTrace, order: ListOrder): number =>
   order === 'startedAt' && startedAt !== undefined && isoText(startedAt) !== undefined ? startedAt : createdAt
 
+/** How long a session took, short enough for the margin: `18 s`, `11 min`, `2 h 41 m` or `12 d`. */
+const shortLasting = (ms: number): string => {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes === 0) return `${Math.floor(ms / 1_000)} s`
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 100 ? `${hours} h ${minutes % 60} m` : `${Math.floor(hours / 24).toLocaleString('en')} d`
+}
+
 const lengthOf = ({ startedAt, endedAt }: FeedTrace): Html =>
   isoText(startedAt) === undefined || isoText(endedAt) === undefined || endedAt! - startedAt! < 1_000
     ? none
-    : markup`<small>${lastingText(endedAt! - startedAt!)}</small>`
+    : markup`<small>${shortLasting(endedAt! - startedAt!)}</small>`
 
 /** A session that ended longer ago is not shown as running. */
 const RUNNING_MS = 2 * 60_000

@@ -94,6 +94,7 @@ export const shell = css`
       display: flex;
       flex-wrap: wrap;
       gap: var(--s2) var(--s5);
+      align-items: center;
       max-inline-size: 72rem;
       margin-inline: auto;
       padding: var(--s4) var(--s5);
@@ -144,7 +145,7 @@ export const shell = css`
       max-inline-size: 40rem;
       color: var(--soft);
     }
-    .page h1:not(.vh) + * {
+    .page > main > h1:not(.vh) + * {
       margin-block-start: var(--s4);
     }
     .aside {

@@ -3,7 +3,7 @@ import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/eng
 import type { TraceEvent } from '../src/trace/events.ts'
 import { keyHash } from '../src/base/ids.ts'
 import { uuids } from '../src/postgres/arrays.ts'
-import { earlierIn, endedBy } from '../src/trace/earlier-deletions.ts'
+import { earlierDeletions, withDeletion } from '../src/trace/earlier-deletions.ts'
 import { timestampIn } from '../src/trace/messages/message.ts'
 import { literal } from './support/changed-rows.ts'
 import { byKey } from './support/sql.ts'
@@ -202,14 +202,14 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
       row.created = { ...created, at: createdAt, incarnation: BigInt(since), erased: revision }
       row.updatedAt = updatedAt
       row.bytes = bytes
-      const earlier = earlierIn(data)
+      const earlier = earlierDeletions(data)
       const last = earlier.newest.at(-1)
       if (last) buried.set(id, { id, revision, at: last.deletedAt, deletions: JSON.stringify(earlier) })
     },
     TraceDeleted: ({ rows, removed, buried }, { streamId: id, revision, at, data, actor }) => {
       rows.delete(id)
       removed.add(id)
-      buried.set(id, { id, revision, at, deletions: JSON.stringify(endedBy(data, at, actor?.userId)) })
+      buried.set(id, { id, revision, at, deletions: JSON.stringify(withDeletion(data, at, actor?.userId)) })
     },
   },
   onSkipped: (changes, event) => void rowOf(changes, event),

@@ -4,7 +4,7 @@ import { decodeEvent } from '../engine/decode-event.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import { readProcessCheckpoint } from '../engine/process-checkpoint.ts'
 import type { EventLog, RecordedEvent } from '../log/log.ts'
-import { earlierIn } from '../trace/earlier-deletions.ts'
+import { earlierDeletions } from '../trace/earlier-deletions.ts'
 import { erasedBefore, erases } from '../trace/erased-before.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { NAME } from './checkpoint.ts'
@@ -98,7 +98,7 @@ export async function* deletionsIn(
     const { externalId, namespaceId } = event.data
     const before = listed.get(event.stream) ?? []
     const own = ownOf(event, pendingState(state, recorded))
-    const earlier = earlierIn(event.data).newest
+    const earlier = earlierDeletions(event.data).newest
     const shared = { traceId: event.streamId, externalId, namespaceId }
     for (const deletion of earlier)
       if (!before.includes(deletion.deletedAt))

@@ -33,7 +33,7 @@ export type TimelineReadsOptions = {
 
 const none = (mainSchema: string): TimelineReads => {
   const refuse = () => {
-    throw new Unavailable('this service has no timeline')
+    throw new Unavailable('no timeline is kept here, because this service runs without its read models')
   }
   return {
     mainSchema,

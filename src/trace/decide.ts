@@ -3,7 +3,7 @@ import type { TraceTexts } from '../contract/trace-texts.ts'
 import type { MessageTypeCounts, Visibility } from '../contract/trace.ts'
 import { Rejected } from '../engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../engine/stream.ts'
-import { type Earlier, NO_EARLIER, earlierFields, earlierIn, endedBy } from './earlier-deletions.ts'
+import { type Earlier, NO_EARLIER, earlierFields, earlierDeletions, withDeletion } from './earlier-deletions.ts'
 import type { PatchOperation } from '../base/json/patch-operation.ts'
 import { TraceEvent } from './events.ts'
 import { sizeOfTrace } from './state-size.ts'
@@ -70,7 +70,7 @@ const restated = (data: Extract<TraceEvent, { type: 'HistoryErased' }>['data']):
     ...{ externalId, namespaceId, createdBy, createdAt, updatedAt, since },
     fields: fields as TraceFields,
     counts: { messageCount, messageTypeCounts, toolTypeCounts },
-    earlier: earlierIn({ earlier, earlierCount }),
+    earlier: earlierDeletions({ earlier, earlierCount }),
   }
 }
 
@@ -93,7 +93,7 @@ const evolveTrace = (trace: Trace, event: TraceEvent, { at, actor }: EventContex
     case 'TraceSummarised':
       return { ...present(trace), summary: event.data as NonNullable<PresentTrace['summary']> }
     case 'TraceDeleted':
-      return { is: 'absent', earlier: endedBy(event.data, at, actor?.userId) }
+      return { is: 'absent', earlier: withDeletion(event.data, at, actor?.userId) }
     case 'MessageRestated':
       return trace
     case 'HistoryErased':

@@ -26,14 +26,14 @@ export const earlierFields = ({ count, newest }: Earlier): Pick<Deleted, 'earlie
 })
 
 /** The earlier deletions that an event has. */
-export const earlierIn = ({ earlier, earlierCount }: Pick<Deleted, 'earlier' | 'earlierCount'>): Earlier => ({
+export const earlierDeletions = ({ earlier, earlierCount }: Pick<Deleted, 'earlier' | 'earlierCount'>): Earlier => ({
   count: earlierCount ?? earlier.length,
   newest: earlier,
 })
 
 /** The earlier deletions, including the one of this event. */
-export const endedBy = (data: Deleted, at: number, deletedBy: string | undefined): Earlier => ({
-  count: earlierIn(data).count + 1,
+export const withDeletion = (data: Deleted, at: number, deletedBy: string | undefined): Earlier => ({
+  count: earlierDeletions(data).count + 1,
   newest: [
     ...data.earlier,
     {

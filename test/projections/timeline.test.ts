@@ -7,7 +7,7 @@ import { MESSAGES_UPSERTED } from '../../projections/timeline/tables.ts'
 import { timeline } from '../../projections/timeline/timeline.ts'
 import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
-import { NO_EARLIER, endedBy, earlierFields } from '../../src/trace/earlier-deletions.ts'
+import { NO_EARLIER, withDeletion, earlierFields } from '../../src/trace/earlier-deletions.ts'
 import { type Model, NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('projections: the timeline')
@@ -191,7 +191,7 @@ const newDeletions = (stream: string, externalId: string) => {
   let before = NO_EARLIER
   return (at: number, messageCount: number): StreamEvent => {
     const data = { externalId, namespaceId, createdBy: 'ada', createdAt: NOON, messageCount, ...earlierFields(before) }
-    before = endedBy(data, at, 'bob')
+    before = withDeletion(data, at, 'bob')
     return { stream, event: { type: 'TraceDeleted', data }, actor: 'bob', at }
   }
 }

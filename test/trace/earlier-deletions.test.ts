@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { noCounts, remove, type TraceState, traces } from '../../src/trace/decide.ts'
 import { summarise } from '../../src/trace/decide-summary.ts'
-import { endedBy, NO_EARLIER, earlierFields } from '../../src/trace/earlier-deletions.ts'
+import { withDeletion, NO_EARLIER, earlierFields } from '../../src/trace/earlier-deletions.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 
 const test = suite('trace/earlier-deletions')
@@ -46,7 +46,7 @@ test('few earlier deletions are all kept, in the original format', () => {
 
 test('a long list from an earlier version is read', () => {
   const earlier = Array.from({ length: 300 }, (_, i) => ({ createdAt: i, deletedAt: i }))
-  const { count, newest } = endedBy({ ...owner, createdAt: 300, messageCount: 0, earlier }, 301, undefined)
+  const { count, newest } = withDeletion({ ...owner, createdAt: 300, messageCount: 0, earlier }, 301, undefined)
   assert.is(count, 301)
   assert.equal(newest.slice(-2), [
     { createdAt: 299, deletedAt: 299 },

@@ -23,7 +23,8 @@ export const signInPageRoutes = (app: FastifyInstance, service: CodehostServices
 
   /** The page of this service that a sign-in leads to: never another site. */
   const targetOf = (text: string | undefined, origin: string) => ownPageUrl(text ?? '/', origin) ?? `${origin}/`
-  const pathOf = (url: string) => url.slice(new URL(url).origin.length)
+  /** With one slash at the beginning: two would lead to another host. */
+  const pathOf = (url: string) => url.slice(new URL(url).origin.length).replace(/^\/+/, '/')
 
   app.get<{ Querystring: z.infer<typeof Query> }>(
     SIGN_IN,

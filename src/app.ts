@@ -31,6 +31,9 @@ import { namespacePageRoute } from './web/namespace-route.ts'
 import { oembedRoute } from './web/oembed-route.ts'
 import { settingsRoutes } from './web/settings-routes.ts'
 import { traceActionRoutes } from './web/trace-actions.ts'
+import { traceMessageRoute } from './web/trace-message-route.ts'
+import { tracePageRoute } from './web/trace-route.ts'
+import { traceRowsRoute } from './web/trace-rows-route.ts'
 import { browserRoutes } from './signin/browser-routes.ts'
 import { signinRoutes } from './signin/routes.ts'
 import { assertStatesAuth, installAuth } from './http/auth.ts'
@@ -153,6 +156,9 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       eventProofRoutes,
       feedPageRoute,
       namespacePageRoute,
+      tracePageRoute,
+      traceRowsRoute,
+      traceMessageRoute,
       settingsRoutes,
       traceActionRoutes,
       oembedRoute,

@@ -2,9 +2,9 @@ import { newRecentChanges } from '../engine/recent-changes.ts'
 import { newSizedCache, textBytes } from '../engine/sized-cache.ts'
 import type { ExportFormat } from '../contract/export.ts'
 
-/** JSON files are not cached: they are made of stored JSON text at almost no cost. */
-type Format = Exclude<ExportFormat, 'json'>
-const FORMATS: readonly Format[] = ['md', 'html']
+/** JSON files are not cached: they are made of stored JSON text at almost no cost. The page is that of an anonymous viewer. */
+type Format = Exclude<ExportFormat, 'json'> | 'page'
+const FORMATS: readonly Format[] = ['md', 'html', 'page']
 
 /** Everything that the content of a file depends on. `trace` is the JSON text of the trace as the API shows it, with its names. */
 export type Shown = {

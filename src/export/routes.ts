@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { z } from 'zod'
 import { textBytes } from '../engine/sized-cache.ts'
 import { traceWithTimeline } from '../history/locate.ts'
 import { listOfHistory, openPast } from '../history/open-past.ts'
@@ -7,7 +6,6 @@ import type { HistoryServices } from '../history/services.ts'
 import type { Caller } from '../http/caller.ts'
 import type { LongList } from '../http/long-list.ts'
 import { type ExportFormat as Format, exports } from '../contract/export.ts'
-import { Key } from '../contract/parameters.ts'
 import { route } from '../http/route.ts'
 import { sessionHeaders } from '../pages/headers.ts'
 import { locateToRead } from '../trace/locate.ts'
@@ -19,7 +17,6 @@ import { type PresentSource, type Source, pastSource, presentSource } from './so
 import { newTranscript } from '../transcript/transcript.ts'
 import { readTrace, titleOf } from '../transcript/head.ts'
 
-const PageParams = z.object({ slug: Key, externalId: Key })
 const types: Readonly<Record<Format, string>> = {
   md: 'text/markdown; charset=utf-8',
   html: 'text/html; charset=utf-8',
@@ -28,23 +25,22 @@ const types: Readonly<Record<Format, string>> = {
 
 export type ExportServices = HistoryServices & { readonly publicFiles: PublicFiles }
 
-/** `GET /v1/traces/{externalId}/export`, a session as a file, and `GET /@{slug}/{externalId}`, the page that links lead to. */
+/** `GET /v1/traces/{externalId}/export`: a session as a file. */
 export const exportRoute = (app: FastifyInstance, services: ExportServices): void => {
   const { reads, models, longLists, publicFiles } = services
 
-  type File = { readonly format: Format; readonly isPage: boolean }
   type Readers = Pick<LongList<never>, 'reader' | 'check'>
 
-  const headersOf = (trace: string, { format, isPage }: File) => ({
+  const headersOf = (trace: string, format: Format) => ({
     ...sessionHeaders,
     'content-type': types[format],
-    'content-disposition': isPage ? 'inline' : attachment(titleOf(readTrace(trace)), format),
+    'content-disposition': attachment(titleOf(readTrace(trace)), format),
   })
 
   /** Makes a file, and sends it at the same time. `draftOf` begins the file in the cache if the trace is public. */
   const send = <Row>(
     reply: FastifyReply,
-    file: File,
+    format: Format,
     source: Source<Row>,
     readers: Readers,
     draftOf: () => Draft | undefined = () => undefined,
@@ -62,7 +58,7 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
       chunks: source.chunks,
       before: () => {
         draft = draftOf()
-        transcript = newTranscript(file.format, source.trace())
+        transcript = newTranscript(format, source.trace())
         return kept(transcript.start())
       },
       *toText(row: Row) {
@@ -72,12 +68,18 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
         for (const text of transcript.end()) yield kept(text)
         draft?.keep()
       },
-      headers: () => headersOf(source.trace(), file),
+      headers: () => headersOf(source.trace(), format),
     })
   }
 
   /** Sends a cached file. */
-  const sendKept = (reply: FastifyReply, file: File, trace: string, pieces: readonly string[], readers: Readers) => {
+  const sendKept = (
+    reply: FastifyReply,
+    format: Format,
+    trace: string,
+    pieces: readonly string[],
+    readers: Readers,
+  ) => {
     const size = textBytes(pieces)
     return longLists.send(reply, {
       ...readers,
@@ -88,7 +90,7 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
       before: '',
       toText: (piece: string) => [piece],
       after: () => '',
-      headers: () => headersOf(trace, file),
+      headers: () => headersOf(trace, format),
     })
   }
 
@@ -104,8 +106,8 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
     readonly format: Format
   }
 
-  /** Sends a trace as it is now, as a file; with `isPage` as a page to be shown by the browser. */
-  const sendPresent = async (reply: FastifyReply, wanted: Wanted, isPage = false) => {
+  /** Sends a trace as it is now. */
+  const sendPresent = async (reply: FastifyReply, wanted: Wanted) => {
     const { caller, format } = wanted
     const { trace, reader } = await locateToRead(reads, wanted, caller)
     let position: bigint | undefined // of the first check, which comes before the content is read
@@ -115,12 +117,11 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
       return checked
     }
     const readers = { reader, check }
-    const file = { format, isPage }
     const source = presentSource({ reads, models }, trace, caller?.userId)
-    if (format === 'json' || trace.visibility !== 'public') return send(reply, file, source, readers)
+    if (format === 'json' || trace.visibility !== 'public') return send(reply, format, source, readers)
     const kept = publicFiles.get(shownBy(source, format))
-    if (kept) return sendKept(reply, file, source.trace(), kept, readers)
-    return send(reply, file, source, readers, () =>
+    if (kept) return sendKept(reply, format, source.trace(), kept, readers)
+    return send(reply, format, source, readers, () =>
       source.present().visibility === 'public' ? publicFiles.begin(shownBy(source, format), position!) : undefined,
     )
   }
@@ -133,13 +134,6 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
     const present = await traceWithTimeline(services, { externalId, namespace }, caller)
     const { reader, check } = listOfHistory(services, present, caller)
     const source = await pastSource(await openPast(services, present, moment))
-    return send(reply, { format, isPage: false }, source, { reader, check })
+    return send(reply, format, source, { reader, check })
   })
-
-  app.get<{ Params: z.infer<typeof PageParams> }>(
-    '/@:slug/:externalId',
-    { config: { auth: 'optional' }, schema: { params: PageParams } },
-    async ({ caller, params: { slug, externalId } }, reply) =>
-      sendPresent(reply, { caller, externalId, namespace: slug, format: 'html' }, true),
-  )
 }

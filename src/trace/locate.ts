@@ -43,7 +43,12 @@ export const remembered = (
 }
 
 /** A trace that the caller may read, as it is now. Answers that take longer check the right of `reader` again. */
-export type Readable = { readonly trace: StoredDetail; readonly reader: Reader & { readonly traceId: string } }
+export type Readable = {
+  readonly trace: StoredDetail
+  readonly reader: Reader & { readonly traceId: string }
+  /** The role of the caller in the namespace of the trace. */
+  readonly role: Resolved['role']
+}
 
 /** Whose reading of a trace goes on for longer. */
 export const readerOf = (
@@ -66,7 +71,7 @@ export const locateToRead = async (
   const trace = await traceDetail(reads, hit.id)
   if (!trace) throw notFound()
   assertMayRead(trace, userRoleOf(caller, hit)) // it may have become private meanwhile
-  return { trace, reader: readerOf(hit, caller) }
+  return { trace, reader: readerOf(hit, caller), role: hit.role }
 }
 
 /** The trace that a write names. @throws 404 if there is none, or the caller is not a member; 403 for a member who may not write */

@@ -1,4 +1,5 @@
 import type { TraceDetail } from '../contract/trace.ts'
+import { agentName } from './agent-names.ts'
 import { lastingText } from '../base/for-people.ts'
 import { rawMembers } from '../base/json/raw-values.ts'
 import { isoText, timeText } from './times.ts'
@@ -144,7 +145,7 @@ const leadOf = (trace: Trace): Lead => {
   const agent = textIn(trace, 'agentId')
   return {
     ...timesOf(trace),
-    agent: agent === 'unknown' ? undefined : agent,
+    agent: agent === undefined ? undefined : agentName(agent),
     model: textIn(trace, 'modelName') ?? textIn(trace, 'model'),
     place: place === '' ? undefined : place,
     counts: countsOf(trace),

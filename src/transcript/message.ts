@@ -123,3 +123,31 @@ export function* readMessage(json: string): Steps<Message> {
     parts: yield* readParts(members.get('parts') ?? '', externalId),
   }
 }
+
+const textIn = (part: Part): string => {
+  switch (part.type) {
+    case 'tool_call':
+      return part.args
+    case 'tool_result':
+      return part.output
+    case 'error':
+      return part.message
+    case 'text':
+    case 'thinking':
+      return part.text
+  }
+}
+
+/** The text of one part of a message: what is said, written or answered, or the arguments of a call. Undefined if there is no such part. */
+export function* textOfPart(json: string, index: number): Steps<string | undefined> {
+  const members = yield* membersOf(json)
+  let at = 0
+  for (const item of rawItemsInSteps(members.get('parts') ?? '')) {
+    if (item === undefined || at++ !== index) yield
+    else {
+      const part = yield* readPart(item, '', index)
+      return part && textIn(part)
+    }
+  }
+  return undefined
+}

@@ -24,6 +24,11 @@ export type Turn = {
   readonly shown: readonly Shown[]
 }
 
+/** Whether a turn shows a message, or results that came in it. */
+export const isAbout = ({ id, shown }: Turn, messageId: string): boolean =>
+  id === messageId ||
+  shown.some((one) => 'is' in one && typeof one.result === 'object' && one.result.messageId === messageId)
+
 /** Renders the turns of a session in one format, piece by piece. No piece takes long. */
 export type Renderer = {
   start(): string

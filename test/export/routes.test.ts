@@ -72,22 +72,6 @@ test('a past moment is exported for members only, as the trace was then', async 
   assert.is((await get(`${url}/export?format=json&revision=9999`, owner.token)).statusCode, 404)
 })
 
-test('a link shows the trace as a page to callers who may read it', async () => {
-  const url = await newTrace({ title: 'Shown', visibility: 'private' })
-  const { namespaceSlug } = owner
-  const page = url.replace('/v1/traces/', `/@${namespaceSlug}/`)
-  const shown = await get(page, owner.token)
-  assert.ok(shown.body === (await get(`${url}/export?format=html`, owner.token)).body)
-  assert.is(shown.headers['content-disposition'], 'inline')
-  assert.match(String(shown.headers['content-security-policy']), /^sandbox; default-src 'none'/)
-  assert.equal([(await get(page)).statusCode, (await get(page, stranger.token)).statusCode], [401, 404])
-  await send('PATCH', url, owner.token, { visibility: 'public' })
-  const { body } = await get(`${url}/export?format=html`)
-  assert.ok([(await get(page)).body, (await get(page, stranger.token)).body].every((seen) => seen === body))
-  for (const other of [page.replace(namespaceSlug!, stranger.namespaceSlug!), `${page}0`])
-    assert.is((await get(other, owner.token)).statusCode, 404, other)
-})
-
 test('a trace without messages can be exported', async () => {
   const url = await newTrace({ title: 'Empty' }, [])
   for (const format of formats) assert.is((await get(`${url}/export?format=${format}`, owner.token)).statusCode, 200)

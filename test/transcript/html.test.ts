@@ -3,19 +3,21 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { elementsOf, textOf } from './support/elements.ts'
 import { hostileText } from './support/hostile.ts'
-import { places, render, session } from './support/session.ts'
+import { places, render, renderRows, session } from './support/session.ts'
 
 const test = suite('transcript: HTML')
 
 const TAGS = new Set(
   `html head meta title style body header main article section h1 h2 h3 h4 h5 p div span b strong em s code pre samp ul ol li dl dt
-  dd blockquote hr br table tbody tr th td details summary time ins del a bdi small svg symbol use path circle rect`.split(
+  dd blockquote hr br table tbody tr th td details summary time ins del a bdi small svg symbol use path circle rect nav button`.split(
     /\s+/,
   ),
 )
 const ATTRIBUTES = new Set(
   `class id lang dir charset name content http-equiv open tabindex datetime start href aria-label aria-hidden aria-current data-no
-  data-id data-ordinal data-shows data-fold rel viewBox d x y r rx ry cx cy width height`.split(/\s+/),
+  data-id data-ordinal data-shows data-fold rel type popover popovertarget popovertargetaction preserveAspectRatio viewBox d x y r rx ry cx cy width height`.split(
+    /\s+/,
+  ),
 )
 
 /** Addresses: places in the page, paths of this service, or the web. */
@@ -86,6 +88,125 @@ test('no text of a session changes the page around it', () => {
         for (const word of ['begin', 'end']) assert.ok(shown.includes(`${word}-${place}`), `${word}-${place}`)
     }),
     { numRuns: 150 },
+  )
+})
+
+test('no text of a session changes the page around it, or where its links lead, in a page of the service either', () => {
+  const harmless = renderRows(session((place) => `the ${place}`))
+  assertHarmless(harmless)
+  fc.assert(
+    fc.property(hostileText, fc.constantFrom('full' as const, 'talk' as const, 'tools' as const), (text, view) => {
+      const rows = session((place) => `begin-${place} ${text}\n\nend-${place}`)
+      const source = renderRows(rows, { view, author: text })
+      assertHarmless(source)
+      if (view !== 'full') return
+      assert.equal(frameOf(source), frameOf(harmless))
+      const shown = textOf(elementsOf(source)[0]!)
+      for (const place of places)
+        for (const word of ['begin', 'end']) assert.ok(shown.includes(`${word}-${place}`), `${word}-${place}`)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('in a page addresses of the web are links that say where they lead, and nothing is loaded', () => {
+  const text =
+    '[docs](https://e.example/a "x") [e.example](https://e.example) ![p](https://e.example/p.gif) [x](javascript:alert(1)) ' +
+    '[y](https://user:pass@e.example) [z](/settings) [![p](http://a.example/p)](http://b.example)'
+  const source = renderRows([{ externalId: 'a', role: 'assistant', parts: [{ type: 'text', content: { text } }] }])
+  const links = elementsOf(source)
+    .filter(({ tagName, attrs }) => tagName === 'a' && attrs.some(({ name }) => name === 'rel'))
+    .map((one) => [textOf(one), one.attrs.find(({ name }) => name === 'href')!.value])
+  assert.equal(links, [
+    ['docs', 'https://e.example/a'],
+    ['e.example', 'https://e.example/'],
+    ['[Picture: p]', 'https://e.example/p.gif'],
+    ['[Picture: p] (http://a.example/p)', 'http://b.example/'],
+  ])
+  assert.match(source, 'docs</a> <span class="address">(e.example)</span>')
+  assert.match(source, '<span class="link">x</span> <span class="address">(javascript:alert(1))</span>')
+  assert.not.match(source, /<img|src=/)
+})
+
+const calls = (...tools: readonly string[]) =>
+  tools.flatMap((toolName, i) => [
+    {
+      externalId: `c${i}`,
+      role: 'assistant',
+      parts: [{ type: 'tool_call', content: { callId: `${i}`, toolName, args: { path: `file${i}.ts` } } }],
+    },
+    {
+      externalId: `r${i}`,
+      role: 'user',
+      parts: [
+        {
+          type: 'tool_result',
+          content: { callId: `${i}`, toolName, output: `out ${i}`, status: toolName === 'Fail' ? 'error' : 'success' },
+        },
+      ],
+    },
+  ])
+
+test('four or more quiet calls of messages with nothing else are one line, which is open if a link leads into it', () => {
+  const runs = (source: string) => source.match(/<details class="run"[^>]*><summary><b>[^<]*<\/b><span>[^<]*/g)
+  assert.equal(runs(renderRows(calls('Read', 'Bash', 'Read', 'Grep'))), [
+    '<details class="run"><summary><b>4 calls</b><span>Read 2, Shell 1, Grep 1',
+  ])
+  assert.is(runs(renderRows(calls('Read', 'Read', 'Read'))), null)
+  assert.is(runs(renderRows(calls('Read', 'Read', 'Fail', 'Read', 'Read'))), null, 'a failure is always in sight')
+  assert.match(renderRows(calls('Read', 'Read', 'Read', 'Read'), { here: 'r2' }), '<details class="run" open>')
+})
+
+test('what is open at first: failures and small edits', () => {
+  const edit = (lines: number) => ({
+    ...{ type: 'tool_call' },
+    content: {
+      callId: 'e',
+      toolName: 'Edit',
+      args: { file_path: 'a.ts', old_string: 'x\n', new_string: 'y\n'.repeat(lines) },
+    },
+  })
+  const isOpen = (part: object) =>
+    /<details class="tool[^"]*" open>/.test(renderRows([{ externalId: 'a', role: 'assistant', parts: [part] }]))
+  assert.equal([isOpen(edit(11)), isOpen(edit(12))], [true, false])
+  assert.equal(
+    [calls('Fail'), calls('Read')].map((messages) => / open>/.test(renderRows(messages))),
+    [true, false],
+  )
+})
+
+test('a difference has the numbers of the lines if the result shows them, and marks the words that differ', () => {
+  const args = { file_path: 'a.ts', old_string: 'one two three\n', new_string: 'one four three\n' }
+  const messages = [
+    {
+      externalId: 'c',
+      role: 'assistant',
+      parts: [{ type: 'tool_call', content: { callId: '1', toolName: 'Edit', args } }],
+    },
+    {
+      externalId: 'r',
+      role: 'user',
+      parts: [
+        {
+          type: 'tool_result',
+          content: {
+            callId: '1',
+            toolName: 'Edit',
+            output: 'Done:\n    90→before\n    91→one four three\n',
+            status: 'success',
+          },
+        },
+      ],
+    },
+  ]
+  const source = renderRows(messages)
+  assert.match(
+    source,
+    '<td class="n">91</td><td class="n"></td><td class="s">−</td><td dir="ltr">one <del>two</del> three</td>',
+  )
+  assert.match(
+    source,
+    '<td class="n"></td><td class="n">91</td><td class="s">+</td><td dir="ltr">one <ins>four</ins> three</td>',
   )
 })
 

@@ -67,6 +67,27 @@ const sizeOf = ({ text_content, parts }: MessageListRow) => 500 + (text_content?
 /** Which messages of a trace are read, and by which user. Default: all. */
 export type WantedMessages = Omit<WantedPage, 'named' | 'incarnation'> & { readonly userId: string | undefined }
 
+/** Messages that are still to be read, by the ordinals by which they are stored, and the revision that they are of. */
+type Rest = { readonly ordinals: Int32Array; readonly revision: bigint; readonly includeParts: boolean }
+
+/** These messages chunk by chunk, while they are what they were. @throws BrokenOff when one is gone, or was changed meanwhile */
+export async function* chunksOf(
+  reads: Pick<TraceReads, 'rows'>,
+  trace: Pick<PageTrace, 'id' | 'incarnation'>,
+  { ordinals, revision, includeParts }: Rest,
+): AsyncGenerator<MessageChunk, void> {
+  let count = FIRST
+  for (let start = 0; start < ordinals.length;) {
+    const chunk = await readChunk(reads, trace, ordinals.subarray(start, start + count), includeParts)
+    if (!chunk.every((row) => isUnchanged(revision, row)))
+      throw new BrokenOff('messages were changed while it was being read')
+    start += chunk.length
+    // The next statement looks at no more than twice as many as fitted into this chunk.
+    count = Math.min(Math.max(2 * chunk.length, FEWEST), MOST)
+    yield { rows: chunk, revision, size: chunk.reduce((sum, { size }) => sum + Number(size), ordinals.byteLength) }
+  }
+}
+
 /**
  * The messages of one snapshot: all at once where that is little, else chunk by chunk. What is added meanwhile is left
  * out; where a message that is still to come is changed meanwhile, the list is broken off: it would show half a batch.
@@ -84,14 +105,5 @@ export async function* messageChunks(
   const held = rest?.byteLength ?? 0
   yield { rows, revision, size: rows.reduce((sum, row) => sum + sizeOf(row), held) }
   if (!rest) return
-  let count = FIRST
-  for (let start = 0; start < rest.length;) {
-    const chunk = await readChunk(reads, trace, rest.subarray(start, start + count), wanted.includeParts)
-    if (!chunk.every((row) => isUnchanged(revision, row)))
-      throw new BrokenOff('messages were changed while it was being read')
-    start += chunk.length
-    // The next statement looks at no more than twice as many as fitted into this chunk.
-    count = Math.min(Math.max(2 * chunk.length, FEWEST), MOST)
-    yield { rows: chunk, revision, size: chunk.reduce((sum, { size }) => sum + Number(size), held) }
-  }
+  yield* chunksOf(reads, trace, { ordinals: rest, revision, includeParts: wanted.includeParts })
 }

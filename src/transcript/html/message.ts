@@ -1,5 +1,5 @@
 import { isoText } from '../times.ts'
-import type { Shown, Turn } from '../turns.ts'
+import { type Shown, type Turn, isAbout } from '../turns.ts'
 import { visibleLine } from '../visible.ts'
 import { icon } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
@@ -93,6 +93,9 @@ export const saysWho = ({ kind, model }: Turn, before: Before): boolean =>
   (kind === 'answer' &&
     (before.kind !== 'answer' || (model !== undefined && before.model !== undefined && model !== before.model)))
 
+/** Whether a link leads to this message, or to one that is shown in it. */
+export const isHere = (turn: Turn, { here }: Context['showing']): boolean => here !== undefined && isAbout(turn, here)
+
 const classesOf = (turn: Turn, { showing }: Context, before: Before): string => {
   const iso = isoText(turn.timestamp)
   const isSame = iso !== undefined && before.iso?.slice(0, LENGTH_OF_MINUTE) === iso.slice(0, LENGTH_OF_MINUTE)
@@ -103,7 +106,7 @@ const classesOf = (turn: Turn, { showing }: Context, before: Before): string => 
     ...(saysWho(turn, before) ? ['says'] : []),
     ...(isSame ? ['same'] : []),
     ...(isCalls ? ['calls'] : []),
-    ...(turn.id === showing.here ? ['here'] : []),
+    ...(isHere(turn, showing) ? ['here'] : []),
   ].join(' ')
 }
 
@@ -138,7 +141,7 @@ export function* message(
   isInRun = false,
 ): Generator<Html, void> {
   const { id, ordinal, kind, prompts } = turn
-  const current = id === context.showing.here ? markup` aria-current="true"` : none
+  const current = isHere(turn, context.showing) ? markup` aria-current="true"` : none
   const number = kind === 'prompt' ? markup` data-no="${prompts}"` : none
   yield markup`<article class="${classesOf(turn, context, before)}" id="m-${ordinal}" data-id="${id}" data-ordinal="${ordinal}"${number}${current}>${timeLink(turn, context, before)}<div class="in">`
   yield* inside(turn, calls, context, saysWho(turn, before) && !isInRun)

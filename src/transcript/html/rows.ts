@@ -3,7 +3,7 @@ import { isoText } from '../times.ts'
 import type { Answered, Turn } from '../turns.ts'
 import type { Showing, View } from './links.ts'
 import { type Html, markup, none } from './markup.ts'
-import { type Before, type Calls, callsOf, message, saysWho, speakerOf } from './message.ts'
+import { type Before, type Calls, callsOf, isHere, message, saysWho, speakerOf } from './message.ts'
 import { counted } from './output.ts'
 import type { Context, Shown } from './tool.ts'
 import { chevron } from './tool.ts'
@@ -22,6 +22,8 @@ export type Row = { readonly turn: Turn; readonly calls: readonly (Shown & { rea
 export type Rows = {
   /** The rows that are complete with this message, in steps. */
   add(turn: Turn): Iterable<Html>
+  /** A message that is not shown, but comes before the next one. */
+  pass(turn: Turn): void
   /** The rows that were still waiting. */
   end(): Iterable<Html>
 }
@@ -68,6 +70,10 @@ export const newRows = (showing: Showing, note: (row: Row) => void = () => {}): 
   function* row({ turn, calls }: Waiting, isInRun: boolean): Generator<Html, void> {
     note({ turn, calls: [...calls].flatMap(([one, shown]) => ('is' in one ? [{ ...shown, call: one.call }] : [])) })
     yield* message(turn, calls, contextOf(turn), before, isInRun)
+    pass(turn)
+  }
+
+  const pass = (turn: Turn) => {
     before = {
       kind: turn.kind,
       model: turn.model ?? (turn.kind === 'answer' ? before.model : undefined),
@@ -83,7 +89,7 @@ export const newRows = (showing: Showing, note: (row: Row) => void = () => {}): 
     const isRun = shown.length >= LEAST_IN_RUN
     const [first] = waiting
     if (isRun) {
-      const isOpen = waiting.some(({ turn }) => turn.id === showing.here)
+      const isOpen = waiting.some(({ turn }) => isHere(turn, showing))
       const speaker = saysWho(first!.turn, before) ? speakerOf(first!.turn, contextOf(first!.turn)) : none
       yield speaker === none
         ? none
@@ -112,5 +118,5 @@ export const newRows = (showing: Showing, note: (row: Row) => void = () => {}): 
     runLength += length
   }
 
-  return { add, end: flush }
+  return { add, pass, end: flush }
 }

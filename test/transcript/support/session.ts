@@ -1,4 +1,7 @@
 import type { ExportFormat as Format } from '../../../src/contract/export.ts'
+import type { Links, Showing } from '../../../src/transcript/html/links.ts'
+import { endOfOutline, newOutline, outlinePrompts, startOfOutline } from '../../../src/transcript/html/outline.ts'
+import { WHOLE, newSession } from '../../../src/transcript/html/session.ts'
 import { newTranscript } from '../../../src/transcript/transcript.ts'
 
 const part = (type: string, content: object) => ({ type, content })
@@ -46,4 +49,24 @@ export const render = (format: Format, messages: readonly object[], trace: objec
   for (const message of messages) texts.push(...transcript.add(JSON.stringify(message)))
   texts.push(...transcript.end())
   return texts.join('')
+}
+
+/** Addresses as the pages of a service have them. */
+const links: Links = {
+  message: (id) => `/@own/x?m=${encodeURIComponent(id)}`,
+  whole: (id) => `/@own/x/-/message/${encodeURIComponent(id)}`,
+  text: (id, part) => `/@own/x/-/message/${encodeURIComponent(id)}?part=${part}`,
+  child: () => undefined,
+}
+
+/** The rows of messages and their outline, as they stand in a page. */
+export const renderRows = (messages: readonly object[], showing: Partial<Showing> = {}): string => {
+  const outline = newOutline()
+  const rows = newSession({ links, ...showing }, WHOLE, outline.note)
+  const texts = messages.flatMap((message) => [...rows.add(JSON.stringify(message))])
+  texts.push(...rows.end(), startOfOutline.source)
+  const { prompts, files } = outline.data()
+  for (const { source } of outlinePrompts(prompts, { place: links.message })) texts.push(source)
+  texts.push(endOfOutline(files).source)
+  return `<!doctype html><html lang="en"><head><title>t</title></head><body>${texts.join('')}</body></html>`
 }

@@ -1,0 +1,94 @@
+import type { ReadTables } from '../../../projections/tables.ts'
+import { messageId } from '../../base/ids.ts'
+import type { Reads, Row } from '../../engine/reads.ts'
+import { BrokenOff } from '../../http/long-list.ts'
+import { int4s } from '../../postgres/arrays.ts'
+import { listOrdered } from './queries.ts'
+
+type TraceReads = Pick<Reads<ReadTables>, 'rows'>
+type OfTrace = { readonly id: string; readonly incarnation: bigint }
+
+const ordered = (alias: string) => listOrdered.replaceAll('m.', `${alias}.`)
+
+export const placeStatement = `
+  select (
+    select count(*)::int4 from messages b
+    where b.trace_id = m.trace_id and b.incarnation = m.incarnation and (${ordered('b')}) < (${listOrdered})
+  ) as place
+  from messages m where m.trace_id = $1 and m.incarnation = $2 and m.id = $3`
+
+/** The place of a message in the list of messages, from 0; undefined if the trace has no such message. */
+export const placeOf = async (reads: TraceReads, { id, incarnation }: OfTrace, externalId: string) => {
+  const values = [id, incarnation, messageId(id, externalId)]
+  const [row] = await reads.rows<{ place: number } & Row>('message-place', placeStatement, values)
+  return row?.place
+}
+
+export const windowStatement = `
+  select t.revision, (
+    select count(*) filter (where p.class = 'user_message')::int4 from (
+      select m.class from messages m where m.trace_id = t.id and m.incarnation = t.incarnation order by ${listOrdered} limit $3
+    ) p
+  ) as prompts, (
+    select string_agg(w.ordinal::text, ',') from (
+      select m.ordinal from messages m where m.trace_id = t.id and m.incarnation = t.incarnation
+      order by ${listOrdered} offset $3 limit $4
+    ) w
+  ) as ordinals
+  from traces t where t.id = $1 and t.incarnation = $2`
+
+/** Some messages in list order: the ordinals by which they are stored, and how many prompts come before them. */
+export type Window = { readonly revision: bigint; readonly prompts: number; readonly ordinals: Int32Array }
+
+type WindowRow = { revision: bigint; prompts: number; ordinals: string | null }
+
+/** So many messages from a place on. @throws BrokenOff when the trace is gone, or of another incarnation */
+export const windowOf = async (
+  reads: TraceReads,
+  { id, incarnation }: OfTrace,
+  { from, count }: { readonly from: number; readonly count: number },
+): Promise<Window> => {
+  const [row] = await reads.rows<WindowRow & Row>('messages-window', windowStatement, [id, incarnation, from, count])
+  if (!row) throw new BrokenOff('its trace is gone')
+  return { ...row, ordinals: Int32Array.from(row.ordinals?.split(',') ?? [], Number) }
+}
+
+export const promptsStatement = `
+  select p.ordinal, p.place from (
+    select m.ordinal, m.class, (row_number() over (order by ${listOrdered}) - 1)::int4 as place
+    from messages m where m.trace_id = $1 and m.incarnation = $2
+  ) p where p.class = 'user_message' order by p.place limit $3`
+
+/** A prompt: the ordinal by which it is stored, and its place in the list of messages. */
+export type PromptPlace = { readonly ordinal: number; readonly place: number }
+
+/** The first prompts of a trace, in list order. */
+export const promptsOf = (
+  reads: TraceReads,
+  { id, incarnation }: OfTrace,
+  most: number,
+): Promise<readonly PromptPlace[]> =>
+  reads.rows<PromptPlace & Row>('messages-prompts', promptsStatement, [id, incarnation, most])
+
+export const placesStatement = `
+  select k.ordinal, (
+    select count(*)::int4 from messages b
+    where b.trace_id = m.trace_id and b.incarnation = m.incarnation and (${ordered('b')}) < (${listOrdered})
+  ) as place
+  from unnest($3::int4[]) k (ordinal) cross join lateral (
+    select * from messages m where m.trace_id = $1 and m.incarnation = $2 and m.ordinal = k.ordinal limit 1
+  ) m`
+
+/** The places of messages in the list, by the ordinals by which they are stored. */
+export const placesOf = async (
+  reads: TraceReads,
+  { id, incarnation }: OfTrace,
+  ordinals: readonly number[],
+): Promise<readonly number[]> => {
+  const rows = await reads.rows<PromptPlace & Row>('message-places', placesStatement, [
+    id,
+    incarnation,
+    int4s([...ordinals]),
+  ])
+  return rows.map(({ place }) => place).sort((a, b) => a - b)
+}

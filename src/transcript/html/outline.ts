@@ -1,0 +1,161 @@
+import { lastingText } from '../../base/for-people.ts'
+import { isoText } from '../times.ts'
+import { visibleLine } from '../visible.ts'
+import { linesHtml, linesOf } from './diff.ts'
+import { icon } from './icons.ts'
+import { type Html, markup, none } from './markup.ts'
+import { counted } from './output.ts'
+import type { Row } from './rows.ts'
+import { type Segment, strip } from './strip.ts'
+
+const MOST_TEXT = 200
+/** So many failures and sub-agents are listed below a prompt, and so many files at the end. */
+const MOST_LISTED = 12
+const MOST_FILES = 200
+
+/** A failure or a sub-agent below a prompt. */
+type Sub = { readonly id: string; readonly ordinal: number; readonly isBad: boolean; readonly text: string }
+
+/** A prompt, and what was done for it; 0 calls where that is not known. */
+export type OutlinePrompt = {
+  readonly id: string
+  readonly ordinal: number
+  readonly number: number
+  readonly text: string
+  readonly segment: Segment
+  readonly added: number
+  readonly removed: number
+  /** How long it took, in milliseconds. */
+  readonly took: number | undefined
+  readonly subs: readonly Sub[]
+}
+
+export type OutlineFile = { readonly path: string; readonly added: number; readonly removed: number }
+
+export type OutlineData = {
+  readonly prompts: readonly OutlinePrompt[]
+  readonly files: readonly OutlineFile[]
+}
+
+type Growing = {
+  -readonly [Name in keyof OutlinePrompt]: OutlinePrompt[Name]
+} & { subs: Sub[]; began: number | undefined }
+
+/** The beginning of a prompt on one line. */
+export const promptText = (text: string): string => visibleLine(text.slice(0, 4 * MOST_TEXT)).slice(0, MOST_TEXT)
+
+const textOf = ({ turn }: Row): string => {
+  for (const one of turn.shown)
+    if ('type' in one && one.type === 'text' && one.text.trim() !== '') return promptText(one.text)
+  return ''
+}
+
+/** Collects what the outline shows, while the rows are made. */
+export const newOutline = () => {
+  const prompts: Growing[] = []
+  const files = new Map<string, { added: number; removed: number }>()
+
+  const begin = (row: Row) => {
+    const { id, ordinal, prompts: number, timestamp } = row.turn
+    const began = isoText(timestamp) === undefined ? undefined : timestamp
+    prompts.push({
+      id,
+      ordinal,
+      number,
+      text: textOf(row),
+      segment: [0, 0, 0],
+      added: 0,
+      removed: 0,
+      took: undefined,
+      subs: [],
+      began,
+    })
+  }
+
+  const count = (prompt: Growing | undefined, { turn }: Row, { look, outcome, view }: Row['calls'][number]) => {
+    const diffs =
+      look.isEdit && !outcome.failed ? view.details.flatMap((one) => (one.is === 'diff' ? one.lines : [])) : []
+    const lines = linesOf(diffs)
+    if (look.isEdit && !outcome.failed && view.subject !== '' && (files.has(view.subject) || files.size < MOST_FILES)) {
+      const { added, removed } = files.get(view.subject) ?? { added: 0, removed: 0 }
+      files.set(view.subject, { added: added + lines.added, removed: removed + lines.removed })
+    }
+    if (!prompt) return
+    const [calls, edits, failed] = prompt.segment
+    prompt.segment = [calls + 1, edits + (look.isEdit && !outcome.failed ? 1 : 0), failed + (outcome.failed ? 1 : 0)]
+    prompt.added += lines.added
+    prompt.removed += lines.removed
+    const isAgent = view.kind === 'task' || view.kind === 'agent'
+    if ((!outcome.failed && !isAgent) || prompt.subs.length >= MOST_LISTED) return
+    const text = outcome.failed ? `${outcome.words} · ${look.label} ${view.subject}` : view.subject || look.label
+    prompt.subs.push({
+      id: turn.id,
+      ordinal: turn.ordinal,
+      isBad: outcome.failed,
+      text: text.slice(0, MOST_TEXT).trim(),
+    })
+  }
+
+  const note = (row: Row): void => {
+    if (row.turn.kind === 'prompt') begin(row)
+    const prompt = prompts.at(-1)
+    const { timestamp } = row.turn
+    if (prompt?.began !== undefined && isoText(timestamp) !== undefined)
+      prompt.took = Math.max(prompt.took ?? 0, timestamp! - prompt.began)
+    for (const call of row.calls) count(prompt, row, call)
+  }
+
+  const data = (): OutlineData => ({ prompts, files: [...files].map(([path, lines]) => ({ path, ...lines })) })
+  return { note, data }
+}
+
+export type OutlineLinks = {
+  /** Where a message is: in this page, or in another one. */
+  place(id: string, ordinal: number): string
+}
+
+const SHORTEST_MS = 1_000
+
+const didOf = ({ segment: [calls, , failed], added, removed, took }: OutlinePrompt): Html => {
+  const facts = [
+    ...(calls > 0 ? [markup`<span>${counted(calls, 'tool')}</span>`] : []),
+    ...(failed > 0 ? [markup`<span class="bad">${failed.toLocaleString('en')} failed</span>`] : []),
+    ...(added + removed > 0 ? [markup`<span>${linesHtml({ added, removed })}</span>`] : []),
+    ...(took !== undefined && took >= SHORTEST_MS ? [markup`<span>${lastingText(took)}</span>`] : []),
+  ]
+  return facts.length === 0 ? none : markup`<span class="did">${facts}</span>`
+}
+
+const subOf = ({ id, ordinal, isBad, text }: Sub, { place }: OutlineLinks): Html =>
+  isBad
+    ? markup`<a href="${place(id, ordinal)}" class="bad">${icon('failed')}<span>${text}</span></a>`
+    : markup`<a href="${place(id, ordinal)}">${icon('agent')}<span>${text}</span></a>`
+
+const promptOf = (prompt: OutlinePrompt, links: OutlineLinks): Html => {
+  const { id, ordinal, number, text, segment, subs } = prompt
+  const ticks = segment[0] > 0 ? strip([segment]) : none
+  const below = subs.length === 0 ? none : markup`<div class="sub">${subs.map((sub) => subOf(sub, links))}</div>`
+  return markup`<li><a href="${links.place(id, ordinal)}"><span class="no">${number}</span><span class="q" dir="auto">${text || 'Prompt'}</span>${ticks}${didOf(prompt)}</a>${below}</li>\n`
+}
+
+const fileName = (path: string) => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1) || path
+
+const fileOf = ({ path, added, removed }: OutlineFile): Html =>
+  markup`<span><code>${fileName(path)}</code>${linesHtml({ added, removed })}</span>`
+
+export const startOfOutline: Html = markup`<nav class="outline" id="outline" popover aria-label="Outline"><h2>Outline<button class="btn push" type="button" popovertarget="outline" popovertargetaction="hide">${icon('close')}Close</button></h2>
+<ol>`
+
+/** The prompts of an outline, each as a step. */
+export function* outlinePrompts(prompts: Iterable<OutlinePrompt>, links: OutlineLinks): Generator<Html, void> {
+  for (const prompt of prompts) yield promptOf(prompt, links)
+}
+
+/** What stands below the prompts: files that were changed, and what else the page adds. */
+export const endOfOutline = (files: readonly OutlineFile[], more: Html = none): Html => {
+  const list =
+    files.length === 0
+      ? none
+      : markup`<hr><h2>Files <span class="faint num">${files.length}</span></h2><div class="files">${files.map(fileOf)}</div>`
+  return markup`</ol>${list}${more}</nav>\n`
+}

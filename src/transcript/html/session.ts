@@ -1,0 +1,55 @@
+import { inSteps } from '../../base/json/steps.ts'
+import { readMessage } from '../message.ts'
+import { type Turn, newTurns } from '../turns.ts'
+import type { Showing } from './links.ts'
+import type { Html } from './markup.ts'
+import { type Row, newRows } from './rows.ts'
+
+/** Which messages of a session are shown, by their places; those before `from` and from `to` on are read for what belongs to them. */
+export type Range = {
+  readonly from: number
+  readonly to: number
+  /** What comes before the first message that is added. */
+  readonly first: Pick<Turn, 'ordinal' | 'prompts'>
+}
+
+export const WHOLE: Range = { from: 0, to: Infinity, first: { ordinal: 0, prompts: 0 } }
+
+/** The rows of messages, step by step; a step with nothing to show is an empty text. */
+export type Session = {
+  /** Adds the next message, with its parts, as JSON text from the API. */
+  add(message: string): Iterable<string>
+  end(): Iterable<string>
+}
+
+function* sources(pieces: Iterable<Html>): Generator<string, void> {
+  for (const { source } of pieces) yield source
+}
+
+export const newSession = (
+  showing: Showing,
+  { from, to, first }: Range,
+  note?: (row: Row) => void,
+  isWanted: (turn: Turn) => boolean = () => true,
+): Session => {
+  const turns = newTurns(first)
+  const rows = newRows(showing, note)
+
+  function* show(ready: readonly Turn[]): Generator<string, void> {
+    for (const turn of ready) {
+      if (turn.ordinal < from || turn.ordinal >= to || !isWanted(turn)) rows.pass(turn)
+      else yield* sources(rows.add(turn))
+    }
+  }
+
+  return {
+    *add(message) {
+      const read = yield* inSteps(readMessage(message), '')
+      yield* show(turns.add(read, message.length))
+    },
+    *end() {
+      yield* show(turns.end())
+      yield* sources(rows.end())
+    },
+  }
+}

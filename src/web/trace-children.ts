@@ -1,0 +1,46 @@
+import type { ReadTables } from '../../projections/tables.ts'
+import { keyHash } from '../base/ids.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import type { ModelRegistry } from '../models/registry.ts'
+import { childOf } from '../pages/trace.ts'
+import { childrenStatement } from '../trace/children-route.ts'
+import { rowWithModelName } from '../trace/model-names.ts'
+import { FAR_FUTURE, type StoredDetail } from '../trace/queries.ts'
+import type { ListedRow } from '../trace/rows.ts'
+import { summaryText } from '../trace/views.ts'
+import { readTrace } from '../transcript/head.ts'
+import type { Child } from '../transcript/html/links.ts'
+
+/** A page links to so many sub-agents. */
+const MOST_CHILDREN = 100
+
+export type Children = {
+  /** The newest first. */
+  readonly all: readonly Child[]
+  readonly byCall: ReadonlyMap<string, Child>
+  /** Their JSON text: what a page that links to them depends on. */
+  readonly text: string
+}
+
+/** The traces of sub-agents that a trace has started, those that the reader may read. */
+export const childrenOf = async (
+  { reads, models }: { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry },
+  { namespace_id, external_id, slug }: StoredDetail,
+  isMember: boolean,
+): Promise<Children> => {
+  const values = [namespace_id, keyHash(external_id), FAR_FUTURE.createdAt, FAR_FUTURE.id, MOST_CHILDREN]
+  const name = `traces-children${isMember ? '' : '-public'}`
+  const rows = await reads.rows<ListedRow & Row>(name, childrenStatement(!isMember), values)
+  const texts = rows
+    .filter(({ id }) => reads.isNotQuarantined(`trace-${id}`))
+    .map((row) => summaryText(rowWithModelName(models, row)))
+  const byCall = new Map<string, Child>()
+  const all = texts.map((text) => {
+    const trace = readTrace(text)
+    const child = childOf(slug ?? '', trace)
+    const callId = trace.get('parentCallId')
+    if (typeof callId === 'string') byCall.set(callId, child)
+    return child
+  })
+  return { all, byCall, text: texts.join('\n') }
+}

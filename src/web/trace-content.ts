@@ -1,0 +1,110 @@
+import type { Chunk } from '../http/long-list.ts'
+import { type TracePage, childrenHtml, endOfMessages, endOfTrace, startOfTrace } from '../pages/trace.ts'
+import { messageText } from '../trace/messages/views.ts'
+import type { MessageListRow } from '../trace/messages/queries.ts'
+import type { Showing } from '../transcript/html/links.ts'
+import {
+  type OutlinePrompt,
+  endOfOutline,
+  newOutline,
+  outlinePrompts,
+  promptText,
+  startOfOutline,
+} from '../transcript/html/outline.ts'
+import { type Range, newSession } from '../transcript/html/session.ts'
+import { previewText } from '../transcript/preview.ts'
+import { type ShownServices, type ShownTrace, shapeOf } from './trace-shown.ts'
+import { allPrompts, messagesBetween } from './trace-messages.ts'
+
+/** A row that is read for a page: a message, or of a long session a prompt for the outline. */
+export type PageRow = { readonly row: MessageListRow; readonly prompt?: PromptPlace }
+type PromptPlace = { readonly ordinal: number; readonly number: number }
+
+/** What the rows of a page are of. */
+type Found = { readonly revision: bigint; readonly range: Range; readonly first: readonly PageRow[] }
+
+type Wanted = {
+  readonly shown: ShownTrace
+  readonly showing: Showing
+  /** The places of the messages that are shown; undefined for all. */
+  readonly part: TracePage['part']
+  /** The page, when its first rows are known. */
+  readonly pageOf: (found: Found) => TracePage
+}
+
+/** A page piece by piece, while its messages are read: head, rows, and at last the outline, which is of the whole session. */
+export const newTraceContent = ({ reads }: ShownServices, { shown, showing, part, pageOf }: Wanted) => {
+  const outline = newOutline()
+  const { trace } = shown
+  let [revision, range]: [bigint, Range | undefined] = [0n, undefined]
+  let first: readonly PageRow[] = []
+  let page: TracePage
+  let session: ReturnType<typeof newSession>
+  let areRowsOver = false
+
+  async function* chunks(): AsyncGenerator<Chunk<PageRow>, void> {
+    const messages = await messagesBetween(reads, trace, part)
+    ;({ revision, range } = messages)
+    for await (const chunk of messages.chunks()) {
+      const rows = chunk.rows.map((row): PageRow => ({ row }))
+      if (first.length === 0) first = rows
+      yield { ...chunk, rows }
+    }
+    if (!part) return
+    const prompts = await allPrompts(reads, trace, revision)
+    let count = 0
+    for await (const chunk of prompts.chunks()) {
+      const rows = chunk.rows.map((row): PageRow => ({
+        row,
+        prompt: { ordinal: prompts.places[count]!, number: ++count },
+      }))
+      yield { ...chunk, rows }
+    }
+  }
+
+  const before = (): string => {
+    page = pageOf({ revision, range: range!, first })
+    session = newSession(showing, range!, outline.note)
+    return startOfTrace(page).source
+  }
+
+  const places = {
+    place: (id: string, ordinal: number) =>
+      !part || (ordinal >= part.from && ordinal < part.to) ? `#m-${ordinal}` : showing.links!.message(id),
+  }
+
+  /** Ends the rows, and begins the outline. */
+  function* endRows(): Generator<string, void> {
+    if (areRowsOver) return
+    areRowsOver = true
+    yield* session.end()
+    yield `${endOfMessages(page).source}${startOfOutline.source}`
+  }
+
+  const segments = shapeOf(shown.fields)
+
+  /** A prompt of a long session. What was done for it is known only if each prompt has a segment of its own. */
+  const promptOf = ({ row }: PageRow, { ordinal, number }: PromptPlace): OutlinePrompt => ({
+    id: row.external_id,
+    ordinal,
+    number,
+    text: promptText(previewText(messageText(row)) ?? ''),
+    segment: segments[number - 1] ?? [0, 0, 0],
+    ...{ added: 0, removed: 0, took: undefined, subs: [] },
+  })
+
+  function* toText(one: PageRow): Generator<string, void> {
+    if (!one.prompt) return yield* session.add(messageText(one.row))
+    yield* endRows()
+    for (const { source } of outlinePrompts([promptOf(one, one.prompt)], places)) yield source
+  }
+
+  function* after(): Generator<string, void> {
+    yield* endRows()
+    const { prompts, files } = outline.data()
+    if (!part) for (const { source } of outlinePrompts(prompts, places)) yield source
+    yield `${endOfOutline(part ? [] : files, childrenHtml(page.children)).source}${endOfTrace.source}`
+  }
+
+  return { chunks, before, toText, after, revision: () => revision }
+}

@@ -1,0 +1,71 @@
+import type { ReadTables } from '../../projections/tables.ts'
+import type { Reads } from '../engine/reads.ts'
+import type { Chunk } from '../http/long-list.ts'
+import { chunksOf } from '../trace/messages/chunks.ts'
+import { promptsOf, windowOf } from '../trace/messages/places.ts'
+import { ALL_MESSAGES, type MessageListRow } from '../trace/messages/queries.ts'
+import type { StoredDetail } from '../trace/queries.ts'
+import { type Range, WHOLE } from '../transcript/html/session.ts'
+import { MOST_WAITING } from '../transcript/turns.ts'
+
+type TraceReads = Pick<Reads<ReadTables>, 'rows'>
+type OfTrace = Pick<StoredDetail, 'id' | 'incarnation'>
+
+/** So many messages around those that are shown may have what belongs to them: calls before, results behind. */
+const AROUND = MOST_WAITING + 1
+
+/** Messages to be shown, with those around them, and the revision of the trace that they are of. */
+export type ShownMessages = {
+  readonly range: Range
+  readonly revision: bigint
+  chunks(): AsyncGenerator<Chunk<MessageListRow>, void>
+}
+
+type Places = { readonly from: number; readonly to: number }
+
+/** The messages from a place on, and up to another one; all of them without places. @throws BrokenOff when the trace is gone */
+export const messagesBetween = async (
+  reads: TraceReads,
+  trace: OfTrace,
+  places: Places | undefined,
+): Promise<ShownMessages> => {
+  const start = Math.max(0, (places?.from ?? 0) - AROUND)
+  const count = places ? places.to + AROUND - start : ALL_MESSAGES
+  const { revision, prompts, ordinals } = await windowOf(reads, trace, { from: start, count })
+  return {
+    range: places ? { ...places, first: { ordinal: start, prompts } } : WHOLE,
+    revision,
+    chunks: () => chunksOf(reads, trace, { ordinals, revision, includeParts: true }),
+  }
+}
+
+export type Around = Pick<ShownMessages, 'range' | 'chunks'>
+
+/** Messages at some places, in ascending order, and those around them: those that are near each other together. */
+export const messagesAround = async (
+  reads: TraceReads,
+  trace: OfTrace,
+  places: readonly number[],
+): Promise<readonly Around[]> => {
+  const runs: { from: number; to: number }[] = []
+  for (const place of places) {
+    const last = runs.at(-1)
+    // What belongs to a message may come before or behind it.
+    if (last && place - AROUND <= last.to) last.to = place + 1 + AROUND
+    else runs.push({ from: Math.max(0, place - AROUND), to: place + 1 + AROUND })
+  }
+  return Promise.all(runs.map((run) => messagesBetween(reads, trace, run)))
+}
+
+/** An outline shows so many prompts. */
+const MOST_PROMPTS = 2_000
+
+/** The prompts of a trace: their places, and chunk by chunk their messages, in the same order. */
+export const allPrompts = async (reads: TraceReads, trace: OfTrace, revision: bigint) => {
+  const prompts = await promptsOf(reads, trace, MOST_PROMPTS)
+  const ordinals = Int32Array.from(prompts, ({ ordinal }) => ordinal)
+  return {
+    places: prompts.map(({ place }) => place),
+    chunks: () => chunksOf(reads, trace, { ordinals, revision, includeParts: true }),
+  }
+}

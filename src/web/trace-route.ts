@@ -1,0 +1,194 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { Key } from '../contract/parameters.ts'
+import { textBytes } from '../engine/sized-cache.ts'
+import type { Draft, PublicFiles, Shown } from '../export/public-files.ts'
+import type { LongLists } from '../http/long-lists.ts'
+import { pageHeaders } from '../pages/headers.ts'
+import { tracePath } from '../pages/links.ts'
+import { PAGE_ROWS, type TracePage } from '../pages/trace.ts'
+import { viewerOf } from '../pages/viewer.ts'
+import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
+import { placeOf } from '../trace/messages/places.ts'
+import { oneMessage } from '../trace/messages/queries.ts'
+import { messageText } from '../trace/messages/views.ts'
+import { messageId } from '../base/ids.ts'
+import { views } from '../transcript/html/links.ts'
+import { previewText, shortened } from '../transcript/preview.ts'
+import { type PageRow, newTraceContent } from './trace-content.ts'
+import { type ShownServices, type ShownTrace, showTrace } from './trace-shown.ts'
+
+const Params = z.object({ slug: Key, externalId: Key })
+const Query = z.object({
+  m: Key.optional(),
+  from: z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .optional(),
+  view: z.enum(views).optional(),
+})
+type Asked = z.infer<typeof Query>
+
+/** A session of up to so many messages is one page. */
+const MOST_ROWS = 1_000
+/** So many messages stand before the one that a link leads to. */
+const ROWS_BEFORE = PAGE_ROWS / 2
+/** A session whose last message is older does not go on. */
+const LIVE_MS = 2 * 60_000
+
+export type TracePageServices = ShownServices & {
+  readonly longLists: LongLists
+  readonly publicFiles: PublicFiles
+  readonly now: () => number
+  readonly config: { readonly PUBLIC_URL?: string | undefined }
+}
+
+export const fragmentHeaders = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
+const headers = { ...pageHeaders, ...fragmentHeaders }
+
+const isLive = ({ trace }: ShownTrace, now: number): boolean =>
+  Math.min(trace.ended_at ?? -Infinity, Number(trace.updated_at)) > now - LIVE_MS
+
+/** The messages on a page: all of them, or those around the one that was asked for. */
+const partOf = (count: number, place: number | undefined, from = 0): TracePage['part'] => {
+  if (count <= MOST_ROWS) return undefined
+  const start = place === undefined ? Math.min(from, count - 1) : Math.max(0, place - ROWS_BEFORE)
+  return { from: start, to: Math.min(count, start + PAGE_ROWS) }
+}
+
+/** What an anonymous viewer without any settings is shown; everybody else has pages of their own. */
+const isPlain = ({ user, theme, hasKeys }: TracePage['viewer']) => user === undefined && theme === undefined && hasKeys
+
+/** The beginning of the summary, else of the first prompt. */
+const descriptionOf = ({ fields }: ShownTrace, rows: readonly PageRow[]): string => {
+  const summary = fields.get('ai_summary')
+  if (typeof summary === 'string' && summary.trim() !== '') return shortened(summary)
+  const first = rows.find(({ row }) => row.role === 'user')
+  return (first && previewText(messageText(first.row))) ?? ''
+}
+
+/** `GET /@{slug}/{externalId}`: a session as a page. */
+export const tracePageRoute = (app: FastifyInstance, services: TracePageServices): void => {
+  const { reads, longLists, publicFiles, now, config } = services
+
+  const originOf = (request: FastifyRequest) =>
+    config.PUBLIC_URL?.replace(/\/$/, '') ?? `${request.protocol}://${request.host}`
+
+  /** The message that a link leads to: its place, and what a preview says of it. */
+  const linkedOf = async ({ trace }: ShownTrace, m: string | undefined) => {
+    const place = m === undefined ? undefined : await placeOf(reads, trace, m)
+    if (place === undefined || trace.visibility !== 'public') return { place, text: undefined }
+    const wanted = { traceId: trace.id, id: messageId(trace.id, m!), includeParts: true }
+    return { place, text: previewText(messageText(await oneMessage(reads, wanted))) }
+  }
+
+  const contentOf = async (request: FastifyRequest, shown: ShownTrace, { m, from, view = 'full' }: Asked) => {
+    const { slug, fields, head, trace, children } = shown
+    const externalId = trace.external_id
+    const { place, text } = await linkedOf(shown, m)
+    const count = Number(trace.message_count ?? 0n)
+    const part = partOf(count, place, from)
+    const viewer = viewerOf(request)
+    const url = `${originOf(request)}${tracePath(slug, externalId, place === undefined ? undefined : m)}`
+    const project = fields.get('projectName')
+    const content = newTraceContent(services, {
+      shown,
+      part,
+      showing: { ...shown.showing, view, here: place === undefined ? undefined : m },
+      pageOf: ({ revision, first }) => ({
+        ...{ slug, externalId, head, revision, count, view, part, viewer },
+        project: typeof project === 'string' ? project : undefined,
+        visibility: trace.visibility,
+        mayWrite: shown.mayWrite,
+        isLost: m !== undefined && place === undefined,
+        isLive: isLive(shown, now()),
+        children: children.all,
+        preview:
+          trace.visibility === 'public'
+            ? {
+                url,
+                description: text ?? descriptionOf(shown, first),
+                oembed: `/oembed?url=${encodeURIComponent(url)}`,
+              }
+            : undefined,
+      }),
+    })
+    return { content, viewer, url }
+  }
+
+  type Content = Awaited<ReturnType<typeof contentOf>>['content']
+
+  /** Makes a page, and sends it at the same time. `draftOf` begins it in the cache, if it is for everybody. */
+  const send = (
+    reply: FastifyReply,
+    shown: ShownTrace,
+    content: Content,
+    draftOf: (position: bigint) => Draft | undefined,
+  ) => {
+    const { trace, reader, check } = shown
+    let draft: Draft | undefined
+    let position: bigint | undefined // of the first check, which comes before the content is read
+    const kept = (text: string) => {
+      draft?.add(text)
+      return text
+    }
+    function* keptAll(texts: Iterable<string>) {
+      for (const text of texts) yield kept(text)
+    }
+    reply.raw.once('close', () => draft?.drop())
+    return longLists.send<PageRow>(reply, {
+      reader,
+      check: async () => {
+        const checked = await check()
+        position ??= checked
+        return checked
+      },
+      chunkSize: Math.min(Number(trace.bytes), CHUNK_SIZE),
+      chunks: content.chunks,
+      before: () => {
+        const text = content.before()
+        if (content.revision() === trace.revision) draft = draftOf(position!)
+        return kept(text)
+      },
+      toText: (row) => keptAll(content.toText(row)),
+      *after() {
+        yield* keptAll(content.after())
+        draft?.keep()
+      },
+      headers: () => headers,
+    })
+  }
+
+  /** Sends a cached page. */
+  const sendKept = (reply: FastifyReply, { reader, check }: ShownTrace, pieces: readonly string[]) => {
+    const size = textBytes(pieces)
+    return longLists.send(reply, {
+      ...{ reader, check, chunkSize: size, before: '', after: () => '' },
+      async *chunks() {
+        yield { rows: pieces, size }
+      },
+      toText: (piece: string) => [piece],
+      headers: () => headers,
+    })
+  }
+
+  app.get<{ Params: z.infer<typeof Params>; Querystring: Asked }>(
+    '/@:slug/:externalId',
+    { config: { auth: 'optional', htmlPage: true }, schema: { params: Params, querystring: Query } },
+    async (request, reply) => {
+      const { caller, params, query } = request
+      const shown = await showTrace(services, params, caller)
+      const { id: traceId, incarnation, revision, visibility } = shown.trace
+      const { content, viewer, url } = await contentOf(request, shown, query)
+      const isForAll =
+        visibility === 'public' && isPlain(viewer) && Object.keys(query).length === 0 && !isLive(shown, now())
+      if (!isForAll) return send(reply, shown, content, () => undefined)
+      const trace = [url, JSON.stringify(shown.head), shown.children.text].join('\n')
+      const kept: Shown = { traceId, incarnation, revision, trace, format: 'page' }
+      const pieces = publicFiles.get(kept)
+      if (pieces) return sendKept(reply, shown, pieces)
+      return send(reply, shown, content, (position) => publicFiles.begin(kept, position))
+    },
+  )
+}

@@ -1,0 +1,131 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { Key, aRevision } from '../contract/parameters.ts'
+import { invalid } from '../http/http-error.ts'
+import type { Chunk } from '../http/long-list.ts'
+import type { LongLists } from '../http/long-lists.ts'
+import { PAGE_ROWS } from '../pages/trace.ts'
+import { changedMessages } from '../trace/messages/changed.ts'
+import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
+import { placesOf } from '../trace/messages/places.ts'
+import type { MessageListRow } from '../trace/messages/queries.ts'
+import { messageText } from '../trace/messages/views.ts'
+import { type View, views } from '../transcript/html/links.ts'
+import { type Session, newSession } from '../transcript/html/session.ts'
+import type { Turn } from '../transcript/turns.ts'
+import { type Around, messagesAround, messagesBetween } from './trace-messages.ts'
+import { fragmentHeaders } from './trace-route.ts'
+import { type ShownServices, type ShownTrace, showTrace } from './trace-shown.ts'
+
+const Params = z.object({ slug: Key, externalId: Key })
+const Query = z.object({
+  from: z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .optional(),
+  limit: z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform((text) => Math.min(Number(text), PAGE_ROWS))
+    .optional(),
+  changedSince: aRevision('The revision that the page shows').optional(),
+  view: z.enum(views).optional(),
+})
+
+type Services = ShownServices & { readonly longLists: LongLists }
+
+/** Which rows are sent, what they are read from, and the revision that the page shows with them. */
+type Rows = {
+  readonly revision: bigint
+  readonly hasMore: boolean
+  readonly pieces: readonly { readonly session: Session; chunks(): AsyncGenerator<Chunk<MessageListRow>, void> }[]
+}
+
+type Row = { readonly session: Session; readonly row: MessageListRow }
+
+/** A piece of changes has so many characters, unless one batch has more. */
+const CHANGES_SIZE = 512 * 1024
+
+/**
+ * `GET /@{slug}/{externalId}/-/rows`: the rows of some messages, as the page of the session has them. `from` and `limit` name them by their
+ * places; `changedSince` asks for those that were added or changed since a revision, and those whose calls they answer. The header
+ * `x-revision` is the revision that they are of; with `x-more: true` there are further changes since that one.
+ */
+export const traceRowsRoute = (app: FastifyInstance, services: Services): void => {
+  const { reads, longLists } = services
+
+  const rowsBetween = async (
+    { trace, showing }: ShownTrace,
+    from: number,
+    limit: number,
+    view: View,
+  ): Promise<Rows> => {
+    const { range, revision, chunks } = await messagesBetween(reads, trace, { from, to: from + limit })
+    return { revision, hasMore: false, pieces: [{ session: newSession({ ...showing, view }, range), chunks }] }
+  }
+
+  const rowsSince = async ({ trace, showing }: ShownTrace, since: bigint, view: View): Promise<Rows> => {
+    const wanted = { since, includeParts: false, size: CHANGES_SIZE, most: CHANGES_SIZE }
+    const { rows, revision, hasMore } = await changedMessages(reads, trace, wanted)
+    const ids = new Set(rows.map(({ external_id }) => external_id))
+    const isChanged = (turn: Turn) =>
+      ids.has(turn.id) ||
+      turn.shown.some((one) => 'is' in one && typeof one.result === 'object' && ids.has(one.result.messageId))
+    const places = await placesOf(
+      reads,
+      trace,
+      rows.map(({ ordinal }) => ordinal),
+    )
+    const around = await messagesAround(reads, trace, places)
+    const pieceOf = ({ range, chunks }: Around) => ({
+      session: newSession({ ...showing, view }, range, undefined, isChanged),
+      chunks,
+    })
+    return { revision, hasMore, pieces: around.map(pieceOf) }
+  }
+
+  const send = (reply: FastifyReply, { trace, reader, check }: ShownTrace, read: () => Promise<Rows>) => {
+    let rows: Rows
+    let open: Session | undefined
+    async function* chunks(): AsyncGenerator<Chunk<Row>, void> {
+      rows = await read()
+      for (const { session, chunks } of rows.pieces)
+        for await (const chunk of chunks()) yield { ...chunk, rows: chunk.rows.map((row) => ({ session, row })) }
+    }
+    return longLists.send<Row>(reply, {
+      reader,
+      check,
+      chunkSize: Math.min(Number(trace.bytes), CHUNK_SIZE),
+      chunks,
+      before: '',
+      *toText({ session, row }) {
+        if (open && open !== session) yield* open.end()
+        open = session
+        yield* session.add(messageText(row))
+      },
+      *after() {
+        if (open) yield* open.end()
+      },
+      headers: () => ({
+        ...fragmentHeaders,
+        'x-revision': String(rows.revision),
+        ...(rows.hasMore ? { 'x-more': 'true' } : {}),
+      }),
+    })
+  }
+
+  app.get<{ Params: z.infer<typeof Params>; Querystring: z.infer<typeof Query> }>(
+    '/@:slug/:externalId/-/rows',
+    { config: { auth: 'optional' }, schema: { params: Params, querystring: Query } },
+    async ({ caller, params, query }, reply) => {
+      const { from, limit = PAGE_ROWS, changedSince, view = 'full' } = query
+      if ((from === undefined) === (changedSince === undefined))
+        throw invalid('from', 'either from or changedSince is needed')
+      const shown = await showTrace(services, params, caller)
+      return send(reply, shown, () =>
+        changedSince === undefined ? rowsBetween(shown, from!, limit, view) : rowsSince(shown, changedSince, view),
+      )
+    },
+  )
+}

@@ -1,0 +1,83 @@
+import type { ReadTables } from '../../projections/tables.ts'
+import type { Reads, Row } from '../engine/reads.ts'
+import type { Caller } from '../http/caller.ts'
+import type { Reader } from '../http/long-list.ts'
+import type { ModelRegistry } from '../models/registry.ts'
+import { linksOf } from '../pages/trace.ts'
+import { locateToRead } from '../trace/locate.ts'
+import { rowWithModelName } from '../trace/model-names.ts'
+import type { StoredDetail } from '../trace/queries.ts'
+import { mayWrite } from '../trace/policy.ts'
+import { checkRight } from '../trace/right-to-read.ts'
+import { detailText } from '../trace/views.ts'
+import { type Head, headOf, readTrace } from '../transcript/head.ts'
+import type { Showing } from '../transcript/html/links.ts'
+import type { Segment } from '../transcript/html/strip.ts'
+import { visibleLine } from '../transcript/visible.ts'
+import { type Children, childrenOf } from './trace-children.ts'
+
+export type ShownServices = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
+
+/** A trace that is shown to somebody who may read it. */
+export type ShownTrace = {
+  readonly trace: StoredDetail
+  readonly slug: string
+  /** As the API shows it. */
+  readonly text: string
+  readonly fields: ReadonlyMap<string, unknown>
+  readonly head: Head
+  readonly children: Children
+  readonly reader: Reader & { readonly traceId: string }
+  readonly check: () => Promise<bigint>
+  readonly mayWrite: boolean
+  /** How its messages are shown. */
+  readonly showing: Showing
+}
+
+const authorStatement = 'select display_name from users where id = $1'
+
+const authorOf = async (reads: ShownServices['reads'], userId: string): Promise<string | undefined> => {
+  const [row] = await reads.rows<{ display_name: string | null } & Row>('user-name', authorStatement, [userId])
+  const name = row?.display_name ? visibleLine(JSON.parse(row.display_name) as string) : ''
+  return name === '' ? undefined : name
+}
+
+/**
+ * The trace in a namespace that a page shows.
+ * @throws 404 if there is none, or the caller may not know of it; 401 without a caller if it is not public
+ */
+export const showTrace = async (
+  { reads, models }: ShownServices,
+  { slug, externalId }: { readonly slug: string; readonly externalId: string },
+  caller: Caller | undefined,
+): Promise<ShownTrace> => {
+  const { trace, reader, role } = await locateToRead(reads, { externalId, namespace: slug }, caller)
+  const [author, children] = await Promise.all([
+    authorOf(reads, trace.created_by),
+    childrenOf({ reads, models }, trace, reader.isMember),
+  ])
+  const text = detailText(rowWithModelName(models, trace))
+  const fields = readTrace(text)
+  const head = { ...headOf(fields), author }
+  const { model, folder } = head
+  return {
+    trace,
+    slug: trace.slug ?? slug,
+    text,
+    fields,
+    head,
+    children,
+    reader,
+    mayWrite: caller !== undefined && mayWrite({ createdBy: trace.created_by }, { userId: caller.userId, role }),
+    check: () => checkRight(reads, reader, trace.incarnation),
+    showing: { links: linksOf(trace.slug ?? slug, externalId, children.byCall), author, model, folder },
+  }
+}
+
+/** The calls, edits and failures after each prompt, if the trace tells that of each. */
+export const shapeOf = (fields: ReadonlyMap<string, unknown>): readonly Segment[] => {
+  const shape = fields.get('shape')
+  if (typeof shape !== 'object' || shape === null) return []
+  const { prompts, segments } = shape as { readonly prompts?: unknown; readonly segments?: readonly Segment[] }
+  return Array.isArray(segments) && segments.length === prompts ? (segments as readonly Segment[]) : []
+}

@@ -28,8 +28,8 @@ export type TracePage = {
   readonly view: View
   /** The places of the messages on this page, if it has not all of them. */
   readonly part?: { readonly from: number; readonly to: number } | undefined
-  /** The message that a link leads to is not there. */
-  readonly isLost?: boolean
+  /** The place of the message that the link to the page leads to; `lost` if there is no such message. */
+  readonly linked?: number | 'lost' | undefined
   /** When its last message was written, if the session may still go on. */
   readonly isLive: boolean
   readonly children: readonly Child[]
@@ -172,8 +172,13 @@ const crumbsOf = ({ slug, project }: TracePage): Html =>
     project === undefined ? none : markup`<span>/</span><bdi>${project}</bdi>`
   }</nav>`
 
-const lost = markup`<p class="note warn" role="status">${icon('warning')}<span>The message that this link leads to is not in the session any more.</span></p>
-`
+/** A browser without scripts does not go to the message by itself. */
+const linkedOf = ({ linked }: TracePage): Html => {
+  if (linked === undefined) return none
+  if (linked !== 'lost')
+    return markup`<p class="turn" id="linked"><a href="#m-${linked}">To the message that this link leads to</a></p>\n`
+  return markup`<p class="note warn" role="status">${icon('warning')}<span>The message that this link leads to is not in the session any more.</span></p>\n`
+}
 
 /** The beginning of the page, up to the first message. */
 export const startOfTrace = (page: TracePage): Html => {
@@ -190,7 +195,7 @@ export const startOfTrace = (page: TracePage): Html => {
   const empty =
     count > 0 ? none : markup`<div class="blank left"><p class="soft">This session has no messages yet.</p></div>\n`
   return markup`${start}<div class="trace" data-trace="${tracePath(slug, externalId)}" data-revision="${revision.toString()}" data-count="${count}">
-<main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page) })}${page.isLost ? lost : none}${turnNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
+<main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page) })}${linkedOf(page)}${turnNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
 `
 }
 

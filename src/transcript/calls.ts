@@ -139,15 +139,20 @@ function* command(args: Args): Steps<View> {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
+// How agents name the texts of an edit.
+const BEFORE = ['old_string', 'oldString', 'old_str', 'oldText', 'old_text'] as const
+const AFTER = ['new_string', 'newString', 'new_str', 'newText', 'new_text'] as const
+
 /** The edits of a call that makes several of one file; undefined for anything else. */
 const editsOf = (value: unknown): Detail[] | undefined => {
   if (!Array.isArray(value) || value.length === 0) return undefined
   const details: Detail[] = []
   for (const one of value as unknown[]) {
     if (!isObject(one)) return undefined
-    const { old_string: before, new_string: after, replace_all: _, ...others } = one
-    if (typeof before !== 'string' || typeof after !== 'string' || Object.keys(others).length > 0) return undefined
-    details.push(...replaced(before, after))
+    const [before, after] = [BEFORE, AFTER].map((names) => names.find((name) => typeof one[name] === 'string'))
+    const isOnlyThese = Object.keys(one).every((name) => name === before || name === after || name === 'replace_all')
+    if (before === undefined || after === undefined || !isOnlyThese) return undefined
+    details.push(...replaced(one[before] as string, one[after] as string))
   }
   return details
 }
@@ -164,11 +169,11 @@ function* edit(args: Args): Steps<View> {
   const edits = editsOf(args.json('edits'))
   if (edits) args.drop('edits')
   if (edits) return yield* withRest(args, subject, ...edits)
-  const [before, after] = [args.peek('old_string'), args.peek('new_string')]
+  const [before, after] = [BEFORE, AFTER].map((names) => names.find((name) => args.peek(name) !== undefined))
   if (before === undefined || after === undefined) return yield* withRest(args, subject)
-  args.drop('old_string', 'new_string')
+  const texts = [args.take(before)!, args.take(after)!] as const
   if (args.json('replace_all') === false) args.drop('replace_all')
-  return yield* withRest(args, subject, ...replaced(before, after))
+  return yield* withRest(args, subject, ...replaced(...texts))
 }
 
 function* write(args: Args): Steps<View> {

@@ -101,7 +101,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
         project: typeof project === 'string' ? project : undefined,
         visibility: trace.visibility,
         mayWrite: shown.mayWrite,
-        isLost: m !== undefined && place === undefined,
+        linked: m === undefined ? undefined : (place ?? 'lost'),
         isLive: isLive(shown, now()),
         children: children.all,
         preview:

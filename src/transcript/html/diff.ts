@@ -1,6 +1,7 @@
 import { diffWordsWithSpace } from 'diff'
 import type { DiffLine } from '../diff.ts'
 import { type Html, markup, none } from './markup.ts'
+import { type How, codeLines } from './prose.ts'
 
 /** Words are compared in so many pairs of lines of one difference, each line of at most so many characters. */
 const MOST_PAIRS = 100
@@ -104,14 +105,25 @@ export type DiffOptions = {
   /** The number of the first line, if it is known. */
   readonly first?: number | undefined
   readonly folds: boolean
+  /** The language of the file; empty if that is not known. */
+  readonly language: string
+  readonly how: How
 }
 
 /** A difference as a table, line by line, which each are a step. */
-export function* diffTable(lines: readonly DiffLine[], { first, folds }: DiffOptions): Generator<Html, void> {
-  const all = numbered(lines, first)
+export function* diffTable(
+  changes: readonly DiffLine[],
+  { first, folds, language, how }: DiffOptions,
+): Generator<Html, void> {
+  const all = numbered(changes, first)
   const rows = folds ? folded(all) : all
   const hasNumbers = rows.some((row) => row.is !== 'gap' && (row.before ?? row.after) !== undefined)
   const pairs = pairsOf(rows)
+  const lines = yield* codeLines(
+    rows.map(({ text }) => text),
+    language,
+    how,
+  )
   const texts = new Map<number, Html>()
   yield hasNumbers
     ? markup`<table class="diff" aria-label="Changed lines"><tbody>`
@@ -120,7 +132,8 @@ export function* diffTable(lines: readonly DiffLine[], { first, folds }: DiffOpt
     const other = pairs.get(i)
     const pair = other === undefined ? undefined : marked(row.text, rows[other]!.text)
     if (pair) texts.set(other!, pair[1])
-    yield rowOf(row, pair?.[0] ?? texts.get(i) ?? markup`${row.text}`)
+    const marks = pair?.[0] ?? texts.get(i)
+    yield rowOf(row, marks ?? lines[i]!)
   }
   yield rows.length === 0 ? markup`<tr><td>${none}</td></tr></tbody></table>` : markup`</tbody></table>`
 }

@@ -1,4 +1,4 @@
-import type { Highlight } from '../highlight.ts'
+import type { CodeSpan, Highlight } from '../highlight.ts'
 import { type Inline, type Prose, plainText, readProse } from '../prose.ts'
 import { slices } from '../slices.ts'
 import { type Html, markup, none } from './markup.ts'
@@ -70,15 +70,27 @@ const inline = (one: Inline, hasLinks: boolean): Html => {
 const inlines = (content: readonly Inline[], hasLinks: boolean): Html =>
   join(content.map((one) => inline(one, hasLinks)))
 
+const spanOf = ({ text, scope }: CodeSpan): Html =>
+  scope === undefined ? markup`${text}` : markup`<span class="hljs-${scope}">${text}</span>`
+
+/** Lines of code, each as HTML, coloured together; in steps. */
+export function* codeLines(lines: readonly string[], language: string, how: How): Generator<Html, Html[]> {
+  const shown: Html[][] = [[]]
+  for (const spans of how.highlight(lines.join('\n'), language)) {
+    for (const { text, scope } of spans)
+      for (const [i, piece] of text.split('\n').entries()) {
+        if (i > 0) shown.push([])
+        if (piece !== '') shown.at(-1)!.push(spanOf({ text: piece, scope }))
+      }
+    yield none
+  }
+  return shown.map((pieces) => markup`${pieces}`)
+}
+
 /** Code, step by step, coloured if its language is known. */
 export function* code(text: string, language: string, how: How): Generator<Html, void> {
   yield markup`<pre class="code" tabindex="0"><code>`
-  for (const spans of how.highlight(text, language))
-    yield join(
-      spans.map(({ text, scope }) =>
-        scope === undefined ? markup`${text}` : markup`<span class="hljs-${scope}">${text}</span>`,
-      ),
-    )
+  for (const spans of how.highlight(text, language)) yield join(spans.map(spanOf))
   yield markup`</code></pre>`
 }
 

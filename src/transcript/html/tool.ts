@@ -1,4 +1,5 @@
 import { type CallView, type Detail, type Field, viewOf } from '../calls.ts'
+import { languageOf } from '../highlight.ts'
 import type { Result } from '../message.ts'
 import { inSteps } from '../../base/json/steps.ts'
 import type { Answered } from '../turns.ts'
@@ -104,7 +105,10 @@ function* detail(one: Detail, { view, result }: Shown, { showing, how, id }: Con
       yield* sliced(one.text)
       return yield markup`</code></pre>`
     case 'diff':
-      return yield* diffTable(one.lines, { first: firstLineOf(one.lines, result), folds: folds(showing) })
+      return yield* diffTable(one.lines, {
+        ...{ first: firstLineOf(one.lines, result), folds: folds(showing), how },
+        language: languageOf(view.subject),
+      })
     case 'fields':
       yield markup`<dl class="facts">`
       for (const each of one.fields) yield* field(each, how)

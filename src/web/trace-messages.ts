@@ -41,12 +41,12 @@ export const messagesBetween = async (
 
 export type Around = Pick<ShownMessages, 'range' | 'chunks'>
 
-/** Messages at some places, in ascending order, and those around them: those that are near each other together. */
-export const messagesAround = async (
+/** Messages at some places, in ascending order, and those around them: those that are near each other together, one run after the other. */
+export async function* messagesAround(
   reads: TraceReads,
   trace: OfTrace,
   places: readonly number[],
-): Promise<readonly Around[]> => {
+): AsyncGenerator<Around, void> {
   const runs: { from: number; to: number }[] = []
   for (const place of places) {
     const last = runs.at(-1)
@@ -54,7 +54,7 @@ export const messagesAround = async (
     if (last && place - AROUND <= last.to) last.to = place + 1 + AROUND
     else runs.push({ from: Math.max(0, place - AROUND), to: place + 1 + AROUND })
   }
-  return Promise.all(runs.map((run) => messagesBetween(reads, trace, run)))
+  for (const run of runs) yield messagesBetween(reads, trace, run)
 }
 
 /** An outline shows so many prompts. */

@@ -13,7 +13,7 @@ import { messageText } from '../trace/messages/views.ts'
 import { type View, views } from '../transcript/html/links.ts'
 import { type Session, newSession } from '../transcript/html/session.ts'
 import type { Turn } from '../transcript/turns.ts'
-import { type Around, messagesAround, messagesBetween } from './trace-messages.ts'
+import { messagesAround, messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-route.ts'
 import { type ShownServices, type ShownTrace, showTrace } from './trace-shown.ts'
 
@@ -35,11 +35,13 @@ const Query = z.object({
 
 type Services = ShownServices & { readonly longLists: LongLists }
 
+type Piece = { readonly session: Session; chunks(): AsyncGenerator<Chunk<MessageListRow>, void> }
+
 /** Which rows are sent, what they are read from, and the revision that the page shows with them. */
 type Rows = {
   readonly revision: bigint
   readonly hasMore: boolean
-  readonly pieces: readonly { readonly session: Session; chunks(): AsyncGenerator<Chunk<MessageListRow>, void> }[]
+  readonly pieces: AsyncIterable<Piece>
 }
 
 type Row = { readonly session: Session; readonly row: MessageListRow }
@@ -62,7 +64,10 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
     view: View,
   ): Promise<Rows> => {
     const { range, revision, chunks } = await messagesBetween(reads, trace, { from, to: from + limit })
-    return { revision, hasMore: false, pieces: [{ session: newSession({ ...showing, view }, range), chunks }] }
+    async function* pieces() {
+      yield { session: newSession({ ...showing, view }, range), chunks }
+    }
+    return { revision, hasMore: false, pieces: pieces() }
   }
 
   const rowsSince = async ({ trace, showing }: ShownTrace, since: bigint, view: View): Promise<Rows> => {
@@ -77,12 +82,11 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       trace,
       rows.map(({ ordinal }) => ordinal),
     )
-    const around = await messagesAround(reads, trace, places)
-    const pieceOf = ({ range, chunks }: Around) => ({
-      session: newSession({ ...showing, view }, range, undefined, isChanged),
-      chunks,
-    })
-    return { revision, hasMore, pieces: around.map(pieceOf) }
+    async function* pieces() {
+      for await (const { range, chunks } of messagesAround(reads, trace, places))
+        yield { session: newSession({ ...showing, view }, range, undefined, isChanged), chunks }
+    }
+    return { revision, hasMore, pieces: pieces() }
   }
 
   const send = (reply: FastifyReply, { trace, reader, check }: ShownTrace, read: () => Promise<Rows>) => {
@@ -90,7 +94,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
     let open: Session | undefined
     async function* chunks(): AsyncGenerator<Chunk<Row>, void> {
       rows = await read()
-      for (const { session, chunks } of rows.pieces)
+      for await (const { session, chunks } of rows.pieces)
         for await (const chunk of chunks()) yield { ...chunk, rows: chunk.rows.map((row) => ({ session, row })) }
     }
     return longLists.send<Row>(reply, {

@@ -131,8 +131,25 @@ function* withRest(args: Args, subject: string, ...details: readonly Detail[]): 
   return { subject, details: [...details, ...(yield* args.rest())] }
 }
 
+/** The words of a command as one line. */
+const joined = (words: unknown): string | undefined =>
+  Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === 'string')
+    ? words.join(' ')
+    : undefined
+
+/** A command, which agents give as text, or as a list of words. */
+const commandIn = (args: Args): string | undefined => {
+  for (const name of ['command', 'cmd']) {
+    const text = args.take(name) ?? joined(args.json(name))
+    if (text === undefined) continue
+    args.drop(name)
+    return text
+  }
+  return undefined
+}
+
 function* command(args: Args): Steps<View> {
-  const text = args.take('command') ?? args.take('cmd')
+  const text = commandIn(args)
   const subject = args.subject('description')
   return yield* withRest(args, subject, ...(text === undefined ? [] : [code('bash', text)]))
 }

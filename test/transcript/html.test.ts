@@ -248,6 +248,21 @@ test('links are text with their address behind it, pictures too', () => {
   )
 })
 
+test('headings of a text stand below that of its message, and leave out no level', () => {
+  const levels = [...said('### a\n\n##### b\n\n#### c\n\n# d')!.matchAll(/<h(\d)/g)].map(([, level]) => Number(level))
+  assert.equal(levels, [3, 4, 4, 3])
+})
+
+test('a command may be a list of words', () => {
+  const call = {
+    type: 'tool_call',
+    content: { callId: 'c', toolName: 'shell', args: { command: ['bash', '-lc', 'ls -l'] } },
+  }
+  const source = render('html', [{ role: 'assistant', parts: [call] }])
+  assert.match(source, '<span class="what"><code>ls -l</code></span>')
+  assert.match(source, '<code>bash -lc ls -l</code></pre>')
+})
+
 test('invisible characters are made visible', () => {
   assert.is(said('a\0b\u202ec\ud800'), '<p dir="auto">a␀b⟨U+202E⟩c�</p>')
 })

@@ -55,9 +55,13 @@ const matchesGot = (result: Answer): Html => {
   )
 }
 
+/** What Codex writes before each command. */
+const SHELL = 'bash -lc '
+
 const shell: LookOf = (view) => {
   const command = visibleLine((first(view, 'code')?.text ?? '').slice(0, MOST_HEADLINE))
-  return { icon: 'terminal', label: 'Shell', what: command === '' ? words(view.subject) : code(command) }
+  const shown = command.startsWith(SHELL) ? command.slice(SHELL.length) : command
+  return { icon: 'terminal', label: 'Shell', what: shown === '' ? words(view.subject) : code(shown) }
 }
 
 const read: LookOf = (view, result, pathOf) => {

@@ -13,7 +13,19 @@ const headings = [
 ] as const
 
 /** How prose is shown: with which colours, and whether addresses of the web are links. */
-export type How = { readonly highlight: Highlight; readonly hasLinks: boolean }
+export type How = {
+  readonly highlight: Highlight
+  readonly hasLinks: boolean
+  /** The levels of the headings that are open, in a text. */
+  readonly levels?: number[]
+}
+
+/** How deep a heading is in its text, from 1: no level is left out, whichever the text leaves out. */
+const depthOf = (level: number, levels: number[] = []): number => {
+  while (levels.length > 0 && levels.at(-1)! >= level) levels.pop()
+  levels.push(level)
+  return Math.min(levels.length, headings.length)
+}
 
 const join = (pieces: Iterable<Html>): Html => markup`${[...pieces]}`
 
@@ -114,7 +126,7 @@ function* block(one: Prose, how: How): Generator<Html, void> {
     case 'paragraph':
       return yield markup`<p dir="auto">${inlines(one.content, how.hasLinks)}</p>`
     case 'heading':
-      return yield headings[Math.min(one.level, headings.length) - 1]!(inlines(one.content, how.hasLinks))
+      return yield headings[depthOf(one.level, how.levels) - 1]!(inlines(one.content, how.hasLinks))
     case 'code':
       return yield* code(one.text, one.language.split(/\s/, 1)[0] ?? '', how)
     case 'quote':
@@ -151,8 +163,9 @@ export function* prose(parts: readonly Prose[], how: How): Generator<Html, void>
 
 /** Markdown text. Parsing and showing a piece of it are two steps. */
 export function* written(text: string, keepsLines: boolean, how: How): Generator<Html, void> {
+  const levels: number[] = []
   for (const parts of readProse(text, { keepsLines })) {
     yield none
-    yield* prose(parts, how)
+    yield* prose(parts, { ...how, levels })
   }
 }

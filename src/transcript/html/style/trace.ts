@@ -272,6 +272,11 @@ export const trace = css`
       color: var(--soft);
       font-size: var(--t2);
     }
+    :is(.turn, .tail) a {
+      display: inline-flex;
+      align-items: center;
+      min-block-size: var(--tap);
+    }
     .pill {
       position: fixed;
       inset-block-end: var(--s5);

@@ -11,6 +11,7 @@ import { models } from './models.ts'
 import { namespaces } from './namespaces.ts'
 import { parts } from './parts.ts'
 import { sessions } from './sessions.ts'
+import { shapes } from './shapes.ts'
 import { sizes } from './sizes.ts'
 import { sweepTimeline } from './timeline/sweep.ts'
 import { timeline } from './timeline/timeline.ts'
@@ -40,7 +41,7 @@ const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 13,
+  version: 14,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
   // and parts take the incarnation from the row of their trace.
@@ -57,6 +58,7 @@ export const mainGroup: Group = {
     counts,
     messages,
     parts,
+    shapes,
     obsoleteRows,
     models,
   ],

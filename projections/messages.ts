@@ -10,6 +10,7 @@ import {
   partsHeadLine,
   textHeadLine,
 } from '../src/trace/messages/heads.ts'
+import { factsLine } from '../src/trace/messages/facts.ts'
 import { headsOf, partIndex, timestampIn } from '../src/trace/messages/message.ts'
 import {
   type AddedEvent,
@@ -123,6 +124,7 @@ const cells = {
   heads_at: ({ headsAt }: NewRow) => headsAt,
   parts_at: ({ partsAt }: NewRow) => partsAt,
   parts_end: ({ partsEnd }: NewRow) => partsEnd,
+  facts: ({ event }: NewRow) => factsLine(event.data.parts.map(({ fact }) => fact)),
 }
 
 /** What all messages of a block have in common is given once: `block` is its number in the batch. */
@@ -250,6 +252,8 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
     alter table messages alter text_content set storage external;
     alter table messages alter text_content set statistics 0;
     alter table messages alter external_id set statistics 0;
+    alter table messages alter facts set storage external;
+    alter table messages alter facts set statistics 0;
     ${messageBlocksTable.create}
     alter table message_blocks alter body set storage external;
     alter table message_blocks alter body set statistics 0;`,

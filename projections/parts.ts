@@ -18,6 +18,7 @@ const changed = messagePartsTable.unnest<Row>({
   position: ({ index }) => index,
   head: ({ part }) => partHeadLine(headOfPart(part)),
   body: ({ part, index }) => partText(part.json, index),
+  fact: ({ part }) => part.fact,
 })
 
 const forget = (rows: Changes, { streamId: id }: DecodedEvent) => {
@@ -33,7 +34,8 @@ export const parts = projectionOf<TraceEvent>()<Changes>({
   name: 'parts',
   tables: `${messagePartsTable.create}
     alter table message_parts alter body set storage external;
-    alter table message_parts alter body set statistics 0;`,
+    alter table message_parts alter body set statistics 0;
+    alter table message_parts alter fact set statistics 0;`,
   rows: { message_parts: { trace: 'trace_id' } },
   indexes: '',
   start: () => new Map(),
@@ -60,7 +62,8 @@ export const parts = projectionOf<TraceEvent>()<Changes>({
       'parts-upsert',
       `insert into message_parts (incarnation, ${changed.columns})
        select ${required(PRESENT_INCARNATION, 'int8', 'u.trace_id')}, u.* from ${changed.as('u')}
-       on conflict (trace_id, incarnation, ordinal, position) do update set head = excluded.head, body = excluded.body`,
+       on conflict (trace_id, incarnation, ordinal, position) do update set head = excluded.head, body = excluded.body,
+         fact = excluded.fact`,
       changed.values([...rows.values()]),
     )
   },

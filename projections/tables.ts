@@ -203,7 +203,7 @@ export const feedTable = tableOf(
   { storage: listedFrom },
 )
 
-/** `message_types` and `tool_types` are objects with a count for each key. */
+/** `message_types` and `tool_types` are objects with a count for each key; `shape` is a `SessionShape`. */
 export const countsTable = tableOf(
   'counts',
   {
@@ -211,6 +211,7 @@ export const countsTable = tableOf(
     message_count: 'int8 not null',
     message_types: 'json not null',
     tool_types: 'json not null',
+    shape: 'json',
   },
   { storage: `fillfactor = 70, ${rewritten}` },
 )
@@ -221,7 +222,8 @@ export const countsTable = tableOf(
  * message. `text_head` and `parts_head` are lines of `src/trace/messages/heads.ts`; `part_count` and `parts_length` belong to the head of
  * the parts. `parts_head` is empty after an event of an earlier version, which does not have it; then `parts_length` is not valid.
  * `block` is the revision of a row in `message_blocks`; in its body the heads of the original parts begin at `heads_at`, their texts
- * are from `parts_at` to `parts_end`. Parts that have changed since are in `message_parts`.
+ * are from `parts_at` to `parts_end`. Parts that have changed since are in `message_parts`. `facts` is a line of
+ * `src/trace/messages/facts.ts` for the original parts.
  */
 export const messagesTable = tableOf(
   'messages',
@@ -250,6 +252,7 @@ export const messagesTable = tableOf(
     heads_at: 'int4 not null',
     parts_at: 'int4 not null',
     parts_end: 'int4 not null',
+    facts: 'text collate "C"',
   },
   { constraint: 'primary key (trace_id, incarnation, ordinal)', storage: erasedFrom },
 )
@@ -282,7 +285,7 @@ export const inBlock = { end: 9, head: 55 } as const
 /**
  * Parts that were changed after their message was added: each as it is now, or, at a position beyond `part_count`, as it was before it
  * was removed. `body` is the part as answers show it: `{"order", "type", "content"?}`; `head` is a line of
- * `src/trace/messages/heads.ts`.
+ * `src/trace/messages/heads.ts`, `fact` a word of `src/trace/messages/facts.ts`.
  */
 export const messagePartsTable = tableOf(
   'message_parts',
@@ -293,8 +296,16 @@ export const messagePartsTable = tableOf(
     position: 'int4 not null',
     head: 'text collate "C" not null',
     body: 'text collate "C" not null',
+    fact: 'text collate "C"',
   },
   { constraint: 'primary key (trace_id, incarnation, ordinal, position)', storage: erasedFrom },
+)
+
+/** What is kept of the first messages of a trace to make its shape (`src/trace/kept-shape.ts`). Few messages need no row. */
+export const shapeStatesTable = tableOf(
+  'shape_states',
+  { trace_id: 'uuid primary key', up_to: 'int4 not null', state: 'text collate "C" not null' },
+  { storage: `fillfactor = 70, ${rewritten}` },
 )
 
 /** Messages and parts of this trace with an incarnation below `before` belong to a deleted trace and have to be deleted. */
@@ -337,6 +348,7 @@ export type ReadTables = {
   trace_tombstones: RowOf<typeof tombstonesTable>
   feed: RowOf<typeof feedTable>
   counts: RowOf<typeof countsTable>
+  shape_states: RowOf<typeof shapeStatesTable>
   messages: RowOf<typeof messagesTable>
   message_blocks: RowOf<typeof messageBlocksTable>
   message_parts: RowOf<typeof messagePartsTable>

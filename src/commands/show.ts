@@ -64,6 +64,7 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     summaryMessageCount: [],
     messageTypeCounts: [],
     toolTypeCounts: [],
+    shape: [],
   } as const satisfies { readonly [Name in keyof TraceDetail]-?: readonly Fact[] }
   return Object.values(facts).flat()
 }

@@ -29,6 +29,52 @@ const EXTERNAL_ID = {
 const timestamp = (description: string) =>
   PlainNumber.meta({ description: `${description}, in milliseconds since 1970`, examples: [1_767_366_245_000] })
 
+export const SessionShape = z
+  .object({
+    prompts: z.int().meta({ description: 'Messages of the user with a text of their own, not only results of tools' }),
+    calls: z.int().meta({ description: 'Calls of tools' }),
+    failed: z.int().meta({
+      description:
+        'Calls that failed: the first result behind the call that has its `callId` is an error, or the call has no result and an error follows it in its message',
+    }),
+    files: z.int().meta({
+      description:
+        'Different paths of files that calls changed which did not fail; of a call at most 200 are counted, of all 4,096',
+    }),
+    added: z.int().meta({ description: 'Lines that these calls added' }),
+    removed: z.int().meta({ description: 'Lines that these calls removed' }),
+    segments: z
+      .array(
+        z.tuple([
+          z.int().meta({ description: 'Calls' }),
+          z.int().meta({ description: 'Those that changed files' }),
+          z.int().meta({ description: 'Those that failed' }),
+        ]),
+      )
+      .max(64)
+      .meta({
+        description:
+          'The calls after each prompt, in list order. With more than 64 prompts neighbours are put together evenly. ' +
+          'Calls before the first prompt are in the first segment; without a prompt there is no segment',
+      }),
+  })
+  .meta({
+    id: 'SessionShape',
+    description:
+      'The session in numbers. What calls changed is read from the arguments of the edit, write and patch tools of the known agents; ' +
+      'what these do not tell counts 0, such as the lines that a written file had before',
+    examples: [
+      {
+        ...{ prompts: 2, calls: 9, failed: 1, files: 2, added: 31, removed: 4 },
+        segments: [
+          [6, 2, 1],
+          [3, 1, 0],
+        ],
+      },
+    ],
+  })
+export type SessionShape = z.infer<typeof SessionShape>
+
 /** What every list shows of a trace. */
 export const ListedTrace = z.object({
   id: id('the trace'),
@@ -45,6 +91,7 @@ export const ListedTrace = z.object({
     'When the session ended: the largest `timestamp` of its messages (absent if none has one)',
   ).optional(),
   messageCount: count('The number of messages of the trace').optional(),
+  shape: SessionShape.optional(),
 })
 export type ListedTrace = z.infer<typeof ListedTrace>
 

@@ -4,7 +4,7 @@ import { type Target, beginStatements, newSender, piecesOf } from './apply.ts'
 import { type Step, advance } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { decodeEvent, skippedEvent } from './decode-event.ts'
-import { project } from './projection.ts'
+import { projectAll } from './projection.ts'
 import { type QuarantinedStream, insertQuarantined, quarantinedBy } from './quarantine.ts'
 import { isRetryable } from './retryable-errors.ts'
 
@@ -23,17 +23,16 @@ const tryApply = async (
   events: readonly RecordedEvent[],
   skipped: Skipped,
 ) => {
-  const { send, write, settled } = newSender(client)
-  send('savepoint append')
+  const sender = newSender(client)
+  sender.send('savepoint append')
   let thrown: { error: unknown } | undefined
   try {
     const decoded = events.map((event) => (skipped.has(event.id) ? skippedEvent(event) : decodeEvent(codec, event)))
-    for (const piece of group.isLazy ? [decoded] : piecesOf(decoded))
-      for (const projection of group.projections) project(projection, piece, write)
+    for (const piece of group.isLazy ? [decoded] : piecesOf(decoded)) await projectAll(group.projections, piece, sender)
   } catch (error) {
     thrown = { error }
   }
-  const failed = (await settled()) ?? thrown
+  const failed = (await sender.settled()) ?? thrown
   if (!failed) return undefined
   if (isRetryable(failed.error)) throw failed.error
   await client.query('rollback to savepoint append')

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { newApplyingClient } from '../postgres/connect.ts'
 import { type Step, advance } from './checkpoint.ts'
 import type { Group } from './group.ts'
-import { type DecodedEvent, type WriteStatement, project } from './projection.ts'
+import { type DecodedEvent, type ReadRows, type WriteStatement, projectAll } from './projection.ts'
 import { locks } from './schema.ts'
 
 /** Where events are applied. `schema` is on the search path of the client. */
@@ -25,16 +25,24 @@ const cork = (client: pg.Client): (() => void) => {
   return () => stream.uncork()
 }
 
-/** Sends statements without waiting for their answers. `settled` waits for all of them, and returns the first error. */
+/** Sends statements. Only `read` waits for an answer; `settled` waits for all of them, and returns the first error. */
 export const newSender = (client: pg.Client) => {
   const sent: Promise<unknown>[] = []
-  const send = (query: string | pg.QueryConfig) => void sent.push(client.query(query))
+  const sending = (query: string | pg.QueryConfig): Promise<pg.QueryResult> => {
+    const answer = client.query(query)
+    answer.catch(() => {}) // it may be settled before anybody waits for it
+    sent.push(answer)
+    return answer
+  }
+  const send = (query: string | pg.QueryConfig) => void sending(query)
   const write: WriteStatement = (name, text, values) => send({ name, text, values: [...values] })
+  const read: ReadRows = async <Row extends object>(name: string, text: string, values: readonly unknown[]) =>
+    (await sending({ name, text, values: [...values] })).rows as Row[]
   const settled = async (): Promise<{ error: unknown } | undefined> => {
     const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
     return failed && { error: (failed as PromiseRejectedResult).reason }
   }
-  return { send, write, settled }
+  return { send, read, write, settled }
 }
 
 /**
@@ -76,15 +84,37 @@ export const piecesOf = (events: readonly DecodedEvent[]): DecodedEvent[][] => {
 
 const nextTurn = () => new Promise<undefined>((resolve) => setImmediate(resolve, undefined))
 
+type Statement = string | pg.QueryConfig
+
+/** Sends the statements of a piece in one system call, with `before` before them and `after` behind those that read nothing. */
+const sendPiece = (
+  { client, group }: Target,
+  sender: ReturnType<typeof newSender>,
+  piece: readonly DecodedEvent[],
+  { before, after }: { readonly before: readonly Statement[]; readonly after: readonly Statement[] },
+): Promise<unknown> | undefined => {
+  const uncork = cork(client)
+  try {
+    if (!group.isLazy) for (const event of piece) assert(event.data) // decodes the data, also of events that are ignored, to find bad data
+    for (const statement of before) sender.send(statement)
+    const derived = projectAll(group.projections, piece, sender)
+    if (!derived) for (const statement of after) sender.send(statement)
+    return derived?.then(() => after.forEach((statement) => sender.send(statement)))
+  } finally {
+    uncork()
+  }
+}
+
 /**
- * Applies whole appends to a schema of the group, in one transaction with the checkpoint. Statements are sent without waiting.
- * Between two pieces the event loop runs other work. If there are many pieces, each waits for the answers to the one before, so that
- * the statements on their way take the memory of one piece at most.
+ * Applies whole appends to a schema of the group, in one transaction with the checkpoint. Statements are sent without waiting, but for
+ * those of projections that read. Between two pieces the event loop runs other work. If there are many pieces, each waits for the
+ * answers to the one before, so that the statements on their way take the memory of one piece at most.
  * @throws the first error of PostgreSQL or of a projection; the transaction is rolled back
  */
 export const applyBatch = async (target: Target, events: readonly DecodedEvent[], step: Step): Promise<void> => {
   const { client, group } = target
-  const { send, write, settled } = newSender(client)
+  const sender = newSender(client)
+  const { send, settled } = sender
   const pieces = group.isLazy ? [events] : piecesOf(events)
   const pause = pieces.length > MANY_PIECES ? settled : nextTurn
   for (const [i, piece] of pieces.entries()) {
@@ -92,19 +122,14 @@ export const applyBatch = async (target: Target, events: readonly DecodedEvent[]
       send('rollback')
       break
     }
-    const uncork = cork(client)
+    const before = i === 0 ? [...beginStatements(target, events), advance(step)] : []
+    const after = i === pieces.length - 1 ? ['commit'] : []
     try {
-      if (!group.isLazy) for (const event of piece) assert(event.data) // decodes the data, also of events that are ignored, to find bad data
-      if (i === 0) for (const statement of [...beginStatements(target, events), advance(step)]) send(statement)
-      for (const projection of group.projections) project(projection, piece, write)
-      if (i === pieces.length - 1) send('commit')
+      await sendPiece(target, sender, piece, { before, after })
     } catch (error) {
       send('rollback')
-      uncork()
-      await settled()
-      throw error
+      throw ((await settled()) ?? { error }).error
     }
-    uncork()
   }
   const failed = await settled()
   if (failed) throw failed.error

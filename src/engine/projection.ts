@@ -27,6 +27,9 @@ export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & {
  */
 export type WriteStatement = (name: string, text: string, values: readonly unknown[]) => void
 
+/** Reads rows within the batch's transaction, as the statements before have left them. A statement with a name is prepared. */
+export type ReadRows = <Row extends object>(name: string, text: string, values: readonly unknown[]) => Promise<Row[]>
+
 type Handlers<Event extends DomainEvent, Changes> = {
   readonly [Type in Event['type']]:
     'ignored' | ((changes: Changes, event: DecodedEvent<Extract<Event, { type: Type }>>) => void)
@@ -50,6 +53,11 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
   readonly start: () => Changes
   readonly on: Handlers<Event, Changes>
   readonly write: (changes: Changes, write: WriteStatement) => void
+  /**
+   * For what cannot be told from the batch alone: reads rows that this batch and earlier ones have written, and writes what follows from
+   * them. Each batch waits for it, so it reads few rows, and returns undefined if the batch has nothing to read for.
+   */
+  readonly derive?: (changes: Changes, read: ReadRows, write: WriteStatement) => Promise<void> | undefined
   /** For tables with a stream's revision: the event was skipped, but the revision has moved on. */
   readonly onSkipped?: (changes: Changes, event: DecodedEvent) => void
 }
@@ -66,8 +74,10 @@ export const projectionOf =
   <Changes>(projection: Projection<Event, Changes>): Projection =>
     projection as unknown as Projection
 
-/** Runs a batch through a projection's handlers, and sends the statements that write the changes. */
-export const project = (projection: Projection, events: readonly DecodedEvent[], write: WriteStatement): void => {
+type Sender = { readonly read: ReadRows; readonly write: WriteStatement }
+
+/** Runs a batch through a projection's handlers, and sends the statements that write the changes. Returns the changes. */
+const project = (projection: Projection, events: readonly DecodedEvent[], write: WriteStatement): unknown => {
   const changes = projection.start()
   const handlers = projection.on as Readonly<
     Record<string, 'ignored' | undefined | ((changes: unknown, event: DecodedEvent) => void)>
@@ -81,4 +91,19 @@ export const project = (projection: Projection, events: readonly DecodedEvent[],
     if (handler && handler !== 'ignored') handler(changes, event)
   }
   projection.write(changes, write)
+  return changes
+}
+
+/**
+ * Runs a batch through all projections, and sends the statements that write the changes. Where a projection has to read rows, their
+ * reads are sent as well, and the promise settles once everything is sent; otherwise returns undefined.
+ */
+export const projectAll = (
+  projections: readonly Projection[],
+  events: readonly DecodedEvent[],
+  { read, write }: Sender,
+): Promise<unknown> | undefined => {
+  const changes = projections.map((projection) => project(projection, events, write))
+  const derived = projections.flatMap(({ derive }, i) => derive?.(changes[i], read, write) ?? [])
+  return derived.length === 0 ? undefined : Promise.all(derived)
 }

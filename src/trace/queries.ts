@@ -10,7 +10,7 @@ import { idOfSlug } from '../namespace/queries.ts'
 import type { Visibility } from '../contract/trace.ts'
 import { listedNames } from '../contract/trace-texts.ts'
 import type { UserRole } from './policy.ts'
-import type { DetailRow, TraceTimes } from './views.ts'
+import type { DetailRow, OfMessages } from './views.ts'
 
 /** The one trace that an externalId names for a caller, with the caller's role in its namespace. */
 export type Resolved = {
@@ -111,20 +111,25 @@ export const userRoleOf = (caller: Caller | undefined, resolved: { role: Role | 
 export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint; erased: bigint | null; revision: bigint }
 
 export const detailStatement = `
-  select t.*, c.message_count, c.message_types, c.tool_types, n.slug
+  select t.*, c.message_count, c.message_types, c.tool_types, c.shape, n.slug
   from traces t left join counts c on c.trace_id = t.id left join namespaces n on n.id = t.namespace_id where t.id = $1`
 
 export const traceDetail = async (reads: TraceReads, id: string): Promise<StoredDetail | undefined> =>
   (await reads.rows<StoredDetail & Row>('trace-detail', detailStatement, [id]))[0]
 
-const timesStatement = 'select started_at, ended_at from traces where id = $1'
+const ofMessagesStatement = `
+  select t.started_at, t.ended_at, c.shape from traces t left join counts c on c.trace_id = t.id where t.id = $1`
 
-type TimesRow = { started_at: number | null; ended_at: number | null }
+type OfMessagesRow = Pick<ReadTables['traces'], 'started_at' | 'ended_at'> & Pick<ReadTables['counts'], 'shape'>
 
-/** When a trace began and ended. */
-export const timesOf = async (reads: TraceReads, id: string): Promise<TraceTimes> => {
-  const [row] = await reads.rows<TimesRow & Row>('trace-times', timesStatement, [id])
-  return { startedAt: row?.started_at ?? undefined, endedAt: row?.ended_at ?? undefined }
+/** What the state of a decision does not have of the messages of a trace: when it began and ended, and its shape. */
+export const ofMessages = async (reads: TraceReads, id: string): Promise<OfMessages> => {
+  const [row] = await reads.rows<OfMessagesRow & Row>('trace-of-messages', ofMessagesStatement, [id])
+  return {
+    startedAt: row?.started_at ?? undefined,
+    endedAt: row?.ended_at ?? undefined,
+    shape: row?.shape ?? undefined,
+  }
 }
 
 const slugStatement = 'select slug from namespaces where id = $1'
@@ -152,11 +157,12 @@ export const cursorAfter = (row: { created_at: bigint; id: string }): string =>
 const listedTexts = listedNames.map((name) => `t.${columnOf[name]}`).join(', ')
 
 export const summaryColumns = `t.id, t.external_id, ${listedTexts}, t.ai_title, t.visibility,
-  t.created_at, t.created_by, t.updated_at, t.started_at, t.ended_at, c.message_count`
+  t.created_at, t.created_by, t.updated_at, t.started_at, t.ended_at, c.message_count, c.shape`
 
 /** SQL for the size of the texts in a summary, in bytes. */
 export const summarySize = `octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)
-  + coalesce(octet_length(t.ai_title::text), 0) + coalesce(octet_length(t.parent_external_id::text), 0)`
+  + coalesce(octet_length(t.ai_title::text), 0) + coalesce(octet_length(t.parent_external_id::text), 0)
+  + coalesce(octet_length(c.shape::text), 0)`
 
 /** SQL for the order of lists of traces by their creation. */
 export const NEWEST_FIRST = 'created_at desc, id desc'
@@ -166,7 +172,7 @@ export const NEWEST_FIRST = 'created_at desc, id desc'
  */
 export const summaryTables = `
   cross join lateral (select * from traces r where r.id = f.id limit 1) t
-  left join lateral (select r.message_count from counts r where r.trace_id = f.id limit 1) c on true`
+  left join lateral (select r.message_count, r.shape from counts r where r.trace_id = f.id limit 1) c on true`
 
 /** The place before the first trace of a list. */
 export const FAR_FUTURE: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }

@@ -8,13 +8,14 @@ export type TraceRow = Omit<
   'key' | 'parent_key' | 'updated_slot' | 'bytes' | 'incarnation' | 'erased' | 'revision' | 'at'
 > & {
   message_count: bigint | null
+  shape: string | null
 }
 
 /** A row of a list of traces, with an estimate of the bytes that it adds to the answer, rather too small. */
 export type ListedRow = TraceRow & { size: number }
 
 /** The fields of a row, as in the state for decisions. */
-export const fieldsOf = (row: TraceRow): TraceFields => {
+export const fieldsOf = (row: Omit<TraceRow, 'shape'>): TraceFields => {
   const fields: Record<string, unknown> = { visibility: row.visibility }
   for (const name of textNames) {
     const text = row[columnOf[name]]

@@ -30,7 +30,7 @@ type MessageRow = {
   message_updated_at: bigint
 }
 
-type HeaderRow = TraceRow & {
+type HeaderRow = Omit<TraceRow, 'shape'> & {
   revision: bigint
   at: bigint
   incarnation: bigint

@@ -12,7 +12,7 @@ import type { TraceEvent } from './events.ts'
 import { type TraceName, activeIn, remembered, unlessGone } from './locate.ts'
 import { traceWithModelName, withModelName } from './model-names.ts'
 import { type UserRole, assertMayWrite } from './policy.ts'
-import { resolveTrace, slugOf, timesOf, userRoleOf } from './queries.ts'
+import { ofMessages, resolveTrace, slugOf, userRoleOf } from './queries.ts'
 import type { TraceServices } from './services.ts'
 import { stateText } from './views.ts'
 
@@ -42,13 +42,13 @@ export const writtenText = async (
   trace: Trace,
 ): Promise<JsonText<OneTrace>> => {
   if (trace.is === 'absent') throw notFound()
-  const [slug, times] = await afterStored(
+  const [slug, read] = await afterStored(
     Promise.all([
       namespace?.id === trace.namespaceId ? namespace.slug : slugOf(reads, trace.namespaceId),
-      trace.counts.messageCount === 0 ? {} : timesOf(reads, id),
+      trace.counts.messageCount === 0 ? {} : ofMessages(reads, id),
     ]),
   )
-  return jsonText<OneTrace>({ trace: stateText(id, slug, traceWithModelName(models, trace), times) })
+  return jsonText<OneTrace>({ trace: stateText(id, slug, traceWithModelName(models, trace), read) })
 }
 
 /** A decision that reserves quota for the trace that it creates. */

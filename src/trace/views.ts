@@ -26,6 +26,7 @@ export const listedMembers = (row: TraceRow): MemberTexts<ListedTrace> => ({
   startedAt: row.started_at?.toString(),
   endedAt: row.ended_at?.toString(),
   messageCount: String(row.message_count ?? 0n),
+  shape: row.shape,
 })
 
 const summaryMembers = (row: TraceRow): MemberTexts<TraceSummary> => ({
@@ -54,6 +55,9 @@ export const detailText = (row: DetailRow): JsonText<TraceDetail> => jsonText(de
 /** The smallest and the largest timestamp of the messages of a trace, in milliseconds; absent if no message has one. */
 export type TraceTimes = { readonly startedAt?: number | undefined; readonly endedAt?: number | undefined }
 
+/** What the state does not have of the messages of a trace. `shape` is JSON text; the past has none. */
+export type OfMessages = TraceTimes & { readonly shape?: string | undefined }
+
 const asText = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))
 
 /** These texts of a state, as JSON text. */
@@ -63,8 +67,8 @@ const fieldTexts = <Name extends TextName>(fields: TraceFields, names: readonly 
   return texts as TextsOf<Name>
 }
 
-/** A TraceDetail from the state after a decision, which has no times. Has counts once the trace has had messages. */
-export const stateText = (id: string, slug: string, trace: PresentTrace, times: TraceTimes): JsonText<TraceDetail> => {
+/** A TraceDetail from the state after a decision. Has counts once the trace has had messages. */
+export const stateText = (id: string, slug: string, trace: PresentTrace, read: OfMessages): JsonText<TraceDetail> => {
   const { fields, counts, summary } = trace
   const shown = counts.messageCount > 0 ? counts : undefined
   return jsonText<TraceDetail>({
@@ -75,9 +79,10 @@ export const stateText = (id: string, slug: string, trace: PresentTrace, times: 
     visibility: JSON.stringify(fields.visibility),
     createdAt: JSON.stringify(trace.createdAt),
     updatedAt: JSON.stringify(trace.updatedAt),
-    startedAt: asText(times.startedAt),
-    endedAt: asText(times.endedAt),
+    startedAt: asText(read.startedAt),
+    endedAt: asText(read.endedAt),
     messageCount: JSON.stringify(counts.messageCount),
+    shape: read.shape,
     createdBy: JSON.stringify(trace.createdBy),
     namespace: JSON.stringify({ id: trace.namespaceId, slug } satisfies TraceDetail['namespace']),
     ...fieldTexts(fields, detailNames),

@@ -1,28 +1,17 @@
 import { structuredPatch } from 'diff'
+import { MOST_COMPARED, MOST_LINES, linesOf, mostEdits } from './changed-lines.ts'
 
 /** A line of a difference, without its line end. */
 export type DiffLine = { readonly is: 'same' | 'added' | 'removed'; readonly text: string }
 
-/** Longer texts are not compared, because splitting them into lines would take long. */
-export const MOST_COMPARED = 32 * 1024
-/** Beyond this the whole old text is shown as removed and the whole new one as added. */
-const MOST_LINES = 1_000
-const MOST_EDITS = 300
-
 const kinds: Readonly<Record<string, DiffLine['is']>> = { '+': 'added', '-': 'removed', ' ': 'same' }
-
-const linesOf = (text: string): string[] => {
-  const lines = text.replace(/\r\n?/g, '\n').split('\n')
-  if (lines.at(-1) === '') lines.pop()
-  return lines
-}
 
 const all = (is: DiffLine['is'], lines: readonly string[]): DiffLine[] => lines.map((text) => ({ is, text }))
 
-const compare = (before: readonly string[], after: readonly string[]) => {
+const compare = (before: readonly string[], after: readonly string[], most: number) => {
   if (before.length > MOST_LINES || after.length > MOST_LINES) return undefined
   const [old, changed] = [before, after].map((lines) => lines.map((line) => `${line}\n`).join(''))
-  const options = { context: Number.MAX_SAFE_INTEGER, maxEditLength: MOST_EDITS }
+  const options = { context: Number.MAX_SAFE_INTEGER, maxEditLength: most }
   const patch = structuredPatch('', '', old!, changed!, '', '', options)
   return patch?.hunks.flatMap(({ lines }) => lines.map((line) => ({ is: kinds[line[0]!]!, text: line.slice(1) })))
 }
@@ -31,7 +20,7 @@ const compare = (before: readonly string[], after: readonly string[]) => {
 export const diffLines = (before: string, after: string): DiffLine[] | undefined => {
   if (before.length + after.length > MOST_COMPARED) return undefined
   const [old, changed] = [linesOf(before), linesOf(after)]
-  const compared = compare(old, changed)
+  const compared = compare(old, changed, mostEdits(before.length + after.length))
   // For equal texts the library returns no difference at all.
   return compared && compared.length > 0 ? compared : [...all('removed', old), ...all('added', changed)]
 }

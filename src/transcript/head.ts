@@ -60,6 +60,7 @@ const names = {
   summaryMessageCount: undefined,
   messageTypeCounts: undefined,
   toolTypeCounts: undefined,
+  shape: undefined,
 } as const satisfies { readonly [Name in keyof TraceDetail]-?: string | undefined }
 
 /** The title of a trace: its own, otherwise the one that the service has made, otherwise its id. */

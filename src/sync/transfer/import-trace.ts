@@ -54,6 +54,7 @@ const isSent = {
   messageCount: false,
   messageTypeCounts: false,
   toolTypeCounts: false,
+  shape: false,
   ai_title: false,
   ai_summary: false,
   summaryMessageCount: false,

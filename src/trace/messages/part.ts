@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Part, PartType } from '../../contract/message.ts'
 import { toolName as normalised } from '../../transcript/tool-names.ts'
+import { factOf } from './facts.ts'
 
 /**
  * A part in the service: its JSON text, and the data that is needed without parsing it. A part may have 200,000 values; as a single
@@ -14,6 +15,8 @@ export type StoredPart = {
   readonly tool?: string
   /** Whether it is a text that is not blank. */
   readonly speaks?: true
+  /** What the shape of the session needs of it (`facts.ts`). */
+  readonly fact?: string
   /** Equal if and only if the JSON texts are equal. */
   readonly digest: string
 }
@@ -27,7 +30,14 @@ export const isBlank = (text: string | undefined): boolean => text === undefined
 export const storedPart = (part: Part): StoredPart => {
   const { type, content } = part
   const json = JSON.stringify(content === undefined ? { type } : { type, content })
-  const stored = { type, json, digest: digestOf(json) }
-  if (part.type === 'tool_call') return { ...stored, tool: normalised(part.content?.toolName ?? '') }
-  return part.type === 'text' && !isBlank(part.content?.text) ? { ...stored, speaks: true } : stored
+  const tool = part.type === 'tool_call' ? normalised(part.content?.toolName ?? '') : undefined
+  const fact = factOf(part, tool ?? '')
+  return {
+    type,
+    json,
+    digest: digestOf(json),
+    ...(tool === undefined ? {} : { tool }),
+    ...(part.type === 'text' && !isBlank(part.content?.text) ? { speaks: true as const } : {}),
+    ...(fact === undefined ? {} : { fact }),
+  }
 }

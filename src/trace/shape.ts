@@ -1,0 +1,158 @@
+import type { SessionShape } from '../contract/trace.ts'
+import type { CallEdit, Fact } from './messages/facts.ts'
+
+/** Whether a message is of the user, whether it has a text beside its parts, and the facts of its parts. */
+export type MessageFacts = { readonly isOfUser: boolean; readonly hasText: boolean; readonly facts: readonly Fact[] }
+
+type Segment = [calls: number, edits: number, failed: number]
+
+/** A call without a result so far, and the segment that it is in. */
+type OpenCall = { readonly id: string; segment: number; readonly edit?: CallEdit | undefined }
+
+type Totals = { prompts: number; calls: number; failed: number; added: number; removed: number }
+
+/** What is known of the first messages of a session, as plain JSON of bounded size. */
+export type SavedShape = Readonly<Totals> & {
+  readonly files: readonly string[]
+  /** How many prompts each segment has. */
+  readonly each: number
+  readonly segments: readonly Segment[]
+  readonly open: readonly OpenCall[]
+}
+
+const NOTHING: SavedShape = {
+  ...{ prompts: 0, calls: 0, failed: 0, added: 0, removed: 0 },
+  ...{ files: [], each: 1, segments: [], open: [] },
+}
+
+const MOST_SHOWN = 64
+/** With more prompts each segment has two, then four: so many that those which are shown still have about as many each. */
+const MOST_SEGMENTS = 1_024
+/** So many files are told apart. */
+const MOST_FILES = 4_096
+/** How many calls wait for their results, together with the files that they change. The oldest ones count as not failed. */
+const MOST_OPEN = 256
+
+/** Neighbours put together evenly, so that so many remain. */
+const merged = (segments: readonly Segment[], most: number): Segment[] => {
+  const some = Array.from({ length: most }, (): Segment => [0, 0, 0])
+  for (const [i, segment] of segments.entries()) {
+    const into = some[Math.floor((i * most) / segments.length)]!
+    for (const k of [0, 1, 2] as const) into[k] += segment[k]
+  }
+  return some
+}
+
+const weightOf = ({ edit }: OpenCall) => 1 + (edit?.files.length ?? 0)
+
+/** The calls without a result, by age. */
+const newOpenCalls = () => {
+  const all = new Set<OpenCall>()
+  const byId = new Map<string, OpenCall[]>()
+  let weight = 0
+  const remove = (call: OpenCall) => {
+    const same = byId.get(call.id)!
+    if (same.length === 1) byId.delete(call.id)
+    else same.splice(same.indexOf(call), 1)
+    all.delete(call)
+    weight -= weightOf(call)
+  }
+  return {
+    all,
+    add(call: OpenCall) {
+      all.add(call)
+      weight += weightOf(call)
+      const same = byId.get(call.id)
+      if (same) same.push(call)
+      else byId.set(call.id, [call])
+    },
+    /** Removes a call; false if it is not open. */
+    take: (call: OpenCall): boolean => all.has(call) && (remove(call), true),
+    oldestWith: (id: string): OpenCall | undefined => byId.get(id)?.[0],
+    surplus: (): OpenCall | undefined => (weight > MOST_OPEN ? all.values().next().value : undefined),
+  }
+}
+
+/**
+ * The shape of a session, message by message in list order, from its beginning or from what is saved of its first messages. What it
+ * remembers is bounded, so a result that comes behind very many other calls is of no call any more.
+ */
+export class ShapeSoFar {
+  readonly #totals: Totals
+  readonly #files: Set<string>
+  readonly #open = newOpenCalls()
+  #each: number
+  #segments: Segment[]
+
+  constructor({ files, each, segments, open, ...totals }: SavedShape = NOTHING) {
+    this.#totals = { ...totals }
+    this.#files = new Set(files)
+    this.#each = each
+    this.#segments = segments.map((segment) => [...segment])
+    for (const call of open) this.#open.add({ ...call })
+  }
+
+  add({ isOfUser, hasText, facts }: MessageFacts): void {
+    if (isOfUser && (hasText || facts.some(({ is }) => is === 'text'))) this.#addPrompt()
+    const own: OpenCall[] = []
+    for (const fact of facts) {
+      if (fact.is === 'call') own.push(this.#addCall(fact))
+      else if (fact.is === 'result') this.#end(this.#open.oldestWith(fact.id), fact.hasFailed)
+      // An error says that the last call before it in its message has failed, if that has no result.
+      else if (fact.is === 'error') this.#end(own.at(-1), true)
+    }
+  }
+
+  /** Calls before the first prompt are in its segment. */
+  #addPrompt(): void {
+    const at = Math.floor(this.#totals.prompts / this.#each)
+    this.#totals.prompts += 1
+    if (at < this.#segments.length) return
+    this.#segments.push([0, 0, 0])
+    if (this.#segments.length <= MOST_SEGMENTS) return
+    this.#segments.push([0, 0, 0]) // so that two each become one
+    this.#segments = merged(this.#segments, this.#segments.length / 2)
+    this.#each *= 2
+    for (const call of this.#open.all) call.segment >>= 1
+  }
+
+  #addCall({ id, edit }: Pick<OpenCall, 'id' | 'edit'>): OpenCall {
+    if (this.#segments.length === 0) this.#segments.push([0, 0, 0])
+    const call = { id, edit, segment: this.#segments.length - 1 }
+    this.#totals.calls += 1
+    this.#segments[call.segment]![0] += 1
+    this.#open.add(call)
+    for (let old = this.#open.surplus(); old; old = this.#open.surplus()) this.#end(old, false)
+    return call
+  }
+
+  #end(call: OpenCall | undefined, hasFailed: boolean): void {
+    if (!call || !this.#open.take(call)) return
+    const segment = this.#segments[call.segment]!
+    if (hasFailed) {
+      this.#totals.failed += 1
+      segment[2] += 1
+    } else if (call.edit) {
+      this.#totals.added += call.edit.added
+      this.#totals.removed += call.edit.removed
+      for (const file of call.edit.files) if (this.#files.size < MOST_FILES) this.#files.add(file)
+      segment[1] += 1
+    }
+  }
+
+  /** The shape of the messages so far. A call without a result has not failed. */
+  shape(): SessionShape {
+    const all = new ShapeSoFar(this.saved())
+    for (const call of all.#open.all) all.#end(call, false)
+    const { prompts, calls, failed, added, removed } = all.#totals
+    const shown = prompts === 0 ? [] : all.#segments
+    const segments = shown.length > MOST_SHOWN ? merged(shown, MOST_SHOWN) : shown
+    return { prompts, calls, failed, files: all.#files.size, added, removed, segments }
+  }
+
+  saved(): SavedShape {
+    const { all } = this.#open
+    const rest = { files: [...this.#files], each: this.#each, segments: this.#segments, open: [...all] }
+    return { ...this.#totals, ...rest }
+  }
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { counts } from '../../projections/counts.ts'
+import { messages } from '../../projections/messages.ts'
+import { parts } from '../../projections/parts.ts'
+import { shapes } from '../../projections/shapes.ts'
+import { traces } from '../../projections/traces.ts'
+import type { SessionShape } from '../../src/contract/trace.ts'
+import type { Part } from '../../src/contract/message.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+import { headOfParts } from '../../src/trace/messages/heads.ts'
+import { type MessageDocument, difference } from '../../src/trace/messages/message.ts'
+import { storedPart } from '../../src/trace/messages/part.ts'
+import { listed, shapeOf } from '../trace/shape-oracle.ts'
+import { type Model, type StreamEvent, decodedEvents, openModels } from './support.ts'
+
+const test = suite('projections: the shapes of traces')
+const models = await openModels(traces, counts, messages, parts, shapes)
+test.after(() => models.close())
+
+const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }
+const fields = { ...owner, agentId: 'a', visibility: 'private' as const }
+const created: TraceEvent = { type: 'TraceCreated', data: fields }
+const deleted: TraceEvent = { type: 'TraceDeleted', data: { ...owner, createdAt: 0, messageCount: 0, earlier: [] } }
+const classified = { class: 'agent_text' as const, tools: [] }
+const types = { user_message: 0, agent_context: 0, agent_text: 0, agent_thinking: 0, tool_call: 0 }
+const totals = (messageCount: number) => ({ messageCount, messageTypeCounts: types, toolTypeCounts: {} })
+
+const added = (document: MessageDocument, ordinal: number): TraceEvent => ({
+  type: 'MessageAdded',
+  data: { externalId: `m${ordinal}`, ordinal, ...document, ...classified },
+})
+const updated = (before: MessageDocument, after: MessageDocument, ordinal: number): TraceEvent => ({
+  type: 'MessageUpdated',
+  data: {
+    ...{ externalId: `m${ordinal}`, ordinal, ...classified },
+    parts: headOfParts(after.parts),
+    patch: difference(before, after),
+  },
+})
+const counted = (messageCount: number): TraceEvent => ({ type: 'MessagesCounted', data: totals(messageCount) })
+
+/** The past is erased: the messages as they stand, in another incarnation, which begins at a revision. */
+const erased = (documents: readonly MessageDocument[], since: number): TraceEvent[] => [
+  ...documents.map((document, ordinal): TraceEvent => {
+    const times = { createdAt: 0, updatedAt: 0 }
+    const data = { externalId: `m${ordinal}`, ordinal, ...document, ...classified, ...times }
+    return { type: 'MessageRestated', data: { ...data, namespaceId: owner.namespaceId, since } }
+  }),
+  {
+    type: 'HistoryErased',
+    data: { ...fields, ...totals(documents.length), createdAt: 0, updatedAt: 0, since, runs: [], bytes: 0, erased: 1, past: [], earlier: [] }, // prettier-ignore
+  },
+]
+
+const call = (callId: string, path?: string): Part => {
+  const args = path === undefined ? {} : { file_path: path, content: '1\n2' }
+  return { type: 'tool_call', content: { callId, toolName: path === undefined ? 'Bash' : 'Write', args } }
+}
+const result = (callId: string, status: 'success' | 'error'): Part => ({
+  type: 'tool_result',
+  content: { callId, toolName: 'Bash', output: '', status },
+})
+
+const id = fc.constantFrom('a', 'b', 'c', 'odd,\0 id')
+const part: fc.Arbitrary<Part> = fc.oneof(
+  fc.constantFrom('x', ' ').map((text): Part => ({ type: 'text', content: { text } })),
+  fc.tuple(id, fc.option(fc.constantFrom('one', 'two'), { nil: undefined })).map(([id, path]) => call(id, path)),
+  fc.tuple(id, fc.constantFrom('success' as const, 'error' as const)).map(([id, status]) => result(id, status)),
+  fc.constant<Part>({ type: 'error', content: { message: 'no' } }),
+)
+const given = fc.record(
+  {
+    role: fc.constantFrom('user' as const, 'assistant' as const),
+    textContent: fc.constantFrom('say', '', '\0', '\ud800'),
+    model: fc.constantFrom('one', 'two'),
+    order: fc.constantFrom(-1, 0, 40, 1e300),
+    timestamp: fc.constantFrom(1, 2),
+    parts: fc.array(part, { maxLength: 4 }).map((some) => some.map(storedPart)),
+  },
+  { requiredKeys: [] },
+)
+
+type Given = Partial<MessageDocument>
+type Step =
+  | { readonly do: 'add'; readonly many: readonly Given[]; readonly inOrder: boolean }
+  | { readonly do: 'update'; readonly nth: number; readonly given: Given }
+  | { readonly do: 'recreate' }
+  | { readonly do: 'erase' }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.record({
+      do: fc.constant('add' as const),
+      many: fc.array(given, { minLength: 20, maxLength: 90, size: 'max' }),
+      inOrder: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('update' as const), nth: fc.nat(200), given }) },
+  { weight: 1, arbitrary: fc.constantFrom({ do: 'recreate' as const }, { do: 'erase' as const }) },
+)
+
+/** The events of these steps in one trace, those of one step together, and the messages at the end. */
+const history = (steps: readonly Step[]) => {
+  let documents: MessageDocument[] = []
+  let revision = 1
+  const appends = steps.map((step): TraceEvent[] => {
+    const events: TraceEvent[] = []
+    if (step.do === 'recreate') {
+      documents = []
+      events.push(deleted, created)
+    } else if (step.do === 'erase') events.push(...erased(documents, revision))
+    else if (step.do === 'add') {
+      for (const given of step.many) {
+        const { order: _, ...rest } = given
+        const document = { role: 'assistant' as const, parts: [], ...(step.inOrder ? { ...rest, order: documents.length } : given) } // prettier-ignore
+        events.push(added(document, documents.push(document) - 1))
+      }
+      events.push(counted(documents.length))
+    } else if (documents.length > 0) {
+      const ordinal = step.nth % documents.length
+      const before = documents[ordinal]!
+      documents[ordinal] = { ...before, ...step.given }
+      if (difference(before, documents[ordinal]).length > 0) events.push(updated(before, documents[ordinal], ordinal))
+    }
+    revision += events.length
+    return events
+  })
+  return { appends: [[created], ...appends].filter((events) => events.length > 0), documents }
+}
+
+type ShapeRow = { shape: string | null }
+
+const shapeIn = async (one: Model) => {
+  const text = (await one.rows<ShapeRow>('select shape from counts'))[0]?.shape
+  return text ? (JSON.parse(text) as SessionShape) : undefined
+}
+const states = (one: Model) => one.rows('select * from shape_states')
+
+const eventsOf = (appends: readonly (readonly TraceEvent[])[]) => {
+  const stream = `trace-${randomUUID()}`
+  return decodedEvents(
+    appends.flatMap((events, i) => events.map((event): StreamEvent => ({ stream, event, append: `${stream}/${i}` }))),
+  )
+}
+
+test('they are those of the messages in list order, and the rows are the same, for any batches of any events', async () => {
+  let kept = 0
+  const property = fc.asyncProperty(
+    fc.array(step, { maxLength: 14 }),
+    fc.array(fc.integer({ min: 1, max: 4 })),
+    async (steps, cuts) => {
+      const [whole, cut] = [await models.model(), await models.model()]
+      const { appends, documents } = history(steps)
+      const events = eventsOf(appends)
+      await whole.apply(events)
+      const left = [...Map.groupBy(events, ({ appendId }) => appendId).values()]
+      for (const size of [...cuts, ...left.map(() => 1)]) {
+        const batch = left.splice(0, size).flat()
+        if (batch.length > 0) await cut.apply(batch)
+      }
+      assert.equal(await shapeIn(cut), documents.length === 0 ? undefined : shapeOf(listed(documents)))
+      assert.equal(await shapeIn(whole), await shapeIn(cut))
+      assert.equal(await states(whole), await states(cut))
+      kept += (await states(cut)).length
+      await Promise.all([whole.close(), cut.close()])
+    },
+  )
+  await fc.assert(property, { numRuns: 40 })
+
+  assert.ok(kept > 3, `kept ${kept} times`)
+})
+
+test('a trace with very many messages in one batch, and one that comes before them', async () => {
+  const one = await models.model()
+  const many = Array.from({ length: 5_000 }, (_, order): MessageDocument => {
+    const [say, does] = [order % 10 === 0, order % 10 === 5]
+    return {
+      ...{ role: say ? ('user' as const) : ('assistant' as const), order },
+      parts: (say ? [{ type: 'text' as const, content: { text: 'x' } }] : does ? [call(`c${order}`, `f${order}`)] : []).map(storedPart), // prettier-ignore
+    }
+  })
+  const first: MessageDocument = { role: 'user', order: -1, textContent: 'first', parts: [] }
+  const all = eventsOf([[created], [...many.map(added), counted(5_000)], [added(first, 5_000), counted(5_001)]])
+  await one.apply(all.slice(0, -2))
+  assert.equal(await shapeIn(one), shapeOf(many))
+  await one.apply(all.slice(-2))
+  assert.equal(await shapeIn(one), shapeOf([first, ...many]))
+  await one.close()
+})
+
+test.run()

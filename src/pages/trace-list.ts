@@ -3,6 +3,7 @@ import { agentAndModel } from '../transcript/agent-names.ts'
 import { titleOf } from '../transcript/head.ts'
 import { icon } from '../transcript/html/icons.ts'
 import { type Html, markup, none } from '../transcript/html/markup.ts'
+import { strip } from '../transcript/html/strip.ts'
 import { isoText } from '../transcript/times.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import { dayOf } from './days.ts'
@@ -46,8 +47,16 @@ const isRunning = ({ endedAt, updatedAt }: FeedTrace, now: number): boolean =>
 const plural = (count: number, word: string): string => `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
 
 /** What a session did, in numbers. */
-export const countsOf = ({ messageCount }: Pick<FeedTrace, 'messageCount'>): Html => {
-  return markup`<span>${plural(messageCount ?? 0, 'message')}</span>`
+export const countsOf = ({ shape, messageCount }: Pick<FeedTrace, 'shape' | 'messageCount'>): Html => {
+  if (!shape) return markup`<span>${plural(messageCount ?? 0, 'message')}</span>`
+  const { prompts, calls, failed, added, removed } = shape
+  const shownCalls = calls === 0 ? none : markup`<span>${plural(calls, 'call')}</span>`
+  const failures = failed === 0 ? none : markup`<span class="bad">${failed.toLocaleString('en')} failed</span>`
+  const lines =
+    added + removed === 0
+      ? none
+      : markup`<span><span class="plus">+${added.toLocaleString('en')}</span> <span class="minus">−${removed.toLocaleString('en')}</span></span>`
+  return markup`<span>${plural(prompts, 'prompt')}</span>${shownCalls}${failures}${lines}`
 }
 
 const authorHtml = ({ author, visibility }: FeedTrace): Html => {
@@ -62,7 +71,7 @@ const placeHtml = ({ projectName, gitBranch }: FeedTrace): Html => {
 }
 
 const item = (trace: FeedTrace, { order, hasNamespaces, now }: ListOptions): Html => {
-  const { namespace, externalId } = trace
+  const { namespace, externalId, shape } = trace
   const path = tracePath(namespace.slug, externalId)
   const time = new Date(timeOf(trace, order)).toISOString()
   const agent = agentAndModel(trace)
@@ -71,7 +80,7 @@ const item = (trace: FeedTrace, { order, hasNamespaces, now }: ListOptions): Htm
 <div class="in"><a class="name" href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a><div class="meta">
 ${isNow ? markup`<span class="live">running</span>` : none}${hasNamespaces ? markup`<a class="ns" href="${namespacePath(namespace.slug)}"><bdi>@${namespace.slug}</bdi></a>` : none}
 ${authorHtml(trace)}${agent === '' ? none : markup`<span>${agent}</span>`}${placeHtml(trace)}</div></div>
-<div class="end"><div class="meta">${countsOf(trace)}</div></div></li>
+<div class="end">${shape && shape.segments.length > 0 ? strip(shape.segments) : none}<div class="meta">${countsOf(trace)}</div></div></li>
 `
 }
 

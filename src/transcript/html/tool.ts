@@ -128,6 +128,9 @@ const restOf = (showing: Showing, id: string): Rest | undefined =>
 /** What a tool says of an edit that it made. */
 const MOST_SAID = 300
 
+/** A longer answer of a sub-agent is shown, and folded, like any output. */
+const MOST_PROSE = 16 * 1024
+
 const isTask = ({ kind }: CallView) => kind === 'task' || kind === 'agent'
 
 /** What a tool answered: that of a sub-agent as prose, of others as a terminal shows it. */
@@ -138,7 +141,7 @@ function* answer({ view, look, result }: Shown, { showing, how, id }: Context): 
   if (look.isEdit && !result.failed && text.length <= MOST_SAID)
     return yield markup`<p class="say" dir="auto">${text}</p>`
   const rest = restOf(showing, id)
-  if (isTask(view) && !result.failed && !(rest && foldOf(text))) {
+  if (isTask(view) && !result.failed && text.length <= MOST_PROSE) {
     yield markup`<div class="prose" dir="auto">`
     yield* written(text, false, how)
     return yield markup`</div>`

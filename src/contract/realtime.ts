@@ -3,7 +3,7 @@ import { closeCodes } from './close-codes.ts'
 import { FeedTrace } from './feed.ts'
 import { EXAMPLE_FRAME, MAX_FRAME_BYTES } from './frames.ts'
 import { Message } from './message.ts'
-import { Key } from './parameters.ts'
+import { InNamespace, Key } from './parameters.ts'
 import { type Api, data, json, other } from './route.ts'
 import { TraceDetail } from './trace.ts'
 
@@ -29,7 +29,7 @@ export const queries = {
   'feed:getPublicTraces': { args: feedArgs, value: z.array(FeedTrace) },
   'feed:getNamespaceTraces': { args: feedArgs, value: z.array(FeedTrace).nullable() },
   'traces:get': {
-    args: z.object({ externalId, authToken }),
+    args: z.object({ externalId, namespace: InNamespace.optional(), authToken }),
     value: TraceDetail.extend({ revision: z.int() }).nullable(),
   },
   'traces:getMessages': {
@@ -92,7 +92,7 @@ Server frames:
 Queries:
 - \`feed:getPublicTraces\` \`{limit?}\`: the newest public traces
 - \`feed:getNamespaceTraces\` \`{authToken, limit?}\`: the newest traces of the active namespace of the token's session; null without a valid token
-- \`traces:get\` \`{externalId, authToken?}\`: the trace with its \`revision\`; null if it does not exist, or you may not read it
+- \`traces:get\` \`{externalId, namespace?, authToken?}\`: the trace with its \`revision\`; null if it does not exist, or you may not read it
 - \`traces:getMessages\` \`{externalId, authToken?, includeParts?, changedSince?, traceId?}\`: \`{messages, revision, traceId}\`; with \`changedSince\`
   only the messages that have changed since that revision, and afterwards those that have changed since the last result
 

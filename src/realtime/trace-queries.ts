@@ -11,6 +11,7 @@ import { areAll, candidateIds } from '../trace/candidates.ts'
 import { changedMessages } from '../trace/messages/changed.ts'
 import { type WantedMessages, messageChunks } from '../trace/messages/chunks.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
+import type { TraceName } from '../trace/locate.ts'
 import { assertMayRead } from '../trace/policy.ts'
 import { type StoredDetail, userRoleOf, resolveTrace, traceDetail } from '../trace/queries.ts'
 import { messageText } from '../trace/messages/views.ts'
@@ -22,13 +23,13 @@ import type { RealtimeServices } from './services.ts'
 /** The trace, if it exists and the caller may read it; otherwise undefined. */
 const readable = async (
   { reads }: Pick<RealtimeServices, 'reads'>,
-  externalId: string,
+  { externalId, namespace }: TraceName,
   caller: Caller | undefined,
 ): Promise<StoredDetail | undefined> => {
-  const resolved = await resolveTrace(reads, externalId, caller)
-  const detail = resolved && (await traceDetail(reads, resolved.id))
-  if (!detail) return undefined
   try {
+    const resolved = await resolveTrace(reads, externalId, caller, namespace)
+    const detail = resolved && (await traceDetail(reads, resolved.id))
+    if (!detail) return undefined
     assertMayRead(detail, userRoleOf(caller, resolved))
     return detail
   } catch (error) {
@@ -38,13 +39,18 @@ const readable = async (
 }
 
 /** The trace that a caller names, and the topics of all events that may change which trace that is. */
-const found = async (services: RealtimeServices, externalId: string, token: string | undefined) => {
+const found = async (services: RealtimeServices, name: TraceName, token: string | undefined) => {
   const caller = await findCaller(services, token)
   const [ids, trace] = await Promise.all([
-    candidateIds(services.reads, externalId),
-    readable(services, externalId, caller),
+    candidateIds(services.reads, name.externalId),
+    readable(services, name, caller),
   ])
-  const topics = [...topicsOfCaller(caller), tracesNamed(externalId), ...ids, ...(areAll(ids) ? [] : [PUBLIC_TRACES])]
+  const topics = [
+    ...topicsOfCaller(caller),
+    tracesNamed(name.externalId),
+    ...ids,
+    ...(areAll(ids) ? [] : [PUBLIC_TRACES]),
+  ]
   if (trace) topics.push(trace.id)
   return { trace, userId: caller?.userId, rest: { topics, expiresAt: caller?.expiresAt } }
 }
@@ -54,11 +60,11 @@ const TRACE_BYTES = 64 * 1024
 type TraceValue = NonNullable<ValueOf<'traces:get'>>
 
 /** TraceDetail with `revision`; null if the trace does not exist, or the caller may not read it. */
-export const trace = queryKind('traces:get', (services, { externalId }, token) => ({
-  key: keyOf('traces:get', keyOfToken(token), externalId),
+export const trace = queryKind('traces:get', (services, { externalId, namespace }, token) => ({
+  key: keyOf('traces:get', keyOfToken(token), namespace, externalId),
   maxBytes: async () => TRACE_BYTES,
   ask: async () => {
-    const { trace, rest } = await found(services, externalId, token)
+    const { trace, rest } = await found(services, { externalId, namespace }, token)
     if (!trace) return { value: NOTHING, ...rest }
     const members = detailMembers(rowWithModelName(services.models, trace))
     return { value: jsonText<TraceValue>({ ...members, revision: String(trace.revision) }), ...rest }
@@ -146,7 +152,7 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
   const { since, incarnation, traceId } = known
   const goOn = (known: Known) => changesSince(services, asked, known)
   const ask: QueryOf<'traces:getMessages'>['ask'] = async () => {
-    const { trace, rest } = await found(services, externalId, token)
+    const { trace, rest } = await found(services, { externalId }, token)
     if (!trace && known === HAS_NOTHING) return { value: NOTHING, hasNoNews: true, ...rest }
     if (!trace) return { value: NOTHING, next: goOn(HAS_NOTHING), ...rest }
     if (hasAnother(known, trace)) return { value: NOTHING, next: goOn(HAS_NOTHING), hasMore: true, ...rest }
@@ -175,14 +181,14 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
 export const traceMessages = queryKind('traces:getMessages', (services, args, token) => {
   const { externalId, includeParts = false, changedSince, traceId } = args
   const asked: Asked = { externalId, token, includeParts }
-  const maxBytes = async () => bytesOf((await found(services, externalId, token)).trace)
+  const maxBytes = async () => bytesOf((await found(services, { externalId }, token)).trace)
   if (changedSince !== undefined)
     return { ...changesSince(services, asked, { since: BigInt(changedSince), traceId }), maxBytes }
   return {
     maxBytes,
     key: keyOf('traces:getMessages', includeParts, keyOfToken(token), externalId),
     ask: async () => {
-      const { trace, userId, rest } = await found(services, externalId, token)
+      const { trace, userId, rest } = await found(services, { externalId }, token)
       if (!trace) return { value: NOTHING, ...rest }
       const { texts, revision } = await whileUnchanged(() => allMessages(services, trace, { includeParts, userId }))
       return { value: messagesValue(trace, texts, revision), ...rest }

@@ -41,9 +41,9 @@ const open = async (at = origin, headers?: Record<string, string>) => {
 }
 
 let people = 0
-const signIn = async (): Promise<{ token: string; userId: string; namespaceId: string }> => {
+const signIn = async (): Promise<{ token: string; userId: string; namespaceId: string; namespaceSlug: string }> => {
   const { data } = await app.call('POST', '/v1/session', { body: { deviceId: `device-of-person-${++people}` } })
-  return (data as { session: { token: string; userId: string; namespaceId: string } }).session
+  return (data as { session: { token: string; userId: string; namespaceId: string; namespaceSlug: string } }).session
 }
 
 const put = (token: string, externalId: string, body: object, node = app) =>
@@ -269,6 +269,25 @@ test('a trace that is created later, or joined later, is shown from then on', as
   await app.call('POST', `/v1/invites/${code}/accept`, { token: guest.token })
   await until(() => client.values('s').at(-1) !== null)
   assert.equal(titlesOf(client, 's'), [null, 'Ours'])
+})
+
+test('of traces with one externalId that of the namespace is shown', async () => {
+  const [ada, ben] = [await signIn(), await signIn()]
+  for (const { token, namespaceSlug } of [ada, ben])
+    await put(token, `same?namespace=${namespaceSlug}`, { title: namespaceSlug, visibility: 'public' })
+  const client = await open()
+  for (const [id, namespace] of [
+    ['a', ada.namespaceSlug],
+    ['b', ben.namespaceSlug],
+    ['c', 'nobody-has-it'],
+    ['d', 'no slug!'],
+  ] as const)
+    client.subscribe(id, 'traces:get', { externalId: 'same', namespace, authToken: ben.token })
+  await put(ben.token, `same?namespace=${ben.namespaceSlug}`, { title: 'Another title', visibility: 'public' })
+  await until(() => titlesOf(client, 'b').at(-1) === 'Another title')
+  await until(() => ['a', 'c', 'd'].every((id) => client.values(id).length > 0))
+  assert.equal(titlesOf(client, 'a').at(-1), ada.namespaceSlug)
+  for (const id of ['c', 'd']) assert.equal(titlesOf(client, id), [null])
 })
 
 test('a query is answered once over REST', async () => {

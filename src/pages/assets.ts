@@ -51,16 +51,16 @@ const add = (name: string, ending: string, type: string, text: string): string =
 export const styleAddress: string = add('style', 'css', 'text/css; charset=utf-8', style)
 export const faviconAddress: string = add('favicon', 'svg', 'image/svg+xml', favicon)
 
-let scriptAddress: string | undefined
-/** The address of the script of the pages; undefined before `prepareScripts`, and where no scripts can be made. */
-export const scriptOfPages = (): string | undefined => scriptAddress
+const scriptAddresses: string[] = []
+/** The addresses of the scripts of every page; none before `prepareScripts`, and where no scripts can be made. */
+export const scriptsOfPages = (): readonly string[] => scriptAddresses
 
 let preparing: Promise<void> | undefined
 
 const prepare = async () => {
   for (const { name, content } of await readScripts()) {
     assets.set(name, newAsset('text/javascript; charset=utf-8', Buffer.from(content)))
-    if (name.startsWith('main-')) scriptAddress = `/assets/${name}`
+    if (/^(?:main|chunk)-/.test(name)) scriptAddresses.push(`/assets/${name}`)
   }
 }
 

@@ -1,13 +1,11 @@
 import { type Html, markup, none } from '../transcript/html/markup.ts'
 import { endOfDocument } from '../transcript/html/document.ts'
-import { faviconAddress, scriptOfPages, styleAddress } from './assets.ts'
+import { faviconAddress, scriptsOfPages, styleAddress } from './assets.ts'
 import { endOfShell, startOfShell } from './shell.ts'
 import type { Viewer } from './viewer.ts'
 
-const script = (): Html => {
-  const address = scriptOfPages()
-  return address === undefined ? none : markup`<script type="module" src="${address}"></script>\n`
-}
+const scripts = (): readonly Html[] =>
+  scriptsOfPages().map((address) => markup`<script type="module" src="${address}"></script>\n`)
 
 /** What the head of a page says of it. */
 export type PageHead = {
@@ -35,7 +33,7 @@ export const startOfPage = ({ title, name, referrerPolicy, viewer, head = none }
 <title>${title}</title>
 <link rel="icon" href="${faviconAddress}" type="image/svg+xml">
 <link rel="stylesheet" href="${styleAddress}">
-${head}${script()}</head>
+${head}${scripts()}</head>
 <body data-page="${name}" data-session="${user ? 'yes' : 'no'}">
 ${startOfShell(viewer)}`
 }

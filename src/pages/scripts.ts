@@ -23,6 +23,7 @@ export const bundleScripts = async (): Promise<readonly Script[]> => {
       minify: true,
       format: 'esm',
       target: 'es2023',
+      define: { 'process.env.NODE_ENV': '"production"' }, // of virtual-core
       entryNames: '[name]-[hash]',
       chunkNames: '[name]-[hash]',
       legalComments: 'none',

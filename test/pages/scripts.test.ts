@@ -5,15 +5,23 @@ import { readScripts } from '../../src/pages/scripts.ts'
 
 const test = suite('the scripts of pages')
 
-/** Kilobytes of 1,000 bytes, as they are sent with gzip. */
-const MOST_OF_A_PAGE = 25
+const scripts = await readScripts()
 
-test('what every page loads is small', async () => {
-  const sizes = (await readScripts())
-    .filter(({ name }) => name.startsWith('main-'))
-    .map(({ content }) => gzipSync(content).length / 1_000)
-  assert.is(sizes.length, 1)
-  assert.ok(sizes[0]! <= MOST_OF_A_PAGE, `${sizes[0]} kB`)
+/** Kilobytes of 1,000 bytes, as they are sent with gzip. */
+const size = (names: RegExp): number =>
+  scripts.filter(({ name }) => names.test(name)).reduce((sum, { content }) => sum + gzipSync(content).length / 1_000, 0)
+
+for (const [what, names, most] of [
+  ['what every page loads', /^(?:main|chunk)-/, 25],
+  ['what the page of a long session loads', /./, 40],
+] as const)
+  test(`${what} has at most ${most} kB`, () => {
+    const kilobytes = size(names)
+    assert.ok(kilobytes > 5 && kilobytes <= most, `${kilobytes} kB`)
+  })
+
+test('each has a hash of its content in its name', () => {
+  for (const { name } of scripts) assert.match(name, /^\w+-[A-Z0-9]{8}\.js$/)
 })
 
 test.run()

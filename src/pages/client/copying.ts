@@ -5,7 +5,7 @@ import { button, closest, element } from './dom.ts'
 const textOf = (row: HTMLElement): string => {
   const said = [...row.querySelectorAll<HTMLElement>('.prose')].filter((prose) => !prose.closest('details'))
   return (said.length > 0 ? said : [...row.querySelectorAll<HTMLElement>('.in')])
-    .map((one) => one.innerText)
+    .map((one) => one.innerText.trim())
     .join('\n\n')
 }
 
@@ -13,14 +13,14 @@ const textOf = (row: HTMLElement): string => {
 export const linkOf = (row: HTMLElement): string =>
   row.querySelector<HTMLAnchorElement>('a.at')?.href ?? location.href.split('#')[0]!
 
-const codeOf = (row: Element): HTMLElement | null => row.querySelector<HTMLElement>('pre:focus, pre:hover')
+const codeOf = (pre: HTMLElement): string => pre.innerText.replace(/\n$/, '')
 
 export const copyLink = (row: HTMLElement | undefined): Promise<void> =>
   copy(row ? linkOf(row) : location.href.split('#')[0]!, row ? 'Link to this message' : 'Link to this page')
 
 export const copyCode = async (): Promise<void> => {
-  const code = codeOf(document.body)
-  if (code) await copy(code.innerText, 'Code')
+  const code = document.querySelector<HTMLElement>('pre:focus, pre:hover')
+  if (code) await copy(codeOf(code), 'Code')
 }
 
 /** Beside the message under the pointer, or with the focus, buttons that copy. There is one set of them for all messages. */
@@ -44,7 +44,7 @@ const startRowButtons = (messages: HTMLElement) => {
       ofRow((row) => void copyLink(row)),
     ),
   )
-  const codeButton = button('Copy code', 'copy', () => code && void copy(code.innerText, 'Code'))
+  const codeButton = button('Copy code', 'copy', () => code && void copy(codeOf(code), 'Code'))
   codeButton.classList.add('copies-code')
 
   const moveTo = ({ target }: Event) => {
@@ -64,8 +64,13 @@ const startRowButtons = (messages: HTMLElement) => {
   messages.addEventListener('focusin', moveTo)
 }
 
-/** Buttons that copy commands, messages and code. */
+/** Buttons that copy commands, links, messages and code. */
 export const startCopying = (): void => {
+  document.addEventListener('click', (event) => {
+    if (!closest(event.target, '[data-copy=link]')) return
+    event.preventDefault()
+    void copyLink(undefined)
+  })
   for (const command of document.querySelectorAll<HTMLElement>('.cmd'))
     command.append(
       button('Copy command', 'copy', () => void copy(command.querySelector('code')!.textContent, 'Command')),

@@ -2,25 +2,17 @@ import { startCopying } from './copying.ts'
 import { startKeys } from './keys.ts'
 import { listActions } from './list-actions.ts'
 import { newPalette } from './palette.ts'
-import { newReading } from './reading.ts'
-import { rowsInPage } from './rows.ts'
-import { sessionActions } from './session-actions.ts'
+import { startSession } from './session-page.ts'
 import { siteActions } from './site-actions.ts'
 import { showLocalTimes } from './times.ts'
 
-const startSession = (messages: HTMLElement) => {
-  const rows = rowsInPage(messages)
-  const reading = newReading(messages, rows)
-  const toEnd = () => scrollTo(0, document.documentElement.scrollHeight)
-  return sessionActions(messages, reading, toEnd)
-}
-
-const start = () => {
+const start = async () => {
   showLocalTimes(document)
   startCopying()
   const messages = document.getElementById('messages')
+  const wrapper = messages?.closest<HTMLElement>('[data-trace]')
   const ofPage = [
-    ...(messages ? startSession(messages) : []),
+    ...(messages && wrapper ? await startSession(messages, wrapper) : []),
     ...(document.querySelector('.list.traces') ? listActions() : []),
   ]
   const show = { palette: () => {}, keys: () => {} }
@@ -31,7 +23,7 @@ const start = () => {
   const actions = [...ofPage, ...ofSite]
   show.palette = newPalette(actions)
   show.keys = startKeys(actions)
+  document.documentElement.dataset['ready'] = ''
 }
 
-start()
-document.documentElement.dataset['ready'] = ''
+void start()

@@ -53,7 +53,7 @@ const linksOf = (selector: string, group: Item['group'], drawing: string): Item[
     group,
     label: link.getAttribute('aria-label') ?? (link.querySelector('.q') ?? link).textContent.trim(),
     drawing,
-    ...(link.getAttribute('href')!.startsWith('#') ? { run: () => link.click() } : { href: link.href }),
+    ...(link.dataset['ordinal'] === undefined ? { href: link.href } : { run: () => link.click() }),
   }))
 
 const ofPage = (actions: readonly Action[]): Item[] => [

@@ -1,35 +1,55 @@
 const two = (value: number): string => String(value).padStart(2, '0')
 
 const clock = (time: Date): string => `${two(time.getHours())}:${two(time.getMinutes())}`
-const day = (time: Date): string => `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
+const date = (time: Date): string => `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
 
-const zoned = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' })
+const whole = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' })
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
+const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 
 const CLOCK = /\d\d:\d\d/g
-const DAY = /\d{4}-\d\d-\d\d/
+const DATE = /\d{4}-\d\d-\d\d/
 
 /** The times of day in a text, which are those of UTC on that day, as the reader's clock shows them. */
 const shifted = (text: string, time: Date): string =>
   text.replace(CLOCK, (utc) => {
     const [hours = 0, minutes = 0] = utc.split(':').map(Number)
-    const day = new Date(time)
-    day.setUTCHours(hours, minutes)
-    return clock(day)
+    const moved = new Date(time)
+    moved.setUTCHours(hours, minutes)
+    return clock(moved)
   })
 
-const inZone = (text: string, time: Date): string => shifted(text, time).replace(DAY, day(time)).replace(' UTC', '')
+const inZone = (text: string, time: Date): string => shifted(text, time).replace(DATE, date(time)).replace(' UTC', '')
+
+const rewrite = (part: Node, time: Date) => {
+  const nodes = document.createTreeWalker(part, NodeFilter.SHOW_TEXT)
+  while (nodes.nextNode()) nodes.currentNode.nodeValue = inZone(nodes.currentNode.nodeValue ?? '', time)
+}
+
+/** In the margin of messages the day is said where it changes. */
+const showDay = (link: Element, time: Date, before: Date | undefined) => {
+  if (!before) return
+  link.querySelector('small')?.remove()
+  if (date(before) === date(time)) return
+  const day = document.createElement('small')
+  day.textContent = dayAndMonth.format(time)
+  link.querySelector('time')!.after(day)
+}
 
 /** Writes times in the zone of the reader; the service writes them in UTC. */
 export const showLocalTimes = (part: ParentNode): void => {
+  let before: Date | undefined
   for (const shown of part.querySelectorAll<HTMLTimeElement>('time[datetime]:not([title])')) {
     const time = new Date(shown.dateTime)
     if (Number.isNaN(time.getTime())) continue
-    shown.title = zoned.format(time)
+    shown.title = whole.format(time)
     if (time.getTimezoneOffset() === 0) continue
-    const nodes = document.createTreeWalker(
-      shown.parentElement?.matches('a.at') ? shown.parentElement : shown,
-      NodeFilter.SHOW_TEXT,
-    )
-    while (nodes.nextNode()) nodes.currentNode.nodeValue = inZone(nodes.currentNode.nodeValue ?? '', time)
+    const link = shown.closest('a.at')
+    rewrite(link ?? shown, time)
+    if (link) {
+      showDay(link, time, before)
+      before = time
+    } else if (shown.dataset['shows'] === 'span' && shown.firstElementChild)
+      shown.firstElementChild.textContent = weekday.format(time).replace(',', '')
   }
 }

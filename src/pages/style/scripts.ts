@@ -45,6 +45,90 @@ export const scripts = css`
       min-block-size: 1.5rem;
       padding: 0 0.3rem;
     }
+    .pill span {
+      font-variant-numeric: tabular-nums;
+    }
+    .lost {
+      position: fixed;
+      inset-block-start: calc(var(--bar) + var(--s3));
+      inset-inline: 0;
+      z-index: 6;
+      inline-size: max-content;
+      max-inline-size: calc(100vw - 2rem);
+      margin-inline: auto;
+      box-shadow: var(--float);
+    }
+    .find {
+      position: fixed;
+      inset-block-start: calc(var(--bar) + var(--s2));
+      inset-inline-end: var(--s5);
+      z-index: 6;
+      display: flex;
+      gap: var(--s1);
+      align-items: center;
+      inline-size: min(26rem, calc(100vw - 2rem));
+      padding: var(--s1) var(--s2);
+      border: 1px solid var(--line);
+      border-radius: var(--r2);
+      background: var(--sheet);
+      box-shadow: var(--float);
+    }
+    .find[hidden] {
+      display: none;
+    }
+    .find .field {
+      display: flex;
+      flex: 1;
+      gap: var(--s2);
+      align-items: center;
+      min-inline-size: 0;
+      min-block-size: var(--tap);
+      padding-inline: var(--s2);
+    }
+    .find input {
+      flex: 1;
+      min-inline-size: 0;
+      border: 0;
+      outline: 0;
+      background: none;
+    }
+    .find:has(input:focus-visible) {
+      border-color: var(--ink);
+      outline: 2px solid var(--ink);
+    }
+    .find [role='status'] {
+      color: var(--soft);
+      font-size: var(--t2);
+      white-space: nowrap;
+    }
+    .find [aria-label='Previous'] svg {
+      rotate: 180deg;
+    }
+    ::highlight(found) {
+      background: var(--find);
+    }
+    ::highlight(found-here) {
+      background: var(--ink);
+      color: var(--on-ink);
+    }
+    .msgs.virtual {
+      position: relative;
+      overflow-anchor: none;
+    }
+    .msgs.virtual > .item {
+      position: absolute;
+      inset-block-start: 0;
+      inset-inline: 0;
+      display: flow-root;
+    }
+    .msgs.virtual > .measure {
+      position: absolute;
+      inset-inline: 0;
+      visibility: hidden;
+    }
+    .msgs.virtual > .measure > .item {
+      display: flow-root;
+    }
     dialog[open] {
       inset-block-start: min(12vh, 6rem);
       max-block-size: min(80vh, 44rem);
@@ -194,7 +278,9 @@ export const scripts = css`
     @media print {
       .copies,
       .copies-code,
-      .said {
+      .said,
+      .lost,
+      .find {
         display: none;
       }
     }

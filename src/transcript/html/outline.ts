@@ -128,14 +128,14 @@ const didOf = ({ segment: [calls, , failed], added, removed, took }: OutlineProm
 
 const subOf = ({ id, ordinal, isBad, text }: Sub, { place }: OutlineLinks): Html =>
   isBad
-    ? markup`<a href="${place(id, ordinal)}" class="bad">${icon('failed')}<span>${text}</span></a>`
-    : markup`<a href="${place(id, ordinal)}">${icon('agent')}<span>${text}</span></a>`
+    ? markup`<a href="${place(id, ordinal)}" data-ordinal="${ordinal}" class="bad">${icon('failed')}<span>${text}</span></a>`
+    : markup`<a href="${place(id, ordinal)}" data-ordinal="${ordinal}">${icon('agent')}<span>${text}</span></a>`
 
 const promptOf = (prompt: OutlinePrompt, links: OutlineLinks): Html => {
   const { id, ordinal, number, text, segment, subs } = prompt
   const ticks = segment[0] > 0 ? strip([segment]) : none
   const below = subs.length === 0 ? none : markup`<div class="sub">${subs.map((sub) => subOf(sub, links))}</div>`
-  return markup`<li><a href="${links.place(id, ordinal)}"><span class="no">${number}</span><span class="q" dir="auto">${text || 'Prompt'}</span>${ticks}${didOf(prompt)}</a>${below}</li>\n`
+  return markup`<li><a href="${links.place(id, ordinal)}" data-ordinal="${ordinal}"><span class="no">${number}</span><span class="q" dir="auto">${text || 'Prompt'}</span>${ticks}${didOf(prompt)}</a>${below}</li>\n`
 }
 
 const fileName = (path: string) => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1) || path

@@ -57,9 +57,6 @@ export const browserSuite = (name: string) => {
     })
     all.after.each(async () => {
       for (const context of contexts.splice(0)) await context.close()
-      const found = problems
-      problems = []
-      assert.equal(found, [])
     })
   }
 
@@ -80,6 +77,13 @@ export const browserSuite = (name: string) => {
     return page
   }
 
-  const test = path === undefined ? all.skip : all
+  const test = (sentence: string, check: () => Promise<void>) => {
+    if (path === undefined) return all.skip(sentence, check)
+    all(sentence, async () => {
+      problems = []
+      await check()
+      assert.equal(problems, [])
+    })
+  }
   return { test, visit, world: () => world, run: () => all.run() }
 }

@@ -1,0 +1,66 @@
+/** How a text is compared: without regard to case, character by character, so that places stay the same. */
+const folded = (text: string): string => {
+  const lower = text.toLowerCase()
+  return lower.length === text.length
+    ? lower
+    : [...text].map((one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one)).join('')
+}
+
+const MOST_IN_A_ROW = 1_000
+
+/** The places of a text in a row, also across elements. */
+export const rangesIn = (row: HTMLElement, text: string): Range[] => {
+  const wanted = folded(text)
+  const inside = row.querySelector(':scope > .in')
+  if (wanted === '' || !inside) return []
+  const nodes: { readonly node: Text; readonly start: number }[] = []
+  let whole = ''
+  const walker = document.createTreeWalker(inside, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) {
+    const node = walker.currentNode as Text
+    nodes.push({ node, start: whole.length })
+    whole += folded(node.data)
+  }
+  let node = 0
+  const pointAt = (offset: number): [Text, number] => {
+    while (nodes[node + 1] && nodes[node + 1]!.start <= offset) node++
+    return [nodes[node]!.node, offset - nodes[node]!.start]
+  }
+  const ranges: Range[] = []
+  for (
+    let at = whole.indexOf(wanted);
+    at >= 0 && ranges.length < MOST_IN_A_ROW;
+    at = whole.indexOf(wanted, at + wanted.length)
+  ) {
+    const range = document.createRange()
+    range.setStart(...pointAt(at))
+    const [last, offset] = pointAt(at + wanted.length - 1)
+    range.setEnd(last, offset + 1)
+    ranges.push(range)
+  }
+  return ranges
+}
+
+const MOST_MARKED = 2_000
+
+const mark = (name: string, ranges: readonly Range[], priority: number): void => {
+  const { highlights } = CSS
+  if (!highlights) return // an older browser marks nothing
+  if (ranges.length === 0) return void highlights.delete(name)
+  const made = new Highlight(...ranges)
+  made.priority = priority
+  highlights.set(name, made)
+}
+
+/** Marks a text wherever the page shows it; without a text nothing. No element is changed. */
+export const markAll = (messages: HTMLElement, text: string): void => {
+  const ranges: Range[] = []
+  for (const row of text === '' ? [] : messages.querySelectorAll<HTMLElement>('.msg[data-ordinal]')) {
+    ranges.push(...rangesIn(row, text))
+    if (ranges.length >= MOST_MARKED) break
+  }
+  mark('found', ranges.slice(0, MOST_MARKED), 0)
+}
+
+/** Marks the current place; without one nothing. */
+export const markHere = (range: Range | undefined): void => mark('found-here', range ? [range] : [], 1)

@@ -1,0 +1,51 @@
+import { ROW, ordinalOf } from './rows.ts'
+
+/** What the reader has opened or closed in a row stays so, as far as the new one has the same parts. */
+const keepOpened = (old: HTMLElement, row: HTMLElement) => {
+  const [before, after] = [old, row].map((one) => [...one.querySelectorAll('details')]) as [
+    HTMLDetailsElement[],
+    HTMLDetailsElement[],
+  ]
+  for (const [i, part] of before.entries()) {
+    const same = after[i]
+    if (same && same.className === part.className) same.open = part.open
+  }
+}
+
+/** Puts a row in the place of an earlier one. What was open stays open, and the focus where it was. */
+export const replaceRow = (old: HTMLElement, row: HTMLElement) => {
+  keepOpened(old, row)
+  const focused = old.contains(document.activeElement) ? document.activeElement : undefined
+  const index = focused ? [...old.querySelectorAll('summary, a, pre, button')].indexOf(focused) : -1
+  old.replaceWith(row)
+  if (!focused) return
+  if (old === focused) row.tabIndex = -1
+  const taker = index < 0 ? row : [...row.querySelectorAll<HTMLElement>('summary, a, pre, button')][index]
+  ;(taker ?? row).focus({ preventScroll: true })
+}
+
+/** The elements of a list of messages that hold rows, or begin a run of calls. */
+const blockOf = (messages: HTMLElement, row: HTMLElement): Element => {
+  let block: Element = row
+  while (block.parentElement && block.parentElement !== messages) block = block.parentElement
+  return block
+}
+
+/**
+ * Puts rows that have changed into the list: each in the place of the one that it replaces, new ones by their ordinals. Returns those that
+ * are new.
+ */
+export const mergeRows = (messages: HTMLElement, fragment: DocumentFragment): HTMLElement[] => {
+  const added: HTMLElement[] = []
+  for (const row of [...fragment.querySelectorAll<HTMLElement>(ROW)]) {
+    const old = messages.querySelector<HTMLElement>(`[data-id="${CSS.escape(row.dataset['id'] ?? '')}"]`)
+    if (old) replaceRow(old, row)
+    else {
+      const before = [...messages.querySelectorAll<HTMLElement>(ROW)].findLast((one) => ordinalOf(one) < ordinalOf(row))
+      if (before) blockOf(messages, before).after(row)
+      else messages.prepend(row)
+      added.push(row)
+    }
+  }
+  return added
+}

@@ -1,0 +1,98 @@
+import { closest, element } from './dom.ts'
+import { ROW, ordinalOf } from './rows.ts'
+
+const ordinalIn = (link: HTMLAnchorElement): number => Number(link.dataset['ordinal'])
+
+const MOST_OF_PROMPT = 160
+
+export type Outline = {
+  /** Adds the prompts that are new. */
+  grow(messages: HTMLElement): void
+}
+
+/** The last one of elements, from the top of the page to its end, that begins above a line. */
+const lastAbove = (elements: readonly HTMLElement[], line: number): HTMLElement | undefined => {
+  let [low, high] = [0, elements.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (elements[middle]!.getBoundingClientRect().top <= line) low = middle + 1
+    else high = middle
+  }
+  return elements[low - 1]
+}
+
+/** The row that is being read: what begins in the upper third of the window, at the end of the page what is in view. */
+const rowInReading = (messages: HTMLElement): HTMLElement | undefined => {
+  const isAtEnd = document.documentElement.scrollHeight - innerHeight - scrollY < 2
+  const rows = messages.classList.contains('virtual') ? ROW : '.msg.prompt'
+  const shown = [...messages.querySelectorAll<HTMLElement>(rows)].filter((row) => !row.closest('.run:not([open])'))
+  return lastAbove(shown, isAtEnd ? innerHeight : innerHeight / 3)
+}
+
+/** Marks the part of the outline that is being read, and follows what is added. */
+export const startOutline = (
+  nav: HTMLElement,
+  messages: HTMLElement,
+  goTo: (ordinal: number) => Promise<void>,
+): Outline => {
+  const list = nav.querySelector('ol')
+  const dock = document.querySelector('.dock [popovertarget=outline] b')
+  const links = () => [...nav.querySelectorAll<HTMLAnchorElement>('ol > li > a')]
+  let current: HTMLAnchorElement | undefined
+  let isMarking = false
+
+  const mark = () => {
+    isMarking = false
+    const row = rowInReading(messages)
+    const all = links()
+    const link = (row && all.findLast((one) => ordinalIn(one) <= ordinalOf(row))) ?? all[0]
+    if (!link || link === current) return
+    current?.removeAttribute('aria-current')
+    current = link
+    link.setAttribute('aria-current', 'true')
+    if (dock) dock.textContent = `Prompt ${all.indexOf(link) + 1} of ${all.length}`
+    const [own, outer] = [link.getBoundingClientRect(), nav.getBoundingClientRect()]
+    if (own.top < outer.top || own.bottom > outer.bottom) nav.scrollTop += own.top - outer.top - outer.height / 3
+  }
+  const markSoon = () => {
+    if (isMarking) return
+    isMarking = true
+    requestAnimationFrame(mark)
+  }
+
+  const add = (prompt: HTMLElement) => {
+    const words = prompt.querySelector('.prose')?.textContent.trim().slice(0, MOST_OF_PROMPT) ?? ''
+    list?.append(
+      element(
+        'li',
+        {},
+        element(
+          'a',
+          { href: `#${prompt.id}`, 'data-ordinal': String(ordinalOf(prompt)) },
+          element('span', { class: 'no' }, prompt.dataset['no'] ?? ''),
+          element('span', { class: 'q', dir: 'auto' }, words),
+        ),
+      ),
+    )
+  }
+
+  const grow: Outline['grow'] = (messages) => {
+    const last = links().at(-1)
+    for (const prompt of messages.querySelectorAll<HTMLElement>('.msg.prompt'))
+      if (!last || ordinalOf(prompt) > ordinalIn(last)) add(prompt)
+    markSoon()
+  }
+
+  // As a sheet it lies over the place that it leads to.
+  nav.addEventListener('click', (event) => {
+    const link = closest(event.target, 'a[data-ordinal]') as HTMLAnchorElement | null
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    if (nav.matches(':popover-open')) nav.hidePopover()
+    history.pushState(history.state, '', link.href)
+    void goTo(ordinalIn(link))
+  })
+  addEventListener('scroll', markSoon, { passive: true })
+  markSoon()
+  return { grow }
+}

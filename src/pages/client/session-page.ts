@@ -1,0 +1,91 @@
+import type { Action } from './actions.ts'
+import { newFind } from './find.ts'
+import { startFolds } from './folds.ts'
+import { newFollowing } from './following.ts'
+import { fetchFragment } from './fragment.ts'
+import { followSession } from './live.ts'
+import { mergeRows } from './merge.ts'
+import { startOutline } from './outline.ts'
+import { type Reading, newReading } from './reading.ts'
+import { type Rows, rowsInPage } from './rows.ts'
+import { sessionActions } from './session-actions.ts'
+import { type Session, rowsPath, sessionOf } from './session.ts'
+import { showTail } from './tail.ts'
+import { showLocalTimes } from './times.ts'
+
+/** A longer session has only those rows in the page that are in view. */
+const MOST_IN_PAGE = 1_000
+
+/** The rows of the page, and what changes with its kind of list. */
+type List = {
+  readonly rows: Rows
+  readonly toEnd: () => void
+  /** Puts changed rows into the page; returns how many are new. */
+  readonly merge: (content: DocumentFragment) => number
+}
+
+const plainList = (messages: HTMLElement): List => ({
+  rows: rowsInPage(messages),
+  toEnd: () => scrollTo(0, document.documentElement.scrollHeight),
+  merge: (content) => mergeRows(messages, content).length,
+})
+
+const virtualList = async (messages: HTMLElement, session: Session): Promise<List> => {
+  const { newVirtualList } = await import('./virtual.ts')
+  const list = newVirtualList({
+    messages,
+    count: session.count,
+    fetchRows: (from, limit) => fetchFragment(rowsPath(session, `from=${from}&limit=${limit}`)),
+    prepare: showLocalTimes,
+  })
+  return { rows: list, toEnd: list.toEnd, merge: (content) => list.merge(content, session.count) }
+}
+
+const listOf = (messages: HTMLElement, session: Session): Promise<List> | List =>
+  session.count > MOST_IN_PAGE ? virtualList(messages, session) : plainList(messages)
+
+/** Follows the session while the page is shown. */
+const startFollowing = (session: Session, wrapper: HTMLElement, { toEnd, merge }: List, merged: () => void) => {
+  const following = newFollowing(toEnd)
+  const changed = (content: DocumentFragment) => {
+    showLocalTimes(content)
+    following.grow(() => merge(content))
+    merged()
+    showTail(wrapper, session)
+  }
+  let stop = followSession(session, wrapper, { changed })
+  // A page that is kept for going back has no connection; it asks again before anybody reads it.
+  addEventListener('pagehide', () => stop())
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) stop = followSession(session, wrapper, { changed })
+  })
+}
+
+/** Goes to the message that the address names, unless the browser knows where the reader was. */
+const goToLinked = (messages: HTMLElement, reading: Reading) => {
+  const here = messages.querySelector<HTMLElement>('.here')
+  const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  if (here && entry?.type === 'navigate') void reading.goTo(here)
+}
+
+/** The page of a session: reading, finding, following. Returns what can be done on it. */
+export const startSession = async (messages: HTMLElement, wrapper: HTMLElement): Promise<readonly Action[]> => {
+  const session = sessionOf(wrapper)
+  if (!session) return []
+  const nav = document.getElementById('outline')
+  const list = await listOf(messages, session)
+  const reading = newReading(messages, list.rows)
+  const goTo = async (ordinal: number) => {
+    const row = await list.rows.of(ordinal)
+    if (row) await reading.goTo(row)
+  }
+  const outline = nav ? startOutline(nav, messages, goTo) : undefined
+  startFolds(messages)
+  goToLinked(messages, reading)
+  startFollowing(session, wrapper, list, () => outline?.grow(messages))
+  const find = newFind(session, messages, list.rows, reading)
+  return [
+    ...sessionActions(messages, reading, list.toEnd),
+    { keys: '/', name: 'Find in this session', group: 'In a session', run: find },
+  ]
+}

@@ -1,0 +1,30 @@
+/** The session of a page, as its attributes say. */
+export type Session = {
+  /** Its address without query, such as `/@acme/x`. */
+  readonly path: string
+  readonly slug: string
+  readonly externalId: string
+  /** What is shown of messages. */
+  readonly view: string
+  /** The revision that the page shows, and the number of messages of the session. */
+  revision: number
+  count: number
+}
+
+export const sessionOf = (wrapper: HTMLElement): Session | undefined => {
+  const { trace: path, revision, count } = wrapper.dataset
+  const [, slug, externalId] = /^\/@([^/]+)\/([^/]+)$/.exec(path ?? '') ?? []
+  if (path === undefined || slug === undefined || externalId === undefined) return undefined
+  return {
+    path,
+    slug: decodeURIComponent(slug),
+    externalId: decodeURIComponent(externalId),
+    view: new URLSearchParams(location.search).get('view') ?? 'full',
+    revision: Number(revision),
+    count: Number(count),
+  }
+}
+
+/** Where rows of the session are. */
+export const rowsPath = ({ path, view }: Session, which: string): string =>
+  `${path}/-/rows?${which}${view === 'full' ? '' : `&view=${encodeURIComponent(view)}`}`

@@ -1,0 +1,254 @@
+import {
+  Virtualizer,
+  observeWindowOffset,
+  observeWindowRect,
+  windowScroll,
+  defaultRangeExtractor,
+} from '@tanstack/virtual-core'
+import type { Fragment } from './fragment.ts'
+import { type Rows, ROW, ordinalOf } from './rows.ts'
+import { type Block, Moved, newRowStore } from './virtual-rows.ts'
+
+/** Rows before and behind those in view that are in the page, too. */
+const OVERSCAN = 16
+/** Between the bar of the site and what is scrolled to. */
+const SPACE = 24
+const FRAMES_TO_SHOW = 60
+
+export type VirtualOptions = {
+  readonly messages: HTMLElement
+  readonly count: number
+  readonly fetchRows: (from: number, limit: number) => Promise<Fragment>
+  /** Called with rows that were fetched, before they are shown. */
+  readonly prepare: (content: ParentNode) => void
+}
+
+export type VirtualList = Rows & {
+  toEnd(): void
+  /** Puts rows into the list that were added or changed; returns how many are new. */
+  merge(content: DocumentFragment, count: number): number
+}
+
+const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+
+const barHeight = (): number => document.querySelector('.bar')?.getBoundingClientRect().height ?? 0
+
+/** Heights of elements that are not in the page, as they would be there. */
+const newMeasure = (messages: HTMLElement) => {
+  const place = document.createElement('div')
+  place.className = 'measure'
+  return (elements: readonly HTMLElement[]): number[] => {
+    const detached = elements.filter((one) => !one.isConnected)
+    place.append(...detached)
+    messages.append(place)
+    const heights = elements.map((one) => one.getBoundingClientRect().height)
+    place.remove()
+    for (const one of detached) one.remove()
+    return heights
+  }
+}
+
+/**
+ * Makes the list of a long session show only what is in view: each message is an item of the list, those without a row of their own have no
+ * height. Rows are fetched as they are needed, and measured before they are shown, so that nothing moves.
+ */
+export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: VirtualOptions): VirtualList => {
+  let count = given
+  const measure = newMeasure(messages)
+  const mounted = new Map<number, HTMLElement>()
+  let isRendering = false
+  let isStale = false
+
+  /** Gives blocks their heights, and none to those messages of a range that have no block. */
+  const resize = (blocks: readonly Block[], first: number, last: number) => {
+    const heights = measure(blocks.map(({ element }) => element))
+    const sizes = new Map(blocks.map(({ ordinal }, i) => [ordinal, heights[i]!]))
+    for (let ordinal = first; ordinal <= last; ordinal++) if (!store.block(ordinal)) sizes.set(ordinal, 0)
+    isRendering = true // once, when all have their sizes
+    for (const [ordinal, size] of sizes) {
+      list.resizeItem(ordinal, size)
+      list.getTotalSize() // the next one begins where this one ends
+    }
+    isRendering = false
+    render()
+  }
+
+  const store = newRowStore({
+    count: () => count,
+    fetchRows: async (from, limit) => {
+      messages.setAttribute('aria-busy', 'true')
+      try {
+        const fragment = await fetchRows(from, limit)
+        prepare(fragment.content)
+        return fragment
+      } finally {
+        messages.removeAttribute('aria-busy')
+      }
+    },
+    loaded: resize,
+  })
+
+  // What the service has rendered is the beginning of the list, or the part around a message that a link leads to.
+  const initial = [...messages.querySelectorAll<HTMLElement>(ROW)]
+  const [firstOrdinal, lastOrdinal] = [initial[0], initial.at(-1)].map((row) => (row ? ordinalOf(row) : 0)) as [
+    number,
+    number,
+  ]
+  const usual = initial.length === 0 ? 80 : messages.getBoundingClientRect().height / (lastOrdinal - firstOrdinal + 1)
+  const here = messages.querySelector<HTMLElement>('.here') ?? document.getElementById(location.hash.slice(1))
+  const heldFocus = () => {
+    const item = document.activeElement?.closest<HTMLElement>('.item')
+    return item && messages.contains(item) ? Number(item.dataset['index']) : undefined
+  }
+
+  const scrollMargin = () => messages.getBoundingClientRect().top + scrollY
+  const options = () => ({
+    count,
+    getScrollElement: () => window,
+    estimateSize: () => usual,
+    scrollToFn: windowScroll,
+    observeElementRect: observeWindowRect,
+    observeElementOffset: observeWindowOffset,
+    initialOffset: () => scrollY,
+    initialRect: { width: innerWidth, height: innerHeight },
+    overscan: OVERSCAN,
+    scrollMargin: scrollMargin(),
+    scrollPaddingStart: barHeight() + SPACE,
+    rangeExtractor: (range: Parameters<typeof defaultRangeExtractor>[0]) => {
+      const indexes = defaultRangeExtractor(range)
+      const held = heldFocus()
+      return held === undefined || indexes.includes(held) ? indexes : [...indexes, held].sort((a, b) => a - b)
+    },
+    onChange: () => render(),
+  })
+  const list = new Virtualizer<Window, HTMLElement>(options())
+
+  const need = (indexes: readonly number[]) => {
+    const missing = indexes.find((index) => !store.isKnown(index))
+    if (missing !== undefined) store.load(missing).catch(() => {}) // asked for again with the next scroll
+  }
+
+  const place = (element: HTMLElement, index: number, start: number) => {
+    element.dataset['index'] = String(index)
+    element.style.transform = `translateY(${start}px)`
+  }
+
+  const renderOnce = () => {
+    const items = list.getVirtualItems()
+    const margin = list.options.scrollMargin
+    messages.style.blockSize = `${list.getTotalSize()}px`
+    const wanted = new Set(items.map(({ index }) => index))
+    for (const [index, element] of mounted)
+      if (!wanted.has(index) || store.block(index) !== element) {
+        element.remove()
+        mounted.delete(index)
+      }
+    let before: Element | null = null
+    for (const { index, start } of items.toReversed()) {
+      const element = store.block(index)
+      if (!element) continue
+      place(element, index, start - margin)
+      if (!mounted.has(index)) {
+        messages.insertBefore(element, before)
+        mounted.set(index, element)
+      }
+      before = element
+    }
+    for (const element of mounted.values()) list.measureElement(element)
+    list.measureElement(null)
+    need([...wanted])
+  }
+
+  const render = () => {
+    isStale = true
+    if (isRendering) return
+    isRendering = true
+    while (isStale) {
+      isStale = false
+      renderOnce()
+      list._willUpdate()
+    }
+    isRendering = false
+  }
+
+  const start = () => {
+    const content = document.createDocumentFragment()
+    content.append(...messages.childNodes)
+    messages.setAttribute('role', 'feed')
+    messages.setAttribute('aria-label', 'Messages')
+    messages.classList.add('virtual')
+    history.scrollRestoration = 'manual'
+    const blocks = store.take(content, firstOrdinal, lastOrdinal)
+    list._didMount()
+    list._willUpdate()
+    resize(blocks, firstOrdinal, lastOrdinal)
+    new ResizeObserver(() => {
+      list.setOptions(options())
+      render()
+    }).observe(document.querySelector('.head') ?? messages.parentElement!)
+    addEventListener('scrollend', () => store.forget(list.range?.startIndex ?? 0))
+  }
+
+  /** The item of the list that a row is in: that of the first row in its block. */
+  const indexOf = (row: HTMLElement): number => ordinalOf(row.closest('.item')?.querySelector<HTMLElement>(ROW) ?? row)
+
+  const goTo = async (index: number) => {
+    list.scrollToIndex(index, { align: 'start' })
+    for (let i = 0; i < FRAMES_TO_SHOW && !mounted.has(index); i++) {
+      render()
+      await frame()
+    }
+  }
+
+  const show: Rows['show'] = async (row) => {
+    if (!row.isConnected) await goTo(indexOf(row))
+    return row
+  }
+
+  const of: Rows['of'] = async (ordinal) => {
+    for (let at = ordinal; at >= 0; at--) {
+      if (!store.isKnown(at)) await store.load(at)
+      const row = store.row(at)
+      if (row) return row
+    }
+    return undefined
+  }
+
+  /** A run that is closed counts as one. */
+  const stopOf = (row: HTMLElement): HTMLElement => row.closest<HTMLElement>('details.run:not([open])') ?? row
+
+  const next: Rows['next'] = async function* (from, step) {
+    const rowsOfFrom = from?.matches(ROW) ? [from] : [...(from?.querySelectorAll<HTMLElement>(ROW) ?? [])]
+    const edge = step > 0 ? rowsOfFrom.at(-1) : rowsOfFrom[0]
+    let last = from
+    for (let at = edge ? ordinalOf(edge) + step : step > 0 ? 0 : count - 1; at >= 0 && at < count; at += step) {
+      if (!store.isKnown(at)) await store.load(at)
+      const row = store.row(at)
+      const stop = row && stopOf(row)
+      if (!stop || stop === last) continue
+      last = stop
+      yield stop
+    }
+  }
+
+  const merge: VirtualList['merge'] = (content, total) => {
+    const rows = [...content.querySelectorAll<HTMLElement>(ROW)]
+    const first = count
+    count = rows.reduce((most, row) => Math.max(most, ordinalOf(row) + 1), Math.max(count, total))
+    list.setOptions(options())
+    try {
+      const changed = rows.flatMap((row) => store.replace(row) ?? [])
+      resize([...changed, ...store.take(content, first, count - 1)], first, count - 1)
+    } catch (error) {
+      if (!(error instanceof Moved)) throw error
+      store.clear()
+      render()
+    }
+    return count - first
+  }
+
+  for (const turn of document.querySelectorAll('.turn, link[rel=prev], link[rel=next]')) turn.remove()
+  start()
+  if (here) void goTo(ordinalOf(here))
+  return { next, of, show, merge, toEnd: () => list.scrollToEnd() }
+}

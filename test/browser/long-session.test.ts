@@ -1,0 +1,90 @@
+import type { Page } from 'playwright-core'
+import * as assert from 'uvu/assert'
+import { until } from '../support/until.ts'
+import { browserSuite } from './support/browser-suite.ts'
+import { type Seeded, message, seedSession, smallMessages, text } from './support/seed.ts'
+
+const { test, visit, world, run } = browserSuite('a long session in a browser')
+
+const COUNT = 2_000
+let kept: Promise<Seeded> | undefined
+/** One for all tests: it is added to at its end only. */
+const seeded = () => (kept ??= seedSession(world().app, smallMessages(COUNT)))
+
+const row = (page: Page, i: number) => page.locator(`[data-id="message ${i}"]`)
+const isQuiet = (page: Page) => page.locator('#messages:not([aria-busy])').waitFor()
+/** The distance of a message from the top of the window. */
+const top = async (page: Page, i: number) => (await row(page, i).boundingBox())?.y
+
+test('only what is in view is in the page, as a feed that tells where it is', async () => {
+  const page = await visit((await seeded()).path)
+  const rows = () => page.locator('#messages .msg').count()
+  assert.ok((await rows()) < 60)
+  await page.keyboard.press('G')
+  await row(page, COUNT - 1).waitFor()
+  assert.ok((await rows()) < 60)
+  assert.is(await page.locator('#messages').getAttribute('role'), 'feed')
+  const place = ['aria-posinset', 'aria-setsize'].map((name) => row(page, COUNT - 1).getAttribute(name))
+  assert.equal(await Promise.all(place), [`${COUNT}`, `${COUNT}`])
+  assert.is(await page.locator('.turn').count(), 0)
+})
+
+test('a link to a message leads there, and the message stays where it is', async () => {
+  const page = await visit(`${(await seeded()).path}?m=message%201234`)
+  await row(page, 1_234).waitFor()
+  await isQuiet(page)
+  const at = (await top(page, 1_234))!
+  assert.ok(at > 0 && at < 200, `at ${at}`)
+  await page.mouse.move(800, 400)
+  for (const step of [-300, -300, -300, 300, 300, 300]) {
+    const before = (await top(page, 1_234))!
+    await page.mouse.wheel(0, step)
+    await until(async () => Math.abs((await top(page, 1_234))! - (before - step)) < 4)
+  }
+  assert.ok(Math.abs((await top(page, 1_234))! - at) < 4)
+})
+
+test('the focus stays in a message that is scrolled away', async () => {
+  const page = await visit((await seeded()).path)
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  const focused = () => page.evaluate<string | undefined>("document.activeElement.closest('.msg')?.dataset.id")
+  await until(async () => (await focused()) === 'message 1')
+  await page.evaluate('scrollTo(0, 40_000)')
+  await page.locator('#messages .msg[aria-posinset^="5"]').first().waitFor()
+  assert.is(await focused(), 'message 1')
+  await page.keyboard.press('j')
+  await until(async () => (await focused()) === 'message 2')
+  assert.ok((await top(page, 2))! < 800)
+})
+
+test('find and the outline lead to what was never fetched', async () => {
+  const page = await visit((await seeded()).path)
+  await page.keyboard.press('/')
+  await page.keyboard.type('Answer 1555')
+  await page.locator('.find [role=status]', { hasText: '1 of 1' }).waitFor()
+  await until(async () => ((await top(page, 1_555)) ?? -1) > 0)
+  await page.keyboard.press('Escape')
+  await page.locator('#outline a', { hasText: 'Question 41' }).first().click()
+  await until(async () => ((await top(page, 400)) ?? -1) > 0)
+  await page.locator('#outline [aria-current]', { hasText: 'Question 41' }).waitFor()
+})
+
+test('new messages come at the end', async () => {
+  const session = await seeded()
+  const page = await visit(session.path)
+  await page.keyboard.press('G')
+  await row(page, COUNT - 1).waitFor()
+  await session.say(message(COUNT, 'user', text('One more thing')))
+  await row(page, COUNT).waitFor()
+  await until(() => page.evaluate<boolean>('document.documentElement.scrollHeight - innerHeight - scrollY < 2'))
+})
+
+test('without JavaScript it has pages', async () => {
+  const page = await visit((await seeded()).path, { javaScriptEnabled: false })
+  assert.is(await page.locator('#messages .msg').count(), 200)
+  await page.locator('a[rel=next]').first().click()
+  await row(page, 200).waitFor()
+})
+
+run()

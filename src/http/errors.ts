@@ -74,15 +74,29 @@ const messageOf = ({ code, message }: HttpError, { hasBadToken }: FastifyRequest
       ? 'The token of the request is not valid: it is misspelt, has expired, or was revoked. Log in again'
       : 'The request has no token: log in, and send it as `Authorization: Bearer <token>`'
 
-const shownOnPage = (
-  { code, details }: HttpError,
-  message: string,
-  { id, method, url }: FastifyRequest,
-): ShownError => {
+/** The page with the form that was sent, by its own word; undefined for a page of another service. */
+const pageOfForm = ({ headers: { referer }, host }: FastifyRequest): string | undefined => {
+  const from = referer === undefined ? null : URL.parse(referer)
+  return from?.host === host ? from.pathname.replace(/^\/+/, '/') : undefined
+}
+
+const shownOnPage = ({ code, details }: HttpError, message: string, request: FastifyRequest): ShownError => {
+  const { id: requestId, method, url, protocol, host, caller } = request
   const { formErrors = [], fieldErrors = {} } = (code === 'invalid_request' ? details : {}) as Partial<Details>
   const ofFields = Object.entries(fieldErrors).flatMap(([field, issues]) => issues.map((issue) => `${field} ${issue}`))
-  const path = method === 'GET' ? url : undefined
-  return { code, message, issues: [...formErrors, ...ofFields], requestId: id, path }
+  // What is wrong with an address is in its query.
+  const asked = code === 'invalid_request' ? url.split('?')[0] : url
+  const path = method === 'GET' ? asked : pageOfForm(request)
+  const origin = `${protocol}://${host}`
+  return {
+    code,
+    message,
+    issues: [...formErrors, ...ofFields],
+    requestId,
+    path,
+    origin,
+    isSignedIn: caller !== undefined,
+  }
 }
 
 /** What browsers show as pages at any address: people follow links to it. */

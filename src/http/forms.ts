@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { FORM_TYPE } from '../contract/route.ts'
 
-const FORM_BYTES = 4 * 1024
+/** A title of 4,096 characters, percent-encoded, has up to 48 KiB. */
+const FORM_BYTES = 64 * 1024
 
 /**
  * Lets the routes of a scope accept forms. Other routes do not, because any site can make a browser post a form without a CORS
@@ -13,8 +14,8 @@ export const acceptForms = (scope: FastifyInstance): void =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   )
 
-/** Where a form leads when it is done. */
-type Done = string
+/** Where a form leads when it is done, or the page that it has sent instead. */
+type Done = string | FastifyReply
 
 type Form<Fields extends z.ZodRawShape> = {
   readonly path: string
@@ -42,7 +43,10 @@ export const formRoute = <Fields extends z.ZodRawShape>(
         config: { auth, htmlPage: true, ownPagesOnly: true, ...(limit ? { limit } : {}) },
         schema: { body: z.object(fields), ...(params ? { params } : {}) },
       },
-      async (request, reply) => reply.redirect(await handle(request as FormRequest<Fields>, reply), 303),
+      async (request, reply) => {
+        const done = await handle(request as FormRequest<Fields>, reply)
+        return typeof done === 'string' ? reply.redirect(done, 303) : done
+      },
     )
   })
 }

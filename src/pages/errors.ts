@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../contract/errors.ts'
-import { markup } from '../transcript/html/markup.ts'
+import { markup, none } from '../transcript/html/markup.ts'
 import { commandHtml } from './commands.ts'
 import { signInPath } from './links.ts'
 import type { Page } from './page.ts'
@@ -11,31 +11,41 @@ export type ShownError = {
   /** What is wrong with what was sent, each in a sentence. */
   readonly issues: readonly string[]
   readonly requestId: string
-  /** The path of the page that was asked for; undefined if a form was sent. */
+  /** Where the viewer goes on: the page that was asked for, or the page with the form; undefined if that is not known. */
   readonly path: string | undefined
+  /** The address of the service. */
+  readonly origin: string
+  readonly isSignedIn: boolean
 }
 
 const blank = (title: string, content: Page['content']): Page => ({
   title,
   name: 'error',
-  heading: markup``,
+  heading: none,
   content: markup`<div class="blank"><h1>${title}</h1>\n${content}</div>\n`,
 })
 
-/** The same for what does not exist and for what the viewer may not read. */
-const notFound: Page = blank(
-  'Not found',
-  markup`<p>There is nothing at this address, or nothing that you may read. If it was shared with you, ask for a new link, or sign in:</p>
-${commandHtml('tracebook open')}
-<p><a href="/">All sessions</a></p>
-`,
-)
+/** The command that signs in the browser, and leads it to the session that was asked for. */
+export const openCommand = (origin: string, path: string): string => {
+  const [, session] = /^(\/@[^/?]+\/[^/?]+)/.exec(path) ?? []
+  return session === undefined ? 'tracebook open' : `tracebook open ${origin}${session}`
+}
 
-const unauthorized = (path: string): Page =>
+/** The same for what does not exist and for what the viewer may not read. */
+const notFound = ({ isSignedIn, origin, path = '/' }: ShownError): Page =>
+  blank(
+    'Not found',
+    markup`<p>There is nothing at this address, or nothing that you may read. If it was shared with you, ask for a new link${
+      isSignedIn ? markup`.</p>\n` : markup`, or sign in:</p>\n${commandHtml(openCommand(origin, path))}`
+    }<p><a href="/">All sessions</a></p>
+`,
+  )
+
+const unauthorized = ({ origin, path = '/' }: ShownError): Page =>
   blank(
     'Sign in first',
     markup`<p>You have to be signed in to read this. On your machine, this signs in your browser:</p>
-${commandHtml('tracebook open')}
+${commandHtml(openCommand(origin, path))}
 <p><a href="${signInPath(path)}">Other ways to sign in</a></p>
 `,
   )
@@ -48,13 +58,14 @@ const titles: { readonly [Code in ErrorCode]?: string } = {
 }
 
 /** What a browser shows instead of the JSON of an error. */
-export const errorPage = ({ code, message, issues, requestId, path }: ShownError): Page => {
-  if (code === 'not_found') return notFound
-  if (code === 'unauthorized') return unauthorized(path ?? '/')
+export const errorPage = (error: ShownError): Page => {
+  const { code, message, issues, requestId, path } = error
+  if (code === 'not_found') return notFound(error)
+  if (code === 'unauthorized') return unauthorized(error)
   return blank(
     titles[code] ?? 'This did not work',
     markup`<p>${message}</p>
-${issues.map((issue) => markup`<p>${issue}</p>\n`)}${path === undefined ? markup`<p>Nothing was changed. Go back to the page with the form.</p>\n` : markup`<p><a class="btn" href="${path}">Try again</a></p>\n`}<p class="faint">Request <code>${requestId}</code></p>
+${issues.map((issue) => markup`<p>${issue}</p>\n`)}${path === undefined ? none : markup`<p><a class="btn" href="${path}">Try again</a></p>\n`}<p class="faint">Request <code>${requestId}</code></p>
 `,
   )
 }

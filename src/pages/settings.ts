@@ -1,7 +1,7 @@
 import type { SessionView } from '../contract/sessions.ts'
 import type { IdentityView, UserView } from '../contract/user.ts'
 import { icon } from '../transcript/html/icons.ts'
-import { type Html, markup, none } from '../transcript/html/markup.ts'
+import { type Html, exactly, markup, none } from '../transcript/html/markup.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import type { Page } from './page.ts'
 import type { Viewer } from './viewer.ts'
@@ -82,7 +82,7 @@ export const settingsPage = ({ user, sessions, identities, identityId, viewer, s
   referrer: 'same-origin',
   content: markup`${saved === undefined ? none : markup`<p class="note" role="status">${icon('done')}<span>${saved}</span></p>\n`}<section><h2 class="day">You</h2>
 <form class="form" method="post" action="${settingsForms.name}"><label>Name <span class="hint">As it stands beside your sessions.</span>
-<span class="field"><input name="displayName" value="${user.displayName ?? ''}" autocomplete="name" required maxlength="200"></span></label>
+<span class="field"><input name="displayName" value="${exactly(user.displayName ?? '')}" autocomplete="name" required maxlength="200"></span></label>
 <div class="row"><button class="btn main">Save</button></div></form></section>
 <section id="devices"><h2 class="day">Devices <small>that are signed in as you</small></h2>
 <table class="grid stack"><thead><tr><th scope="col">Device</th><th scope="col">Last used</th><th scope="col">Signed in</th><th scope="col"><span class="vh">Action</span></th></tr></thead>

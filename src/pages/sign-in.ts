@@ -1,6 +1,7 @@
 import type { SignInReview } from '../contract/signin.ts'
 import { type Html, markup, none } from '../transcript/html/markup.ts'
 import { commandHtml } from './commands.ts'
+import { openCommand } from './errors.ts'
 import type { Page } from './page.ts'
 
 /** Text of users, isolated so that right-to-left characters do not reorder the rest of the page. */
@@ -128,10 +129,12 @@ export type WaysToSignIn = {
   readonly codehost: string | undefined
   /** The path of the page that the sign-in leads to. */
   readonly next: string
+  /** The address of the service. */
+  readonly origin: string
 }
 
 /** `/signin`: the ways to sign in a browser. */
-export const signInPage = ({ codehost, next }: WaysToSignIn): Page => ({
+export const signInPage = ({ codehost, next, origin }: WaysToSignIn): Page => ({
   title: 'Sign in',
   name: 'sign-in',
   heading: none,
@@ -145,7 +148,7 @@ ${
     : markup`<form method="post" action="${CODEHOST_SIGN_IN}"><input type="hidden" name="next" value="${next}">
 <button class="btn main">Go on with ${codehost}</button></form>
 <p>Or with a machine on which you are logged in already. This opens a page here that signs in your browser:</p>\n`
-}${commandHtml('tracebook open')}
+}${commandHtml(openCommand(origin, next))}
 <p>It is good for a minute. If the browser is on another machine, <code>tracebook open --no-browser</code> prints the address to open
 there.</p>
 <p>You have not logged in anywhere yet? <a href="/help">How to begin</a></p></div>

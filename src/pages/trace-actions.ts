@@ -1,7 +1,8 @@
 import type { TraceDetail, Visibility } from '../contract/trace.ts'
+import { agentAndModel } from '../transcript/agent-names.ts'
 import { titleOf } from '../transcript/head.ts'
 import { icon } from '../transcript/html/icons.ts'
-import { type Html, markup, none } from '../transcript/html/markup.ts'
+import { type Html, exactly, markup, none } from '../transcript/html/markup.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import { beneathTrace, namespacePath, tracePath } from './links.ts'
 import type { Page } from './page.ts'
@@ -28,18 +29,25 @@ const shortened = (text: string | undefined): string | undefined =>
   text === undefined || text.length <= MOST_SUMMARY ? text : `${text.slice(0, MOST_SUMMARY).toWellFormed()}…`
 
 /** What everybody would see of a trace besides its messages. */
-const seen = (trace: TraceDetail): readonly { readonly name: string; readonly value: string | undefined }[] => [
+const seen = (
+  trace: TraceDetail,
+  author: string | undefined,
+): readonly { readonly name: string; readonly value: string | undefined }[] => [
   { name: 'Title', value: titleOfTrace(trace) },
+  { name: 'Author', value: author },
+  { name: 'Agent', value: agentAndModel(trace) },
   { name: 'Messages', value: (trace.messageCount ?? 0).toLocaleString('en') },
   { name: 'Project', value: trace.projectName },
   { name: 'Folder', value: trace.projectPath },
   { name: 'Repository', value: trace.gitRemoteUrl },
   { name: 'Branch', value: trace.gitBranch },
+  { name: 'Commit', value: trace.gitRef },
+  { name: 'Session', value: trace.externalId },
   { name: 'Summary', value: shortened(trace.ai_summary) },
 ]
 
 /** `/@{slug}/{externalId}/-/visibility`: says what would be seen before it makes anything public. */
-export const visibilityPage = (trace: TraceDetail): Page => {
+export const visibilityPage = (trace: TraceDetail, author: string | undefined): Page => {
   const { namespace, visibility } = trace
   const title = titleOfTrace(trace)
   const hidden = visibility === 'public' ? 'private' : visibility
@@ -53,7 +61,7 @@ export const visibilityPage = (trace: TraceDetail): Page => {
     content: markup`<form class="form" method="post" action="${beneathTrace(namespace.slug, trace.externalId, traceActions.visibility)}"><fieldset><legend class="vh">Who can read this session</legend>
 ${choice(hidden, `Members of @${namespace.slug}`, markup`Nobody else learns that it exists.`, visibility)}${choice('public', 'Everybody', markup`Without an account. It is listed on the first page; search engines are asked to leave it out.`, visibility)}</fieldset>
 <section class="seen"><h2 class="day">What everybody would see</h2>
-<dl class="facts">${seen(trace).flatMap(({ name, value }) => (value === undefined || value === '' ? [] : [markup`<dt>${name}</dt><dd dir="auto">${visibleLine(value)}</dd>`]))}</dl>
+<dl class="facts">${seen(trace, author).flatMap(({ name, value }) => (value === undefined || value === '' ? [] : [markup`<dt>${name}</dt><dd dir="auto">${visibleLine(value)}</dd>`]))}</dl>
 <p>And every message: prompts, answers, thinking, the calls of tools with their arguments and all that they returned, such as the content of
 files. <code>tracebook sync</code> leaves out what looks like a secret; look through the session once before you make it public.</p></section>
 <div class="row"><button class="btn main">Save</button><a class="btn" href="${tracePath(namespace.slug, trace.externalId)}">Cancel</a></div></form>
@@ -61,8 +69,8 @@ files. <code>tracebook sync</code> leaves out what looks like a secret; look thr
   }
 }
 
-/** `/@{slug}/{externalId}/-/delete`: a trace is deleted by typing its title. */
-export const deletePage = (trace: TraceDetail): Page => {
+/** `/@{slug}/{externalId}/-/delete`: a trace is deleted by typing its title. `typed` is another text that was typed instead. */
+export const deletePage = (trace: TraceDetail, typed?: string): Page => {
   const { namespace, externalId, messageCount = 0 } = trace
   const title = titleOfTrace(trace)
   const messages = `${messageCount.toLocaleString('en')} ${messageCount === 1 ? 'message' : 'messages'}`
@@ -76,7 +84,11 @@ export const deletePage = (trace: TraceDetail): Page => {
       messageCount === 0 ? none : markup` <code>tracebook export</code> keeps a copy.`
     }</p>
 <form class="form" method="post" action="${beneathTrace(namespace.slug, externalId, traceActions.delete)}"><label><span>Type its title to go on: <code dir="auto">${title}</code></span>
-<span class="field"><input name="title" autocomplete="off" required></span></label>
+<span class="field"><input name="title" value="${exactly(typed ?? '')}" autocomplete="off" required></span>${
+      typed === undefined
+        ? none
+        : markup`<span class="wrong" role="alert">${icon('warning')}This is not the title. Nothing was deleted.</span>`
+    }</label>
 <div class="row"><a class="btn" href="${tracePath(namespace.slug, externalId)}">Keep it</a><button class="btn risk">${icon('delete')}Delete</button></div></form>
 `,
   }

@@ -30,9 +30,10 @@ export const signInPageRoutes = (app: FastifyInstance, service: CodehostServices
     SIGN_IN,
     { config: { auth: 'optional', htmlPage: true }, schema: { querystring: Query } },
     async (request, reply) => {
-      const target = targetOf(request.query.next, targetOrigin(request) ?? originOf(app, config))
+      const origin = targetOrigin(request) ?? originOf(app, config)
+      const target = targetOf(request.query.next, origin)
       if (request.caller) return reply.redirect(pathOf(target), 303)
-      return sendPage(reply, signInPage({ codehost: own && hostOf(own.settings), next: pathOf(target) }))
+      return sendPage(reply, signInPage({ codehost: own && hostOf(own.settings), next: pathOf(target), origin }))
     },
   )
 

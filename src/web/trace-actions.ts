@@ -4,7 +4,6 @@ import { Key } from '../contract/parameters.ts'
 import { type TraceDetail, Visibility } from '../contract/trace.ts'
 import { requireCaller } from '../http/caller.ts'
 import { formRoute } from '../http/forms.ts'
-import { invalid } from '../http/http-error.ts'
 import { namespacePath, tracePath } from '../pages/links.ts'
 import { type Page, sendPage } from '../pages/page.ts'
 import { deletePage, titleOfTrace, traceActions, visibilityPage } from '../pages/trace-actions.ts'
@@ -13,6 +12,7 @@ import { type TraceName, locateToRead, locateToWrite, writeLocated } from '../tr
 import { rowWithModelName } from '../trace/model-names.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { writeTrace } from '../trace/upsert.ts'
+import { userById } from '../user/queries.ts'
 import { detailText } from '../trace/views.ts'
 
 const Params = z.object({ slug: Key, externalId: Key })
@@ -32,14 +32,16 @@ export const traceActionRoutes = (app: FastifyInstance, service: TraceServices):
     return JSON.parse(detailText(rowWithModelName(service.models, trace))) as TraceDetail
   }
 
-  const page = (name: string, pageOf: (trace: TraceDetail) => Page) =>
+  const authorOf = async ({ createdBy }: TraceDetail) => (await userById(service.reads, createdBy)).displayName
+
+  const page = (name: string, pageOf: (trace: TraceDetail) => Page | Promise<Page>) =>
     app.get(
       pathOf(name),
       { config: { auth: 'required', htmlPage: true }, schema: { params: Params } },
-      async (request, reply) => sendPage(reply, pageOf(await writable(request))),
+      async (request, reply) => sendPage(reply, await pageOf(await writable(request))),
     )
-  page(traceActions.visibility, visibilityPage)
-  page(traceActions.delete, deletePage)
+  page(traceActions.visibility, async (trace) => visibilityPage(trace, await authorOf(trace)))
+  page(traceActions.delete, (trace) => deletePage(trace))
 
   const form = { auth: 'required', params: Params } as const
 
@@ -56,14 +58,18 @@ export const traceActionRoutes = (app: FastifyInstance, service: TraceServices):
     },
   )
 
-  formRoute(app, { ...form, path: pathOf(traceActions.delete), fields: { title: z.string() } }, async (request) => {
-    const { slug, externalId } = request.params as Params
-    const trace = await writable(request)
-    if (request.body.title.trim() !== titleOfTrace(trace).trim())
-      throw invalid('title', `is not the title of this session: type \`${titleOfTrace(trace)}\` to delete it`)
-    await writeLocated(service, requireCaller(request), nameOf({ slug, externalId }), ({ id, writer }) =>
-      writeTrace(service, request, id, remove(writer)),
-    )
-    return namespacePath(slug)
-  })
+  formRoute(
+    app,
+    { ...form, path: pathOf(traceActions.delete), fields: { title: z.string() } },
+    async (request, reply) => {
+      const { slug, externalId } = request.params as Params
+      const trace = await writable(request)
+      const { title } = request.body
+      if (title.trim() !== titleOfTrace(trace).trim()) return sendPage(reply.code(400), deletePage(trace, title))
+      await writeLocated(service, requireCaller(request), nameOf({ slug, externalId }), ({ id, writer }) =>
+        writeTrace(service, request, id, remove(writer)),
+      )
+      return namespacePath(slug)
+    },
+  )
 }

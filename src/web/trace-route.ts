@@ -57,8 +57,12 @@ const partOf = (count: number, place: number | undefined, from = 0): TracePage['
   return { from: start, to: Math.min(count, start + PAGE_ROWS) }
 }
 
-/** What an anonymous viewer without any settings is shown; everybody else has pages of their own. */
-const isPlain = ({ user, theme, hasKeys }: TracePage['viewer']) => user === undefined && theme === undefined && hasKeys
+/**
+ * What an anonymous viewer without any settings is shown at the address of the session itself, which the page repeats; everybody else has
+ * pages of their own.
+ */
+const isPlain = ({ user, theme, hasKeys, path }: TracePage['viewer'], address: string) =>
+  user === undefined && theme === undefined && hasKeys && path === address
 
 /** The beginning of the summary, else of the first prompt. */
 const descriptionOf = ({ fields }: ShownTrace, rows: readonly PageRow[]): string => {
@@ -182,7 +186,9 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
       const { id: traceId, incarnation, revision, visibility } = shown.trace
       const { content, viewer, url } = await contentOf(request, shown, query)
       const isForAll =
-        visibility === 'public' && isPlain(viewer) && Object.keys(query).length === 0 && !isLive(shown, now())
+        visibility === 'public' &&
+        isPlain(viewer, tracePath(shown.slug, shown.trace.external_id)) &&
+        !isLive(shown, now())
       if (!isForAll) return send(reply, shown, content, () => undefined)
       const trace = [url, JSON.stringify(shown.head), shown.children.text].join('\n')
       const kept: Shown = { traceId, incarnation, revision, trace, format: 'page' }

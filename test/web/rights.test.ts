@@ -71,6 +71,21 @@ test('a namespace that does not exist is not found, and a session that is not pu
     assert.not.match((await page(url, team.tokenOf('stranger', 'here'))).body, /(?:ours|theirs) private/)
 })
 
+test('an error says how to go on', async () => {
+  const nobody = await page('/@the-team/ours-private?m=1', undefined)
+  assert.is(nobody.statusCode, 401)
+  assert.match(nobody.body, /tracebook open http:\/\/[^/]+\/@the-team\/ours-private</)
+  const stranger = await page('/@the-team/ours-private', team.tokenOf('stranger', 'here'))
+  assert.is(stranger.statusCode, 404)
+  assert.not.match(stranger.body, 'tracebook open')
+  assert.match((await page('/?cursor=nonsense', undefined)).body, '<a class="btn" href="/">Try again</a>')
+})
+
+test('what somebody adds to the address of a public session is shown to nobody else', async () => {
+  await page('/@the-team/ours-public?token=a-secret', undefined)
+  assert.not.match((await page('/@the-team/ours-public', undefined)).body, 'a-secret')
+})
+
 test('a session that is not public any more leaves the pages at once', async () => {
   const token = team.tokenOf('member', 'here')
   const put = (visibility: string) =>

@@ -51,6 +51,27 @@ test('a name is saved, and shown', async () => {
   assert.match(body, 'Your name is saved.')
 })
 
+test('a name is sent back as it is, and a name that is refused leads back to the page', async () => {
+  const session = await start()
+  const name = 'Ada \u061c\u202e'
+  await post('/settings/name', { displayName: name }, cookieOf(session))
+  assert.match((await read('/settings', cookieOf(session))).body, `value="${name}"`)
+  const refused = await post(
+    '/settings/name',
+    { displayName: 'x'.repeat(2_000) },
+    { ...cookieOf(session), referer: `${ORIGIN}/settings` },
+  )
+  assert.is(refused.statusCode, 400)
+  assert.match(refused.body, /displayName .*characters/)
+  assert.match(refused.body, '<a class="btn" href="/settings">Try again</a>')
+  const foreign = await post(
+    '/settings/name',
+    { displayName: 'x'.repeat(2_000) },
+    { ...cookieOf(session), referer: 'https://evil.example/x' },
+  )
+  assert.not.match(foreign.body, 'Try again')
+})
+
 test('a form of another site does nothing', async () => {
   const session = await start()
   const foreign: Record<string, string>[] = [

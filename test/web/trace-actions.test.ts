@@ -88,11 +88,18 @@ test('the page says what everybody would see before it is made public', async ()
     assert.match(body, text)
 })
 
+test('a title of any length can be typed', async () => {
+  const title = '会'.repeat(4_096)
+  await call('PUT', '/v1/traces/long', { token: team.tokenOf('creator', 'here'), body: { title } })
+  assert.is((await post('creator', 'long/-/delete', { title })).statusCode, 303)
+})
+
 test('nothing is deleted under another title, nor by a form of another site', async () => {
   await put('kept', 'private')
   const wrong = await post('creator', 'kept/-/delete', { title: 'Title of kep' })
   assert.is(wrong.statusCode, 400)
-  assert.match(wrong.body, 'is not the title of this session')
+  assert.match(wrong.body, 'This is not the title. Nothing was deleted.')
+  assert.match(wrong.body, 'value="Title of kep"')
   for (const path of ['kept/-/delete', 'kept/-/visibility']) {
     const fields = { title: 'Title of kept', visibility: 'public' }
     assert.is((await post('creator', path, fields, { origin: 'https://evil.example' })).statusCode, 403)

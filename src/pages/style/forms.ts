@@ -30,6 +30,14 @@ export const forms = css`
       font-size: var(--t2);
       font-weight: 400;
     }
+    .form .wrong {
+      display: flex;
+      gap: 0.35em;
+      align-items: center;
+      color: var(--bad);
+      font-size: var(--t2);
+      font-weight: 400;
+    }
     .field {
       display: flex;
       gap: var(--s2);

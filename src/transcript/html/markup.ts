@@ -19,17 +19,28 @@ class Html {
 }
 export type { Html }
 
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!)
+
 type Value = string | number | Html | readonly Html[]
 
 const sourceOf = (value: Value): string => {
   if (value instanceof Html) return value.source
   if (typeof value === 'object') return value.map(sourceOf).join('')
-  return visible(String(value)).replace(/[&<>"']/g, (character) => ESCAPES[character]!)
+  return escaped(visible(String(value)))
 }
 
 /** A template of HTML: the template is source, and every text that is put into it is escaped. Attributes with texts need double quotes. */
 export const markup = (source: TemplateStringsArray, ...values: readonly Value[]): Html =>
   new Html(source.reduce((all, piece, i) => `${all}${sourceOf(values[i - 1]!)}${piece}`))
+
+/** What HTML cannot hold: control characters, lone surrogates, and code points that are no characters. */
+const IMPOSSIBLE = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu
+
+/**
+ * A text as the value of a field of a form: exactly, as far as HTML can hold it, because what is shown as a mark elsewhere would be
+ * sent back as that mark.
+ */
+export const exactly = (text: string): Html => new Html(escaped(text.replace(IMPOSSIBLE, visible)))
 
 /** A part of a style sheet, exactly as in the template. */
 export const css = (source: TemplateStringsArray): Html => new Html(source[0]!.replace('\n', ''))

@@ -31,6 +31,7 @@ import { namespacePageRoute } from './web/namespace-route.ts'
 import { oembedRoute } from './web/oembed-route.ts'
 import { settingsRoutes } from './web/settings-routes.ts'
 import { traceActionRoutes } from './web/trace-actions.ts'
+import { traceChangesRoute } from './web/trace-changes-route.ts'
 import { traceMessageRoute } from './web/trace-message-route.ts'
 import { tracePageRoute } from './web/trace-route.ts'
 import { traceRowsRoute } from './web/trace-rows-route.ts'
@@ -158,6 +159,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       namespacePageRoute,
       tracePageRoute,
       traceRowsRoute,
+      traceChangesRoute,
       traceMessageRoute,
       settingsRoutes,
       traceActionRoutes,

@@ -33,6 +33,8 @@ export type TracePage = {
   /** When its last message was written, if the session may still go on. */
   readonly isLive: boolean
   readonly children: readonly Child[]
+  /** How many files it has changed. */
+  readonly changed: number
   readonly preview?: Preview | undefined
   readonly viewer: Viewer
 }
@@ -154,6 +156,19 @@ const actsOf = (page: TracePage): Html =>
 
 const viewNames = { full: 'Full', talk: 'Talk', tools: 'Tools' } as const
 
+/** Links to the pages of a session. That of its changes needs some. */
+export const viewLinks = (
+  { slug, externalId }: Pick<TracePage, 'slug' | 'externalId'>,
+  here: 'conversation' | 'changes',
+  changed: number,
+): Html => {
+  const current = (one: typeof here) => (one === here ? markup` aria-current="page"` : none)
+  const number = changed > 0 ? markup` <span class="num">${changed.toLocaleString('en')}</span>` : none
+  const conversation = markup`<a href="${tracePath(slug, externalId)}"${current('conversation')}>Conversation</a>`
+  if (changed === 0 && here !== 'changes') return conversation
+  return markup`${conversation}<a href="${beneathTrace(slug, externalId, 'changes')}"${current('changes')}>Changes${number}</a>`
+}
+
 const tabsOf = (page: TracePage): Html => {
   const { view, part } = page
   const from = part && part.from > 0 ? `from=${part.from}` : ''
@@ -163,11 +178,11 @@ const tabsOf = (page: TracePage): Html => {
       ? markup`<a href="${href}" aria-current="true">${viewNames[one]}</a>`
       : markup`<a href="${href}">${viewNames[one]}</a>`
   })
-  return markup`<nav class="tabs" aria-label="Views"><a href="${pathWith(page)}" aria-current="page">Conversation</a><span class="seg push">${seg}</span></nav>
+  return markup`<nav class="tabs" aria-label="Views">${viewLinks(page, 'conversation', page.changed)}<span class="seg push">${seg}</span></nav>
 `
 }
 
-const crumbsOf = ({ slug, project }: TracePage): Html =>
+export const crumbsOf = ({ slug, project }: Pick<TracePage, 'slug' | 'project'>): Html =>
   markup`<nav class="crumbs" aria-label="Where"><a href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a>${
     project === undefined ? none : markup`<span>/</span><bdi>${project}</bdi>`
   }</nav>`

@@ -1,4 +1,5 @@
 import type { SessionShape } from '../contract/trace.ts'
+import { newOpenCalls } from '../transcript/open-calls.ts'
 import type { CallEdit, Fact } from './messages/facts.ts'
 
 /** Whether a message is of the user, whether it has a text beside its parts, and the facts of its parts. */
@@ -30,8 +31,6 @@ const MOST_SHOWN = 64
 const MOST_SEGMENTS = 1_024
 /** So many files are told apart. */
 const MOST_FILES = 4_096
-/** How many calls wait for their results, together with the files that they change. The oldest ones count as not failed. */
-const MOST_OPEN = 256
 
 /** Neighbours put together evenly, so that so many remain. */
 const merged = (segments: readonly Segment[], most: number): Segment[] => {
@@ -43,36 +42,6 @@ const merged = (segments: readonly Segment[], most: number): Segment[] => {
   return some
 }
 
-const weightOf = ({ edit }: OpenCall) => 1 + (edit?.files.length ?? 0)
-
-/** The calls without a result, by age. */
-const newOpenCalls = () => {
-  const all = new Set<OpenCall>()
-  const byId = new Map<string, OpenCall[]>()
-  let weight = 0
-  const remove = (call: OpenCall) => {
-    const same = byId.get(call.id)!
-    if (same.length === 1) byId.delete(call.id)
-    else same.splice(same.indexOf(call), 1)
-    all.delete(call)
-    weight -= weightOf(call)
-  }
-  return {
-    all,
-    add(call: OpenCall) {
-      all.add(call)
-      weight += weightOf(call)
-      const same = byId.get(call.id)
-      if (same) same.push(call)
-      else byId.set(call.id, [call])
-    },
-    /** Removes a call; false if it is not open. */
-    take: (call: OpenCall): boolean => all.has(call) && (remove(call), true),
-    oldestWith: (id: string): OpenCall | undefined => byId.get(id)?.[0],
-    surplus: (): OpenCall | undefined => (weight > MOST_OPEN ? all.values().next().value : undefined),
-  }
-}
-
 /**
  * The shape of a session, message by message in list order, from its beginning or from what is saved of its first messages. What it
  * remembers is bounded, so a result that comes behind very many other calls is of no call any more.
@@ -80,7 +49,7 @@ const newOpenCalls = () => {
 export class ShapeSoFar {
   readonly #totals: Totals
   readonly #files: Set<string>
-  readonly #open = newOpenCalls()
+  readonly #open = newOpenCalls<OpenCall>(({ edit }) => edit?.files.length ?? 0)
   #each: number
   #segments: Segment[]
 
@@ -113,7 +82,7 @@ export class ShapeSoFar {
     this.#segments.push([0, 0, 0]) // so that two each become one
     this.#segments = merged(this.#segments, this.#segments.length / 2)
     this.#each *= 2
-    for (const call of this.#open.all) call.segment >>= 1
+    for (const call of this.#open.all()) call.segment >>= 1
   }
 
   #addCall({ id, edit }: Pick<OpenCall, 'id' | 'edit'>): OpenCall {
@@ -121,13 +90,15 @@ export class ShapeSoFar {
     const call = { id, edit, segment: this.#segments.length - 1 }
     this.#totals.calls += 1
     this.#segments[call.segment]![0] += 1
-    this.#open.add(call)
-    for (let old = this.#open.surplus(); old; old = this.#open.surplus()) this.#end(old, false)
+    for (const old of this.#open.add(call)) this.#count(old, false)
     return call
   }
 
   #end(call: OpenCall | undefined, hasFailed: boolean): void {
-    if (!call || !this.#open.take(call)) return
+    if (call && this.#open.take(call)) this.#count(call, hasFailed)
+  }
+
+  #count(call: OpenCall, hasFailed: boolean): void {
     const segment = this.#segments[call.segment]!
     if (hasFailed) {
       this.#totals.failed += 1
@@ -143,7 +114,7 @@ export class ShapeSoFar {
   /** The shape of the messages so far. A call without a result has not failed. */
   shape(): SessionShape {
     const all = new ShapeSoFar(this.saved())
-    for (const call of all.#open.all) all.#end(call, false)
+    for (const call of all.#open.all()) all.#count(call, false)
     const { prompts, calls, failed, added, removed } = all.#totals
     const shown = prompts === 0 ? [] : all.#segments
     const segments = shown.length > MOST_SHOWN ? merged(shown, MOST_SHOWN) : shown
@@ -151,8 +122,8 @@ export class ShapeSoFar {
   }
 
   saved(): SavedShape {
-    const { all } = this.#open
-    const rest = { files: [...this.#files], each: this.#each, segments: this.#segments, open: [...all] }
+    const open = [...this.#open.all()]
+    const rest = { files: [...this.#files], each: this.#each, segments: this.#segments, open }
     return { ...this.#totals, ...rest }
   }
 }

@@ -102,6 +102,15 @@ export const editsOf = (tool: string, args: Args): Edit[] => {
   return ofEditor(args)
 }
 
+/** Longer arguments are not read, because to parse them would take long. */
+const MOST_READ = 4 * 1024 * 1024
+
+/** The same from the JSON text of the arguments. */
+export const editsIn = (tool: string, json: string): Edit[] => {
+  const mayEdit = tool === 'bash' ? json.includes(BEGINS) : EDITING.has(tool)
+  return mayEdit && json.length <= MOST_READ ? editsOf(tool, JSON.parse(json) as Args) : []
+}
+
 /** How many lines an edit changes; none where the arguments do not tell. */
 export const linesOfEdit = (edit: Edit): ChangedLines => {
   switch (edit.is) {

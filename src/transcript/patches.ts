@@ -1,6 +1,6 @@
 import type { ChangedLines } from './changed-lines.ts'
 
-/** What a patch does to one file. Its lines are from one place in the patch to another. */
+/** What a patch does to one file. Its lines, behind those that name the file, are from one place in the patch to another. */
 export type PatchedFile = ChangedLines & {
   /** Undefined if no line names a file. */
   readonly path: string | undefined
@@ -11,6 +11,7 @@ export type PatchedFile = ChangedLines & {
 /** The lines in a patch of Codex that name a file. */
 const NAMES = ['*** Add File: ', '*** Update File: ', '*** Delete File: ']
 const MOVED = '*** Move to: '
+const ENDS = '*** End Patch'
 const NOWHERE = '/dev/null'
 
 const codexName = (line: string): string | undefined => {
@@ -47,9 +48,9 @@ const newReader = () => {
     if (opened) files.push({ ...opened, to })
     opened = undefined
   }
-  const open = (path: string | undefined, at: number) => {
+  const open = (path: string | undefined, at: number, from: number) => {
     close(at)
-    opened = { path, from: at, added: 0, removed: 0 }
+    opened = { path, from, added: 0, removed: 0 }
   }
   const count = (first: string | undefined) => {
     if (first === '+') opened!.added += 1
@@ -68,19 +69,28 @@ const newReader = () => {
     count(first)
     return true
   }
-  const read = (line: string, at: number, following: () => string) => {
-    if (isOfHunk(line[0])) return
+  const readOfCodex = (line: string, at: number, next: number) => {
     const name = codexName(line)
-    if (name !== undefined) {
-      open(name, at)
-      isOfCodex = true
-    } else if (isOfCodex && line.startsWith(MOVED)) opened!.path = line.slice(MOVED.length).trim()
-    else if (!isOfCodex && line.startsWith('--- ') && following().startsWith('+++ '))
-      open(unifiedPath(line, following()), at)
+    if (name !== undefined) open(name, at, next)
+    else if (line.startsWith(MOVED)) Object.assign(opened!, { path: line.slice(MOVED.length).trim(), from: next })
+    else if (line.startsWith(ENDS)) close(at)
+    else if (opened) count(line[0])
+  }
+  /** Reads a line, and returns where the next one begins. `next` is where the following line begins. */
+  const read = (line: string, at: number, next: number, following: () => string): number => {
+    if (isOfHunk(line[0])) return next
+    isOfCodex ||= codexName(line) !== undefined
+    if (isOfCodex) readOfCodex(line, at, next)
+    else if (line.startsWith('--- ') && following().startsWith('+++ ')) {
+      const end = next + following().length + 1
+      open(unifiedPath(line, following()), at, end)
+      return end
+    } else if (line.startsWith('diff --git ')) close(at)
     else if (line.startsWith('@@')) {
-      if (!opened) open(undefined, at)
+      if (!opened) open(undefined, at, at)
       rest = hunkSize(line)
-    } else if (opened && !(line.startsWith('+++ ') && !isOfCodex)) count(line[0])
+    } else if (opened) count(line[0])
+    return next
   }
   return { read, end: (at: number): PatchedFile[] => (close(at), files) }
 }
@@ -98,8 +108,7 @@ export const patchedFiles = (patch: string): PatchedFile[] => {
   for (let at = 0; at < patch.length;) {
     const line = lineAt(at)
     const next = at + line.length + 1
-    reader.read(line, at, () => lineAt(next))
-    at = next
+    at = reader.read(line, at, next, () => lineAt(next))
   }
   return reader.end(patch.length)
 }

@@ -63,6 +63,9 @@ const kinds: Readonly<Record<Role, Turn['kind']>> = { user: 'prompt', assistant:
 const kindOf = ({ role, parts }: Message): Turn['kind'] =>
   role === 'user' && parts.length > 0 && parts.every(({ type }) => type === 'tool_result') ? 'answer' : kinds[role]
 
+/** Whether the page of the session numbers a message as a prompt. */
+export const isPrompt = (message: Message): boolean => kindOf(message) === 'prompt'
+
 /** The text of a message, unless its parts repeat it. */
 const ownText = ({ textContent, parts }: Message): Part[] => {
   if (textContent === undefined || textContent.trim() === '') return []
@@ -98,7 +101,7 @@ export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0
 
   const enter = (message: Message, length: number) => {
     come += length
-    if (kindOf(message) === 'prompt') prompts += 1
+    if (isPrompt(message)) prompts += 1
     const turn: Waiting = { message, end: come, ordinal, prompts, results: new Map(), moved: new Set(), open: 0 }
     ordinal += 1
     for (const [index, part] of message.parts.entries()) {

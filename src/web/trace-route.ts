@@ -16,7 +16,7 @@ import { messageId } from '../base/ids.ts'
 import { views } from '../transcript/html/links.ts'
 import { previewText, shortened } from '../transcript/preview.ts'
 import { type PageRow, newTraceContent } from './trace-content.ts'
-import { type ShownServices, type ShownTrace, showTrace } from './trace-shown.ts'
+import { type ShownServices, type ShownTrace, changedFiles, showTrace } from './trace-shown.ts'
 
 const Params = z.object({ slug: Key, externalId: Key })
 const Query = z.object({
@@ -108,6 +108,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
         linked: m === undefined ? undefined : (place ?? 'lost'),
         isLive: isLive(shown, now()),
         children: children.all,
+        changed: changedFiles(fields),
         preview:
           trace.visibility === 'public'
             ? {

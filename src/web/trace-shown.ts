@@ -1,5 +1,6 @@
 import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
+import type { TraceDetail } from '../contract/trace.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Reader } from '../http/long-list.ts'
 import type { ModelRegistry } from '../models/registry.ts'
@@ -51,12 +52,11 @@ export const showTrace = async (
   { slug, externalId }: { readonly slug: string; readonly externalId: string },
   caller: Caller | undefined,
 ): Promise<ShownTrace> => {
-  const { trace, role, ...located } = await locateToRead(reads, { externalId, namespace: slug }, caller)
+  const { trace, reader, role } = await locateToRead(reads, { externalId, namespace: slug }, caller)
   const [author, children] = await Promise.all([
     authorOf(reads, trace.created_by),
-    childrenOf({ reads, models }, trace, located.reader.isMember),
+    childrenOf({ reads, models }, trace, reader.isMember),
   ])
-  const reader = { ...located.reader, linked: children.linked }
   const text = detailText(rowWithModelName(models, trace))
   const fields = readTrace(text)
   const head = { ...headOf(fields), author }
@@ -81,4 +81,10 @@ export const shapeOf = (fields: ReadonlyMap<string, unknown>): readonly Segment[
   if (typeof shape !== 'object' || shape === null) return []
   const { prompts, segments } = shape as { readonly prompts?: unknown; readonly segments?: readonly Segment[] }
   return Array.isArray(segments) && segments.length === prompts ? (segments as readonly Segment[]) : []
+}
+
+/** How many files the trace has changed. */
+export const changedFiles = (fields: ReadonlyMap<string, unknown>): number => {
+  const shape = fields.get('shape') as TraceDetail['shape']
+  return shape?.files ?? 0
 }

@@ -7,6 +7,8 @@ const test = suite('transcript: the files of a patch')
 /** Each file with its lines: `path +added -removed`. */
 const files = (patch: string) => patchedFiles(patch).map(({ path, added, removed }) => `${path} +${added} -${removed}`)
 
+const bodies = (patch: string) => patchedFiles(patch).map(({ from, to }) => patch.slice(from, to))
+
 const codex = `*** Begin Patch
 *** Add File: docs/new.md
 +# Title
@@ -25,9 +27,11 @@ const codex = `*** Begin Patch
 
 test('of Codex', () => {
   assert.equal(files(codex), ['docs/new.md +3 -0', 'src/moved.ts +1 -2', 'gone.txt +0 -0'])
-  const [first, second] = patchedFiles(codex)
-  assert.ok(codex.slice(first!.from, first!.to).startsWith('*** Add File: docs/new.md\n'))
-  assert.is(first!.to, second!.from)
+  assert.equal(bodies(codex), [
+    '+# Title\n+--- not a name\n+++++\n',
+    '@@ function one()\n same\n-- a list\n-before\n+after\n',
+    '',
+  ])
 })
 
 test('of git, where a changed line looks like a name', () => {
@@ -55,6 +59,7 @@ index 1..2 100644
 
 `
   assert.equal(files(patch), ['src/a.sql +2 -3', 'new.txt +1 -0', 'gone.txt +0 -1'])
+  assert.equal(bodies(patch)[1], '@@ -0,0 +1 @@\n+one\n')
 })
 
 test('of other tools: paths are as they are written', () => {

@@ -29,6 +29,7 @@ const doors = [
   '?view=talk',
   '/-/rows?from=0',
   '/-/rows?changedSince=0',
+  '/-/changes',
   '/-/message/m',
   '/-/message/m?fragment',
   '/-/message/m?part=0',

@@ -304,6 +304,7 @@ test('every part of a page asks for the same right', async () => {
     '?m=a1',
     '/-/rows?from=0',
     '/-/rows?changedSince=0',
+    '/-/changes',
     '/-/message/a1',
     '/-/message/a1?fragment',
     '/-/message/a1?part=0',

@@ -184,7 +184,7 @@ const other: LookOf = (view, result) => {
 const looksLike = (kind: string): LookOf => (Object.hasOwn(looks, kind) ? looks[kind]! : other)
 
 /** A path without the folder that it is in, if that is the folder of the session. */
-const inFolder =
+export const inFolder =
   (folder: string | undefined) =>
   (path: string): string =>
     folder !== undefined && path.startsWith(`${folder}/`) && path.length > folder.length + 1

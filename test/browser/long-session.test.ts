@@ -16,6 +16,17 @@ const isQuiet = (page: Page) => page.locator('#messages:not([aria-busy])').waitF
 /** The distance of a message from the top of the window. */
 const top = async (page: Page, i: number) => (await row(page, i).boundingBox())?.y
 
+/** Scrolls far from the beginning, and waits until there is something to read. */
+const scrollTo = async (page: Page, y: number) => {
+  await page.evaluate(`scrollTo(0, ${y})`)
+  await until(() =>
+    page.evaluate<boolean>(`[...document.querySelectorAll('.msg')].some((row) => {
+      const { top } = row.getBoundingClientRect()
+      return top > 100 && top < innerHeight && row.ariaPosInSet > 200
+    })`),
+  )
+}
+
 test('only what is in view is in the page, as a feed that tells where it is', async () => {
   const page = await visit((await seeded()).path)
   const rows = () => page.locator('#messages .msg').count()
@@ -50,8 +61,7 @@ test('the focus stays in a message that is scrolled away', async () => {
   await page.keyboard.press('j')
   const focused = () => page.evaluate<string | undefined>("document.activeElement.closest('.msg')?.dataset.id")
   await until(async () => (await focused()) === 'message 1')
-  await page.evaluate('scrollTo(0, 40_000)')
-  await page.locator('#messages .msg[aria-posinset^="5"]').first().waitFor()
+  await scrollTo(page, 40_000)
   assert.is(await focused(), 'message 1')
   await page.keyboard.press('j')
   await until(async () => (await focused()) === 'message 2')
@@ -68,6 +78,17 @@ test('find and the outline lead to what was never fetched', async () => {
   await page.locator('#outline a', { hasText: 'Question 41' }).first().click()
   await until(async () => ((await top(page, 400)) ?? -1) > 0)
   await page.locator('#outline [aria-current]', { hasText: 'Question 41' }).waitFor()
+})
+
+test('who comes back finds the place where they were', async () => {
+  const page = await visit((await seeded()).path)
+  await scrollTo(page, 60_000)
+  const { id, at } = await page.evaluate<{ id: string; at: number }>(`(() => {
+    const row = [...document.querySelectorAll('.msg')].find((one) => one.getBoundingClientRect().top > 100)
+    return { id: row.dataset.id, at: row.getBoundingClientRect().top }
+  })()`)
+  await page.reload()
+  await until(async () => Math.abs(((await page.locator(`[data-id="${id}"]`).boundingBox())?.y ?? 0) - at) < 4)
 })
 
 test('new messages come at the end', async () => {

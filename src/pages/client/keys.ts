@@ -2,7 +2,7 @@ import { type Action, groups } from './actions.ts'
 import { closest, element, icon } from './dom.ts'
 
 /** How long a reader may take for the second key of two. */
-const SEQUENCE_MS = 1_500
+const SEQUENCE_MS = 3_000
 
 const TYPING = 'input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], dialog[open]'
 /** What a focused element does itself with a key. */

@@ -1,10 +1,19 @@
 import { startCopying } from './copying.ts'
 import { startKeys } from './keys.ts'
+import { element } from './dom.ts'
+import { followFeed } from './feed-page.ts'
 import { listActions } from './list-actions.ts'
 import { newPalette } from './palette.ts'
 import { startSession } from './session-page.ts'
 import { siteActions } from './site-actions.ts'
 import { showLocalTimes } from './times.ts'
+
+/** For those who do not know yet that there are keys. */
+const keysButton = (run: () => void): HTMLButtonElement => {
+  const button = element('button', { class: 'btn bare', type: 'button' }, 'Keys ', element('kbd', {}, '?'))
+  button.addEventListener('click', run)
+  return button
+}
 
 const start = async () => {
   showLocalTimes(document)
@@ -15,6 +24,7 @@ const start = async () => {
     ...(messages && wrapper ? await startSession(messages, wrapper) : []),
     ...(document.querySelector('.list.traces') ? listActions() : []),
   ]
+  if (document.body.dataset['page'] === 'feed') followFeed()
   const show = { palette: () => {}, keys: () => {} }
   const ofSite = siteActions(
     () => show.palette(),
@@ -23,6 +33,7 @@ const start = async () => {
   const actions = [...ofPage, ...ofSite]
   show.palette = newPalette(actions)
   show.keys = startKeys(actions)
+  document.querySelector('.site > div')?.append(keysButton(() => show.keys()))
   document.documentElement.dataset['ready'] = ''
 }
 

@@ -2,6 +2,7 @@ import type { FeedTrace } from '../../contract/feed.ts'
 import { type Action } from './actions.ts'
 import { closest, element, icon } from './dom.ts'
 import { modifier } from './keys.ts'
+import { namespacePath, tracePath } from './paths.ts'
 
 type Item = {
   readonly group: 'Sessions' | 'On this page' | 'Go'
@@ -18,16 +19,13 @@ const json = async <T>(path: string): Promise<T | undefined> => {
   return answer?.ok ? ((await answer.json()) as { data: T }).data : undefined
 }
 
-const pathOf = (slug: string, externalId = ''): string =>
-  `/@${encodeURIComponent(slug)}${externalId === '' ? '' : `/${encodeURIComponent(externalId)}`}`
-
 const recentTraces = async (): Promise<readonly Item[]> => {
   const feed = await json<{ traces: readonly FeedTrace[] }>('/v1/feed?limit=50')
   return (feed?.traces ?? []).map(({ title, ai_title, externalId, namespace, startedAt, createdAt }) => ({
     group: 'Sessions',
     label: title?.trim() || ai_title?.trim() || externalId,
     drawing: 'outline',
-    href: pathOf(namespace.slug, externalId),
+    href: tracePath(namespace.slug, externalId),
     end: element(
       'span',
       { class: 'faint num' },
@@ -43,7 +41,7 @@ const namespaces = async (): Promise<readonly Item[]> => {
     group: 'Go',
     label: `@${slug}`,
     drawing: 'members',
-    href: pathOf(slug),
+    href: namespacePath(slug),
   }))
 }
 

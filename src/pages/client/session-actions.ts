@@ -55,6 +55,11 @@ export const sessionActions = (messages: HTMLElement, reading: Reading, toEnd: (
     const one = part()
     if (one) toggleAll(messages, kindOf(one), one.querySelector('summary') ?? one)
   }
+  const nextView = () => {
+    const views = [...document.querySelectorAll<HTMLAnchorElement>('.tabs .seg a')]
+    const at = views.findIndex((view) => view.hasAttribute('aria-current'))
+    views[(at + 1) % views.length]?.click()
+  }
   return [
     go('j', 1),
     go('k', -1),
@@ -69,6 +74,7 @@ export const sessionActions = (messages: HTMLElement, reading: Reading, toEnd: (
     action('x', 'Open or close', toggle),
     action('X', 'Open or close all of this kind', toggleKind),
     action('t', 'Open or close all thinking', () => toggleAll(messages, 'details.think', reading.current())),
+    action('v', 'Full, talk, tools', nextView),
     action('G', 'To the end', toEnd),
     action('y', 'Copy link to this message', () => void copyLink(reading.current())),
     action('c', 'Copy the code with the focus', () => void copyCode()),

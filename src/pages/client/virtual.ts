@@ -247,8 +247,29 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     return count - first
   }
 
+  const topOf = (element: Element) => element.getBoundingClientRect().top
+
+  /** For coming back to the page: the browser cannot scroll to what is not there yet. */
+  const remember = () => {
+    const inOrder = [...mounted].sort(([a], [b]) => a - b)
+    const first = inOrder.find(([, element]) => element.getBoundingClientRect().bottom > barHeight())
+    if (first) history.replaceState({ index: first[0], top: topOf(first[1]) }, '')
+  }
+
+  const comeBack = async () => {
+    const { index, top } = history.state as { readonly index: number; readonly top: number }
+    await store.load(index)
+    await goTo(index)
+    const element = mounted.get(index)
+    list.cancelScroll()
+    if (element) list.scrollBy(topOf(element) - top)
+  }
+
   for (const turn of document.querySelectorAll('.turn, link[rel=prev], link[rel=next]')) turn.remove()
   start()
-  if (here) void goTo(ordinalOf(here))
+  addEventListener('scrollend', remember)
+  const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  if (entry?.type !== 'navigate' && history.state?.index !== undefined) void comeBack()
+  else if (here) void goTo(ordinalOf(here))
   return { next, of, show, merge, toEnd: () => list.scrollToEnd() }
 }

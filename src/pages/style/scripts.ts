@@ -48,6 +48,12 @@ export const scripts = css`
     .pill span {
       font-variant-numeric: tabular-nums;
     }
+    .pill.newer {
+      inset-block: calc(var(--bar) + var(--s3)) auto;
+    }
+    .pill.newer svg {
+      rotate: 180deg;
+    }
     .lost {
       position: fixed;
       inset-block-start: calc(var(--bar) + var(--s3));

@@ -1,0 +1,72 @@
+import type { FeedTrace } from '../../contract/feed.ts'
+import { newRealtimeClient } from '../../realtime/client/client.ts'
+import { announce } from './announce.ts'
+import { element, icon } from './dom.ts'
+import { tracePath } from './paths.ts'
+
+/** More than a page has, so that what leaves the page was not only pushed out by newer ones. */
+const LIMIT = 100
+
+const rowsByPath = (): Map<string, HTMLElement> =>
+  new Map([...document.querySelectorAll<HTMLElement>('li[data-trace]')].map((row) => [row.dataset['trace']!, row]))
+
+const mayRead = async ({ namespace, externalId }: FeedTrace): Promise<boolean> => {
+  const answer = await fetch(
+    `/v1/traces/${encodeURIComponent(externalId)}?namespace=${encodeURIComponent(namespace.slug)}`,
+  ).catch(() => undefined)
+  return answer === undefined || answer.ok || answer.status >= 500
+}
+
+const removeRow = (row: HTMLElement): void => {
+  const section = row.closest('section')
+  row.remove()
+  if (section && !section.querySelector('li')) section.remove()
+}
+
+/** Tells of sessions that are newer than the list, and takes those out that may not be read any more. */
+export const followFeed = (): void => {
+  const query = new URLSearchParams(location.search)
+  if (query.has('cursor')) return
+  const isOwn = document.querySelector('main nav.seg a[aria-current]')?.getAttribute('href') === '/'
+  const label = element('span')
+  const pill = element('a', { class: 'btn main pill newer', href: location.href }, icon('down'), label)
+  const newer = new Set<string>()
+  let before: ReadonlyMap<string, FeedTrace> | undefined
+
+  const tell = () => {
+    if (newer.size === 0) return pill.remove()
+    const text = `${newer.size.toLocaleString('en')} newer`
+    if (label.textContent === text && pill.isConnected) return
+    label.textContent = text
+    document.body.append(pill)
+    announce(text)
+  }
+
+  const checkLost = async (path: string, trace: FeedTrace) => {
+    newer.delete(path)
+    const row = rowsByPath().get(path)
+    if (row && !(await mayRead(trace))) removeRow(row)
+  }
+
+  const changed = (traces: readonly FeedTrace[] | null): void => {
+    if (!traces) {
+      if (before) location.reload() // signed out meanwhile
+      return
+    }
+    const shown = rowsByPath()
+    const now = new Map(traces.map((trace) => [tracePath(trace.namespace.slug, trace.externalId), trace]))
+    for (const path of now.keys()) {
+      if (shown.has(path) && !before) break // what follows is older than the list
+      if (!shown.has(path) && !before?.has(path)) newer.add(path)
+    }
+    for (const [path, trace] of before ?? []) if (!now.has(path)) void checkLost(path, trace)
+    before = now
+    tell()
+  }
+
+  const client = newRealtimeClient({ server: location.origin })
+  const value = (traces: readonly FeedTrace[] | null) => changed(traces)
+  if (isOwn) client.subscribe('feed:getNamespaceTraces', { limit: LIMIT }, { value })
+  else client.subscribe('feed:getPublicTraces', { limit: LIMIT }, { value })
+  addEventListener('pagehide', () => client.close())
+}

@@ -1,0 +1,75 @@
+import type { Page } from 'playwright-core'
+import * as assert from 'uvu/assert'
+import { until } from '../support/until.ts'
+import { browserSuite } from './support/browser-suite.ts'
+import { conversation, seedSession, signUp } from './support/seed.ts'
+
+const { test, visit, world, run } = browserSuite('lists of sessions in a browser')
+
+const publicSession = (title: string) => seedSession(world().app, conversation(1), { title })
+const row = (page: Page, title: string) => page.locator('.list.traces li', { hasText: title })
+
+test('keys lead down and up the list, and Enter opens a session', async () => {
+  const { path } = await publicSession('The first one')
+  await publicSession('The second one')
+  const page = await visit('/')
+  const focused = () => page.evaluate<string>('document.activeElement.textContent')
+  for (const [key, title] of [
+    ['j', 'The second one'],
+    ['j', 'The first one'],
+    ['k', 'The second one'],
+    ['j', 'The first one'],
+  ] as const) {
+    await page.keyboard.press(key)
+    assert.is(await focused(), title)
+  }
+  await page.keyboard.press('Enter')
+  await page.waitForURL(world().server + path)
+  await page.keyboard.press('u')
+  await page.waitForURL(`${world().server}${path.split('/').slice(0, 2).join('/')}`)
+})
+
+test('numbers choose whose sessions are listed, and the palette finds them and the namespaces', async () => {
+  const me = await signUp(world().app)
+  const { path } = await seedSession(world().app, conversation(1), { title: 'Only mine', visibility: 'private' }, me)
+  const page = await visit('/', { token: me.token })
+  await row(page, 'Only mine').waitFor()
+  await page.keyboard.press('2')
+  await page.waitForURL(/scope=public/)
+  await page.waitForSelector('html[data-ready]', { state: 'attached' })
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('only m')
+  await page.locator('.palette [aria-selected=true]', { hasText: 'Only mine' }).waitFor()
+  await page.locator('.palette input').fill(`@${me.namespaceSlug}`)
+  await page
+    .locator('.palette li', { hasText: `@${me.namespaceSlug}` })
+    .first()
+    .waitFor()
+  await page.locator('.palette input').fill('only')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(world().server + path)
+})
+
+test('newer sessions are told of, and come when they are asked for', async () => {
+  await publicSession('An older one')
+  const page = await visit('/')
+  await publicSession('A new one')
+  await publicSession('Another new one')
+  const pill = page.getByRole('link', { name: '2 newer' })
+  await pill.waitFor()
+  assert.is(await row(page, 'A new one').count(), 0)
+  await pill.click()
+  await row(page, 'Another new one').waitFor()
+})
+
+test('a session that may not be read any more leaves the list', async () => {
+  const [kept, lost] = [await publicSession('It stays'), await publicSession('It goes')]
+  const page = await visit('/', { expected: /401/ })
+  await row(page, 'It goes').waitFor()
+  await lost.change({ visibility: 'private' })
+  await row(page, 'It goes').waitFor({ state: 'detached' })
+  await kept.change({ title: 'It stays, renamed' })
+  await until(async () => (await row(page, 'It stays').count()) === 1)
+})
+
+run()

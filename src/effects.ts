@@ -61,7 +61,7 @@ const effects: Effects = {
     ends: ({ streamId, data: { patch } }) => {
       const change = visibilityIn(patch)
       if (!change || (change.op !== 'remove' && change.value === 'public')) return undefined
-      return ({ reader }) => reader.traceId === streamId && !reader.isMember
+      return ({ reader, shows }) => !reader.isMember && (reader.traceId === streamId || shows(streamId))
     },
   },
   TraceDeleted: {

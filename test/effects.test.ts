@@ -71,6 +71,11 @@ test('a list of traces ends when what it is about to show is deleted', () => {
   assert.equal(ended(decoded({ type: 'TraceDeleted', streamId: 'shown' })).at(-1), 'lister')
 })
 
+test('privacy of a trace that a page is about to show ends strangers', () => {
+  const event = decoded({ type: 'TraceUpdated', streamId: 'shown', data: visibility('private') })
+  assert.equal(ended(event), ['anybody', 'stranger'])
+})
+
 for (const [name, event, topics] of [
   [
     'a public trace is new in two lists',

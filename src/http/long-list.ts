@@ -9,7 +9,12 @@ export type Reader = {
   readonly traceId: string | undefined
   /** Whether the caller is a member of the namespace, who may read a trace of any visibility. */
   readonly isMember: boolean
+  /** Other traces of the namespace of which it shows something, wherever it stands. */
+  readonly linked?: readonly LinkedTrace[]
 }
+
+/** A trace from its creation to its deletion. */
+export type LinkedTrace = { readonly id: string; readonly createdAt: bigint }
 
 /** A reader, and whether the pieces that are about to be sent show a trace. */
 export type Sending = { readonly reader: Reader; readonly shows: (traceId: string) => boolean }

@@ -64,6 +64,7 @@ export const newOpenList = (
 ): OpenList => {
   let over: ReturnType<OpenList['over']>
   const opened = performance.now()
+  const linked = new Set(reader.linked?.map(({ id }) => id))
   const outgoing = newOutgoing(() => (openList.readable?.readableLength ?? 0) + reply.raw.writableLength)
 
   const end = (how: NonNullable<typeof over>) => {
@@ -89,7 +90,7 @@ export const newOpenList = (
     permit: undefined,
     readable: undefined,
     over: () => over,
-    shows: outgoing.shows,
+    shows: (traceId) => linked.has(traceId) || outgoing.shows(traceId),
     sends: outgoing.add,
     breakOff,
     leave: () => {

@@ -1,6 +1,7 @@
 import type { ReadTables } from '../../projections/tables.ts'
 import { keyHash } from '../base/ids.ts'
 import type { Reads, Row } from '../engine/reads.ts'
+import type { LinkedTrace } from '../http/long-list.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import { childOf } from '../pages/trace.ts'
 import { childrenStatement } from '../trace/children-route.ts'
@@ -17,7 +18,9 @@ const MOST_CHILDREN = 100
 export type Children = {
   /** The newest first. */
   readonly all: readonly Child[]
+  /** By the call that has started them; of several the newest. */
   readonly byCall: ReadonlyMap<string, Child>
+  readonly linked: readonly LinkedTrace[]
   /** Their JSON text: what a page that links to them depends on. */
   readonly text: string
 }
@@ -31,16 +34,16 @@ export const childrenOf = async (
   const values = [namespace_id, keyHash(external_id), FAR_FUTURE.createdAt, FAR_FUTURE.id, MOST_CHILDREN]
   const name = `traces-children${isMember ? '' : '-public'}`
   const rows = await reads.rows<ListedRow & Row>(name, childrenStatement(!isMember), values)
-  const texts = rows
-    .filter(({ id }) => reads.isNotQuarantined(`trace-${id}`))
-    .map((row) => summaryText(rowWithModelName(models, row)))
+  const shown = rows.filter(({ id }) => reads.isNotQuarantined(`trace-${id}`))
+  const texts = shown.map((row) => summaryText(rowWithModelName(models, row)))
   const byCall = new Map<string, Child>()
   const all = texts.map((text) => {
     const trace = readTrace(text)
     const child = childOf(slug ?? '', trace)
     const callId = trace.get('parentCallId')
-    if (typeof callId === 'string') byCall.set(callId, child)
+    if (typeof callId === 'string' && !byCall.has(callId)) byCall.set(callId, child)
     return child
   })
-  return { all, byCall, text: texts.join('\n') }
+  const linked = shown.map(({ id, created_at }) => ({ id, createdAt: created_at }))
+  return { all, byCall, linked, text: texts.join('\n') }
 }

@@ -52,11 +52,12 @@ export const showTrace = async (
   { slug, externalId }: { readonly slug: string; readonly externalId: string },
   caller: Caller | undefined,
 ): Promise<ShownTrace> => {
-  const { trace, reader, role } = await locateToRead(reads, { externalId, namespace: slug }, caller)
+  const { trace, role, ...located } = await locateToRead(reads, { externalId, namespace: slug }, caller)
   const [author, children] = await Promise.all([
     authorOf(reads, trace.created_by),
-    childrenOf({ reads, models }, trace, reader.isMember),
+    childrenOf({ reads, models }, trace, located.reader.isMember),
   ])
+  const reader = { ...located.reader, linked: children.linked }
   const text = detailText(rowWithModelName(models, trace))
   const fields = readTrace(text)
   const head = { ...headOf(fields), author }

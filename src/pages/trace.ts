@@ -235,6 +235,14 @@ export const childrenHtml = (children: readonly Child[]): Html =>
         ({ path, title }) => markup`<a href="${path}">${icon('sub-agent')}<bdi>${title}</bdi></a>`,
       )}</div>`
 
+/** Of a session with more prompts than its outline shows. */
+export const morePrompts = (count: number): Html =>
+  count === 0 ? none : markup`<li><span class="faint">${counted(count, 'more prompt')}</span></li>`
+
+/** Stands for a row that a page may show, but that is no more. */
+export const goneRow = (id: string, place: number): Html =>
+  markup`<article class="msg gone" id="m-${place}" data-id="${id}" hidden></article>\n`
+
 export const endOfTrace: Html = markup`</div>${endOfPage}`
 
 /** One message with nothing folded. */
@@ -250,6 +258,8 @@ export const startOfMessage = (page: Pick<TracePage, 'slug' | 'externalId' | 'he
 <h1>One message in full</h1></header><div class="msgs">
 `
 }
+
+export const messageWithoutText: Html = markup`<p class="soft">This message has no text.</p>\n`
 
 export const endOfMessage: Html = markup`</div></main></div>${endOfPage}`
 

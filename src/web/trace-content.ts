@@ -1,5 +1,6 @@
 import type { Chunk } from '../http/long-list.ts'
-import { type TracePage, childrenHtml, endOfMessages, endOfTrace, startOfTrace } from '../pages/trace.ts'
+import { type TracePage, childrenHtml, endOfMessages, endOfTrace, morePrompts, startOfTrace } from '../pages/trace.ts'
+import { beginningOf } from '../trace/messages/beginnings.ts'
 import { messageText } from '../trace/messages/views.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import type { Showing } from '../transcript/html/links.ts'
@@ -12,16 +13,15 @@ import {
   startOfOutline,
 } from '../transcript/html/outline.ts'
 import { type Range, newSession } from '../transcript/html/session.ts'
-import { previewText } from '../transcript/preview.ts'
+import { previewText, shortened } from '../transcript/preview.ts'
 import { type ShownServices, type ShownTrace, shapeOf } from './trace-shown.ts'
-import { allPrompts, messagesBetween } from './trace-messages.ts'
+import { type PromptBeginning, allPrompts, messagesBetween } from './trace-messages.ts'
 
 /** A row that is read for a page: a message, or of a long session a prompt for the outline. */
-export type PageRow = { readonly row: MessageListRow; readonly prompt?: PromptPlace }
-type PromptPlace = { readonly ordinal: number; readonly number: number }
+export type PageRow = { readonly row: MessageListRow } | { readonly prompt: PromptBeginning }
 
-/** What the rows of a page are of. */
-type Found = { readonly revision: bigint; readonly range: Range; readonly first: readonly PageRow[] }
+/** What the rows of a page are of, and the beginning of the first prompt among them, for the preview of a public one. */
+type Found = { readonly revision: bigint; readonly range: Range; readonly firstPrompt: string }
 
 type Wanted = {
   readonly shown: ShownTrace
@@ -37,33 +37,32 @@ export const newTraceContent = ({ reads }: ShownServices, { shown, showing, part
   const outline = newOutline()
   const { trace } = shown
   let [revision, range]: [bigint, Range | undefined] = [0n, undefined]
-  let first: readonly PageRow[] = []
+  let firstPrompt: string | undefined
+  let unlisted = 0
   let page: TracePage
   let session: ReturnType<typeof newSession>
   let areRowsOver = false
+
+  const firstPromptIn = async (rows: readonly MessageListRow[]): Promise<string> => {
+    const row = trace.visibility === 'public' ? rows.find(({ role }) => role === 'user') : undefined
+    return row ? (previewText(messageText(row)) ?? shortened(await beginningOf(reads, trace, row.external_id))) : ''
+  }
 
   async function* chunks(): AsyncGenerator<Chunk<PageRow>, void> {
     const messages = await messagesBetween(reads, trace, part)
     ;({ revision, range } = messages)
     for await (const chunk of messages.chunks()) {
-      const rows = chunk.rows.map((row): PageRow => ({ row }))
-      if (first.length === 0) first = rows
-      yield { ...chunk, rows }
+      firstPrompt ??= await firstPromptIn(chunk.rows)
+      yield { ...chunk, rows: chunk.rows.map((row) => ({ row })) }
     }
     if (!part) return
     const prompts = await allPrompts(reads, trace, revision)
-    let count = 0
-    for await (const chunk of prompts.chunks()) {
-      const rows = chunk.rows.map((row): PageRow => ({
-        row,
-        prompt: { ordinal: prompts.places[count]!, number: ++count },
-      }))
-      yield { ...chunk, rows }
-    }
+    unlisted = prompts.more
+    for await (const chunk of prompts.chunks()) yield { ...chunk, rows: chunk.rows.map((prompt) => ({ prompt })) }
   }
 
   const before = (): string => {
-    page = pageOf({ revision, range: range!, first })
+    page = pageOf({ revision, range: range!, firstPrompt: firstPrompt ?? '' })
     session = newSession(showing, range!, outline.note)
     return startOfTrace(page).source
   }
@@ -84,26 +83,24 @@ export const newTraceContent = ({ reads }: ShownServices, { shown, showing, part
   const segments = shapeOf(shown.fields)
 
   /** A prompt of a long session. What was done for it is known only if each prompt has a segment of its own. */
-  const promptOf = ({ row }: PageRow, { ordinal, number }: PromptPlace): OutlinePrompt => ({
-    id: row.external_id,
-    ordinal,
-    number,
-    text: promptText(previewText(messageText(row)) ?? ''),
-    segment: segments[number - 1] ?? [0, 0, 0],
+  const promptOf = (prompt: PromptBeginning): OutlinePrompt => ({
+    ...prompt,
+    text: promptText(prompt.text),
+    segment: segments[prompt.number - 1] ?? [0, 0, 0],
     ...{ added: 0, removed: 0, took: undefined, subs: [] },
   })
 
   function* toText(one: PageRow): Generator<string, void> {
-    if (!one.prompt) return yield* session.add(messageText(one.row))
+    if ('row' in one) return yield* session.add(messageText(one.row))
     yield* endRows()
-    for (const { source } of outlinePrompts([promptOf(one, one.prompt)], places)) yield source
+    for (const { source } of outlinePrompts([promptOf(one.prompt)], places)) yield source
   }
 
   function* after(): Generator<string, void> {
     yield* endRows()
     const { prompts, files } = outline.data()
     if (!part) for (const { source } of outlinePrompts(prompts, places)) yield source
-    yield `${endOfOutline(part ? [] : files, childrenHtml(page.children)).source}${endOfTrace.source}`
+    yield `${morePrompts(unlisted).source}${endOfOutline(part ? [] : files, childrenHtml(page.children)).source}${endOfTrace.source}`
   }
 
   return { chunks, before, toText, after, revision: () => revision }

@@ -6,7 +6,7 @@ import { Key } from '../contract/parameters.ts'
 import { notFound } from '../http/http-error.ts'
 import type { LongLists } from '../http/long-lists.ts'
 import { pageHeaders } from '../pages/headers.ts'
-import { endOfMessage, startOfMessage } from '../pages/trace.ts'
+import { endOfMessage, messageWithoutText, startOfMessage } from '../pages/trace.ts'
 import { viewerOf } from '../pages/viewer.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import { placeOf } from '../trace/messages/places.ts'
@@ -77,19 +77,22 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
   /** The row of a message, between the start and the end of a page. */
   const sendRow = (reply: FastifyReply, shown: ShownTrace, { id, place, start, end }: Around) => {
     let session: Session
+    let hasRow = false
     return longLists.send<MessageListRow>(reply, {
       ...listOf(shown),
       async *chunks() {
         // What came in a message may be shown in an earlier one.
         const from = Math.max(0, place - MOST_WAITING)
         const { range, chunks } = await messagesBetween(reads, shown.trace, { from, to: place + 1 })
-        session = newSession({ ...shown.showing, isWhole: true }, range, undefined, (turn) => isAbout(turn, id))
+        const note = () => void (hasRow = true)
+        session = newSession({ ...shown.showing, isWhole: true }, range, note, (turn) => isAbout(turn, id))
         yield* chunks()
       },
       before: start,
       toText: (row) => session.add(messageText(row)),
       *after() {
         yield* session.end()
+        if (!hasRow && end !== '') yield messageWithoutText.source
         yield end
       },
       headers: () => (start === '' ? fragmentHeaders : { ...pageHeaders, ...fragmentHeaders }),

@@ -1,6 +1,7 @@
 import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Chunk } from '../http/long-list.ts'
+import { type Beginning, beginningsOf } from '../trace/messages/beginnings.ts'
 import { chunksOf } from '../trace/messages/chunks.ts'
 import { promptsOf, windowOf } from '../trace/messages/places.ts'
 import { ALL_MESSAGES, type MessageListRow } from '../trace/messages/queries.ts'
@@ -12,7 +13,7 @@ type TraceReads = Pick<Reads<ReadTables>, 'rows'>
 type OfTrace = Pick<StoredDetail, 'id' | 'incarnation'>
 
 /** So many messages around those that are shown may have what belongs to them: calls before, results behind. */
-const AROUND = MOST_WAITING + 1
+export const AROUND = MOST_WAITING + 1
 
 /** Messages to be shown, with those around them, and the revision of the trace that they are of. */
 export type ShownMessages = {
@@ -57,15 +58,30 @@ export async function* messagesAround(
   for (const run of runs) yield messagesBetween(reads, trace, run)
 }
 
-/** An outline shows so many prompts. */
+/** An outline shows so many prompts, and so many are read at once. */
 const MOST_PROMPTS = 2_000
+const PROMPTS_AT_ONCE = 200
 
-/** The prompts of a trace: their places, and chunk by chunk their messages, in the same order. */
+/** A prompt in the outline: its externalId, place, number, and how it begins. */
+export type PromptBeginning = Beginning & { readonly ordinal: number; readonly number: number }
+
+/** The prompts that a trace had at a revision, chunk by chunk, and how many more there are than are shown. */
 export const allPrompts = async (reads: TraceReads, trace: OfTrace, revision: bigint) => {
-  const prompts = await promptsOf(reads, trace, MOST_PROMPTS)
-  const ordinals = Int32Array.from(prompts, ({ ordinal }) => ordinal)
-  return {
-    places: prompts.map(({ place }) => place),
-    chunks: () => chunksOf(reads, trace, { ordinals, revision, includeParts: true }),
+  const { prompts, count } = await promptsOf(reads, trace, { revision, most: MOST_PROMPTS })
+  async function* chunks(): AsyncGenerator<Chunk<PromptBeginning>, void> {
+    for (let start = 0; start < prompts.length; start += PROMPTS_AT_ONCE) {
+      const some = prompts.slice(start, start + PROMPTS_AT_ONCE)
+      const beginnings = await beginningsOf(
+        reads,
+        trace,
+        some.map(({ ordinal }) => ordinal),
+      )
+      const rows = some.flatMap(({ ordinal, place }, i) => {
+        const found = beginnings.get(ordinal)
+        return found ? [{ ...found, ordinal: place, number: start + i + 1 }] : []
+      })
+      yield { rows, size: rows.reduce((sum, { text }) => sum + text.length, 0) }
+    }
   }
+  return { more: count - prompts.length, chunks }
 }

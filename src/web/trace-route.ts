@@ -8,13 +8,11 @@ import { pageHeaders } from '../pages/headers.ts'
 import { tracePath } from '../pages/links.ts'
 import { PAGE_ROWS, type TracePage } from '../pages/trace.ts'
 import { viewerOf } from '../pages/viewer.ts'
+import { beginningOf } from '../trace/messages/beginnings.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import { placeOf } from '../trace/messages/places.ts'
-import { oneMessage } from '../trace/messages/queries.ts'
-import { messageText } from '../trace/messages/views.ts'
-import { messageId } from '../base/ids.ts'
 import { views } from '../transcript/html/links.ts'
-import { previewText, shortened } from '../transcript/preview.ts'
+import { shortened } from '../transcript/preview.ts'
 import { type PageRow, newTraceContent } from './trace-content.ts'
 import { type ShownServices, type ShownTrace, changedFiles, showTrace } from './trace-shown.ts'
 
@@ -65,11 +63,9 @@ const isPlain = ({ user, theme, hasKeys, path }: TracePage['viewer'], address: s
   user === undefined && theme === undefined && hasKeys && path === address
 
 /** The beginning of the summary, else of the first prompt. */
-const descriptionOf = ({ fields }: ShownTrace, rows: readonly PageRow[]): string => {
+const descriptionOf = ({ fields }: ShownTrace, firstPrompt: string): string => {
   const summary = fields.get('ai_summary')
-  if (typeof summary === 'string' && summary.trim() !== '') return shortened(summary)
-  const first = rows.find(({ row }) => row.role === 'user')
-  return (first && previewText(messageText(first.row))) ?? ''
+  return typeof summary === 'string' && summary.trim() !== '' ? shortened(summary) : firstPrompt
 }
 
 /** `GET /@{slug}/{externalId}`: a session as a page. */
@@ -83,8 +79,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
   const linkedOf = async ({ trace }: ShownTrace, m: string | undefined) => {
     const place = m === undefined ? undefined : await placeOf(reads, trace, m)
     if (place === undefined || trace.visibility !== 'public') return { place, text: undefined }
-    const wanted = { traceId: trace.id, id: messageId(trace.id, m!), includeParts: true }
-    return { place, text: previewText(messageText(await oneMessage(reads, wanted))) }
+    return { place, text: shortened(await beginningOf(reads, trace, m!)) || undefined }
   }
 
   const contentOf = async (request: FastifyRequest, shown: ShownTrace, { m, from, view = 'full' }: Asked) => {
@@ -100,7 +95,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
       shown,
       part,
       showing: { ...shown.showing, view, here: place === undefined ? undefined : m },
-      pageOf: ({ revision, first }) => ({
+      pageOf: ({ revision, firstPrompt }) => ({
         ...{ slug, externalId, head, revision, count, view, part, viewer },
         project: typeof project === 'string' ? project : undefined,
         visibility: trace.visibility,
@@ -113,7 +108,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
           trace.visibility === 'public'
             ? {
                 url,
-                description: text ?? descriptionOf(shown, first),
+                description: text ?? descriptionOf(shown, firstPrompt),
                 oembed: `/oembed?url=${encodeURIComponent(url)}`,
               }
             : undefined,

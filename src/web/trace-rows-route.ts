@@ -11,8 +11,8 @@ import { placesOf } from '../trace/messages/places.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { messageText } from '../trace/messages/views.ts'
 import { type View, views } from '../transcript/html/links.ts'
-import { type Session, newSession } from '../transcript/html/session.ts'
-import type { Turn } from '../transcript/turns.ts'
+import { newSession } from '../transcript/html/session.ts'
+import { type Piece, changedRows, someChanges } from './trace-changed-rows.ts'
 import { messagesAround, messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-route.ts'
 import { type ShownServices, type ShownTrace, showTrace } from './trace-shown.ts'
@@ -35,8 +35,6 @@ const Query = z.object({
 
 type Services = ShownServices & { readonly longLists: LongLists }
 
-type Piece = { readonly session: Session; chunks(): AsyncGenerator<Chunk<MessageListRow>, void> }
-
 /** Which rows are sent, what they are read from, and the revision that the page shows with them. */
 type Rows = {
   readonly revision: bigint
@@ -44,7 +42,7 @@ type Rows = {
   readonly pieces: AsyncIterable<Piece>
 }
 
-type Row = { readonly session: Session; readonly row: MessageListRow }
+type Row = { readonly piece: Piece; readonly row: MessageListRow }
 
 /** A piece of changes has so many characters, unless one batch has more. */
 const CHANGES_SIZE = 512 * 1024
@@ -64,38 +62,42 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
     view: View,
   ): Promise<Rows> => {
     const { range, revision, chunks } = await messagesBetween(reads, trace, { from, to: from + limit })
-    async function* pieces() {
-      yield { session: newSession({ ...showing, view }, range), chunks }
+    const session = newSession({ ...showing, view }, range)
+    async function* pieces(): AsyncGenerator<Piece, void> {
+      yield { chunks, add: (row) => session.add(messageText(row)), end: session.end }
     }
     return { revision, hasMore: false, pieces: pieces() }
   }
 
   const rowsSince = async ({ trace, showing }: ShownTrace, since: bigint, view: View): Promise<Rows> => {
     const wanted = { since, includeParts: false, size: CHANGES_SIZE, most: CHANGES_SIZE }
-    const { rows, revision, hasMore } = await changedMessages(reads, trace, wanted)
-    const ids = new Set(rows.map(({ external_id }) => external_id))
-    const isChanged = (turn: Turn) =>
-      ids.has(turn.id) ||
-      turn.shown.some((one) => 'is' in one && typeof one.result === 'object' && ids.has(one.result.messageId))
-    const places = await placesOf(
+    const { rows, ...found } = await changedMessages(reads, trace, wanted)
+    const placeOf = await placesOf(
       reads,
       trace,
       rows.map(({ ordinal }) => ordinal),
     )
+    const all = rows.flatMap((row) => {
+      const place = placeOf.get(row.ordinal)
+      return place === undefined ? [] : [{ ...row, place }]
+    })
+    const changes = someChanges(all)
     async function* pieces() {
-      for await (const { range, chunks } of messagesAround(reads, trace, places))
-        yield { session: newSession({ ...showing, view }, range, undefined, isChanged), chunks }
+      const places = changes.map(({ place }) => place).sort((a, b) => a - b)
+      for await (const around of messagesAround(reads, trace, places))
+        yield changedRows({ ...showing, view }, changes, around)
     }
-    return { revision, hasMore, pieces: pieces() }
+    if (changes.length === all.length) return { ...found, pieces: pieces() }
+    return { revision: changes.at(-1)!.revision, hasMore: true, pieces: pieces() }
   }
 
   const send = (reply: FastifyReply, { trace, reader, check }: ShownTrace, read: () => Promise<Rows>) => {
     let rows: Rows
-    let open: Session | undefined
+    let open: Piece | undefined
     async function* chunks(): AsyncGenerator<Chunk<Row>, void> {
       rows = await read()
-      for await (const { session, chunks } of rows.pieces)
-        for await (const chunk of chunks()) yield { ...chunk, rows: chunk.rows.map((row) => ({ session, row })) }
+      for await (const piece of rows.pieces)
+        for await (const chunk of piece.chunks()) yield { ...chunk, rows: chunk.rows.map((row) => ({ piece, row })) }
     }
     return longLists.send<Row>(reply, {
       reader,
@@ -103,10 +105,10 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       chunkSize: Math.min(Number(trace.bytes), CHUNK_SIZE),
       chunks,
       before: '',
-      *toText({ session, row }) {
-        if (open && open !== session) yield* open.end()
-        open = session
-        yield* session.add(messageText(row))
+      *toText({ piece, row }) {
+        if (open && open !== piece) yield* open.end()
+        open = piece
+        yield* piece.add(row)
       },
       *after() {
         if (open) yield* open.end()

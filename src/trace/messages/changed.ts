@@ -12,9 +12,12 @@ import {
   withParts,
 } from './queries.ts'
 
+/** A message, with the revisions of the events that have added it and changed it last. */
+export type ChangedMessage = MessageListRow & { readonly revision: bigint; readonly added: bigint }
+
 /** A piece of the messages that have changed since a revision: those of them that changed first, in list order. */
 export type ChangedMessages = {
-  readonly rows: readonly MessageListRow[]
+  readonly rows: readonly ChangedMessage[]
   /** All that has changed up to this revision of the trace is among them. */
   readonly revision: bigint
   /** More has changed since. */
@@ -24,7 +27,7 @@ export type ChangedMessages = {
 /** So many messages are looked at: more than one batch has. */
 const MOST = 1_000
 
-type ChangedRow = RevisedRow & { readonly revision: bigint; readonly found: number }
+type ChangedRow = RevisedRow & ChangedMessage & { readonly found: number }
 
 /** Whether message `m` is in the piece: see `changedMessages`. */
 const inPiece = `(m.through_batch <= $4 or m.first_batch = m.batch and m.before < $5)
@@ -35,7 +38,7 @@ const inPiece = `(m.through_batch <= $4 or m.first_batch = m.batch and m.before 
 // restated keep older times, so the newest time so far counts. Sizes are those of the rows, without reading what is stored beside them.
 export const changedStatement = (includeParts: boolean): string => `
   select t.revision as trace_revision, m.* from traces t left join lateral (
-    select m.revision, m.found, ${columns} ${includeParts ? withParts : ''} from (
+    select m.revision, m.added, m.found, ${columns} ${includeParts ? withParts : ''} from (
       select m.*, count(*) over ()::int4 as found,
         min(m.batch) over () as first_batch, max(m.batch) over () as last_batch,
         sum(m.size) over (order by m.revision rows unbounded preceding) - m.size as before,

@@ -54,21 +54,24 @@ export const windowOf = async (
 }
 
 export const promptsStatement = `
-  select p.ordinal, p.place from (
+  select p.ordinal, p.place, (count(*) over ())::int4 as count from (
     select m.ordinal, m.class, (row_number() over (order by ${listOrdered}) - 1)::int4 as place
-    from messages m where m.trace_id = $1 and m.incarnation = $2
-  ) p where p.class = 'user_message' order by p.place limit $3`
+    from messages m where m.trace_id = $1 and m.incarnation = $2 and m.added <= $3
+  ) p where p.class = 'user_message' order by p.place limit $4`
 
 /** A prompt: the ordinal by which it is stored, and its place in the list of messages. */
 export type PromptPlace = { readonly ordinal: number; readonly place: number }
 
-/** The first prompts of a trace, in list order. */
-export const promptsOf = (
+/** The first prompts that a trace had at a revision, in list order, and how many it had. */
+export const promptsOf = async (
   reads: TraceReads,
   { id, incarnation }: OfTrace,
-  most: number,
-): Promise<readonly PromptPlace[]> =>
-  reads.rows<PromptPlace & Row>('messages-prompts', promptsStatement, [id, incarnation, most])
+  { revision, most }: { readonly revision: bigint; readonly most: number },
+): Promise<{ readonly prompts: readonly PromptPlace[]; readonly count: number }> => {
+  const values = [id, incarnation, revision, most]
+  const rows = await reads.rows<PromptPlace & { count: number } & Row>('messages-prompts', promptsStatement, values)
+  return { prompts: rows, count: rows[0]?.count ?? 0 }
+}
 
 export const placesStatement = `
   select k.ordinal, (
@@ -84,11 +87,8 @@ export const placesOf = async (
   reads: TraceReads,
   { id, incarnation }: OfTrace,
   ordinals: readonly number[],
-): Promise<readonly number[]> => {
-  const rows = await reads.rows<PromptPlace & Row>('message-places', placesStatement, [
-    id,
-    incarnation,
-    int4s([...ordinals]),
-  ])
-  return rows.map(({ place }) => place).sort((a, b) => a - b)
+): Promise<ReadonlyMap<number, number>> => {
+  const values = [id, incarnation, int4s([...ordinals])]
+  const rows = await reads.rows<PromptPlace & Row>('message-places', placesStatement, values)
+  return new Map(rows.map(({ ordinal, place }) => [ordinal, place]))
 }

@@ -91,7 +91,7 @@ export const ALL_MESSAGES = 2 ** 31 - 1
 export const BEFORE_ALL: Keys = [-Infinity, -Infinity, -1]
 
 /** The rows that have a message, beside the revision that all of them have. */
-export const revised = (rows: readonly RevisedRow[]) => {
+export const revised = <R extends RevisedRow>(rows: readonly R[]) => {
   const { ordinal, trace_revision: revision } = rows[0]!
   return { rows: (ordinal as number | null) === null ? [] : [...rows], revision }
 }

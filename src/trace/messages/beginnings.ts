@@ -1,0 +1,75 @@
+import type { ReadTables } from '../../../projections/tables.ts'
+import { messageId } from '../../base/ids.ts'
+import type { Reads, Row } from '../../engine/reads.ts'
+import { int4s } from '../../postgres/arrays.ts'
+import { eachPart } from './stored-parts.ts'
+
+/** So many characters of a JSON text are read, enough for a line. */
+const MOST = 1_200
+
+/** A message, with the beginning of its JSON text, or else of its first part that says something. */
+type BeginningRow = {
+  readonly ordinal: number
+  readonly external_id: string
+  readonly text: string | null
+  readonly part: Buffer | null
+}
+
+const says = (head: string) => `split_part(${head}, ' ', 2) = 'text'`
+
+// A part is cut between bytes, not between characters: so it is given as bytes.
+const beginning = `m.ordinal, m.external_id, case when ${says('m.text_head')} then left(m.text_content, ${MOST}) end as text,
+  case when ${says('m.text_head')} then null else (
+    select coalesce(convert_to(left(p.body, ${MOST}), 'UTF8'), substring(b.body from p.start + 1 for least(p.size, ${2 * MOST})))
+    from ${eachPart.from} and ${says('p.head')} order by p.position limit 1
+  ) end as part`
+
+export const beginningsStatement = `
+  select ${beginning} from unnest($3::int4[]) k (ordinal) cross join lateral (
+    select * from messages m where m.trace_id = $1 and m.incarnation = $2 and m.ordinal = k.ordinal limit 1
+  ) m`
+
+export const beginningStatement = `
+  select ${beginning} from messages m where m.trace_id = $1 and m.incarnation = $2 and m.id = $3`
+
+/** The JSON text of a string may have been cut anywhere. */
+export const readCutString = (json: string): string => {
+  let end = 1
+  while (end < json.length && json[end] !== '"') {
+    const length = json[end] !== '\\' ? 1 : json[end + 1] === 'u' ? 6 : 2
+    if (end + length > json.length) break
+    end += length
+  }
+  return JSON.parse(`${json.slice(0, end)}"`) as string
+}
+
+const textOf = ({ text, part }: BeginningRow): string => {
+  if (text !== null) return readCutString(text)
+  const json = part?.toString().replace(/\ufffd$/, '') ?? ''
+  const found = /"text":(?=")/.exec(json)
+  return found ? readCutString(json.slice(found.index + found[0].length)) : ''
+}
+
+/** How a message begins: some hundred characters of its text. */
+export type Beginning = { readonly id: string; readonly text: string }
+
+type TraceReads = Pick<Reads<ReadTables>, 'rows'>
+type OfTrace = { readonly id: string; readonly incarnation: bigint }
+
+/** How some messages of a trace begin, by the ordinals by which they are stored. Those that are gone are left out. */
+export const beginningsOf = async (
+  reads: TraceReads,
+  { id, incarnation }: OfTrace,
+  ordinals: readonly number[],
+): Promise<ReadonlyMap<number, Beginning>> => {
+  const values = [id, incarnation, int4s([...ordinals])]
+  const rows = await reads.rows<BeginningRow & Row>('message-beginnings', beginningsStatement, values)
+  return new Map(rows.map((row) => [row.ordinal, { id: row.external_id, text: textOf(row) }]))
+}
+
+/** How a message begins; empty if it is gone. */
+export const beginningOf = async (reads: TraceReads, { id, incarnation }: OfTrace, externalId: string) => {
+  const values = [id, incarnation, messageId(id, externalId)]
+  const [row] = await reads.rows<BeginningRow & Row>('message-beginning', beginningStatement, values)
+  return row ? textOf(row) : ''
+}

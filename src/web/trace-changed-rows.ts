@@ -1,0 +1,94 @@
+import type { Chunk } from '../http/long-list.ts'
+import { goneRow } from '../pages/trace.ts'
+import type { ChangedMessage } from '../trace/messages/changed.ts'
+import type { MessageListRow } from '../trace/messages/queries.ts'
+import { messageText } from '../trace/messages/views.ts'
+import type { Showing } from '../transcript/html/links.ts'
+import { newSession } from '../transcript/html/session.ts'
+import { MOST_WAITING, type Turn } from '../transcript/turns.ts'
+import { AROUND, type Around } from './trace-messages.ts'
+
+/** Rows that are made of some messages, which are read for them. */
+export type Piece = {
+  chunks(): AsyncGenerator<Chunk<MessageListRow>, void>
+  add(row: MessageListRow): Iterable<string>
+  end(): Iterable<string>
+}
+
+/** A changed message with its place in the list. */
+export type PlacedChange = ChangedMessage & { readonly place: number }
+
+/** Changes of one answer are around so many places: each is read by itself. */
+const MOST_RUNS = 12
+
+/** The changes that one answer shows, those that came first. */
+export const someChanges = (changes: readonly PlacedChange[]): readonly PlacedChange[] => {
+  const starts: number[] = []
+  const sorted = changes.toSorted((a, b) => (a.revision < b.revision ? -1 : 1))
+  const end = sorted.findIndex(({ place }) => {
+    if (!starts.some((start) => Math.abs(start - place) <= AROUND)) starts.push(place)
+    return starts.length > MOST_RUNS
+  })
+  return end < 0 ? sorted : sorted.slice(0, end)
+}
+
+const isNew = ({ revision, added }: ChangedMessage) => revision === added
+
+/** The messages whose results a turn shows under its calls. */
+const answersIn = ({ shown }: Turn): string[] =>
+  shown.flatMap((one) => ('is' in one && typeof one.result === 'object' ? [one.result.messageId] : []))
+
+/** Whether a turn shows a call without its result, or a result without its call: it may have lost it by the change of a message there. */
+const mayHaveLost = ({ ordinal, shown }: Turn, place: number): boolean =>
+  (place > ordinal &&
+    place - ordinal <= MOST_WAITING &&
+    shown.some((one) => 'is' in one && typeof one.result !== 'object')) ||
+  (place < ordinal &&
+    ordinal - place <= MOST_WAITING &&
+    shown.some((one) => !('is' in one) && one.type === 'tool_result'))
+
+/** The rows that changes have made, changed or taken away, of messages that are near each other. */
+export const changedRows = (showing: Showing, changes: readonly PlacedChange[], { range, chunks }: Around): Piece => {
+  const changed = new Map(changes.map((change) => [change.external_id, change]))
+  const updated = changes.filter((change) => !isNew(change)).map(({ place }) => place)
+  const [standing, made, answers] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const read = new Map<string, number>()
+
+  const isWanted = (turn: Turn): boolean => {
+    standing.add(turn.id)
+    return (
+      changed.has(turn.id) ||
+      answersIn(turn).some((id) => changed.has(id)) ||
+      updated.some((place) => mayHaveLost(turn, place))
+    )
+  }
+  const session = newSession(
+    showing,
+    range,
+    ({ turn }) => {
+      made.add(turn.id)
+      for (const id of answersIn(turn)) answers.add(id)
+    },
+    isWanted,
+  )
+
+  /** A new message was shown nowhere. */
+  const isGone = (id: string): boolean => {
+    const change = changed.get(id)
+    if (change) return !isNew(change) && !made.has(id)
+    return answers.has(id) && !standing.has(id)
+  }
+
+  return {
+    chunks,
+    *add(row) {
+      read.set(row.external_id, range.first.ordinal + read.size)
+      yield* session.add(messageText(row))
+    },
+    *end() {
+      yield* session.end()
+      for (const [id, place] of read)
+        if (place >= range.from && place < range.to && isGone(id)) yield goneRow(id, place).source
+    },
+  }
+}

@@ -1,12 +1,22 @@
-import { type DecodedEvent, type ReadRows, type WriteStatement, projectionOf } from '../src/engine/projection.ts'
+import {
+  type DecodedEvent,
+  type ReadRows,
+  type Sender,
+  type WriteStatement,
+  projectionOf,
+} from '../src/engine/projection.ts'
 import { int4s, jsons, uuids } from '../src/postgres/arrays.ts'
 import type { SessionShape } from '../src/contract/trace.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { type KeptShape, type ListedMessage, ShapeWalk, byPlace } from '../src/trace/kept-shape.ts'
 import { MOST_FACTS, factsIn, factsOf } from '../src/trace/messages/facts.ts'
 import { isBlank } from '../src/trace/messages/part.ts'
+import { BoundedMap } from '../src/base/bounded-map.ts'
 import { byKey } from './support/sql.ts'
 import { listOrder, shapeStatesTable } from './tables.ts'
+
+/** The highest ordinal that a column can have. */
+const NONE = 2 ** 31 - 1
 
 type Added = Extract<TraceEvent, { type: 'MessageAdded' }>
 
@@ -63,10 +73,6 @@ const behindStatement = `
     order by m.ordinal limit ${MOST_BEHIND + 1}
   ) f`
 
-const lastStatement = `
-  select m.ordinal from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation
-  where t.id = $1 order by m.ordinal desc limit 1`
-
 const allStatement = `
   declare facts no scroll cursor for
   select ${columns} from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation
@@ -81,30 +87,54 @@ const toListed = (row: FactsRow): ListedMessage => ({
   facts: factsOf(row.facts, row.changed, row.part_count),
 })
 
-type Made = { readonly id: string; readonly shape: SessionShape; readonly kept: KeptShape | undefined }
+/** The shape of a trace, what was kept of it so far, and what is to be kept. */
+type Made = {
+  readonly id: string
+  readonly shape: SessionShape
+  readonly before: KeptShape | undefined
+  readonly kept: KeptShape | undefined
+}
 
-/** The shape from what is kept and the messages behind that. Undefined if it needs all messages. */
+/** What is remembered of a trace: its shape with all messages that it had, and what is kept. */
+type Remembered = { readonly walk: ShapeWalk; readonly kept: KeptShape | undefined }
+
+/** So many traces are remembered. Those that are being written go on without a read. */
+const MOST_REMEMBERED = 128
+const memories = new WeakMap<object, BoundedMap<string, Remembered>>()
+
+const memoryOf = (session: object): BoundedMap<string, Remembered> => {
+  let memory = memories.get(session)
+  if (!memory) memories.set(session, (memory = new BoundedMap(MOST_REMEMBERED)))
+  return memory
+}
+
+/**
+ * Goes on with new messages behind those that are remembered. Undefined if others have changed, or the transaction that is remembered
+ * was rolled back: then the next message does not have the next ordinal.
+ */
+const fromMemory = ({ walk }: Remembered, { lowest, added }: Changed): ShapeWalk | undefined => {
+  const messages = added?.toSorted(byPlace) ?? []
+  if (lowest !== NONE || added?.[0]?.ordinal !== walk.count || !walk.isBehind(messages[0]!)) return undefined
+  walk.add(messages)
+  return walk
+}
+
+/** Goes on from what is kept with the messages behind that. Undefined if all messages have to be read. */
 const fromKept = (
-  id: string,
   kept: KeptShape | undefined,
   rows: readonly FactsRow[],
   added: readonly ListedMessage[],
-): Made | undefined => {
-  const messages = [...rows.map(toListed), ...added]
+): ShapeWalk | undefined => {
+  const messages = [...rows.map(toListed), ...added].sort(byPlace)
   if (messages.length === 0 || rows.length > MOST_BEHIND) return undefined
-  const last = messages.reduce((most, { ordinal }) => Math.max(most, ordinal), 0)
-  const walk = new ShapeWalk(kept, last + 1)
-  messages.sort(byPlace)
+  const walk = new ShapeWalk(kept)
   if (!walk.isBehind(messages[0]!)) return undefined
   walk.add(messages)
-  return { id, ...walk.end() }
+  return walk
 }
 
-/** The shape from all messages; undefined if there are none. */
-const fromAll = async (id: string, read: ReadRows): Promise<Made | undefined> => {
-  const [last] = await read<Pick<FactsRow, 'ordinal'>>('shapes-last', lastStatement, [id])
-  if (!last) return undefined
-  const walk = new ShapeWalk(undefined, last.ordinal + 1)
+const fromAll = async (id: string, read: ReadRows): Promise<ShapeWalk> => {
+  const walk = new ShapeWalk()
   await read('', allStatement, [id])
   for (;;) {
     const rows = await read<FactsRow>('', `fetch ${CHUNK} from facts`, [])
@@ -112,7 +142,7 @@ const fromAll = async (id: string, read: ReadRows): Promise<Made | undefined> =>
     walk.add(rows.map(toListed))
   }
   await read('', 'close facts', [])
-  return { id, ...walk.end() }
+  return walk
 }
 
 const writeShapes = (made: readonly Made[], write: WriteStatement) =>
@@ -141,38 +171,63 @@ const writeStates = (kept: readonly Kept[], write: WriteStatement) =>
 const deleteStates = (ids: readonly string[], write: WriteStatement) =>
   write('shapes-delete', 'delete from shape_states where trace_id = any($1::uuid[])', [uuids(ids)])
 
-const derive = async (changed: ReadonlyMap<string, Changed>, read: ReadRows, write: WriteStatement): Promise<void> => {
-  const ids = uuids([...changed.keys()])
-  const all = [...changed.values()]
-  const lowest = int4s(all.map((one) => one.lowest))
-  const before = int4s(all.map(({ added }) => added?.[0]?.ordinal ?? NONE))
+const writeAll = (made: readonly Made[], write: WriteStatement) => {
+  if (made.length === 0) return
+  writeShapes(made, write)
+  const moved = made.filter(({ before, kept }) => kept !== before)
+  const kept = moved.filter((one): one is Made & Kept => one.kept !== undefined)
+  if (kept.length > 0) writeStates(kept, write)
+  const gone = moved.flatMap(({ id, kept }) => (kept ? [] : [id]))
+  if (gone.length > 0) deleteStates(gone, write)
+}
+
+type Wanted = readonly [id: string, changed: Changed]
+
+/** Reads what is needed of traces that have changed in any way. */
+const fromRows = async (wanted: readonly Wanted[], read: ReadRows) => {
+  const ids = uuids(wanted.map(([id]) => id))
+  const lowest = int4s(wanted.map(([, one]) => one.lowest))
+  const before = int4s(wanted.map(([, { added }]) => added?.[0]?.ordinal ?? NONE))
   const [keptRows, rows] = await Promise.all([
     read<KeptRow>('shapes-kept', keptStatement, [ids]),
     read<FactsRow>('shapes-behind', behindStatement, [ids, lowest, before]),
   ])
-  const keptBefore = new Map(keptRows.map(({ trace_id, up_to, state }) => [trace_id, { upTo: up_to, state }]))
+  const kept = new Map(keptRows.map(({ trace_id, up_to, state }) => [trace_id, { upTo: up_to, state }]))
   const behind = Map.groupBy(rows, ({ trace_id }) => trace_id)
-  const made: Made[] = []
-  for (const [id, { lowest, added = [] }] of changed) {
-    const kept = keptBefore.get(id)
-    const usable = kept && kept.upTo <= lowest ? kept : undefined
-    const one = fromKept(id, usable, behind.get(id) ?? [], added) ?? (await fromAll(id, read))
-    if (one) made.push(one)
+  const walks: { readonly id: string; readonly walk: ShapeWalk; readonly before: KeptShape | undefined }[] = []
+  for (const [id, { lowest, added = [] }] of wanted) {
+    const before = kept.get(id)
+    const usable = before && before.upTo <= lowest ? before : undefined
+    const walk = fromKept(usable, behind.get(id) ?? [], added) ?? (await fromAll(id, read))
+    if (walk.count > 0) walks.push({ id, walk, before })
   }
-  if (made.length > 0) writeShapes(made, write)
-  const moved = made.filter(({ id, kept }) => kept !== keptBefore.get(id))
-  const kept = moved.filter((one): one is Made & Kept => one.kept !== undefined)
-  if (kept.length > 0) writeStates(kept, write)
-  const gone = moved.filter((one) => one.kept === undefined)
-  if (gone.length > 0)
-    deleteStates(
-      gone.map(({ id }) => id),
-      write,
-    )
+  return walks
 }
 
-/** The highest ordinal that a column can have. */
-const NONE = 2 ** 31 - 1
+const derive = ({ changed, deleted }: Changes, { read, write, session }: Sender): Promise<void> | undefined => {
+  const memory = memoryOf(session)
+  const made: Made[] = []
+  /** Notes the shape of a trace, and remembers it, as the last one to be forgotten. */
+  const note = (id: string, walk: ShapeWalk, before: KeptShape | undefined) => {
+    const { shape, kept } = walk.end()
+    made.push({ id, shape, before, kept })
+    if (walk.isSmall) memory.set(id, { walk, kept })
+  }
+  for (const id of deleted) memory.delete(id)
+  const wanted: Wanted[] = []
+  for (const [id, one] of changed) {
+    const remembered = memory.get(id)
+    memory.delete(id) // it changes now, and is not what it was if an error follows
+    const walk = remembered && fromMemory(remembered, one)
+    if (walk) note(id, walk, remembered.kept)
+    else wanted.push([id, one])
+  }
+  if (wanted.length === 0) return void writeAll(made, write)
+  return fromRows(wanted, read).then((walks) => {
+    for (const { id, walk, before } of walks) note(id, walk, before)
+    writeAll(made, write)
+  })
+}
 
 const changedIn = ({ changed }: Changes, id: string): Changed => {
   let one = changed.get(id)
@@ -190,9 +245,9 @@ const addedMessage = ({ data }: DecodedEvent<Added>): ListedMessage => ({
 })
 
 /**
- * The shape of each trace, a column of `counts`, from the facts of its messages in list order. A batch reads what is kept of the first
- * messages and the facts of the few behind them. When messages come before these in the list, or are changed among them, it reads the
- * facts of all.
+ * The shape of each trace, a column of `counts`, from the facts of its messages in list order. New messages at the end of a trace that is
+ * remembered need no read. Otherwise a batch reads what is kept of the first messages and the facts of the few behind them, and the
+ * facts of all messages when some come before the kept ones in the list, or are changed among them.
  */
 export const shapes = projectionOf<TraceEvent>()<Changes>({
   name: 'shapes',
@@ -228,5 +283,5 @@ export const shapes = projectionOf<TraceEvent>()<Changes>({
   write: ({ deleted }, write) => {
     if (deleted.size > 0) deleteStates([...deleted], write)
   },
-  derive: ({ changed }, read, write) => (changed.size === 0 ? undefined : derive(changed, read, write)),
+  derive,
 })

@@ -42,7 +42,7 @@ export const newSender = (client: pg.Client) => {
     const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
     return failed && { error: (failed as PromiseRejectedResult).reason }
   }
-  return { send, read, write, settled }
+  return { send, read, write, settled, session: client }
 }
 
 /**

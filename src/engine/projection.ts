@@ -30,6 +30,17 @@ export type WriteStatement = (name: string, text: string, values: readonly unkno
 /** Reads rows within the batch's transaction, as the statements before have left them. A statement with a name is prepared. */
 export type ReadRows = <Row extends object>(name: string, text: string, values: readonly unknown[]) => Promise<Row[]>
 
+/** What sends statements of a batch's transaction. */
+export type Sender = {
+  readonly read: ReadRows
+  readonly write: WriteStatement
+  /**
+   * The connection. A projection may remember of it what it has read, but has to see from the next events whether that still holds: a
+   * transaction may be rolled back, and its events applied again.
+   */
+  readonly session: object
+}
+
 type Handlers<Event extends DomainEvent, Changes> = {
   readonly [Type in Event['type']]:
     'ignored' | ((changes: Changes, event: DecodedEvent<Extract<Event, { type: Type }>>) => void)
@@ -57,7 +68,7 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
    * For what cannot be told from the batch alone: reads rows that this batch and earlier ones have written, and writes what follows from
    * them. Each batch waits for it, so it reads few rows, and returns undefined if the batch has nothing to read for.
    */
-  readonly derive?: (changes: Changes, read: ReadRows, write: WriteStatement) => Promise<void> | undefined
+  readonly derive?: (changes: Changes, sender: Sender) => Promise<void> | undefined
   /** For tables with a stream's revision: the event was skipped, but the revision has moved on. */
   readonly onSkipped?: (changes: Changes, event: DecodedEvent) => void
 }
@@ -73,8 +84,6 @@ export const projectionOf =
   <Event extends DomainEvent>() =>
   <Changes>(projection: Projection<Event, Changes>): Projection =>
     projection as unknown as Projection
-
-type Sender = { readonly read: ReadRows; readonly write: WriteStatement }
 
 /** Runs a batch through a projection's handlers, and sends the statements that write the changes. Returns the changes. */
 const project = (projection: Projection, events: readonly DecodedEvent[], write: WriteStatement): unknown => {
@@ -101,9 +110,9 @@ const project = (projection: Projection, events: readonly DecodedEvent[], write:
 export const projectAll = (
   projections: readonly Projection[],
   events: readonly DecodedEvent[],
-  { read, write }: Sender,
+  sender: Sender,
 ): Promise<unknown> | undefined => {
-  const changes = projections.map((projection) => project(projection, events, write))
-  const derived = projections.flatMap(({ derive }, i) => derive?.(changes[i], read, write) ?? [])
+  const changes = projections.map((projection) => project(projection, events, sender.write))
+  const derived = projections.flatMap(({ derive }, i) => derive?.(changes[i], sender) ?? [])
   return derived.length === 0 ? undefined : Promise.all(derived)
 }

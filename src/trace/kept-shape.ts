@@ -35,59 +35,81 @@ const placeOf = ([sequence, timestamp, ordinal]: State['last']): Place => ({
   ordinal: ordinal!,
 })
 
+/** Up to here the messages of a trace that has so many may be kept. */
+const limitOf = (count: number) => Math.floor(count / STEP) * STEP - STEP
+
 /** Makes the shape of a trace from what is kept and all further messages. What is kept then depends on the messages alone. */
 export class ShapeWalk {
-  readonly #limit: number
-  readonly #last: Place | undefined
   readonly #shape: ShapeSoFar
+  #last: Place | undefined
   #seen: number
   #highest: number
-  #kept: KeptShape | undefined
+  /** What can be kept: the last that may be, and those that may be with more messages. */
+  #kept: KeptShape[]
 
-  /** @param count how many messages the trace has */
-  constructor(kept: KeptShape | undefined, count: number) {
+  constructor(kept?: KeptShape) {
     const state = kept && (JSON.parse(kept.state) as State)
-    this.#limit = Math.floor(count / STEP) * STEP - STEP
-    this.#last = state && placeOf(state.last)
     this.#shape = new ShapeSoFar(state?.saved)
+    this.#last = state && placeOf(state.last)
     this.#seen = kept?.upTo ?? 0
     this.#highest = this.#seen - 1
-    this.#kept = kept
+    this.#kept = kept ? [kept] : []
   }
 
-  /** Whether a message is behind those that are kept. */
+  /** How many messages it is made of. */
+  get count(): number {
+    return this.#seen
+  }
+
+  /** Whether it is small enough to be remembered. */
+  get isSmall(): boolean {
+    return this.#shape.isSmall
+  }
+
+  /** Whether a message is behind all these. */
   isBehind(message: Place): boolean {
     return !this.#last || byPlace(this.#last, message) < 0
   }
 
   /** Adds messages that come next in the list. */
   add(messages: readonly ListedMessage[]): void {
-    const end = this.#lastEnd(messages)
+    const ends = this.#ends(messages)
     for (const [i, message] of messages.entries()) {
       this.#shape.add(message)
-      if (i === end) this.#keep(this.#seen + i + 1, message)
+      if (ends.includes(i)) this.#keep(this.#seen + i + 1, message)
     }
     this.#seen += messages.length
     this.#highest = messages.reduce((highest, { ordinal }) => Math.max(highest, ordinal), this.#highest)
+    this.#last = messages.at(-1) ?? this.#last
+    const limit = limitOf(this.#seen)
+    this.#kept.splice(
+      0,
+      this.#kept.findLastIndex(({ upTo }) => upTo <= limit),
+    )
   }
 
-  /** The last of these messages up to which all can be kept: no later one has come before them. */
-  #lastEnd(messages: readonly ListedMessage[]): number | undefined {
-    let [found, seen, highest]: [number | undefined, number, number] = [undefined, this.#seen, this.#highest]
+  /** The messages up to which all can be kept, because no later one has come before them. */
+  #ends(messages: readonly ListedMessage[]): number[] {
+    const limit = limitOf(this.#seen + messages.length)
+    let [ends, seen, highest]: [number[], number, number] = [[], this.#seen, this.#highest]
     for (const [i, { ordinal }] of messages.entries()) {
       highest = Math.max(highest, ordinal)
       seen += 1
-      if (seen % STEP === 0 && seen <= this.#limit && highest === seen - 1) found = i
+      if (seen % STEP > 0 || highest !== seen - 1) continue
+      if (seen <= limit) ends = [i]
+      else ends.push(i)
     }
-    return found
+    return ends
   }
 
   #keep(upTo: number, { sequence, timestamp, ordinal }: ListedMessage): void {
     const state: State = { last: [sequence, timestamp, ordinal], saved: this.#shape.saved() }
-    this.#kept = { upTo, state: JSON.stringify(state) }
+    this.#kept.push({ upTo, state: JSON.stringify(state) })
   }
 
+  /** The shape of all these, and what is to be kept if there are no others. */
   end(): { readonly shape: SessionShape; readonly kept: KeptShape | undefined } {
-    return { shape: this.#shape.shape(), kept: this.#kept }
+    const [first] = this.#kept
+    return { shape: this.#shape.shape(), kept: first && first.upTo <= limitOf(this.#seen) ? first : undefined }
   }
 }

@@ -31,6 +31,7 @@ const MOST_SHOWN = 64
 const MOST_SEGMENTS = 1_024
 /** So many files are told apart. */
 const MOST_FILES = 4_096
+const MOST_SMALL = 1_000
 
 /** Neighbours put together evenly, so that so many remain. */
 const merged = (segments: readonly Segment[], most: number): Segment[] => {
@@ -119,6 +120,11 @@ export class ShapeSoFar {
     const shown = prompts === 0 ? [] : all.#segments
     const segments = shown.length > MOST_SHOWN ? merged(shown, MOST_SHOWN) : shown
     return { prompts, calls, failed, files: all.#files.size, added, removed, segments }
+  }
+
+  /** Whether it takes little memory. */
+  get isSmall(): boolean {
+    return this.#files.size + this.#segments.length <= MOST_SMALL
   }
 
   saved(): SavedShape {

@@ -21,7 +21,7 @@ const counted = projectionOf<UserEvent>()<Changes>({
     UserRenamed: 'ignored',
   } as never,
   write: ({ ids }, write) => write('seen', 'insert into seen select unnest($1::uuid[])', [ids]),
-  derive: ({ ids }, read, write) =>
+  derive: ({ ids }, { read, write }) =>
     ids.length === 0
       ? undefined
       : read<{ users: number }>('users', 'select count(*)::int4 as users from seen', []).then(([row]) =>

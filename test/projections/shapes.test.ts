@@ -9,6 +9,7 @@ import { shapes } from '../../projections/shapes.ts'
 import { traces } from '../../projections/traces.ts'
 import type { SessionShape } from '../../src/contract/trace.ts'
 import type { Part } from '../../src/contract/message.ts'
+import { type Projection, projectionOf } from '../../src/engine/projection.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { headOfParts } from '../../src/trace/messages/heads.ts'
 import { type MessageDocument, difference } from '../../src/trace/messages/message.ts'
@@ -17,7 +18,17 @@ import { listed, shapeOf } from '../trace/shape-oracle.ts'
 import { type Model, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('projections: the shapes of traces')
-const models = await openModels(traces, counts, messages, parts, shapes)
+
+let fails = false
+/** Fails when it is told to, as the last of a batch. */
+const failing: Projection = projectionOf<TraceEvent>()<object>({
+  ...{ name: 'failing', tables: '', rows: {}, indexes: '', start: () => ({}) },
+  on: {} as never,
+  write: () => {},
+  derive: async (_changes, { write }) => (fails ? write('', 'select 1 / 0', []) : undefined),
+})
+
+const models = await openModels(traces, counts, messages, parts, shapes, failing)
 test.after(() => models.close())
 
 const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }
@@ -172,6 +183,29 @@ test('they are those of the messages in list order, and the rows are the same, f
   await fc.assert(property, { numRuns: 40 })
 
   assert.ok(kept > 3, `kept ${kept} times`)
+})
+
+test('what is remembered of a batch that was rolled back is forgotten', async () => {
+  const one = await models.model()
+  const many = Array.from({ length: 9 }, (_, order): MessageDocument => ({
+    ...{ role: 'user', order, textContent: 'x' },
+    parts: [storedPart(call(`c${order}`, `f${order}`))],
+  }))
+  const [first, ...rest] = eventsOf([[created], ...many.map((document, i) => [added(document, i), counted(i + 1)])])
+  await one.apply([first!, ...rest.slice(0, 4)])
+  fails = true
+  const { message } = await one.apply(rest.slice(4, 12)).then(
+    () => ({ message: 'applied' }),
+    (error: Error) => error,
+  )
+  fails = false
+  assert.is(message, 'division by zero')
+  assert.equal(await shapeIn(one), shapeOf(many.slice(0, 2)))
+  await one.apply(rest.slice(4, 8))
+  assert.equal(await shapeIn(one), shapeOf(many.slice(0, 4)))
+  await one.apply(rest.slice(8))
+  assert.equal(await shapeIn(one), shapeOf(many))
+  await one.close()
 })
 
 test('a trace with very many messages in one batch, and one that comes before them', async () => {

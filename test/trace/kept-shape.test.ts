@@ -39,7 +39,7 @@ const atOnce = (messages: readonly ListedMessage[]) => {
 
 const walked = (kept: KeptShape | undefined, messages: readonly ListedMessage[]) => {
   const rest = messages.filter(({ ordinal }) => ordinal >= (kept?.upTo ?? 0)).toSorted(byPlace)
-  const walk = new ShapeWalk(kept, messages.length)
+  const walk = new ShapeWalk(kept)
   if (!walk.isBehind(rest[0]!)) return undefined
   walk.add(rest)
   return walk.end()

@@ -21,7 +21,7 @@ const leadsBack = (path: string): boolean => path.startsWith('/@')
 const account = ({ user, path }: Viewer): Html => {
   if (!user) return markup`<a class="btn" href="${signInPath(leadsBack(path) ? path : '/')}">Sign in</a>`
   const name = user.slug ?? ''
-  return markup`<a class="who me" href="/settings" aria-label="Your settings"><bdi aria-hidden="true">${initials(name)}</bdi></a>`
+  return markup`<a class="who me" href="/settings" aria-label="${initials(name)}: your settings"><bdi aria-hidden="true">${initials(name)}</bdi></a>`
 }
 
 /** What stands above the content of every page, from the beginning of its body. */

@@ -1,6 +1,6 @@
 import type { ChangedFile, Changes, MadeEdit } from '../transcript/changes.ts'
 import { linesOf } from '../transcript/changed-lines.ts'
-import { type DiffLine, diffLines, patchLines } from '../transcript/diff.ts'
+import { type DiffLine, diffLines, newWords, patchLines } from '../transcript/diff.ts'
 import type { Edit } from '../transcript/edits.ts'
 import { languageOf, newHighlight } from '../transcript/highlight.ts'
 import { diffTable, linesHtml } from '../transcript/html/diff.ts'
@@ -40,7 +40,7 @@ const linesIn = (edit: Edit): readonly DiffLine[] => {
     case 'content':
       return all('added', edit.content)
     case 'patch':
-      return patchLines(edit.patch) ?? all('same', edit.patch)
+      return patchLines(edit.patch, true) ?? all('same', edit.patch)
     case 'unknown':
       return []
   }
@@ -55,11 +55,16 @@ function* linesHtmlOf(one: MadeEdit, page: ChangesPage, how: How): Generator<Htm
   const lines = linesIn(edit)
   if (lines.length === 0)
     return yield said(edit.is === 'unknown' ? 'The call does not tell which lines.' : 'No lines are changed.')
-  const options = { folds: true, language: edit.path === undefined ? '' : languageOf(edit.path), how }
+  const whole = beneathTrace(page.slug, page.externalId, `message/${encodeURIComponent(messageId.toWellFormed())}`)
+  const options = {
+    first: undefined,
+    rest: { whole },
+    language: edit.path === undefined ? '' : languageOf(edit.path),
+    how,
+  }
   yield* diffTable(lines.slice(0, MOST_LINES), options)
   const more = lines.length - MOST_LINES
   if (more <= 0) return
-  const whole = beneathTrace(page.slug, page.externalId, `message/${encodeURIComponent(messageId.toWellFormed())}`)
   yield markup`<div class="fold"><a href="${whole}">Show ${counted(more, 'more line')}</a></div>`
 }
 
@@ -129,7 +134,7 @@ export function* restOfChanges(changes: Changes, page: ChangesPage): Generator<H
     return
   }
   yield markup`${metaOf(changes)}${tabs}</header>\n`
-  const how = { highlight: newHighlight(), hasLinks: false }
+  const how = { highlight: newHighlight(), words: newWords(), hasLinks: false }
   for (const [i, file] of files.entries()) yield* fileOf(file, i + 1, page, how)
   if (left > 0)
     yield markup`<p class="soft">${counted(left, 'more edit')} of this session ${left === 1 ? 'is' : 'are'} not shown.</p>\n`

@@ -1,7 +1,10 @@
 import { rawItems, rawMembers, rawMembersInSteps } from '../base/json/raw-values.ts'
 import { toolName } from './tool-names.ts'
+import type { ChangedLines } from './changed-lines.ts'
 import { type DiffLine, diffLines, patchLines } from './diff.ts'
+import { AFTER, BEFORE, CONTENTS, LISTS, PATCHES, PATHS, editsInSteps, linesOfEditInSteps, mayEdit } from './edits.ts'
 import { languageOf } from './highlight.ts'
+import { patchedFiles } from './patches.ts'
 import { readString } from '../base/json/read-string.ts'
 import type { Call } from './message.ts'
 import type { Steps } from '../base/json/steps.ts'
@@ -70,6 +73,20 @@ class Args {
     if (text !== undefined) this.#values.delete(name)
     return text
   }
+  /** Takes the first of these texts that is there. */
+  takeFirst(names: readonly string[]): string | undefined {
+    const name = names.find((one) => this.peek(one) !== undefined)
+    return name === undefined ? undefined : this.take(name)
+  }
+  /** All values, those that are no text only if they are short enough to be parsed at once. */
+  *values(): Steps<Readonly<Record<string, unknown>>> {
+    const values = new Map<string, unknown>()
+    for (const { name, isText, value } of this.#values.values()) {
+      values.set(name, isText ? value : this.json(name))
+      yield
+    }
+    return Object.fromEntries(values)
+  }
   /** Takes a text that is short enough for the line with the name of the tool. */
   subject(...names: readonly string[]): string {
     const name = names.find((one) => (this.peek(one)?.length ?? Infinity) <= MOST_SUBJECT)
@@ -109,22 +126,20 @@ function* readArgs(json: string): Steps<Args | undefined> {
   return new Args(values)
 }
 
-const PATHS = ['file_path', 'path', 'filePath', 'notebook_path', 'target_file'] as const
+const code = (language: string, text: string): Detail => ({ is: 'code', language, text })
 
 const replaced = (before: string, after: string): Detail[] => {
   const lines = diffLines(before, after)
   if (lines) return [{ is: 'diff', lines }]
-  return [before, after].map((text) => ({ is: 'code', language: '', text }))
+  return [before, after].map((text) => code('', text))
 }
 
 const patched = (patch: string): Detail => {
   const lines = patchLines(patch)
-  return lines ? { is: 'diff', lines } : { is: 'code', language: '', text: patch }
+  return lines ? { is: 'diff', lines } : code('', patch)
 }
 
 type View = Pick<CallView, 'subject' | 'details'>
-
-const code = (language: string, text: string): Detail => ({ is: 'code', language, text })
 
 /** The details of this tool, followed by the remaining arguments. */
 function* withRest(args: Args, subject: string, ...details: readonly Detail[]): Steps<View> {
@@ -156,12 +171,8 @@ function* command(args: Args): Steps<View> {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-// How agents name the texts of an edit.
-const BEFORE = ['old_string', 'oldString', 'old_str', 'oldText', 'old_text'] as const
-const AFTER = ['new_string', 'newString', 'new_str', 'newText', 'new_text'] as const
-
 /** The edits of a call that makes several of one file; undefined for anything else. */
-const editsOf = (value: unknown): Detail[] | undefined => {
+function* editsOf(value: unknown): Steps<Detail[] | undefined> {
   if (!Array.isArray(value) || value.length === 0) return undefined
   const details: Detail[] = []
   for (const one of value as unknown[]) {
@@ -170,22 +181,23 @@ const editsOf = (value: unknown): Detail[] | undefined => {
     const isOnlyThese = Object.keys(one).every((name) => name === before || name === after || name === 'replace_all')
     if (before === undefined || after === undefined || !isOnlyThese) return undefined
     details.push(...replaced(one[before] as string, one[after] as string))
+    yield
   }
   return details
 }
 
-const PATCHED = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/m
-
 function* edit(args: Args): Steps<View> {
   const subject = args.subject(...PATHS)
-  const patch = args.take('patch') ?? args.take('input')
+  const patch = args.takeFirst(PATCHES)
   if (patch !== undefined) {
-    const path = subject || visibleLine(PATCHED.exec(patch.slice(0, MOST_SUBJECT))?.[1] ?? '')
+    const path = subject || visibleLine(patchedFiles(patch.slice(0, MOST_SUBJECT))[0]?.path ?? '')
     return yield* withRest(args, path, patched(patch))
   }
-  const edits = editsOf(args.json('edits'))
-  if (edits) args.drop('edits')
-  if (edits) return yield* withRest(args, subject, ...edits)
+  for (const list of LISTS) {
+    const edits = yield* editsOf(args.json(list))
+    if (edits) args.drop(list)
+    if (edits) return yield* withRest(args, subject, ...edits)
+  }
   const [before, after] = [BEFORE, AFTER].map((names) => names.find((name) => args.peek(name) !== undefined))
   if (before === undefined || after === undefined) return yield* withRest(args, subject)
   const texts = [args.take(before)!, args.take(after)!] as const
@@ -196,7 +208,7 @@ function* edit(args: Args): Steps<View> {
 function* write(args: Args): Steps<View> {
   const path = PATHS.map((name) => args.peek(name)).find((one) => one !== undefined) ?? ''
   const subject = args.subject(...PATHS)
-  const content = args.take('content') ?? args.take('contents')
+  const content = args.takeFirst(CONTENTS)
   return yield* withRest(args, subject, ...(content === undefined ? [] : [code(languageOf(path), content)]))
 }
 
@@ -260,11 +272,47 @@ const others = (args: Args): Steps<View> => withRest(args, '')
 /** The name of the called tool in all agents. */
 export const kindOfCall = ({ toolName: name }: Call): string => toolName(name.slice(0, MOST_NAME))
 
-/** A tool call as it is shown. */
-export function* viewOf(call: Call): Steps<CallView> {
+/** How many lines a call adds and removes, in which files. */
+export type CallChanges = ChangedLines & { readonly files: ReadonlyMap<string, ChangedLines> }
+
+/** Of a call so many files are told apart. */
+const MOST_FILES = 200
+
+const sum = (a: ChangedLines | undefined, b: ChangedLines): ChangedLines => ({
+  added: (a?.added ?? 0) + b.added,
+  removed: (a?.removed ?? 0) + b.removed,
+})
+
+/** What a call changes, as its arguments tell; undefined for one that changes no file. */
+function* changesIn(kind: string, args: Args): Steps<CallChanges | undefined> {
+  if (!mayEdit(kind)) return undefined
+  let all: ChangedLines | undefined
+  const files = new Map<string, ChangedLines>()
+  for (const edit of editsInSteps(kind, yield* args.values())) {
+    yield
+    if (!edit) continue
+    const lines = yield* linesOfEditInSteps(edit)
+    all = sum(all, lines)
+    const path = visibleLine((edit.path ?? '').slice(0, MOST_SUBJECT))
+    if (path !== '' && (files.has(path) || files.size < MOST_FILES)) files.set(path, sum(files.get(path), lines))
+  }
+  return all && { ...all, files }
+}
+
+function* viewIn(call: Call, kind: string, args: Args | undefined): Steps<CallView> {
   const tool = visibleLine(call.toolName) || 'Tool'
-  const kind = kindOfCall(call)
-  const args = yield* readArgs(call.args)
   if (!args) return { tool, kind, subject: '', details: [code('json', indentedJson(call.args))] }
   return { tool, kind, ...(yield* (Object.hasOwn(views, kind) ? views[kind]! : others)(args)) }
+}
+
+/** A tool call as it is shown. */
+export function* viewOf(call: Call): Steps<CallView> {
+  return yield* viewIn(call, kindOfCall(call), yield* readArgs(call.args))
+}
+
+/** The same, and what the call changes. */
+export function* readCall(call: Call): Steps<{ readonly view: CallView; readonly changes: CallChanges | undefined }> {
+  const [kind, args] = [kindOfCall(call), yield* readArgs(call.args)]
+  const changes = args && (yield* changesIn(kind, args))
+  return { view: yield* viewIn(call, kind, args), changes }
 }

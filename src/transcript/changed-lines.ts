@@ -1,3 +1,5 @@
+import { type Steps, atOnce } from '../base/json/steps.ts'
+
 /** Longer texts are not compared, because splitting them into lines would take long. */
 export const MOST_COMPARED = 32 * 1024
 /** With more lines, or more changed ones than `mostEdits`, the whole old text counts as removed and the whole new one as added. */
@@ -9,12 +11,16 @@ export const mostEdits = (length: number): number => Math.min(300, 2 * Math.floo
 /** How many lines a change adds and removes. */
 export type ChangedLines = { readonly added: number; readonly removed: number }
 
-/** The number of lines of a text; an end of line at its end begins no further one. */
-export const countLines = (text: string): number => {
+const ENDS_IN_STEP = 100_000
+
+export function* countLinesInSteps(text: string): Steps<number> {
   let count = 0
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) if (++count % ENDS_IN_STEP === 0) yield
   return text === '' || text.endsWith('\n') ? count : count + 1
 }
+
+/** The number of lines of a text; an end of line at its end begins no further one. */
+export const countLines = (text: string): number => atOnce(countLinesInSteps(text))
 
 /** The lines of a text without their ends. */
 export const linesOf = (text: string): string[] => {
@@ -44,8 +50,11 @@ const distance = (before: readonly string[], after: readonly string[], most: num
 }
 
 /** How many lines the replacement of a text by another one changes. Texts that are too long to be compared count whole. */
-export const changedLines = (before: string, after: string): ChangedLines => {
-  if (before.length + after.length > MOST_COMPARED) return { added: countLines(after), removed: countLines(before) }
+export const changedLines = (before: string, after: string): ChangedLines => atOnce(changedLinesInSteps(before, after))
+
+export function* changedLinesInSteps(before: string, after: string): Steps<ChangedLines> {
+  if (before.length + after.length > MOST_COMPARED)
+    return { added: yield* countLinesInSteps(after), removed: yield* countLinesInSteps(before) }
   const [old, changed] = [linesOf(before), linesOf(after)]
   const areFew = old.length <= MOST_LINES && changed.length <= MOST_LINES
   const edits = areFew ? distance(old, changed, mostEdits(before.length + after.length)) : undefined

@@ -1,8 +1,12 @@
-import { structuredPatch } from 'diff'
+import { diffWordsWithSpace, structuredPatch } from 'diff'
 import { MOST_COMPARED, MOST_LINES, linesOf, mostEdits } from './changed-lines.ts'
+import { type PatchLine, linesOfPatch } from './patches.ts'
 
-/** A line of a difference, without its line end. */
-export type DiffLine = { readonly is: 'same' | 'added' | 'removed'; readonly text: string }
+/** A line of a difference, without its line end. Only a patch has heads: lines that tell where the others belong. */
+export type DiffLine = { readonly is: PatchLine; readonly text: string }
+
+/** A difference of more lines is not shown as one. */
+const MOST_SHOWN = 2 * MOST_LINES
 
 const kinds: Readonly<Record<string, DiffLine['is']>> = { '+': 'added', '-': 'removed', ' ': 'same' }
 
@@ -16,20 +20,42 @@ const compare = (before: readonly string[], after: readonly string[], most: numb
   return patch?.hunks.flatMap(({ lines }) => lines.map((line) => ({ is: kinds[line[0]!]!, text: line.slice(1) })))
 }
 
-/** The changes of an edit, line by line, with the unchanged lines. Undefined if the texts are too long to be compared. */
+/** The changes of an edit, line by line, with the unchanged lines. Undefined if the texts are too long. */
 export const diffLines = (before: string, after: string): DiffLine[] | undefined => {
   if (before.length + after.length > MOST_COMPARED) return undefined
   const [old, changed] = [linesOf(before), linesOf(after)]
+  if (old.length + changed.length > MOST_SHOWN) return undefined
   const compared = compare(old, changed, mostEdits(before.length + after.length))
   // For equal texts the library returns no difference at all.
   return compared && compared.length > 0 ? compared : [...all('removed', old), ...all('added', changed)]
 }
 
-/** The lines of a patch of an agent, by their first character. */
-export const patchLines = (patch: string): DiffLine[] | undefined => {
-  if (patch.length > MOST_COMPARED) return undefined
-  return linesOf(patch).map((line) => {
-    const is = line.startsWith('+++') || line.startsWith('---') ? 'same' : (kinds[line[0] ?? ''] ?? 'same')
-    return { is, text: is === 'same' ? line : line.slice(1) }
-  })
+/** The lines of a patch of an agent, or of what it does to one file. Undefined for a text that is too long, or no patch. */
+export const patchLines = (patch: string, isOfFile = false): DiffLine[] | undefined => {
+  if (patch.length > MOST_COMPARED || linesOf(patch).length > MOST_SHOWN) return undefined
+  const lines = [...linesOfPatch(patch.replace(/\r\n?/g, '\n'), isOfFile)]
+  if (lines.every(({ is }) => is === 'head')) return undefined
+  return lines.map(({ is, text }) => ({
+    is,
+    text: is === 'head' || (is === 'same' && text[0] !== ' ') ? text : text.slice(1),
+  }))
+}
+
+/** Words are compared in so many pairs of lines of one file, each line of at most so many characters. */
+const MOST_PAIRS = 1_000
+const MOST_CHARACTERS = 400
+/** Lines with more changed words have too little in common to be shown as one line that was changed. */
+const MOST_CHANGED_WORDS = 60
+
+/** The words of two lines, in which those that differ are told apart. Undefined if much of the file was compared before. */
+export type Words = (before: string, after: string) => ReturnType<typeof diffWordsWithSpace> | undefined
+
+/** For the differences of one file. */
+export const newWords = (): Words => {
+  let left = MOST_PAIRS
+  return (before, after) => {
+    if (left === 0 || before.length > MOST_CHARACTERS || after.length > MOST_CHARACTERS) return undefined
+    left -= 1
+    return diffWordsWithSpace(before, after, { maxEditLength: MOST_CHANGED_WORDS })
+  }
 }

@@ -1,5 +1,6 @@
-import { type ChangedLines, changedLines, countLines } from './changed-lines.ts'
-import { patchedFiles } from './patches.ts'
+import { type Steps, atOnce } from '../base/json/steps.ts'
+import { type ChangedLines, changedLinesInSteps, countLinesInSteps } from './changed-lines.ts'
+import { patchedFilesInSteps } from './patches.ts'
 
 /** What a call changes in one file, as its arguments tell. `path` is undefined if they do not name the file. */
 export type Edit = { readonly path: string | undefined } & (
@@ -32,13 +33,13 @@ const EDITING = new Set([
 ])
 
 // How agents name these arguments; of several the first that is there counts.
-const PATH = ['file_path', 'path', 'filePath', 'notebook_path', 'target_file', 'filename']
-const BEFORE = ['old_string', 'oldString', 'old_str', 'oldText', 'old_text']
-const AFTER = ['new_string', 'newString', 'new_str', 'newText', 'new_text']
-const CONTENT = ['content', 'contents', 'file_text', 'new_source', 'insert_text']
-const PATCH = ['patch', 'patchText', 'patch_text', 'input', 'diff']
+export const PATHS = ['file_path', 'path', 'filePath', 'notebook_path', 'target_file', 'filename']
+export const BEFORE = ['old_string', 'oldString', 'old_str', 'oldText', 'old_text']
+export const AFTER = ['new_string', 'newString', 'new_str', 'newText', 'new_text']
+export const CONTENTS = ['content', 'contents', 'file_text', 'new_source', 'insert_text']
+export const PATCHES = ['patch', 'patchText', 'patch_text', 'input', 'diff']
 const SKETCH = ['code_edit']
-const LIST = ['edits', 'replacements']
+export const LISTS = ['edits', 'replacements']
 
 const member = (args: Args, names: readonly string[], type: 'string' | 'object'): unknown => {
   const name = names.find((one) => Object.hasOwn(args, one) && typeof args[one] === type)
@@ -47,59 +48,76 @@ const member = (args: Args, names: readonly string[], type: 'string' | 'object')
 
 const textIn = (args: Args, names: readonly string[]) => member(args, names, 'string') as string | undefined
 
-const ofPatch = (patch: string, path: string | undefined): Edit[] =>
-  patchedFiles(patch).map(({ path: named = path, from, to, ...lines }) => ({
-    is: 'patch',
-    path: named,
-    patch: patch.slice(from, to),
-    ...lines,
-  }))
+/** Edits one after the other; undefined for a step without one. */
+type Found = Generator<Edit | undefined, void>
+
+function* ofPatch(patch: string, path: string | undefined): Found {
+  for (const file of patchedFilesInSteps(patch)) {
+    if (!file) {
+      yield
+      continue
+    }
+    const { path: named = path, from, to, ...lines } = file
+    yield { is: 'patch', path: named, patch: patch.slice(from, to), ...lines }
+  }
+}
 
 /** The change that these arguments describe by themselves, if any. */
-const ofOne = (args: Args, given: string | undefined): Edit[] => {
-  const path = textIn(args, PATH) ?? given
+function* ofOne(args: Args, given: string | undefined): Found {
+  const path = textIn(args, PATHS) ?? given
   const [before, after] = [textIn(args, BEFORE), textIn(args, AFTER)]
   if (before !== undefined || after !== undefined)
-    return [{ is: 'replacement', path, before: before ?? '', after: after ?? '' }]
-  const content = textIn(args, CONTENT)
-  if (content !== undefined) return [{ is: 'content', path, content }]
-  const patch = textIn(args, PATCH)
-  const patched = patch === undefined ? [] : ofPatch(patch, path)
-  if (patched.length > 0) return patched
+    return yield { is: 'replacement', path, before: before ?? '', after: after ?? '' }
+  const content = textIn(args, CONTENTS)
+  if (content !== undefined) return yield { is: 'content', path, content }
+  const patch = textIn(args, PATCHES)
+  let isPatch = false
+  for (const one of patch === undefined ? [] : ofPatch(patch, path)) {
+    isPatch ||= one !== undefined
+    yield one
+  }
   const isVague = textIn(args, SKETCH) !== undefined || patch !== undefined
-  return isVague && path !== undefined ? [{ is: 'unknown', path }] : []
+  if (!isPatch && isVague && path !== undefined) yield { is: 'unknown', path }
 }
 
 const isArgs = (value: unknown): value is Args => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const ofEditor = (args: Args): Edit[] => {
-  const list = member(args, LIST, 'object')
-  if (!Array.isArray(list)) return ofOne(args, undefined)
-  const path = textIn(args, PATH)
-  return list.filter(isArgs).flatMap((each) => ofOne(each, path))
+function* ofEditor(args: Args): Found {
+  const list = member(args, LISTS, 'object')
+  if (!Array.isArray(list)) return yield* ofOne(args, undefined)
+  const path = textIn(args, PATHS)
+  for (const each of list.filter(isArgs)) yield* ofOne(each, path)
 }
 
 const BEGINS = '*** Begin Patch'
 
 /** Codex may call `apply_patch` as a command of the shell. */
-const ofCommand = (args: Args): Edit[] => {
+function* ofCommand(args: Args): Found {
   const command = Object.hasOwn(args, 'command') ? args['command'] : Object.hasOwn(args, 'cmd') ? args['cmd'] : ''
   const words = Array.isArray(command) ? command : [command]
   const text = words.find((word): word is string => typeof word === 'string' && word.includes(BEGINS))
-  if (text === undefined || !words.some((word) => typeof word === 'string' && word.includes('apply_patch'))) return []
+  if (text === undefined || !words.some((word) => typeof word === 'string' && word.includes('apply_patch'))) return
   const [from, to] = [text.indexOf(BEGINS), text.indexOf('*** End Patch')]
-  return ofPatch(text.slice(from, to < from ? text.length : to), undefined)
+  yield* ofPatch(text.slice(from, to < from ? text.length : to), undefined)
 }
 
 /**
  * The changes that a call makes to files, in order; none if its tool does not change files, or the arguments do not tell.
  * @param tool its normalised name (`tool-names.ts`)
  */
-export const editsOf = (tool: string, args: Args): Edit[] => {
-  if (tool === 'bash') return ofCommand(args)
-  if (!EDITING.has(tool)) return []
-  if (tool === 'delete_file') return [textIn(args, PATH)].flatMap((path) => (path ? [{ is: 'unknown', path }] : []))
-  return ofEditor(args)
+export const editsOf = (tool: string, args: Args): Edit[] =>
+  [...editsInSteps(tool, args)].filter((edit) => edit !== undefined)
+
+/** Whether calls of a tool are looked through for changes of files. */
+export const mayEdit = (tool: string): boolean => tool === 'bash' || EDITING.has(tool)
+
+/** The same changes one after the other; undefined for a step without one. */
+export function* editsInSteps(tool: string, args: Args): Found {
+  if (tool === 'bash') return yield* ofCommand(args)
+  if (!EDITING.has(tool)) return
+  if (tool !== 'delete_file') return yield* ofEditor(args)
+  const path = textIn(args, PATHS)
+  if (path) yield { is: 'unknown', path }
 }
 
 /** Longer arguments are not read, because to parse them would take long. */
@@ -112,12 +130,14 @@ export const editsIn = (tool: string, json: string): Edit[] => {
 }
 
 /** How many lines an edit changes; none where the arguments do not tell. */
-export const linesOfEdit = (edit: Edit): ChangedLines => {
+export const linesOfEdit = (edit: Edit): ChangedLines => atOnce(linesOfEditInSteps(edit))
+
+export function* linesOfEditInSteps(edit: Edit): Steps<ChangedLines> {
   switch (edit.is) {
     case 'replacement':
-      return changedLines(edit.before, edit.after)
+      return yield* changedLinesInSteps(edit.before, edit.after)
     case 'content':
-      return { added: countLines(edit.content), removed: 0 }
+      return { added: yield* countLinesInSteps(edit.content), removed: 0 }
     case 'patch':
       return { added: edit.added, removed: edit.removed }
     case 'unknown':

@@ -37,78 +37,123 @@ const hunkSize = (line: string) => {
 
 type Opened = { path: string | undefined; from: number; added: number; removed: number }
 
-const newReader = () => {
-  const files: PatchedFile[] = []
-  let opened: Opened | undefined
+/** What a line of a patch is: of the file, or one that tells where the others belong. */
+export type PatchLine = 'added' | 'removed' | 'same' | 'head'
+
+const kinds: Readonly<Record<string, PatchLine>> = { '+': 'added', '-': 'removed' }
+
+/** Lines of a unified difference between two files; the last says that a file has no end of line at its end. */
+const BETWEEN = /^(?:diff |index |(?:new|deleted) file |(?:old|new) mode |similarity |rename |copy |Index: |===|\\)/
+
+/** @param isOfFile whether the lines are those of one file only, without the lines that name it */
+const newReader = (isOfFile: boolean) => {
+  let closed: PatchedFile | undefined
+  let opened: Opened | undefined = isOfFile ? { path: undefined, from: 0, added: 0, removed: 0 } : undefined
   /** The lines of the present hunk that are still to come, if it says how many it has. */
   let rest = { old: 0, changed: 0 }
-  let isOfCodex = false
+  let isOfCodex = isOfFile
+  let hasHunk = false
 
   const close = (to: number) => {
-    if (opened) files.push({ ...opened, to })
+    if (opened) closed = { ...opened, to }
     opened = undefined
   }
   const open = (path: string | undefined, at: number, from: number) => {
     close(at)
     opened = { path, from, added: 0, removed: 0 }
+    hasHunk = false
   }
-  const count = (first: string | undefined) => {
-    if (first === '+') opened!.added += 1
-    else if (first === '-') opened!.removed += 1
+  const count = (first: string | undefined): PatchLine => {
+    const is = kinds[first ?? ''] ?? 'same'
+    if (is === 'added' || is === 'removed') opened![is] += 1
+    return is
   }
-  /** Reads a line of a hunk that says how many it has; false for a line that is none, with which the hunk ends. */
-  const isOfHunk = (first: string | undefined): boolean => {
-    if (rest.old <= 0 && rest.changed <= 0) return false
+  /** Reads a line of a hunk that says how many it has; undefined for a line that is none, with which the hunk ends. */
+  const ofHunk = (first: string | undefined): PatchLine | undefined => {
+    if (rest.old <= 0 && rest.changed <= 0) return undefined
     if (first !== undefined && !'+- \\\r'.includes(first)) {
       rest = { old: 0, changed: 0 }
-      return false
+      return undefined
     }
-    if (first === '\\') return true
+    if (first === '\\') return 'head'
     if (first !== '+') rest.old -= 1
     if (first !== '-') rest.changed -= 1
-    count(first)
+    return count(first)
+  }
+  const isHeadOfCodex = (line: string, at: number, next: number): boolean => {
+    if (line.startsWith(MOVED)) Object.assign(opened!, { path: line.slice(MOVED.length).trim(), from: next })
+    else if (line.startsWith(ENDS)) close(at)
+    else return /^(?:\*\*\* |\\)/.test(line)
     return true
   }
-  const readOfCodex = (line: string, at: number, next: number) => {
+  /** Reads a line that names a file, or begins a hunk; false for any other line. `next` is where the following line begins. */
+  const isHead = (line: string, at: number, next: number, following: () => string): boolean => {
     const name = codexName(line)
+    isOfCodex ||= name !== undefined
     if (name !== undefined) open(name, at, next)
-    else if (line.startsWith(MOVED)) Object.assign(opened!, { path: line.slice(MOVED.length).trim(), from: next })
-    else if (line.startsWith(ENDS)) close(at)
-    else if (opened) count(line[0])
-  }
-  /** Reads a line, and returns where the next one begins. `next` is where the following line begins. */
-  const read = (line: string, at: number, next: number, following: () => string): number => {
-    if (isOfHunk(line[0])) return next
-    isOfCodex ||= codexName(line) !== undefined
-    if (isOfCodex) readOfCodex(line, at, next)
-    else if (line.startsWith('--- ') && following().startsWith('+++ ')) {
-      const end = next + following().length + 1
-      open(unifiedPath(line, following()), at, end)
-      return end
-    } else if (line.startsWith('diff --git ')) close(at)
     else if (line.startsWith('@@')) {
       if (!opened) open(undefined, at, at)
+      hasHunk = true
       rest = hunkSize(line)
-    } else if (opened) count(line[0])
-    return next
+    } else if (isOfCodex) return !opened || isHeadOfCodex(line, at, next)
+    else if (line.startsWith('--- ') && following().startsWith('+++ '))
+      open(unifiedPath(line, following()), at, next + following().length + 1)
+    else if (line.startsWith('diff --git ')) close(at)
+    else return !opened || (line.startsWith('+++ ') && !hasHunk) || BETWEEN.test(line)
+    return true
   }
-  return { read, end: (at: number): PatchedFile[] => (close(at), files) }
+  const read = (line: string, at: number, next: number, following: () => string): PatchLine =>
+    ofHunk(line[0]) ?? (isHead(line, at, next, following) ? 'head' : count(line[0]))
+  /** The file that the last line has ended. */
+  const ended = (): PatchedFile | undefined => {
+    const file = closed
+    closed = undefined
+    return file
+  }
+  return { read, ended, end: (at: number): PatchedFile | undefined => (close(at), ended()) }
 }
 
-/**
- * The files that a patch changes, in order. It may be a unified difference, or a patch of Codex. A text without a line that names a
- * file or begins a hunk changes nothing.
- */
-export const patchedFiles = (patch: string): PatchedFile[] => {
-  const reader = newReader()
+/** Each line of a patch, with what it is, and the file that ends before it. */
+function* readLines(patch: string, isOfFile = false) {
+  const reader = newReader(isOfFile)
   const lineAt = (from: number) => {
     const end = patch.indexOf('\n', from)
     return patch.slice(from, end < 0 ? patch.length : end)
   }
   for (let at = 0; at < patch.length;) {
-    const line = lineAt(at)
-    const next = at + line.length + 1
-    at = reader.read(line, at, next, () => lineAt(next))
+    const text = lineAt(at)
+    const next = at + text.length + 1
+    const is = reader.read(text, at, next, () => lineAt(next))
+    yield { is, text, ended: reader.ended() }
+    at = next
   }
   return reader.end(patch.length)
+}
+
+/** The lines of a patch, or of what it does to one file. */
+export function* linesOfPatch(
+  patch: string,
+  isOfFile = false,
+): Generator<{ readonly is: PatchLine; readonly text: string }, void> {
+  yield* readLines(patch, isOfFile)
+}
+
+const LINES_IN_STEP = 2_000
+
+/**
+ * The files that a patch changes, in order. It may be a unified difference, or a patch of Codex. A text without a line that names a
+ * file or begins a hunk changes nothing.
+ */
+export const patchedFiles = (patch: string): PatchedFile[] =>
+  [...patchedFilesInSteps(patch)].filter((file) => file !== undefined)
+
+/** The same one after the other; undefined for a step without one. */
+export function* patchedFilesInSteps(patch: string): Generator<PatchedFile | undefined, void> {
+  const lines = readLines(patch)
+  for (let count = 1; ; count++) {
+    const { done, value } = lines.next()
+    const file = done ? value : value.ended
+    if (file || count % LINES_IN_STEP === 0) yield file
+    if (done) return
+  }
 }

@@ -65,9 +65,9 @@ export const changedRows = (showing: Showing, changes: readonly PlacedChange[], 
   const session = newSession(
     showing,
     range,
-    ({ turn }) => {
-      made.add(turn.id)
-      for (const id of answersIn(turn)) answers.add(id)
+    ({ turn, isShown }): undefined => {
+      if (isShown) made.add(turn.id)
+      for (const id of isShown ? answersIn(turn) : []) answers.add(id)
     },
     isWanted,
   )

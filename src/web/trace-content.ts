@@ -69,7 +69,9 @@ export const newTraceContent = ({ reads }: ShownServices, { shown, showing, part
 
   const places = {
     place: (id: string, ordinal: number) =>
-      !part || (ordinal >= part.from && ordinal < part.to) ? `#m-${ordinal}` : showing.links!.message(id),
+      !part || (ordinal >= part.from && ordinal < part.to)
+        ? `#m-${ordinal}`
+        : `${showing.links!.message(id)}#m-${ordinal}`,
   }
 
   /** Ends the rows, and begins the outline. */

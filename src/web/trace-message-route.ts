@@ -12,6 +12,7 @@ import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import { placeOf } from '../trace/messages/places.ts'
 import { type MessageListRow, oneMessage } from '../trace/messages/queries.ts'
 import { type MessageRow, messageText } from '../trace/messages/views.ts'
+import type { Row } from '../transcript/html/rows.ts'
 import { type Session, newSession } from '../transcript/html/session.ts'
 import { textOfPart } from '../transcript/message.ts'
 import { MOST_WAITING, isAbout } from '../transcript/turns.ts'
@@ -84,7 +85,7 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
         // What came in a message may be shown in an earlier one.
         const from = Math.max(0, place - MOST_WAITING)
         const { range, chunks } = await messagesBetween(reads, shown.trace, { from, to: place + 1 })
-        const note = () => void (hasRow = true)
+        const note = ({ isShown }: Row) => void (hasRow ||= isShown)
         session = newSession({ ...shown.showing, isWhole: true }, range, note, (turn) => isAbout(turn, id))
         yield* chunks()
       },

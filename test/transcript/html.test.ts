@@ -14,7 +14,7 @@ const TAGS = new Set(
   ),
 )
 const ATTRIBUTES = new Set(
-  `class id lang dir charset name content http-equiv open tabindex datetime start href aria-label aria-hidden aria-current data-no
+  `class id lang dir autofocus charset name content http-equiv open tabindex datetime start href aria-label aria-hidden aria-current data-no
   data-id data-ordinal data-shows data-fold rel type popover popovertarget popovertargetaction preserveAspectRatio viewBox d x y r rx ry cx cy width height`.split(
     /\s+/,
   ),
@@ -22,7 +22,7 @@ const ATTRIBUTES = new Set(
 
 /** Addresses: places in the page, paths of this service, or the web. */
 const HREF =
-  /^(?:#[\w-]+|\/@own\/[\w%.!~*'()-]+(?:\?m=[\w%.!~*'()-]+|\/-\/message\/[\w%.!~*'()-]+(?:\?part=\d+)?)?|https?:\/\/[^\s"'<>]+)$/
+  /^(?:#[\w-]+|\/@own\/[\w%.!~*'()-]+(?:\?m=[\w%.!~*'()-]+(?:#m-\d+)?|\/-\/message\/[\w%.!~*'()-]+(?:\?part=\d+)?)?|https?:\/\/[^\s"'<>]+)$/
 
 /** What of a page content must not change: all but what prose, code and terminals are made of. */
 const FRAME = new Set([
@@ -112,7 +112,8 @@ test('no text of a session changes the page around it, or where its links lead, 
 test('in a page addresses of the web are links that say where they lead, and nothing is loaded', () => {
   const text =
     '[docs](https://e.example/a "x") [e.example](https://e.example) ![p](https://e.example/p.gif) [x](javascript:alert(1)) ' +
-    '[y](https://user:pass@e.example) [z](/settings) [![p](http://a.example/p)](http://b.example)'
+    '[y](https://user:pass@e.example) [z](/settings) [![p](http://a.example/p)](http://b.example) ' +
+    '[https://github.example/login](https://hub.example/login)'
   const source = renderRows([{ externalId: 'a', role: 'assistant', parts: [{ type: 'text', content: { text } }] }])
   const links = elementsOf(source)
     .filter(({ tagName, attrs }) => tagName === 'a' && attrs.some(({ name }) => name === 'rel'))
@@ -122,8 +123,11 @@ test('in a page addresses of the web are links that say where they lead, and not
     ['e.example', 'https://e.example/'],
     ['[Picture: p]', 'https://e.example/p.gif'],
     ['[Picture: p] (http://a.example/p)', 'http://b.example/'],
+    ['https://github.example/login', 'https://hub.example/login'],
   ])
   assert.match(source, 'docs</a> <span class="address">(e.example)</span>')
+  assert.not.match(source, '>e.example</a> <span')
+  assert.match(source, 'github.example/login</a> <span class="address">(hub.example)</span>')
   assert.match(source, '<span class="link">x</span> <span class="address">(javascript:alert(1))</span>')
   assert.not.match(source, /<img|src=/)
 })

@@ -12,3 +12,11 @@ export function* inSteps<Piece, Result>(work: Steps<Result>, nothing: Piece): Ge
     yield nothing
   }
 }
+
+/** Does such work at once. */
+export const atOnce = <Result>(work: Steps<Result>): Result => {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+  }
+}

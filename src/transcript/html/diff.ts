@@ -1,20 +1,22 @@
-import { diffWordsWithSpace } from 'diff'
-import type { DiffLine } from '../diff.ts'
+import type { ChangedLines } from '../changed-lines.ts'
+import type { DiffLine, Words } from '../diff.ts'
 import { type Html, markup, none } from './markup.ts'
+import { type Rest, counted } from './output.ts'
 import { type How, codeLines } from './prose.ts'
 
-/** Words are compared in so many pairs of lines of one difference, each line of at most so many characters. */
+/** Words are compared in so many pairs of lines of one difference. */
 const MOST_PAIRS = 100
-const MOST_WORDS = 400
 /** Lines that have less than this part of their words in common are other lines, not changed ones. */
 const LEAST_SAME = 0.4
 
 /** Unchanged lines beside a change, which are shown where the others are folded. */
 const CONTEXT = 3
 const LEAST_FOLDED = 4
+/** So many lines of a difference are shown where it may be folded. */
+const MOST_ROWS = 400
 
 type Row = DiffLine & { readonly before?: number | undefined; readonly after?: number | undefined }
-type Gap = { readonly is: 'gap'; readonly text: string }
+type Gap = { readonly is: 'gap'; readonly text: string; readonly whole?: string }
 
 const HUNK = /^@@+ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/
 
@@ -22,9 +24,10 @@ const HUNK = /^@@+ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/
 const numbered = (lines: readonly DiffLine[], first: number | undefined): (Row | Gap)[] => {
   let [before, after] = [first, first]
   return lines.map((line) => {
-    if (line.is === 'same' && /^(?:@@|\*\*\* )/.test(line.text)) {
+    if (line.is === 'head') {
       const hunk = HUNK.exec(line.text)
-      ;[before, after] = hunk ? [Number(hunk[1]), Number(hunk[2])] : [undefined, undefined]
+      const isPlace = !line.text.startsWith('\\')
+      if (isPlace) [before, after] = hunk ? [Number(hunk[1]), Number(hunk[2])] : [undefined, undefined]
       return { is: 'gap', text: line.text }
     }
     const row = {
@@ -38,8 +41,8 @@ const numbered = (lines: readonly DiffLine[], first: number | undefined): (Row |
   })
 }
 
-/** Long runs of unchanged lines as one line that says how many there are. */
-const folded = (rows: readonly (Row | Gap)[]): (Row | Gap)[] => {
+/** Long runs of unchanged lines as one line that says how many there are, and what is beyond so many lines. */
+const folded = (rows: readonly (Row | Gap)[], { whole }: Rest): (Row | Gap)[] => {
   const isNear = rows.map((_, i) =>
     rows.slice(Math.max(0, i - CONTEXT), i + CONTEXT + 1).some(({ is }) => is !== 'same'),
   )
@@ -48,17 +51,20 @@ const folded = (rows: readonly (Row | Gap)[]): (Row | Gap)[] => {
     let end = i
     while (end < rows.length && !isNear[end]) end += 1
     if (end - i >= LEAST_FOLDED) {
-      shown.push({ is: 'gap', text: `${end - i} unchanged lines` })
+      shown.push({ is: 'gap', text: `${end - i} unchanged lines`, whole })
       i = end - 1
     } else shown.push(rows[i]!)
   }
-  return shown
+  const hidden = shown.length - MOST_ROWS
+  return hidden <= LEAST_FOLDED
+    ? shown
+    : [...shown.slice(0, MOST_ROWS), { is: 'gap', text: counted(hidden, 'more line'), whole }]
 }
 
 /** The two lines of a change, with marks around the words that differ; undefined if they have too little in common. */
-const marked = (before: string, after: string): readonly [Html, Html] | undefined => {
-  if (before.length > MOST_WORDS || after.length > MOST_WORDS) return undefined
-  const changes = diffWordsWithSpace(before, after)
+const marked = (before: string, after: string, words: Words): readonly [Html, Html] | undefined => {
+  const changes = words(before, after)
+  if (!changes) return undefined
   const same = changes.reduce(
     (sum, { added, removed, value }) => (added || removed ? sum : sum + value.trim().length),
     0,
@@ -77,12 +83,13 @@ const cells = ({ before, after }: Row, sign: string, text: Html): Html =>
 const rowOf = (row: Row | Gap, text: Html): Html => {
   switch (row.is) {
     case 'gap':
-      return markup`<tr class="gap"><td class="n"></td><td class="n"></td><td class="s"></td><td>${row.text}</td></tr>`
+      return markup`<tr class="gap"><td class="n"></td><td class="n"></td><td class="s"></td><td>${row.whole === undefined ? row.text : markup`<a href="${row.whole}" data-fold="">${row.text}</a>`}</td></tr>`
     case 'added':
       return markup`<tr class="add">${cells(row, '+', text)}</tr>`
     case 'removed':
       return markup`<tr class="del">${cells(row, '−', text)}</tr>`
     case 'same':
+    case 'head':
       return markup`<tr>${cells(row, '', text)}</tr>`
   }
 }
@@ -104,7 +111,8 @@ const pairsOf = (rows: readonly (Row | Gap)[]): ReadonlyMap<number, number> => {
 export type DiffOptions = {
   /** The number of the first line, if it is known. */
   readonly first?: number | undefined
-  readonly folds: boolean
+  /** Where the whole difference is; undefined if nothing is folded. */
+  readonly rest: Rest | undefined
   /** The language of the file; empty if that is not known. */
   readonly language: string
   readonly how: How
@@ -113,10 +121,10 @@ export type DiffOptions = {
 /** A difference as a table, line by line, which each are a step. */
 export function* diffTable(
   changes: readonly DiffLine[],
-  { first, folds, language, how }: DiffOptions,
+  { first, rest, language, how }: DiffOptions,
 ): Generator<Html, void> {
   const all = numbered(changes, first)
-  const rows = folds ? folded(all) : all
+  const rows = rest ? folded(all, rest) : all
   const hasNumbers = rows.some((row) => row.is !== 'gap' && (row.before ?? row.after) !== undefined)
   const pairs = pairsOf(rows)
   const lines = yield* codeLines(
@@ -130,7 +138,7 @@ export function* diffTable(
     : markup`<table class="diff bare" aria-label="Changed lines"><tbody>`
   for (const [i, row] of rows.entries()) {
     const other = pairs.get(i)
-    const pair = other === undefined ? undefined : marked(row.text, rows[other]!.text)
+    const pair = other === undefined ? undefined : marked(row.text, rows[other]!.text, how.words)
     if (pair) texts.set(other!, pair[1])
     const marks = pair?.[0] ?? texts.get(i)
     yield rowOf(row, marks ?? lines[i]!)
@@ -138,14 +146,8 @@ export function* diffTable(
   yield rows.length === 0 ? markup`<tr><td>${none}</td></tr></tbody></table>` : markup`</tbody></table>`
 }
 
-/** How many lines a difference adds and removes. */
-export const linesOf = (lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } => ({
-  added: lines.filter(({ is }) => is === 'added').length,
-  removed: lines.filter(({ is }) => is === 'removed').length,
-})
-
-/** The same for people. */
-export const linesHtml = ({ added, removed }: { readonly added: number; readonly removed: number }): Html => {
+/** How many lines a difference adds and removes, for people. */
+export const linesHtml = ({ added, removed }: ChangedLines): Html => {
   const plus = added > 0 ? markup`<span class="plus">+${added.toLocaleString('en')}</span>` : none
   const minus = removed > 0 ? markup`<span class="minus">−${removed.toLocaleString('en')}</span>` : none
   return markup`${plus}${added > 0 && removed > 0 ? ' ' : ''}${minus}`

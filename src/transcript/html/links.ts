@@ -12,6 +12,10 @@ export type Links = {
   child(callId: string): Child | undefined
 }
 
+/** A message in the page at it, where a browser goes to it by itself. */
+export const placeAmong = (links: Links, { id, ordinal }: { readonly id: string; readonly ordinal: number }): string =>
+  `${links.message(id)}#m-${ordinal}`
+
 export type Child = { readonly path: string; readonly title: string; readonly facts: Html }
 
 /** How messages are shown. */

@@ -1,8 +1,8 @@
-import type { CallView, Detail } from '../calls.ts'
+import type { CallView, CallChanges, Detail } from '../calls.ts'
 import type { Result } from '../message.ts'
 import { countLines } from '../slices.ts'
 import { visibleLine } from '../visible.ts'
-import { linesHtml, linesOf } from './diff.ts'
+import { linesHtml } from './diff.ts'
 import type { IconName } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
 import { counted, sizeText } from './output.ts'
@@ -21,7 +21,7 @@ export type Look = {
 }
 
 type Answer = Result | undefined
-type LookOf = (view: CallView, result: Answer, pathOf: (path: string) => string) => Look
+type LookOf = (view: CallView, result: Answer, pathOf: (path: string) => string, changes: CallChanges) => Look
 
 /** An edit of more changed lines is closed at first. */
 const MOST_OPEN = 12
@@ -73,24 +73,21 @@ const read: LookOf = (view, result, pathOf) => {
   return { icon: 'file', label: 'Read', what: code(pathOf(view.subject)), got: range }
 }
 
-const edit: LookOf = (view, _result, pathOf) => {
-  const diffs = view.details.flatMap((one) => (one.is === 'diff' ? one.lines : []))
-  const lines = linesOf(diffs)
-  const isSmall = diffs.length > 0 && lines.added + lines.removed <= MOST_OPEN
+const edit: LookOf = (view, _result, pathOf, changes) => {
+  const isSmall = first(view, 'diff') !== undefined && changes.added + changes.removed <= MOST_OPEN
   const label = /patch/i.test(view.tool) ? 'Patch' : 'Edit'
-  return { icon: 'edit', label, what: code(pathOf(view.subject)), got: linesHtml(lines), isOpen: isSmall, isEdit: true }
+  const others = changes.files.size > 1 ? markup` and ${counted(changes.files.size - 1, 'other file')}` : none
+  const what = markup`${code(pathOf(view.subject))}${others}`
+  return { icon: 'edit', label, what, got: linesHtml(changes), isOpen: isSmall, isEdit: true }
 }
 
-const write: LookOf = (view, _result, pathOf) => {
-  const added = countLines(first(view, 'code')?.text ?? '')
-  return {
-    icon: 'write',
-    label: 'Write',
-    what: code(pathOf(view.subject)),
-    got: linesHtml({ added, removed: 0 }),
-    isEdit: true,
-  }
-}
+const write: LookOf = (view, _result, pathOf, changes) => ({
+  icon: 'write',
+  label: 'Write',
+  what: code(pathOf(view.subject)),
+  got: linesHtml(changes),
+  isEdit: true,
+})
 
 const grep: LookOf = (view, result, pathOf) => {
   const place = field(view, 'glob', 'path', 'type')
@@ -191,5 +188,9 @@ export const inFolder =
       ? path.slice(folder.length + 1)
       : path
 
-export const lookOf = (view: CallView, result: Answer, folder?: string): Look =>
-  looksLike(view.kind)(view, result, inFolder(folder))
+const NOTHING: CallChanges = { added: 0, removed: 0, files: new Map() }
+
+export const lookOf = (view: CallView, result: Answer, folder?: string, changes?: CallChanges): Look => {
+  const look = looksLike(view.kind)(view, result, inFolder(folder), changes ?? NOTHING)
+  return changes ? { ...look, isEdit: true } : look
+}

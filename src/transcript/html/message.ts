@@ -2,6 +2,7 @@ import { isoText } from '../times.ts'
 import { type Shown, type Turn, isAbout } from '../turns.ts'
 import { visibleLine } from '../visible.ts'
 import { icon } from './icons.ts'
+import { placeAmong } from './links.ts'
 import { type Html, markup, none } from './markup.ts'
 import { sliced } from './output.ts'
 import { written } from './prose.ts'
@@ -21,7 +22,7 @@ export type Before = {
 /** The time in the margin, which is the link to the message. */
 export const timeLink = ({ id, ordinal, timestamp }: Turn, { showing: { links } }: Context, before: Before): Html => {
   const iso = isoText(timestamp)
-  const href = links ? links.message(id) : `#m-${ordinal}`
+  const href = links ? placeAmong(links, { id, ordinal }) : `#m-${ordinal}`
   const place = `message ${ordinal + 1}`
   if (iso === undefined)
     return markup`<a class="at" href="${href}">#${ordinal + 1}<span class="vh">, ${place}</span></a>`
@@ -141,7 +142,8 @@ export function* message(
   isInRun = false,
 ): Generator<Html, void> {
   const { id, ordinal, kind, prompts } = turn
-  const current = isHere(turn, context.showing) ? markup` aria-current="true"` : none
+  // A browser goes to what has the focus, also without a script.
+  const current = isHere(turn, context.showing) ? markup` aria-current="true" tabindex="-1" autofocus` : none
   const number = kind === 'prompt' ? markup` data-no="${prompts}"` : none
   yield markup`<article class="${classesOf(turn, context, before)}" id="m-${ordinal}" data-id="${id}" data-ordinal="${ordinal}"${number}${current}>${timeLink(turn, context, before)}<div class="in">`
   yield* inside(turn, calls, context, saysWho(turn, before) && !isInRun)

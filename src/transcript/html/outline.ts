@@ -1,20 +1,28 @@
 import { lastingText } from '../../base/for-people.ts'
 import { isoText } from '../times.ts'
 import { visibleLine } from '../visible.ts'
-import { linesHtml, linesOf } from './diff.ts'
+import { linesHtml } from './diff.ts'
 import { icon } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
 import { counted } from './output.ts'
+import type { CallChanges } from '../calls.ts'
 import type { Row } from './rows.ts'
 import { type Segment, strip } from './strip.ts'
+import type { Shown } from './tool.ts'
 
 const MOST_TEXT = 200
 /** So many failures and sub-agents are listed below a prompt, and so many files at the end. */
 const MOST_LISTED = 12
 const MOST_FILES = 200
 
-/** A failure or a sub-agent below a prompt. */
-type Sub = { readonly id: string; readonly ordinal: number; readonly isBad: boolean; readonly text: string }
+/** A failure or a sub-agent below a prompt. `elsewhere` is where it is, if the page does not show it. */
+type Sub = {
+  readonly id: string
+  readonly ordinal: number
+  readonly elsewhere: string | undefined
+  readonly isBad: boolean
+  readonly text: string
+}
 
 /** A prompt, and what was done for it; 0 calls where that is not known. */
 export type OutlinePrompt = {
@@ -72,37 +80,40 @@ export const newOutline = () => {
     })
   }
 
-  const count = (prompt: Growing | undefined, { turn }: Row, { look, outcome, view }: Row['calls'][number]) => {
-    const diffs =
-      look.isEdit && !outcome.failed ? view.details.flatMap((one) => (one.is === 'diff' ? one.lines : [])) : []
-    const lines = linesOf(diffs)
-    if (look.isEdit && !outcome.failed && view.subject !== '' && (files.has(view.subject) || files.size < MOST_FILES)) {
-      const { added, removed } = files.get(view.subject) ?? { added: 0, removed: 0 }
-      files.set(view.subject, { added: added + lines.added, removed: removed + lines.removed })
+  const addFiles = (changes: CallChanges) => {
+    for (const [path, lines] of changes.files) {
+      if (!files.has(path) && files.size >= MOST_FILES) continue
+      const { added, removed } = files.get(path) ?? { added: 0, removed: 0 }
+      files.set(path, { added: added + lines.added, removed: removed + lines.removed })
     }
+  }
+
+  const count = (prompt: Growing | undefined, row: Row, { look, outcome, view, changes }: Shown) => {
+    const { id, ordinal } = row.turn
+    const made = outcome.failed ? undefined : changes
+    if (made) addFiles(made)
     if (!prompt) return
     const [calls, edits, failed] = prompt.segment
-    prompt.segment = [calls + 1, edits + (look.isEdit && !outcome.failed ? 1 : 0), failed + (outcome.failed ? 1 : 0)]
-    prompt.added += lines.added
-    prompt.removed += lines.removed
+    prompt.segment = [calls + 1, edits + (made ? 1 : 0), failed + (outcome.failed ? 1 : 0)]
+    prompt.added += made?.added ?? 0
+    prompt.removed += made?.removed ?? 0
     const isAgent = view.kind === 'task' || view.kind === 'agent'
     if ((!outcome.failed && !isAgent) || prompt.subs.length >= MOST_LISTED) return
     const text = outcome.failed ? `${outcome.words} · ${look.label} ${view.subject}` : view.subject || look.label
-    prompt.subs.push({
-      id: turn.id,
-      ordinal: turn.ordinal,
-      isBad: outcome.failed,
-      text: text.slice(0, MOST_TEXT).trim(),
-    })
+    const { elsewhere } = row
+    prompt.subs.push({ id, ordinal, elsewhere, isBad: outcome.failed, text: text.slice(0, MOST_TEXT).trim() })
   }
 
-  const note = (row: Row): void => {
+  function* note(row: Row): Generator<Html, void> {
     if (row.turn.kind === 'prompt') begin(row)
     const prompt = prompts.at(-1)
     const { timestamp } = row.turn
     if (prompt?.began !== undefined && isoText(timestamp) !== undefined)
       prompt.took = Math.max(prompt.took ?? 0, timestamp! - prompt.began)
-    for (const call of row.calls) count(prompt, row, call)
+    for (const call of row.calls.values()) {
+      count(prompt, row, call)
+      yield none
+    }
   }
 
   const data = (): OutlineData => ({ prompts, files: [...files].map(([path, lines]) => ({ path, ...lines })) })
@@ -126,10 +137,12 @@ const didOf = ({ segment: [calls, , failed], added, removed, took }: OutlineProm
   return facts.length === 0 ? none : markup`<span class="did">${facts}</span>`
 }
 
-const subOf = ({ id, ordinal, isBad, text }: Sub, { place }: OutlineLinks): Html =>
-  isBad
-    ? markup`<a href="${place(id, ordinal)}" data-ordinal="${ordinal}" class="bad">${icon('failed')}<span>${text}</span></a>`
-    : markup`<a href="${place(id, ordinal)}" data-ordinal="${ordinal}">${icon('agent')}<span>${text}</span></a>`
+const subOf = ({ id, ordinal, elsewhere, isBad, text }: Sub, { place }: OutlineLinks): Html => {
+  const shown = markup`${icon(isBad ? 'failed' : 'agent')}<span>${text}</span>`
+  const mark = isBad ? markup` class="bad"` : none
+  if (elsewhere !== undefined) return markup`<a href="${elsewhere}"${mark}>${shown}</a>`
+  return markup`<a href="${place(id, ordinal)}" data-ordinal="${ordinal}"${mark}>${shown}</a>`
+}
 
 const promptOf = (prompt: OutlinePrompt, links: OutlineLinks): Html => {
   const { id, ordinal, number, text, segment, subs } = prompt

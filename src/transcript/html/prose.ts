@@ -1,3 +1,4 @@
+import type { Words } from '../diff.ts'
 import type { CodeSpan, Highlight } from '../highlight.ts'
 import { type Inline, type Prose, plainText, readProse } from '../prose.ts'
 import { slices } from '../slices.ts'
@@ -15,6 +16,7 @@ const headings = [
 /** How prose is shown: with which colours, and whether addresses of the web are links. */
 export type How = {
   readonly highlight: Highlight
+  readonly words: Words
   readonly hasLinks: boolean
   /** The levels of the headings that are open, in a text. */
   readonly levels?: number[]
@@ -40,9 +42,12 @@ const webAddress = (text: string): URL | undefined => {
   return url && url.username === '' && url.password === '' ? url : undefined
 }
 
-/** A link to elsewhere. It says where it leads, unless its text does. */
+/** A link to elsewhere. It says where it leads, unless its text is that address or host. */
 const link = (content: Html, said: string, url: URL): Html => {
-  const host = said.includes(url.host) ? none : markup` <span class="address">(${url.host})</span>`
+  const host =
+    said === url.host || webAddress(said)?.host === url.host
+      ? none
+      : markup` <span class="address">(${url.host})</span>`
   return markup`<a href="${url.href}" rel="noopener nofollow ugc">${content}</a>${host}`
 }
 

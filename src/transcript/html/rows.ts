@@ -1,7 +1,8 @@
+import { newWords } from '../diff.ts'
 import { newHighlight } from '../highlight.ts'
 import { isoText } from '../times.ts'
-import type { Answered, Turn } from '../turns.ts'
-import type { Showing, View } from './links.ts'
+import type { Turn } from '../turns.ts'
+import { type Showing, type View, placeAmong } from './links.ts'
 import { type Html, markup, none } from './markup.ts'
 import { type Before, type Calls, callsOf, isHere, message, saysWho, speakerOf } from './message.ts'
 import { counted } from './output.ts'
@@ -16,8 +17,18 @@ const MOST_RUN_CHARACTERS = 256 * 1024
 
 type Waiting = { readonly turn: Turn; readonly calls: Calls }
 
-/** What `rows` tells of each message that it shows. */
-export type Row = { readonly turn: Turn; readonly calls: readonly (Shown & { readonly call: Answered['call'] })[] }
+/** What `rows` tells of each message, with all its calls, whatever the view shows of it. */
+export type Row = {
+  readonly turn: Turn
+  readonly calls: Calls
+  /** Whether the view shows anything of it. */
+  readonly isShown: boolean
+  /** Where the message is, if the view does not show it. */
+  readonly elsewhere: string | undefined
+}
+
+/** Is told of each message; in steps, if it takes long. */
+export type Note = (row: Row) => Iterable<Html> | undefined
 
 export type Rows = {
   /** The rows that are complete with this message, in steps. */
@@ -59,16 +70,15 @@ const tally = (labels: readonly string[]): string => {
   return [...counts].map(([label, count]) => `${label} ${count}`).join(', ')
 }
 
-/** Makes rows of messages. `note` is told of each message that is shown. */
-export const newRows = (showing: Showing, note: (row: Row) => void = () => {}): Rows => {
-  const how = { highlight: newHighlight(), hasLinks: showing.links !== undefined }
+/** Makes rows of messages. */
+export const newRows = (showing: Showing, note?: Note): Rows => {
+  const how = { highlight: newHighlight(), words: newWords(), hasLinks: showing.links !== undefined }
   const contextOf = (turn: Turn): Context => ({ showing, how, id: turn.id })
   let before: Before = {}
   let run: Waiting[] = []
   let runLength = 0
 
   function* row({ turn, calls }: Waiting, isInRun: boolean): Generator<Html, void> {
-    note({ turn, calls: [...calls].flatMap(([one, shown]) => ('is' in one ? [{ ...shown, call: one.call }] : [])) })
     yield* message(turn, calls, contextOf(turn), before, isInRun)
     pass(turn)
   }
@@ -103,14 +113,17 @@ export const newRows = (showing: Showing, note: (row: Row) => void = () => {}): 
 
   function* add(given: Turn): Generator<Html, void> {
     const shown = isShownIn(showing.view ?? 'full', given)
-    if (shown.length === 0) return
     const turn = { ...given, shown }
-    const calls = yield* callsOf(turn, showing.folder)
+    const calls = yield* callsOf(note ? given : turn, showing.folder)
+    const { links } = showing
+    const isShown = shown.length > 0
+    const elsewhere = !isShown ? links && placeAmong(links, given) : undefined
+    yield* note?.({ turn: given, calls, isShown, elsewhere }) ?? []
+    if (!isShown) return
     const length = lengthOf(turn)
     const isInRun =
       turn.kind === 'answer' &&
-      calls.size === shown.length &&
-      [...calls.values()].every(isQuiet) &&
+      shown.every((one) => 'is' in one && isQuiet(calls.get(one)!)) &&
       length < MOST_RUN_CHARACTERS
     if (!isInRun || run.length >= MOST_IN_RUN || runLength + length > MOST_RUN_CHARACTERS) yield* flush()
     if (!isInRun) return yield* row({ turn, calls }, false)

@@ -3,7 +3,7 @@ import { readMessage } from '../message.ts'
 import { type Turn, newTurns } from '../turns.ts'
 import type { Showing } from './links.ts'
 import type { Html } from './markup.ts'
-import { type Row, newRows } from './rows.ts'
+import { type Note, newRows } from './rows.ts'
 
 /** Which messages of a session are shown, by their places; those before `from` and from `to` on are read for what belongs to them. */
 export type Range = {
@@ -29,7 +29,7 @@ function* sources(pieces: Iterable<Html>): Generator<string, void> {
 export const newSession = (
   showing: Showing,
   { from, to, first }: Range,
-  note?: (row: Row) => void,
+  note?: Note,
   isWanted: (turn: Turn) => boolean = () => true,
 ): Session => {
   const turns = newTurns(first)

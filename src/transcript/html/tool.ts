@@ -1,4 +1,4 @@
-import { type CallView, type Detail, type Field, viewOf } from '../calls.ts'
+import { type CallView, type CallChanges, type Detail, type Field, readCall, viewOf } from '../calls.ts'
 import { languageOf } from '../highlight.ts'
 import type { Result } from '../message.ts'
 import { inSteps } from '../../base/json/steps.ts'
@@ -42,9 +42,10 @@ const outcomeOf = (result: Answered['result']): Outcome => {
   return { failed: true, tag: markup`<span class="tag bad">${words}</span>`, words }
 }
 
-/** A call as it is shown, before its details are made. */
+/** A call as it is shown, without its details, which are made when it is shown: those of all calls of a message can be very many. */
 export type Shown = {
-  readonly view: CallView
+  readonly view: Omit<CallView, 'details'>
+  readonly changes: CallChanges | undefined
   readonly look: Look
   readonly outcome: Outcome
   readonly result: Result | undefined
@@ -52,9 +53,11 @@ export type Shown = {
 
 /** Reads a call. */
 export function* shownCall({ call, result }: Answered, folder: string | undefined): Generator<Html, Shown> {
-  const view = yield* inSteps(viewOf(call), none)
+  const { view, changes } = yield* inSteps(readCall(call), none)
   const answer = typeof result === 'string' ? undefined : result
-  return { view, look: lookOf(view, answer, folder), outcome: outcomeOf(result), result: answer }
+  const { tool, kind, subject } = view
+  const look = lookOf(view, answer, folder, changes)
+  return { view: { tool, kind, subject }, changes, look, outcome: outcomeOf(result), result: answer }
 }
 
 function* field({ name, isText, value }: Field, how: How): Generator<Html, void> {
@@ -74,18 +77,23 @@ const states = { done: 'Done: ', doing: 'In progress: ', open: '' } as const
 const NUMBERED = /^ *(\d+)(?:→|\t)(.*)$/gm
 const MOST_SEARCHED = 64 * 1024
 
-/** The number of the line at which an edit begins, if its result shows the lines of the file. */
-const firstLineOf = (
-  lines: Extract<Detail, { is: 'diff' }>['lines'],
-  result: Result | undefined,
-): number | undefined => {
-  if (!result || result.output.length > MOST_SEARCHED) return undefined
-  const after = lines.filter(({ is }) => is !== 'removed').map(({ text }) => text)
-  const numbers = [...result.output.matchAll(NUMBERED)]
-  const at = numbers.findIndex(
-    (_, i) => after.length > 0 && after.slice(0, 3).every((text, k) => numbers[i + k]?.[2] === text),
-  )
-  return at < 0 ? undefined : Number(numbers[at]![1])
+/** Of a call with more edits the places of the first ones are looked for. */
+const MOST_PLACED = 8
+
+type Line = RegExpExecArray | RegExpMatchArray
+
+/** Finds the number of the line at which an edit begins, if the result of its call shows the lines of the file. */
+const newPlaces = (result: Result | undefined) => {
+  let left = result && result.output.length <= MOST_SEARCHED ? MOST_PLACED : 0
+  let numbered: readonly Line[] | undefined
+  return (lines: Extract<Detail, { is: 'diff' }>['lines']): number | undefined => {
+    if (left-- <= 0) return undefined
+    numbered ??= [...result!.output.matchAll(NUMBERED)]
+    const after = lines.filter(({ is }) => is === 'same' || is === 'added').slice(0, 3)
+    const isHere = (i: number) => after.every(({ text }, k) => numbered![i + k]?.[2] === text)
+    const at = after.length === 0 ? -1 : numbered.findIndex((_, i) => isHere(i))
+    return at < 0 ? undefined : Number(numbered[at]![1])
+  }
 }
 
 /** Code of a call, folded if it is long. */
@@ -97,7 +105,9 @@ function* codeDetail({ text, language }: Extract<Detail, { is: 'code' }>, rest: 
   if (fold.tail !== '') yield* code(fold.tail, language, how)
 }
 
-function* detail(one: Detail, { view, result }: Shown, { showing, how, id }: Context): Generator<Html, void> {
+type Places = ReturnType<typeof newPlaces>
+
+function* detail(one: Detail, { view }: Shown, { showing, how, id }: Context, placeOf: Places): Generator<Html, void> {
   switch (one.is) {
     case 'code':
       if (view.kind !== 'bash') return yield* codeDetail(one, restOf(showing, id), how)
@@ -106,7 +116,7 @@ function* detail(one: Detail, { view, result }: Shown, { showing, how, id }: Con
       return yield markup`</code></pre>`
     case 'diff':
       return yield* diffTable(one.lines, {
-        ...{ first: firstLineOf(one.lines, result), folds: folds(showing), how },
+        ...{ first: placeOf(one.lines), rest: restOf(showing, id), how },
         language: languageOf(view.subject),
       })
     case 'fields':
@@ -131,7 +141,7 @@ const MOST_SAID = 300
 /** A longer answer of a sub-agent is shown, and folded, like any output. */
 const MOST_PROSE = 16 * 1024
 
-const isTask = ({ kind }: CallView) => kind === 'task' || kind === 'agent'
+const isTask = ({ kind }: Shown['view']) => kind === 'task' || kind === 'agent'
 
 /** What a tool answered: that of a sub-agent as prose, of others as a terminal shows it. */
 function* answer({ view, look, result }: Shown, { showing, how, id }: Context): Generator<Html, void> {
@@ -175,7 +185,9 @@ export function* tool(one: Answered, shown: Shown, context: Context): Generator<
   yield childOf(one.call.callId, context.showing)
   if (shown.view.kind === 'bash' && shown.view.subject !== '')
     yield markup`<p class="say" dir="auto">${shown.view.subject}</p>`
-  for (const each of shown.view.details) yield* detail(each, shown, context)
+  const { details } = yield* inSteps(viewOf(one.call), none)
+  const placeOf = newPlaces(shown.result)
+  for (const each of details) yield* detail(each, shown, context, placeOf)
   if (one.result === 'later') yield markup`<p class="say">Its answer stands further below.</p>`
   else yield* answer(shown, context)
   yield markup`</details>`

@@ -17,7 +17,7 @@ const start = ({ title, facts }: Head): string => {
   return `# ${escapeHeading(title)}\n\n${lines.join('')}\n`
 }
 
-const signs: Readonly<Record<DiffLine['is'], string>> = { added: '+', removed: '-', same: ' ' }
+const signs: Readonly<Record<DiffLine['is'], string>> = { added: '+', removed: '-', same: ' ', head: '' }
 
 const boxes = { done: '[x]', doing: '[-]', open: '[ ]' } as const
 

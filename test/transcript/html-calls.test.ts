@@ -1,0 +1,140 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newTurns } from '../../src/transcript/turns.ts'
+import { callsOf } from '../../src/transcript/html/message.ts'
+import { newOutline } from '../../src/transcript/html/outline.ts'
+import { readMessage } from '../../src/transcript/message.ts'
+import { atOnce } from '../../src/base/json/steps.ts'
+import { renderRows } from './support/session.ts'
+
+const test = suite('transcript: calls in HTML')
+
+type Call = { readonly toolName: string; readonly args: object; readonly output?: string; readonly failed?: boolean }
+
+const partsOf = ({ toolName, args, output = 'ok', failed = false }: Call, i: number) => [
+  { type: 'tool_call', content: { callId: `${i}`, toolName, args } },
+  { type: 'tool_result', content: { callId: `${i}`, toolName, output, status: failed ? 'error' : 'success' } },
+]
+
+/** A prompt, and one message with calls and their results. */
+const withCalls = (...calls: readonly Call[]) => [
+  { externalId: 'p', role: 'user', textContent: 'do it' },
+  { externalId: 'a', role: 'assistant', parts: calls.flatMap(partsOf) },
+]
+
+const patch = (...lines: readonly string[]) => ({
+  toolName: 'apply_patch',
+  args: { patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') },
+})
+const edit = (before: string, after: string, output = 'ok') => ({
+  toolName: 'Edit',
+  args: { file_path: 'a.md', old_string: before, new_string: after },
+  output,
+})
+
+const text = (source: string) => source.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+const outlineOf = (source: string) => text(/<nav class="outline"[\s\S]*<\/nav>/.exec(source)![0])
+const cardsOf = (source: string) => [...source.matchAll(/<summary>([\s\S]*?)<\/summary>/g)].map((one) => text(one[1]!))
+
+test('of the calls of a message only what their lines say is kept until they are shown', () => {
+  const [, message] = withCalls(
+    ...Array.from({ length: 20 }, () => patch('*** Update File: a', '@@', ...Array(900).fill('+'))),
+  )
+  const turns = newTurns()
+  const [turn] = turns.add(atOnce(readMessage(JSON.stringify(message))), 1)
+  const reading = callsOf(turn!, undefined)
+  let read = reading.next()
+  while (!read.done) read = reading.next()
+  for (const shown of read.value.values()) assert.ok(JSON.stringify({ ...shown, result: 0 }).length < 1_000)
+  const steps = [...newOutline().note({ turn: turn!, calls: read.value, isShown: true, elsewhere: undefined })]
+  assert.is(steps.length, 20, 'each call is a step')
+})
+
+test('a difference of very many lines is shown as text, and of one of many only the first lines, with a link to all', () => {
+  assert.not.match(renderRows(withCalls(patch('*** Update File: a', '@@', ...Array(2_500).fill('+x')))), '<table')
+  const many = withCalls(patch('*** Update File: a', '@@', ...Array(1_500).fill('+x')))
+  const rows = (source: string) => source.match(/<tr/g)!.length
+  const source = renderRows(many)
+  assert.is(rows(source), 401)
+  assert.match(source, '<a href="/@own/x/-/message/a" data-fold="">1,104 more lines</a>')
+  assert.is(rows(renderRows(many, { isWhole: true })), 1_504)
+})
+
+test('where unchanged lines are folded, there is a link to all of them', () => {
+  const lines = Array.from({ length: 30 }, (_, i) => `line ${i}\n`).join('')
+  const source = renderRows(withCalls(edit(`${lines}old`, `${lines}new`)))
+  assert.match(source, '<td><a href="/@own/x/-/message/a" data-fold="">27 unchanged lines</a></td>')
+})
+
+test('the places of only the first edits of a call are looked for', () => {
+  const edits = Array.from({ length: 20 }, (_, i) => ({ old_string: `old ${i}`, new_string: `new ${i}` }))
+  const output = edits.map(({ new_string }, i) => `${i + 1}\t${new_string}`).join('\n')
+  const source = renderRows(withCalls({ toolName: 'MultiEdit', args: { file_path: 'a.md', edits }, output }))
+  assert.is(source.match(/<table class="diff"/g)!.length, 8)
+  assert.is(source.match(/<table class="diff bare"/g)!.length, 12)
+})
+
+test('words are compared in so many pairs of a page, and only in lines with few changed words', () => {
+  const pair = (i: number) => edit(`one two ${i}\n`, `one three ${i}\n`)
+  assert.is(renderRows(withCalls(...Array.from({ length: 1_010 }, (_, i) => pair(i)))).match(/<del>/g)!.length, 1_000)
+  const words = (word: string) => Array.from({ length: 60 }, (_, i) => `same ${word}${i}`).join(' ')
+  assert.not.match(renderRows(withCalls(edit(words('a'), words('b')))), '<del>')
+})
+
+test('only a patch has lines that tell the place of others', () => {
+  const shown = renderRows(
+    withCalls(edit('*** Bold\n@@ at\nold', '*** Bold\n@@ at\nnew', '     7→*** Bold\n     8→@@ at\n     9→new')),
+  )
+  assert.not.match(shown, 'class="gap"')
+  assert.match(shown, '<td class="n">9</td><td class="s">+</td>')
+})
+
+test('a changed line that looks like the head of a file is a changed line', () => {
+  const shown = renderRows(
+    withCalls(
+      patch(
+        '*** Update File: a.txt',
+        '@@',
+        '--- comment',
+        '+++ plus',
+        ' same',
+        '*** Update File: b.ts',
+        '@@',
+        '-a',
+        '+b',
+      ),
+    ),
+  )
+  assert.is(shown.match(/class="add"/g)!.length, 2)
+  assert.match(shown, '<td class="s">−</td><td dir="ltr">-- comment</td>')
+  assert.match(shown, '<td class="s"></td><td dir="ltr">same</td>')
+  assert.equal(cardsOf(shown), [' Patch a.txt and 1 other file +2 −2 '])
+  const unified = '--- a/x\n+++ b/x\n@@ -1 +1 @@\n--- a\n+++ b\n\\ No newline at end of file'
+  const git = renderRows(withCalls({ toolName: 'apply_patch', args: { input: unified } }))
+  assert.match(git, '<td class="n">1</td><td class="n"></td><td class="s">−</td>')
+  assert.equal(cardsOf(git), [' Patch x +1 −1 '])
+})
+
+test('the outline counts what the lines of the calls say, also in a view without calls', () => {
+  const messages = withCalls(
+    { toolName: 'Write', args: { file_path: 'new.ts', content: '1\n2\n3\n' } },
+    patch('*** Update File: a.ts', '@@', '-a', '+b', '*** Add File: b.ts', '+x'),
+    { toolName: 'Bash', args: { command: 'make' }, failed: true },
+  )
+  const full = renderRows(messages)
+  assert.equal(cardsOf(full).slice(0, 2), [' Write new.ts +3 ', ' Patch a.ts and 1 other file +2 −1 '])
+  const outline = outlineOf(full)
+  assert.match(outline, '3 tools 1 failed +5 −1')
+  assert.match(outline, 'Files 3 new.ts +3 a.ts +1 −1 b.ts +1')
+  const talk = renderRows(messages, { view: 'talk' })
+  assert.is(outlineOf(talk), outline)
+  assert.match(talk, '<a href="/@own/x?m=a#m-1" class="bad">', 'what this view does not show is a page away')
+})
+
+test('a link to a message leads to its row, which has the focus at first', () => {
+  const source = renderRows(withCalls(edit('a', 'b')), { here: 'a' })
+  assert.match(source, '<a class="at" href="/@own/x?m=a#m-1">')
+  assert.is(source.match(/<article [^>]* aria-current="true" tabindex="-1" autofocus>/g)!.length, 1)
+})
+
+test.run()

@@ -5,7 +5,7 @@ import { slices } from './slices.ts'
 export type Span = { readonly text: string; readonly colour?: string; readonly marks?: readonly string[] }
 
 /** How many characters are processed at a time. */
-const SIZE = 16 * 1024
+const SIZE = 8 * 1024
 const ESCAPE = '\u001b'
 
 /** Sequences that set colours or move the cursor; titles and links; sets of characters. */
@@ -54,14 +54,19 @@ const colourOf = (name: string | null, truecolor: string | null): string | undef
   return palette === undefined ? name.slice('ansi-'.length) : nearest(ofPalette(palette))
 }
 
+/** The place nearest before this one at which a text can be cut without cutting a sequence. */
+export const beforeSequence = (text: string, at: number): number => {
+  const end = text.slice(Math.max(0, at - MOST_UNFINISHED), at)
+  const start = end.search(UNFINISHED)
+  return start < 0 ? at : at - end.length + start
+}
+
 /** Slices that end before a sequence that they would cut. */
 function* wholeSlices(text: string): Generator<string, void> {
   let rest = ''
   for (const slice of slices(text, SIZE)) {
     const all = rest + slice
-    const end = all.slice(-MOST_UNFINISHED)
-    const start = end.search(UNFINISHED)
-    const cut = start < 0 ? all.length : all.length - end.length + start
+    const cut = beforeSequence(all, all.length)
     rest = all.slice(cut)
     yield all.slice(0, cut)
   }
@@ -112,6 +117,7 @@ export function* readTerminal(text: string): Generator<Span, void> {
       done = match.index + match[0].length
       if (match[0].endsWith('m') && match[0][1] === '[') styles.add(match[0])
     }
-    yield { ...styles.current(), text: slice.slice(done) }
+    // Sequences at the end of a slice still wait for text.
+    yield done < slice.length ? { ...styles.current(), text: slice.slice(done) } : { text: '' }
   }
 }

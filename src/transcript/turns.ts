@@ -10,7 +10,7 @@ export type Answered = {
 /** A shown part of a message. A result without its call is shown by itself. */
 export type Shown = Answered | Exclude<Part, { type: 'tool_call' }>
 
-/** A message as the transcript shows it. A user message with only results of tools is not a prompt. */
+/** A message as the transcript shows it. A user message without text, such as one with results of tools, is not a prompt. */
 export type Turn = {
   /** The externalId of the message. */
   readonly id: string
@@ -60,8 +60,14 @@ type Waiting = {
 
 const kinds: Readonly<Record<Role, Turn['kind']>> = { user: 'prompt', assistant: 'answer', system: 'context' }
 
-const kindOf = ({ role, parts }: Message): Turn['kind'] =>
-  role === 'user' && parts.length > 0 && parts.every(({ type }) => type === 'tool_result') ? 'answer' : kinds[role]
+/** Nothing is shown of it. */
+const isBlank = (part: Part): boolean => (part.type === 'text' || part.type === 'thinking') && !/\S/.test(part.text)
+
+const hasText = ({ textContent = '', parts }: Message): boolean =>
+  [textContent, ...parts.map((part) => (part.type === 'text' ? part.text : ''))].some((text) => /\S/.test(text))
+
+const kindOf = (message: Message): Turn['kind'] =>
+  message.role === 'user' && !hasText(message) ? 'answer' : kinds[message.role]
 
 /** Whether the page of the session numbers a message as a prompt. */
 export const isPrompt = (message: Message): boolean => kindOf(message) === 'prompt'
@@ -129,7 +135,7 @@ export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0
   const shownOf = ({ message, results, moved }: Waiting, missing: 'later' | 'none'): Shown[] => [
     ...(ownText(message) as Shown[]),
     ...message.parts.flatMap((part, index): Shown[] => {
-      if (moved.has(index)) return []
+      if (moved.has(index) || isBlank(part)) return []
       if (part.type !== 'tool_call') return [part]
       return [{ is: 'call', call: part, result: results.get(index) ?? missing }]
     }),

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { newTurns } from '../../src/transcript/turns.ts'
 import { callsOf } from '../../src/transcript/html/message.ts'
 import { newOutline } from '../../src/transcript/html/outline.ts'
+import { WHOLE, newSession } from '../../src/transcript/html/session.ts'
 import { readMessage } from '../../src/transcript/message.ts'
 import { atOnce } from '../../src/base/json/steps.ts'
 import { renderRows } from './support/session.ts'
@@ -135,6 +136,55 @@ test('a link to a message leads to its row, which has the focus at first', () =>
   const source = renderRows(withCalls(edit('a', 'b')), { here: 'a' })
   assert.match(source, '<a class="at" href="/@own/x?m=a#m-1">')
   assert.is(source.match(/<article [^>]* aria-current="true" tabindex="-1" autofocus>/g)!.length, 1)
+})
+
+const foldOf = (output: string) => {
+  const source = renderRows(withCalls({ toolName: 'Bash', args: { command: 'make' }, output }))
+  const [head, tail] = [...source.matchAll(/<pre class="out" tabindex="0"><samp>([\s\S]*?)<\/samp>/g)].map(
+    (one) => one[1]!,
+  )
+  return { head: head!, tail, link: text(/<div class="fold">[\s\S]*?<\/div>/.exec(source)![0]) }
+}
+
+test('a folded output is cut neither inside a character nor inside a sequence of a terminal', () => {
+  for (const start of ['', 'a']) {
+    const { head, tail } = foldOf(start + '🙂'.repeat(10_000))
+    assert.not.match(head + tail!, '�')
+  }
+  for (let before = 4_080; before <= 4_096; before++) {
+    const mark = '\u001b[38;2;250;0;0m'
+    const { head, tail } = foldOf(
+      `${'x'.repeat(before)}${mark}${'y'.repeat(20_000)}${mark}${'z'.repeat(1_020 + before - 4_090)}`,
+    )
+    assert.match(head, /^x+(?:<span class="ansi-red">y+<\/span>)?$/)
+    assert.match(tail!, /^(?:y*<span class="ansi-red">)?[yz]+(?:<\/span>)?$/)
+  }
+})
+
+test('of an output of very many lines it is said that they are more', () => {
+  assert.is(foldOf('x\n'.repeat(60_000)).link, ' Show the rest more than 10,000 lines, 120 kB ')
+  assert.is(foldOf('x\n'.repeat(10_000)).link, ' Show 9,980 more lines 10,000 lines, 20 kB ')
+})
+
+test('only messages of the user that say something are prompts', () => {
+  const user = (externalId: string, rest: object) => ({ externalId, role: 'user', ...rest })
+  const source = renderRows([
+    user('1', { textContent: 'one' }),
+    user('2', { parts: [] }),
+    user('3', { textContent: '  ' }),
+    user('4', { parts: [{ type: 'text', content: { text: ' \n' } }] }),
+    user('5', { parts: [{ type: 'text', content: { text: 'two' } }] }),
+  ])
+  assert.equal(source.match(/<h2>Prompt \d+/g), ['<h2>Prompt 1', '<h2>Prompt 2'])
+  assert.is(source.match(/<article/g)!.length, 2)
+})
+
+test('a step shows a bounded piece, whatever its characters become', () => {
+  const rows = newSession({ links: undefined }, WHOLE)
+  const hidden = '\u202e'.repeat(100_000)
+  const message = { externalId: 'a', role: 'assistant', parts: [{ type: 'error', content: { message: hidden } }] }
+  const steps = [...rows.add(JSON.stringify(message)), ...rows.end()]
+  assert.ok(Math.max(...steps.map(({ length }) => length)) <= 64 * 1024 + 100)
 })
 
 test.run()

@@ -7,7 +7,7 @@ const test = suite('transcript: what a program wrote to a terminal')
 
 const ESCAPE = '\u001b'
 /** How many characters are read at a time. */
-const SLICE = 16 * 1024
+const SLICE = 8 * 1024
 
 const shown = (text: string) => [...readTerminal(text)].map((span) => span.text).join('')
 

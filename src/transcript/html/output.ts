@@ -1,5 +1,5 @@
-import { countLines, slices } from '../slices.ts'
-import { readTerminal } from '../terminal.ts'
+import { areMore, countLines, cutAt, manyLines, slices } from '../slices.ts'
+import { beforeSequence, readTerminal } from '../terminal.ts'
 import { type Html, markup, none } from './markup.ts'
 
 /** A longer output is folded: its first and last lines are shown, and a link to the rest. */
@@ -39,8 +39,12 @@ const startOfTail = (text: string): number => {
 export const foldOf = (text: string): Fold | undefined => {
   const lines = countLines(text)
   if (lines <= MOST_LINES && text.length <= MOST_CHARACTERS) return undefined
-  const [end, start] = [endOfHead(text), startOfTail(text)]
-  const tail = text.length > MOST_FETCHED ? '' : text.slice(start)
+  // What is cut is whole: a character, or a sequence that colours.
+  const [end, start] = [endOfHead(text), startOfTail(text)].map((at) => cutAt(text, beforeSequence(text, at))) as [
+    number,
+    number,
+  ]
+  const tail = text.length > MOST_FETCHED ? '' : text.slice(Math.max(start, end))
   const head = text.slice(0, end)
   return { head, tail, hidden: Math.max(0, lines - countLines(head) - countLines(tail)), lines }
 }
@@ -62,10 +66,10 @@ export type Rest = { readonly whole: string; readonly text?: string }
 
 /** The link that stands between the beginning and the end of a folded text. */
 export const foldLink = ({ hidden, lines }: Fold, length: number, { whole, text }: Rest): Html => {
-  const size = markup`<span>${counted(lines, 'line')}, ${sizeText(length)}</span>`
+  const size = markup`<span>${manyLines(lines)}, ${sizeText(length)}</span>`
   if (length > MOST_FETCHED && text !== undefined)
     return markup`<div class="fold"><a href="${text}">Open as plain text</a>${size}</div>`
-  const what = hidden > 0 ? `Show ${counted(hidden, 'more line')}` : 'Show the rest'
+  const what = hidden > 0 && !areMore(lines) ? `Show ${counted(hidden, 'more line')}` : 'Show the rest'
   return markup`<div class="fold"><a href="${whole}" data-fold="">${what}</a>${size}</div>`
 }
 

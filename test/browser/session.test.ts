@@ -176,6 +176,15 @@ test('a message that changes is replaced, and what was open stays open', async (
   assert.ok(await thought.getByText('Another thought.').isVisible())
 })
 
+test('a message that has nothing to show any more leaves the page', async () => {
+  const session = await seeded()
+  const page = await visit(session.path)
+  const row = page.locator('[data-id="message 1"]')
+  await row.waitFor({ state: 'attached' })
+  await session.say(message(1, 'assistant'))
+  await row.waitFor({ state: 'detached' })
+})
+
 test('content leaves the page with the right to read it', async () => {
   for (const lose of ['unpublished', 'deleted'] as const) {
     const session = await seeded()

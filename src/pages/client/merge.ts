@@ -37,8 +37,12 @@ const blockOf = (messages: HTMLElement, row: HTMLElement): Element => {
  */
 export const mergeRows = (messages: HTMLElement, fragment: DocumentFragment): HTMLElement[] => {
   const added: HTMLElement[] = []
+  const sameRow = ({ dataset }: HTMLElement) =>
+    messages.querySelector<HTMLElement>(`[data-id="${CSS.escape(dataset['id'] ?? '')}"]`)
+  // Messages that have no row any more.
+  for (const gone of fragment.querySelectorAll<HTMLElement>('.msg.gone')) sameRow(gone)?.remove()
   for (const row of [...fragment.querySelectorAll<HTMLElement>(ROW)]) {
-    const old = messages.querySelector<HTMLElement>(`[data-id="${CSS.escape(row.dataset['id'] ?? '')}"]`)
+    const old = sameRow(row)
     if (old) replaceRow(old, row)
     else {
       const before = [...messages.querySelectorAll<HTMLElement>(ROW)].findLast((one) => ordinalOf(one) < ordinalOf(row))

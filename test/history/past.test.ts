@@ -95,8 +95,10 @@ const newTrace = async () => {
 type Snapshot = Awaited<ReturnType<Awaited<ReturnType<typeof newTrace>>['present']>>
 
 /** The same with the revision beside the trace. */
+/** The shape of a session is told of the present only. */
+const withoutShape = (detail: string) => detail.replace(/"shape":\{[^}]*\},/, '')
 const detailWith = ({ detail, revision }: Pick<Snapshot, 'detail' | 'revision'>) =>
-  `${detail.slice(0, -'}}'.length)},"revision":${revision}}}`
+  `${withoutShape(detail).slice(0, -'}}'.length)},"revision":${revision}}}`
 
 const past = async (url: string, moment: string) => ({
   detail: await okText(ask('GET', `${url}?${moment}`)),
@@ -136,7 +138,7 @@ const without = (object: object, names: readonly string[]) =>
 const traceDocument = ({ detail }: Pick<Snapshot, 'detail'>) => {
   return without(traceIn({ detail }), [
     ...['id', 'externalId', 'createdAt', 'updatedAt', 'startedAt', 'endedAt', 'namespace', 'createdBy'],
-    ...['messageCount', 'summaryMessageCount', 'messageTypeCounts', 'toolTypeCounts'],
+    ...['messageCount', 'summaryMessageCount', 'messageTypeCounts', 'toolTypeCounts', 'shape'],
   ])
 }
 const messageDocument = ({ parts, ...fields }: Message) => ({

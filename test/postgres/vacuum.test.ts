@@ -43,6 +43,7 @@ test('are vacuumed long before a fifth of them is dead', async () => {
     'rm_test.checkpoint': 1_000,
     'rm_test.sizes': 21_000,
     'tracebook.tree': 200,
+    'rm_test.shape_states': 21_000,
   })
   await database.drop()
 })

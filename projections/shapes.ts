@@ -9,8 +9,7 @@ import { int4s, jsons, uuids } from '../src/postgres/arrays.ts'
 import type { SessionShape } from '../src/contract/trace.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { type KeptShape, type ListedMessage, ShapeWalk, byPlace } from '../src/trace/kept-shape.ts'
-import { MOST_FACTS, factsIn, factsOf } from '../src/trace/messages/facts.ts'
-import { isBlank } from '../src/trace/messages/part.ts'
+import { type FactsRow, factsColumns, factsOfMessage, factsOfRow } from '../src/trace/messages/message-facts.ts'
 import { BoundedMap } from '../src/base/bounded-map.ts'
 import { byKey } from './support/sql.ts'
 import { listOrder, shapeStatesTable } from './tables.ts'
@@ -32,30 +31,15 @@ type Changes = { readonly changed: Map<string, Changed>; readonly deleted: Set<s
 
 type KeptRow = { trace_id: string; up_to: number; state: string }
 
-type FactsRow = {
-  trace_id: string
-  ordinal: number
-  sequence: number
-  timestamp: number
-  is_of_user: boolean
-  has_text: boolean
-  facts: string | null
-  changed: string | null
-  part_count: number
-}
+type ListedRow = FactsRow & { trace_id: string; ordinal: number; sequence: number; timestamp: number }
 
 /** A trace with more messages behind what is kept is read from its beginning with a cursor, so many at a time. */
 const MOST_BEHIND = 2_000
 const CHUNK = 500
 
-// Parts beyond `part_count` were removed.
 const columns = `
   m.trace_id, m.ordinal, coalesce(m.sequence, 'infinity') as sequence, coalesce(m.timestamp, 'infinity') as timestamp,
-  m.role = 'user' as is_of_user, coalesce(split_part(m.text_head, ' ', 2) = 'text', false) as has_text, m.facts, m.part_count,
-  case when m.revision <> m.added then (
-    select left(string_agg(c.position || coalesce(c.fact, ''), ' ' order by c.position), ${MOST_FACTS}) from message_parts c
-    where c.trace_id = m.trace_id and c.incarnation = m.incarnation and c.ordinal = m.ordinal and c.position < m.part_count
-  ) end as changed`
+  ${factsColumns}`
 
 const keptStatement = `
   select s.trace_id, s.up_to, s.state from unnest($1::uuid[]) u (id)
@@ -78,13 +62,11 @@ const allStatement = `
   select ${columns} from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation
   where t.id = $1 order by ${listOrder('m.sequence', 'm.timestamp')}, m.ordinal`
 
-const toListed = (row: FactsRow): ListedMessage => ({
+const toListed = (row: ListedRow): ListedMessage => ({
   sequence: row.sequence,
   timestamp: row.timestamp,
   ordinal: row.ordinal,
-  isOfUser: row.is_of_user,
-  hasText: row.has_text,
-  facts: factsOf(row.facts, row.changed, row.part_count),
+  ...factsOfRow(row),
 })
 
 /** The shape of a trace, what was kept of it so far, and what is to be kept. */
@@ -122,7 +104,7 @@ const fromMemory = ({ walk }: Remembered, { lowest, added }: Changed): ShapeWalk
 /** Goes on from what is kept with the messages behind that. Undefined if all messages have to be read. */
 const fromKept = (
   kept: KeptShape | undefined,
-  rows: readonly FactsRow[],
+  rows: readonly ListedRow[],
   added: readonly ListedMessage[],
 ): ShapeWalk | undefined => {
   const messages = [...rows.map(toListed), ...added].sort(byPlace)
@@ -137,7 +119,7 @@ const fromAll = async (id: string, read: ReadRows): Promise<ShapeWalk> => {
   const walk = new ShapeWalk()
   await read('', allStatement, [id])
   for (;;) {
-    const rows = await read<FactsRow>('', `fetch ${CHUNK} from facts`, [])
+    const rows = await read<ListedRow>('', `fetch ${CHUNK} from facts`, [])
     if (rows.length === 0) break
     walk.add(rows.map(toListed))
   }
@@ -190,7 +172,7 @@ const fromRows = async (wanted: readonly Wanted[], read: ReadRows) => {
   const before = int4s(wanted.map(([, { added }]) => added?.[0]?.ordinal ?? NONE))
   const [keptRows, rows] = await Promise.all([
     read<KeptRow>('shapes-kept', keptStatement, [ids]),
-    read<FactsRow>('shapes-behind', behindStatement, [ids, lowest, before]),
+    read<ListedRow>('shapes-behind', behindStatement, [ids, lowest, before]),
   ])
   const kept = new Map(keptRows.map(({ trace_id, up_to, state }) => [trace_id, { upTo: up_to, state }]))
   const behind = Map.groupBy(rows, ({ trace_id }) => trace_id)
@@ -239,9 +221,7 @@ const addedMessage = ({ data }: DecodedEvent<Added>): ListedMessage => ({
   sequence: data.order ?? Infinity,
   timestamp: data.timestamp ?? Infinity,
   ordinal: data.ordinal,
-  isOfUser: data.role === 'user',
-  hasText: !isBlank(data.textContent),
-  facts: factsIn(data.parts.map(({ fact }) => fact)),
+  ...factsOfMessage(data),
 })
 
 /**

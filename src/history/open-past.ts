@@ -1,5 +1,6 @@
 import type { Caller } from '../http/caller.ts'
-import type { Chunk, LongList, Reader } from '../http/long-list.ts'
+import { notFound } from '../http/http-error.ts'
+import { BrokenOff, type Chunk, type LongList, type Reader } from '../http/long-list.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
@@ -7,6 +8,7 @@ import type { Moment } from '../trace/services.ts'
 import { stateText } from '../trace/views.ts'
 import type { PresentTraceRow } from './locate.ts'
 import { type PastMessagesOptions, orderSize, pastMessages } from './past-messages.ts'
+import { pastShape } from './past-shape.ts'
 import { pastTimes } from './past-times.ts'
 import { type PastTrace, pastTrace, revisionAt } from './past.ts'
 import type { HistoryServices } from './services.ts'
@@ -21,6 +23,15 @@ export type Past = PastTrace & {
   messages(options: PastMessagesOptions): AsyncGenerator<Chunk<MessageListRow>, void>
 }
 
+const detailOf = async (services: HistoryServices, past: PastTrace): Promise<string> => {
+  try {
+    const [times, shape] = await Promise.all([pastTimes(services, past), pastShape(services, past)])
+    return stateText(past.id, past.slug, past.trace, { ...times, shape })
+  } catch (error) {
+    throw error instanceof BrokenOff ? notFound() : error
+  }
+}
+
 /**
  * A trace that `traceWithTimeline` has found, as it was at a moment.
  * @throws 404 before the creation and beyond the last revision
@@ -31,7 +42,7 @@ export const openPast = async (services: HistoryServices, present: PresentTraceR
   return {
     ...past,
     chunkSize,
-    detail: async () => stateText(past.id, past.slug, past.trace, await pastTimes(services, past)),
+    detail: () => detailOf(services, past),
     messages: (options) => pastMessages(services, past, options),
   }
 }

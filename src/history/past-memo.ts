@@ -17,6 +17,8 @@ export type MomentMemo = {
   readonly updates: Remembered<Updates>
   /** When it had begun and ended, if messages have moved since. */
   readonly times: Remembered<TraceTimes>
+  /** The shape of its session, as JSON text. */
+  readonly shape: Remembered<string>
   /** The trace, if it was folded from very many events. */
   readonly trace: Remembered<PresentTrace>
 }
@@ -46,8 +48,9 @@ export const newPastMemo = (): PastMemo => {
   const sortedOrdinals = newMomentCache<Int32Array>(({ byteLength }) => byteLength)
   const updates = newMomentCache<Updates>(({ bytes }) => bytes)
   const times = newMomentCache<TraceTimes>(() => 0)
+  const shapes = newMomentCache<string>(({ length }) => length)
   const traces = newMomentCache<PresentTrace>((trace) => 4 * stateText('', '', trace, {}).length)
-  const caches = [sortedOrdinals, updates, times, traces]
+  const caches = [sortedOrdinals, updates, times, shapes, traces]
   const deletions = new BoundedMap<string, bigint>(REMEMBERED_DELETIONS) // their revisions, by trace
   let generation = 0
 
@@ -62,6 +65,7 @@ export const newPastMemo = (): PastMemo => {
       sortedOrdinals: remembered(sortedOrdinals),
       updates: remembered(updates),
       times: remembered(times),
+      shape: remembered(shapes),
       trace: remembered(traces),
     }
   }

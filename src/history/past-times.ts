@@ -1,5 +1,3 @@
-import { notFound } from '../http/http-error.ts'
-import { BrokenOff } from '../http/long-list.ts'
 import type { TraceTimes } from '../trace/views.ts'
 import { newPastDocuments } from './past-documents.ts'
 import { ofThen, pastKeys, snapshot, snapshotOf } from './past-order.ts'
@@ -26,7 +24,8 @@ const timesIn = (timestamps: Float64Array): TraceTimes => {
   return startedAt === Infinity ? {} : { startedAt, endedAt }
 }
 
-const find = async (services: HistoryServices, past: PastTrace): Promise<TraceTimes> => {
+/** When a trace had begun and ended, by the messages that it had then. @throws BrokenOff if it is deleted meanwhile */
+export const pastTimes = async (services: HistoryServices, past: PastTrace): Promise<TraceTimes> => {
   if (past.messageCount === 0) return {}
   const memo = services.memo.of(past).times
   const known = memo.get()
@@ -42,13 +41,4 @@ const find = async (services: HistoryServices, past: PastTrace): Promise<TraceTi
   const times = timesIn(timestamps)
   memo.set(times)
   return times
-}
-
-/** When a trace had begun and ended, by the messages that it had then. @throws 404 if it is deleted meanwhile */
-export const pastTimes = async (services: HistoryServices, past: PastTrace): Promise<TraceTimes> => {
-  try {
-    return await find(services, past)
-  } catch (error) {
-    throw error instanceof BrokenOff ? notFound() : error
-  }
 }

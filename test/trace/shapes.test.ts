@@ -48,9 +48,9 @@ const result = (callId: string, status: string) => ({
 const prompt = { externalId: 'p', role: 'user', order: 0, textContent: 'Write two files' }
 const answer = { externalId: 'a', role: 'assistant', order: 1, parts: [write('c1', 'one'), write('c2', 'two')] }
 const results = { externalId: 'r', role: 'user', order: 2, parts: [result('c1', 'success'), result('c2', 'error')] }
-const shape = { prompts: 1, calls: 2, failed: 1, files: 1, added: 3, removed: 0, segments: [[2, 1, 1]] }
+const shape: SessionShape = { prompts: 1, calls: 2, failed: 1, files: 1, added: 3, removed: 0, segments: [[2, 1, 1]] }
 
-test('is in every representation of the present once the trace has messages, not in one of the past', async () => {
+test('is in every representation once the trace has messages', async () => {
   const parent = await newTrace()
   const parentId = parent.split('/').at(-1)!
   const url = await newTrace({ parentExternalId: parentId, visibility: 'public' })
@@ -82,23 +82,36 @@ test('is in every representation of the present once the trace has messages, not
   for (const trace of await shown()) assert.is(trace.shape, undefined)
   await say(url, prompt, answer, results)
   for (const [i, trace] of (await shown()).entries()) assert.equal(trace.shape, shape, `representation ${i}`)
-  assert.is(await shapeAt(`${url}?at=${Date.now()}`), undefined)
+  assert.equal(await shapeAt(`${url}?at=${Date.now() + 60_000}`), shape)
+  assert.is(await shapeAt(`${url}?revision=0`), undefined)
 })
 
-test('is that of the messages now: after updates, with messages that come before others, deleted and created again', async () => {
+test('is that of the messages: after updates, with messages that come before others, deleted, created again, and in the past', async () => {
   const url = await newTrace()
+  const known: [revision: number, shape: SessionShape | undefined][] = []
+  const check = async (expected: SessionShape | undefined) => {
+    assert.equal(await shapeAt(url), expected)
+    known.push([(await ask<{ revision: number }>('GET', `${url}/messages?limit=0`)).revision, expected])
+  }
+  const checkPast = async () => {
+    for (const [revision, expected] of known.splice(0))
+      assert.equal(await shapeAt(`${url}?revision=${revision}`), expected, `revision ${revision}`)
+  }
+  await check(undefined)
   await say(url, results, answer)
   await say(url, prompt)
-  assert.equal(await shapeAt(url), shape)
+  await check(shape)
   await ask('PUT', `${url}/messages/r`, { role: 'user', parts: [result('c1', 'success'), result('c2', 'success')] })
-  assert.equal(await shapeAt(url), { ...shape, failed: 0, files: 2, added: 6, segments: [[2, 2, 0]] })
+  await check({ ...shape, failed: 0, files: 2, added: 6, segments: [[2, 2, 0]] })
   await ask('PUT', `${url}/messages/p`, { role: 'user', textContent: ' ' })
-  assert.equal(await shapeAt(url), { ...shape, prompts: 0, failed: 0, files: 2, added: 6, segments: [] })
+  await check({ ...shape, prompts: 0, failed: 0, files: 2, added: 6, segments: [] })
+  await checkPast()
   await ask('DELETE', url)
   await ask('PUT', url, {})
-  assert.is(await shapeAt(url), undefined)
+  await check(undefined)
   await say(url, prompt)
-  assert.equal(await shapeAt(url), { ...shape, calls: 0, failed: 0, files: 0, added: 0, segments: [[0, 0, 0]] })
+  await check({ ...shape, calls: 0, failed: 0, files: 0, added: 0, segments: [[0, 0, 0]] })
+  await checkPast()
 })
 
 test('stays when the past is erased', async () => {

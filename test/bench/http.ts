@@ -18,7 +18,9 @@ export const requestBytes = (
   return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`), payload])
 }
 
-export type Connection = { send(request: Buffer): Promise<{ status: number; body: Buffer }>; close(): void }
+/** `first`: when its first byte came, on the clock of `performance.now()`. */
+type Answer = { readonly status: number; readonly body: Buffer; readonly first: number }
+export type Connection = { send(request: Buffer): Promise<Answer>; close(): void }
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n')
@@ -48,8 +50,9 @@ export const openSocket = async (url: string, localAddress?: string): Promise<So
 export const openConnection = async (url: string, from?: string): Promise<Connection> => {
   const socket: Socket = await openSocket(url, from)
   let buffer: Buffer = Buffer.alloc(0)
-  let settle: { resolve(answer: { status: number; body: Buffer }): void; reject(error: Error): void } | undefined
+  let settle: { resolve(answer: Answer): void; reject(error: Error): void } | undefined
   let need = 0
+  let first = 0
 
   const look = () => {
     if (!settle || buffer.length < need) return
@@ -65,12 +68,13 @@ export const openConnection = async (url: string, from?: string): Promise<Connec
     need = 0
     const { resolve } = settle
     settle = undefined
-    resolve({ status, body })
+    resolve({ status, body, first })
   }
 
   const chunks: Buffer[] = []
   let held = 0
   socket.on('data', (chunk: Buffer) => {
+    first ||= performance.now()
     chunks.push(chunk)
     held += chunk.length
     if (buffer.length + held < need) return
@@ -83,8 +87,9 @@ export const openConnection = async (url: string, from?: string): Promise<Connec
   socket.on('close', () => settle?.reject(new Error('the connection was closed')))
 
   const send = (request: Buffer) =>
-    new Promise<{ status: number; body: Buffer }>((resolve, reject) => {
+    new Promise<Answer>((resolve, reject) => {
       settle = { resolve, reject }
+      first = 0
       socket.write(request)
     })
   return { send, close: () => socket.destroy() }

@@ -5,18 +5,28 @@ import { messages } from './corpus.ts'
 import type { World } from './world.ts'
 
 /** A line of the table. */
-export type Row = { name: string; value: number; unit: string; yardstick: number; ratio: number }
+export type Row = Named & { ratio: number }
 /** What is measured: the service, a bare HTTP server beside it, and for how long. */
 export type Setting = { readonly world: World; readonly helloUrl: string; readonly ms: number }
 /** A figure, and that of what it stands beside. */
 export type Measured = { value: number; yardstick: number }
-/** Several figures of one run, each a row of its own. */
-export type Named = Measured & { name: string; unit: string }
+/** Several figures of one run, each a row of its own; `most` is what one may come to. */
+export type Named = Measured & { name: string; unit: string; most?: number }
 /** How one or several rows are measured. */
 export type Measure = { name: string; unit: string; measure(setting: Setting): Promise<Measured | readonly Named[]> }
 
 /** Bodies as the bare tables get them: the same messages as JSON text. */
 export const bodies = messages(200).map((message) => JSON.stringify(message))
+
+/** The figure that so large a share of the others is below. */
+export const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
+
+/** A figure that stands beside nothing but its limit. */
+export const atMost = (name: string, unit: string, value: number, most: number): Named => ({
+  ...{ name, unit, value, most },
+  yardstick: most,
+})
 
 /** The mean of several figures. */
 export const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length

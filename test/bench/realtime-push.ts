@@ -1,13 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { ingest } from './ingest.ts'
-import type { Named, Setting } from './measure.ts'
+import { type Named, type Setting, percentile } from './measure.ts'
 import { openWorld } from './world.ts'
 
 const WATCHERS = 1_000
-
-const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
 
 /**
  * What 1,000 subscriptions to the public feed are told while batches are written, and what they cost those who write. Public

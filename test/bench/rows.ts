@@ -11,6 +11,8 @@ import { rebuild } from './rebuild.ts'
 import { syncAgain, syncFirst, syncRedacted } from './sync.ts'
 import { timeTravel } from './time-travel.ts'
 import { timelineLag } from './timeline-lag.ts'
+import { webDeepLink, webScroll } from './web-long.ts'
+import { webPage } from './web-page.ts'
 import { bareBatches } from './yardsticks.ts'
 
 const batchIngest = ({ world, ms }: Setting) =>
@@ -34,6 +36,9 @@ export const rows: readonly Measure[] = [
   { name: 'time-travel', unit: '', measure: timeTravel },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
   { name: 'audit-verify', unit: '', measure: auditVerify },
+  { name: 'web-page', unit: '', measure: webPage },
+  { name: 'web-scroll', unit: '', measure: webScroll },
+  { name: 'web-deep-link', unit: '', measure: webDeepLink },
   { name: 'sync-first', unit: '', measure: syncFirst },
   { name: 'sync-again', unit: '', measure: syncAgain },
   { name: 'sync-redacted', unit: '', measure: syncRedacted },

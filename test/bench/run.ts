@@ -23,14 +23,18 @@ if (chosen.length === 0) {
   process.exit(2)
 }
 
+const figureText = (value: number) =>
+  value.toLocaleString('en', { maximumFractionDigits: value < 2 ? 2 : 0 }).padStart(9)
+
 const format = (row: Row): string => {
-  const { name, value, yardstick, unit, ratio } = row
+  const { name, value, yardstick, unit, ratio, most } = row
   return [
     name.padEnd(22),
-    Math.round(value).toLocaleString('en').padStart(9),
-    Math.round(yardstick).toLocaleString('en').padStart(9),
+    figureText(value),
+    figureText(yardstick),
     unit.padEnd(11),
     ratio.toFixed(2).padStart(5),
+    ...(most === undefined ? [] : [`${value <= most ? 'pass' : 'miss'}, at most ${most.toLocaleString('en')}`]),
   ].join('  ')
 }
 

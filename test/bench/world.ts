@@ -15,8 +15,8 @@ export type World = {
   readonly url: string
   readonly databaseUrl: string
   readonly pid: number
-  /** A signed-in user: the header that says so, and the namespace. */
-  signIn(deviceId: string): Promise<{ authorization: string; namespaceId: string; userId: string }>
+  /** A signed-in user: the header that says so, and the namespace with its name. */
+  signIn(deviceId: string): Promise<{ authorization: string; namespaceId: string; slug: string; userId: string }>
   call(
     method: string,
     path: string,
@@ -106,7 +106,8 @@ const enter = async (child: ChildProcess, dataDir: string, close: () => Promise<
     const { status, text } = await call('POST', '/v1/session', undefined, { deviceId })
     if (status !== 200) throw new Error(`sign-in: ${status} ${text}`)
     const { session } = JSON.parse(text).data
-    return { authorization: `Bearer ${session.token}`, namespaceId: session.namespaceId, userId: session.userId }
+    const { token, namespaceId, namespaceSlug: slug, userId } = session
+    return { authorization: `Bearer ${token}`, namespaceId, slug, userId }
   }
 
   const memoryMb = async () => {

@@ -56,10 +56,11 @@ export const hello = async (url: string, workers: number, ms: number): Promise<n
   return result
 }
 
-/** Starts the Fastify that `hello` asks. */
+/** Starts the Fastify that `hello` asks, which also gives so many bytes. */
 export const serveHello = async (): Promise<string> => {
   const app = Fastify()
   app.get('/', async () => ({ hello: 'world' }))
+  app.get<{ Params: { bytes: string } }>('/:bytes', async ({ params }) => 'x'.repeat(Number(params.bytes)))
   return app.listen({ host: '127.0.0.1', port: 0 })
 }
 

@@ -41,7 +41,7 @@ const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 14,
+  version: 15,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
   // and parts take the incarnation from the row of their trace.

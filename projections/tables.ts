@@ -181,6 +181,10 @@ export const listedBy = {
   publicParent: hashed(6),
 } as const
 
+/** The same of a namespace and an author, for the list of an author's traces by their start. */
+export const listedByAuthor = (namespaceId: string, author: string) =>
+  `uuid_hash_extended(${author}, ${hashed(7)(namespaceId)})`
+
 /** SQL for the id of a trace in these indexes. */
 export const ID_TEXT = `(id::text collate "C")`
 

@@ -8,7 +8,16 @@ import { timestampIn } from '../src/trace/messages/message.ts'
 import { literal } from './support/changed-rows.ts'
 import { byKey } from './support/sql.ts'
 import type { Cells } from './table.ts'
-import { ID_TEXT, STARTED, columnOf, listedBy, type textColumns, tombstonesTable, tracesTable } from './tables.ts'
+import {
+  ID_TEXT,
+  STARTED,
+  columnOf,
+  listedBy,
+  listedByAuthor,
+  type textColumns,
+  tombstonesTable,
+  tracesTable,
+} from './tables.ts'
 
 type Created = Extract<TraceEvent, { type: 'TraceCreated' }>['data'] & {
   at: number
@@ -158,6 +167,7 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
     create index traces_started on traces (${listedBy.startedAt('namespace_id')}, ${STARTED}, ${ID_TEXT});
     create index traces_public_started on traces (${listedBy.publicStartedAt('namespace_id')}, ${STARTED}, ${ID_TEXT})
       where visibility = 'public';
+    create index traces_authored on traces (${listedByAuthor('namespace_id', 'created_by')}, ${STARTED}, ${ID_TEXT});
     create index traces_updated on traces (${listedBy.updatedAt('namespace_id')}, updated_slot);
     create index traces_public_updated on traces (${listedBy.publicUpdatedAt('namespace_id')}, updated_slot)
       where visibility = 'public';`,

@@ -1,39 +1,49 @@
 import type { FeedTrace } from '../contract/feed.ts'
 import type { Row } from '../engine/reads.ts'
 import { fitting, pageRows } from '../http/list-page.ts'
-import { cursorBehind, orderValues, orderedIds, placeOf, shownOrder } from '../trace/lists.ts'
+import { authoredIds, cursorBehind, orderValues, orderedIds, placeOf, shownOrder } from '../trace/lists.ts'
 import { type FeedRow, type FeedSources, feedColumns, feedTables, toEntry } from './queries.ts'
 
 /** A page of a list, and the cursor of the next one if there is one. */
 export type SessionList = { readonly traces: readonly FeedTrace[]; readonly nextCursor: string | undefined }
 
-const startedStatement = (publicOnly: boolean): string =>
-  pageRows(
-    `select ${feedColumns} from (${orderedIds('startedAt', publicOnly)} limit $4) f ${feedTables}`,
-    shownOrder('startedAt'),
-  )
+const startedStatement = (ids: string, right = ''): string =>
+  pageRows(`select ${feedColumns} from (${ids} limit $4) f ${feedTables} ${right}`, shownOrder('startedAt'))
 
-export const sessionStatements = { public: startedStatement(true), all: startedStatement(false) } as const
+/** In the snapshot of the list, so that no trace is shown that came after the reader had lost the right. */
+const whileMember = 'where exists (select from members m where m.namespace_id = $1 and m.user_id = $5)'
+
+export const sessionStatements = {
+  public: startedStatement(orderedIds('startedAt', true)),
+  all: startedStatement(orderedIds('startedAt'), whileMember),
+  authored: startedStatement(authoredIds, whileMember),
+} as const
 
 /**
- * The traces of a namespace as the feed shows them, the latest session first; `publicOnly` for callers who are not members.
+ * Which traces of a namespace are listed: the public ones; for a member all, or those that the member has created. For a user who is no member
+ * the list is empty.
+ */
+export type Which = { readonly kind: 'public' } | { readonly kind: 'all' | 'authored'; readonly member: string }
+
+/**
+ * The traces of a namespace as the feed shows them, the latest session first.
  * @throws 400 for a cursor that is not of this list
  */
 export const sessionsOfNamespace = async (
   services: FeedSources,
   options: {
     readonly namespaceId: string
-    readonly publicOnly: boolean
+    readonly which: Which
     readonly limit: number
     readonly cursor: string | undefined
   },
 ): Promise<SessionList> => {
-  const { namespaceId, publicOnly, limit, cursor } = options
-  const kind = publicOnly ? 'public' : 'all'
+  const { namespaceId, which, limit, cursor } = options
   const place = placeOf({ sort: 'startedAt', cursor })
-  const rows = await services.reads.rows<FeedRow & Row>(`sessions-${kind}`, sessionStatements[kind], [
+  const rows = await services.reads.rows<FeedRow & Row>(`sessions-${which.kind}`, sessionStatements[which.kind], [
     ...orderValues(namespaceId, place),
     limit + 1,
+    ...(which.kind === 'public' ? [] : [which.member]),
   ])
   const entries = rows.map((row) => toEntry(row, services))
   const count = fitting(

@@ -1,12 +1,13 @@
 import type { FeedTrace } from '../contract/feed.ts'
+import type { NamespaceView } from '../contract/namespaces.ts'
 import { type Html, markup, none } from '../transcript/html/markup.ts'
 import { namespacePath } from './links.ts'
 import type { Page } from './page.ts'
 import { commandHtml } from './commands.ts'
 import { traceList } from './trace-list.ts'
 
-/** What a list of sessions shows: those of the viewer's active namespace, or all public ones. */
-export const scopes = ['own', 'public'] as const
+/** What a list of sessions shows: those of the viewer's active namespace, those of them that the viewer recorded, or all public ones. */
+export const scopes = ['own', 'mine', 'public'] as const
 export type Scope = (typeof scopes)[number]
 
 export type SessionList = { readonly traces: readonly FeedTrace[]; readonly nextCursor?: string | undefined }
@@ -34,21 +35,25 @@ const tab = (scope: Scope, active: Scope, label: Html): Html => {
     : markup`<a href="${href}">${label}</a>`
 }
 
-export type Namespace = { readonly slug: string; readonly displayName: string }
+type Namespace = Pick<NamespaceView, 'slug' | 'type'>
 
 export type FeedView = {
   readonly list: SessionList
   readonly scope: Scope
-  /** That of the viewer's active namespace; undefined for a viewer without a namespace. */
-  readonly slug: string | undefined
+  readonly userId: string
+  /** The viewer's active namespace; undefined for a viewer without a namespace. */
+  readonly active: Namespace | undefined
   readonly namespaces: readonly Namespace[]
   readonly now: number
 }
 
 /** `/`, for a viewer with a session. */
-export const feedPage = ({ list, scope, slug, namespaces, now }: FeedView): Page => {
-  const isOwn = scope === 'own'
+export const feedPage = ({ list, scope, userId, active, namespaces, now }: FeedView): Page => {
+  const isOwn = scope !== 'public'
   const shown = traceList(list.traces, { order: isOwn ? 'startedAt' : 'createdAt', hasNamespaces: !isOwn, now })
+  const own = active ? tab('own', scope, markup`<bdi>@${active.slug}</bdi>`) : none
+  // In a namespace of one person it would show the same again.
+  const mine = active?.type === 'org' || scope === 'mine' ? tab('mine', scope, markup`Mine`) : none
   const empty = isOwn
     ? syncHint
     : markup`<div class="blank left"><h2>No public sessions yet</h2>
@@ -59,8 +64,8 @@ export const feedPage = ({ list, scope, slug, namespaces, now }: FeedView): Page
     name: 'feed',
     heading: markup`<h1 class="vh">Sessions</h1>`,
     layout: 'two',
-    content: markup`<nav class="seg" aria-label="Whose sessions">${slug === undefined ? none : tab('own', scope, markup`<bdi>@${slug}</bdi>`)}${tab('public', scope, markup`Public`)}</nav>
-${list.traces.length === 0 ? empty : shown}${olderLink('/', isOwn ? {} : { scope }, list.nextCursor)}`,
+    content: markup`<nav class="seg" aria-label="Whose sessions" data-scope="${scope}" data-user="${userId}">${own}${mine}${tab('public', scope, markup`Public`)}</nav>
+${list.traces.length === 0 ? empty : shown}${olderLink('/', scope === 'own' ? {} : { scope }, list.nextCursor)}`,
     aside: markup`<section><h2>Namespaces</h2><ul>${namespaces.map(
       (one) => markup`<li><a href="${namespacePath(one.slug)}"><bdi>@${one.slug}</bdi></a></li>`,
     )}</ul></section>

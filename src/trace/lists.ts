@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ID_TEXT, type ReadTables, SLOT_MS, STARTED, listedBy } from '../../projections/tables.ts'
+import { ID_TEXT, type ReadTables, SLOT_MS, STARTED, listedBy, listedByAuthor } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { Sort } from '../contract/traces.ts'
 import { invalid } from '../http/http-error.ts'
@@ -89,6 +89,10 @@ export const orderedIds = (sort: Sort, publicOnly = false): string => {
   const { of, ofPublic, behind, order } = orders[sort]
   return `select id from ${publicOnly ? ofPublic : of} and ${behind} order by ${order}`
 }
+
+/** The same for those traces that the user $5 has created, by their start. */
+export const authoredIds = `select id from traces where ${listedByAuthor('namespace_id', 'created_by')} = ${listedByAuthor('$1', '$5')}
+    and namespace_id = $1 and created_by = $5 and ${orders.startedAt.behind} order by ${orders.startedAt.order}`
 
 /** SQL for the order of the rows of a list. */
 export const shownOrder = (sort: Sort): string => orders[sort].shown

@@ -39,17 +39,19 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
   }
 
   const ownPage = async ({ userId, namespace }: Caller, scope: Scope, cursor: string | undefined) => {
-    const isOwn = scope === 'own' && namespace !== undefined
-    const list = isOwn
-      ? sessionsOfNamespace(service, { namespaceId: namespace.id, publicOnly: false, limit: DEFAULT_LIMIT, cursor })
-      : publicList(cursor)
-    return feedPage({
-      list: await list,
-      scope: isOwn ? 'own' : 'public',
-      slug: namespace?.slug,
-      namespaces: await namespacesOf(reads, userId),
-      now: now(),
-    })
+    const shown = namespace ? scope : 'public'
+    const list =
+      namespace && shown !== 'public'
+        ? sessionsOfNamespace(service, {
+            namespaceId: namespace.id,
+            which: { kind: shown === 'mine' ? 'authored' : 'all', member: userId },
+            limit: DEFAULT_LIMIT,
+            cursor,
+          })
+        : publicList(cursor)
+    const namespaces = await namespacesOf(reads, userId)
+    const active = namespaces.find(({ id }) => id === namespace?.id)
+    return feedPage({ list: await list, scope: shown, userId, active, namespaces, now: now() })
   }
 
   app.get<{ Querystring: z.infer<typeof Query> }>(

@@ -20,10 +20,9 @@ export const namespacePageRoute = (
     { config: { auth: 'optional', htmlPage: true }, schema: { params: Params, querystring: Query } },
     async ({ caller, params, query: { cursor } }, reply) => {
       const namespace = await namespaceById(service.reads, idOfSlug(params.slug), caller?.userId)
-      const publicOnly = namespace.role === undefined
       const list = await sessionsOfNamespace(service, {
         namespaceId: namespace.id,
-        publicOnly,
+        which: caller && namespace.role !== undefined ? { kind: 'all', member: caller.userId } : { kind: 'public' },
         limit: DEFAULT_LIMIT,
         cursor,
       })

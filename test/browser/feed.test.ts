@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
+import type { InviteView } from '../../src/contract/invites.ts'
+import type { NewSession } from '../../src/contract/sessions.ts'
 import { until } from '../support/until.ts'
 import { browserSuite } from './support/browser-suite.ts'
 import { conversation, seedSession, signUp } from './support/seed.ts'
@@ -48,6 +50,30 @@ test('numbers choose whose sessions are listed, and the palette finds them and t
   await page.locator('.palette input').fill('only')
   await page.keyboard.press('Enter')
   await page.waitForURL(world().server + path)
+})
+
+test('in a team a member has a list of the own sessions, which tells of newer ones of them only', async () => {
+  const { app } = world()
+  const [me, colleague] = [await signUp(app), await signUp(app)]
+  const slug = 'a-team-of-two'
+  await app.call('POST', '/v1/namespaces', { token: me.token, body: { slug, displayName: 'Two' } })
+  const invite = await app.call('POST', `/v1/namespaces/${slug}/invites`, { token: me.token, body: {} })
+  const { code } = (invite.data as { invite: InviteView }).invite
+  await app.call('POST', `/v1/invites/${code}/accept`, { token: colleague.token })
+  const own = (title: string, { token }: NewSession) =>
+    seedSession(app, conversation(1), { title }, { ...me, token, namespaceSlug: slug })
+  await app.call('POST', '/v1/session/switch', { token: me.token, body: { slug } })
+  await own('Recorded by me', me)
+  await own('Recorded by a colleague', colleague)
+  const page = await visit('/', { token: me.token })
+  await row(page, 'Recorded by a colleague').waitFor()
+  await page.keyboard.press('2')
+  await page.waitForURL(/scope=mine/)
+  await page.waitForSelector('html[data-ready]', { state: 'attached' })
+  assert.equal(await page.locator('.list.traces a.name').allInnerTexts(), ['Recorded by me'])
+  await own('Another by a colleague', colleague)
+  await own('Another by me', me)
+  await page.getByRole('link', { name: '1 newer' }).waitFor()
 })
 
 test('newer sessions are told of, and come when they are asked for', async () => {

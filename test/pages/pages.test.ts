@@ -73,11 +73,19 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     feed: feedPage({
       list: { traces: [trace], nextCursor: words },
       scope: 'own',
-      slug: words,
-      namespaces: [namespace],
+      userId: words,
+      active: { slug: words, type: 'org' },
+      namespaces: [{ slug: words, type: 'org' }],
       now: 0,
     }),
-    'a feed of nothing': feedPage({ list: { traces: [] }, scope: 'public', slug: words, namespaces: [], now: 0 }),
+    'a feed of nothing': feedPage({
+      list: { traces: [] },
+      scope: 'public',
+      userId: words,
+      active: undefined,
+      namespaces: [],
+      now: 0,
+    }),
     namespace: namespacePage({ ...namespace, type: 'org', description: words }, { traces: [trace] }, 0),
     settings: settingsPage({
       user: named.user,

@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { sessionStatements } from '../../src/feed/session-lists.ts'
 import { childrenStatement } from '../../src/trace/children-route.ts'
 import { Sort } from '../../src/contract/traces.ts'
 import { type ListPlace, listStatement, orderValues } from '../../src/trace/lists.ts'
@@ -60,6 +61,13 @@ for (const publicOnly of [false, true]) {
   await prepare(`children${whose}`, childrenStatement(publicOnly), values)
 }
 
+const author = '00000000-0000-4000-8000-000000000006'
+for (const [kind, statement] of Object.entries(sessionStatements)) {
+  const values = placesOf('startedAt').map((place) => [...orderValues(shop, place), LIMIT])
+  const withMember = values.map((some) => (kind === 'public' ? some : [...some, author]))
+  await prepare(`sessions, ${kind}`, statement, withMember)
+}
+
 // Of the namespace the newest half is private, and of each ten traces one began when is not known; those of others are newer.
 await addTraces(`
   select gen_random_uuid() as id, '${shop}'::uuid as namespace_id, 't' || i as name, i as created_at,
@@ -69,7 +77,10 @@ await addTraces(`
   select gen_random_uuid() as id, gen_random_uuid() as namespace_id, 'o' || i as name, ${COUNT} + i as created_at, 'public' as visibility
   from generate_series(1, ${COUNT}) i`)
 await rows(`update traces set started_at = case when created_at % 10 > 0 then created_at end, ended_at = created_at,
+  created_by = case when created_at % 4 = 0 then '${author}'::uuid else created_by end,
   updated_at = created_at * ${HOUR / 6 / BUSY}, parent_key = case when created_at % 2 = 0 then '${parent}'::uuid end`)
+await rows(`insert into members values ('${shop}', '${author}', 'member', null, 0)`)
+await rows(`insert into namespaces values ('${shop}', 'shop', '"Shop"', null, 'org', 'user', null, '${author}', 0)`)
 await rows(`insert into feed select id, namespace_id, created_at, visibility from traces`)
 
 const look = async () => {

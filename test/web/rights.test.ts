@@ -61,6 +61,13 @@ for (const place of ['here', 'elsewhere'] as const satisfies readonly Place[]) {
       assert.equal(await titles('/', token), !hasSession ? PUBLIC : isInTeam ? ['ours private', 'ours public'] : [])
       assert.equal(await titles('/?scope=public', token), PUBLIC)
     })
+
+    test(`${caller}, ${place}: of their own sessions there are those of the active namespace`, async () => {
+      const hasSession = !['nobody', 'revoked'].includes(caller)
+      const isAuthor = caller === 'member' && place === 'here'
+      const expected = !hasSession ? PUBLIC : isAuthor ? ['ours private', 'ours public'] : []
+      assert.equal(await titles('/?scope=mine', team.tokenOf(caller, place)), expected)
+    })
   }
 }
 

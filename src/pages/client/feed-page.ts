@@ -27,7 +27,7 @@ const removeRow = (row: HTMLElement): void => {
 export const followFeed = (): void => {
   const query = new URLSearchParams(location.search)
   if (query.has('cursor')) return
-  const isOwn = document.querySelector('main nav.seg a[aria-current]')?.getAttribute('href') === '/'
+  const { scope, user } = document.querySelector<HTMLElement>('main nav.seg')?.dataset ?? {}
   const label = element('span')
   const pill = element('a', { class: 'btn main pill newer', href: location.href }, icon('down'), label)
   const newer = new Set<string>()
@@ -65,8 +65,9 @@ export const followFeed = (): void => {
   }
 
   const client = newRealtimeClient({ server: location.origin })
-  const value = (traces: readonly FeedTrace[] | null) => changed(traces)
-  if (isOwn) client.subscribe('feed:getNamespaceTraces', { limit: LIMIT }, { value })
+  const isListed = ({ author }: FeedTrace) => scope !== 'mine' || author?.id === user
+  const value = (traces: readonly FeedTrace[] | null) => changed(traces?.filter(isListed) ?? null)
+  if (scope === 'own' || scope === 'mine') client.subscribe('feed:getNamespaceTraces', { limit: LIMIT }, { value })
   else client.subscribe('feed:getPublicTraces', { limit: LIMIT }, { value })
   addEventListener('pagehide', () => client.close())
 }

@@ -42,21 +42,35 @@ const MOST_PARSED = 64 * 1024
 /** Deeper values stay on one line, because indentation would be most of the text. */
 const MOST_LEVELS = 12
 
+/** How many values are indented in one step. */
+const VALUES_OF_STEP = 2_000
+
 const isNested = (json: string) => json.startsWith('{') || json.startsWith('[')
 
-const indented = (json: string, level: number): string => {
-  if (!isNested(json) || level >= MOST_LEVELS) return json
-  const items = json.startsWith('{')
-    ? [...rawMembers(json)].map(({ key, value }) => `${JSON.stringify(key)}: ${indented(value, level + 1)}`)
-    : [...rawItems(json)].map((item) => indented(item, level + 1))
-  if (items.length === 0) return json
+/** Counts down the values that are left for a step. */
+type Pace = { left: number }
+
+function* indented(json: string, level: number, pace: Pace): Steps<string> {
+  const hasKeys = json.startsWith('{')
+  const lines: string[] = []
+  for (const one of hasKeys ? rawMembers(json) : rawItems(json)) {
+    const [start, value] = typeof one === 'string' ? ['', one] : [`${JSON.stringify(one.key)}: `, one.value]
+    const shown = isNested(value) && level + 1 < MOST_LEVELS ? yield* indented(value, level + 1, pace) : value
+    lines.push(`${start}${shown}`)
+    if ((pace.left -= 1) > 0) continue
+    pace.left = VALUES_OF_STEP
+    yield
+  }
+  if (lines.length === 0) return json
   const [open, close] = [json[0]!, json.at(-1)!]
-  const indent = '  '.repeat(level + 1)
-  return `${open}\n${items.map((item) => `${indent}${item}`).join(',\n')}\n${'  '.repeat(level)}${close}`
+  const indent = `\n${'  '.repeat(level + 1)}`
+  return `${open}${indent}${lines.join(`,${indent}`)}\n${'  '.repeat(level)}${close}`
 }
 
 /** JSON text on several lines, with unchanged numbers and order of keys. Very long text stays as it is. */
-const indentedJson = (json: string): string => (json.length > MOST_INDENTED ? json : indented(json, 0))
+function* indentedJson(json: string): Steps<string> {
+  return isNested(json) && json.length <= MOST_INDENTED ? yield* indented(json, 0, { left: VALUES_OF_STEP }) : json
+}
 
 /** The arguments by name. A taken argument is not shown again among the rest. */
 class Args {
@@ -104,7 +118,7 @@ class Args {
   *rest(): Steps<Detail[]> {
     const fields: Field[] = []
     for (const field of this.#values.values()) {
-      fields.push(field.isText ? field : { ...field, value: indentedJson(field.value) })
+      fields.push(field.isText ? field : { ...field, value: yield* indentedJson(field.value) })
       yield
     }
     return fields.length > 0 ? [{ is: 'fields', fields }] : []
@@ -301,7 +315,7 @@ function* changesIn(kind: string, args: Args): Steps<CallChanges | undefined> {
 
 function* viewIn(call: Call, kind: string, args: Args | undefined): Steps<CallView> {
   const tool = visibleLine(call.toolName) || 'Tool'
-  if (!args) return { tool, kind, subject: '', details: [code('json', indentedJson(call.args))] }
+  if (!args) return { tool, kind, subject: '', details: [code('json', yield* indentedJson(call.args))] }
   return { tool, kind, ...(yield* (Object.hasOwn(views, kind) ? views[kind]! : others)(args)) }
 }
 

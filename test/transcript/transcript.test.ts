@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { viewOf } from '../../src/transcript/calls.ts'
 import { newTranscript } from '../../src/transcript/transcript.ts'
 import { pieces } from '../../src/transcript/highlight.ts'
 import { readMessage } from '../../src/transcript/message.ts'
@@ -135,8 +136,8 @@ test('pathological texts are shown whole, in pieces of bounded length', () => {
 })
 
 const MIB = 1024 * 1024
-/** What is aimed at is 50 ms; a busy machine takes twice as long for the same. */
-const MOST_STEP_MS = 150
+/** What is aimed at is 50 ms, which a slow machine may take twice. */
+const MOST_STEP_MS = 100
 
 const ofLength = (unit: string, length = 15 * MIB) => unit.repeat(length / JSON.stringify(unit).slice(1, -1).length)
 const output = (words: string) => ({ ...result('c'), content: { ...result('c').content, output: words } })
@@ -156,7 +157,7 @@ const longParts: Readonly<Record<string, () => string>> = {
     JSON.stringify(text(ofLength(`${'a|'.repeat(100)}\n${'-|'.repeat(100)}\n${'a\n'.repeat(150)}\n`, MIB))),
   'nested arguments': () => withArgs(`{"a":[${ofLength(`${'['.repeat(490)}${']'.repeat(490)},`)}1]}`),
   'many lists of numbers': () =>
-    withArgs(`{${Array.from({ length: 99 }, (_, i) => `"k${i}":[${'1,'.repeat(30_000)}1]`).join(',')}}`),
+    withArgs(`{${Array.from({ length: 25 }, (_, i) => `"k${i}":[${'1,'.repeat(30_000)}1]`).join(',')}}`),
   'a long name of an argument': () => withArgs(`{"${ofLength('\\r\\u001b ')}":1}`),
   'a long name of a tool': () =>
     JSON.stringify({ ...output(''), content: { ...output('').content, toolName: ofLength('\u001b ', MIB) } }),
@@ -167,27 +168,56 @@ const cpuMs = () => {
   return (user + system) / 1_000
 }
 
+/** Makes a file of a message: the time of each of its steps, and the length of the file. */
+const stepsOf = (format: 'md' | 'html', message: string) => {
+  const transcript = newTranscript(format, '{"externalId":"x"}')
+  const steps: number[] = []
+  let [length, before] = [0, cpuMs()]
+  const end = () => {
+    const now = cpuMs()
+    steps.push(now - before)
+    before = now
+  }
+  for (const pieces of [transcript.add(message), transcript.end()])
+    for (const piece of pieces) {
+      length += piece.length
+      end()
+    }
+  end()
+  return { steps, length }
+}
+
+/** A garbage collection may fall into any step, but hardly into the same one each time. */
+const MOST_TRIES = 4
+
+/** The longest step of a file, of each the least of some tries; and its length. */
+const measured = (format: 'md' | 'html', message: string) => {
+  const { steps: least, length } = stepsOf(format, message)
+  const longest = () => least.reduce((a, b) => Math.max(a, b), 0)
+  for (let tries = 1; tries < MOST_TRIES && longest() >= MOST_STEP_MS; tries++)
+    for (const [i, ms] of stepsOf(format, message).steps.entries()) least[i] = Math.min(least[i]!, ms)
+  return { longest: longest(), all: least.reduce((a, b) => a + b, 0), length }
+}
+
 for (const [name, part] of Object.entries(longParts))
   test(`${name}: no step takes long, and the total work is small for the size of the message`, () => {
     const message = `{"role":"assistant","parts":[${part()}]}`
     for (const format of ['md', 'html'] as const) {
-      const transcript = newTranscript(format, '{"externalId":"x"}')
-      let [longest, length, before] = [0, 0, cpuMs()]
-      const begun = before
-      for (const pieces of [transcript.add(message), transcript.end()])
-        for (const { length: more } of pieces) {
-          const now = cpuMs()
-          longest = Math.max(longest, now - before)
-          length += more
-          before = now
-        }
-      longest = Math.max(longest, cpuMs() - before)
-      const perMiB = (cpuMs() - begun) / Math.max(message.length / MIB, 0.1)
+      const { longest, all, length } = measured(format, message)
+      const perMiB = all / Math.max(message.length / MIB, 0.1)
       assert.ok(longest < MOST_STEP_MS, `${format}: a step of ${Math.round(longest)} ms`)
       assert.ok(perMiB < 6_000, `${format}: ${Math.round(perMiB)} ms for each MiB`)
       assert.ok(length < 50 * message.length + 20_000, `${format}: ${length} of ${message.length} characters`)
     }
   })
+
+test('arguments are indented some thousand values at a time, however they are nested', () => {
+  const stepsFor = (args: string) => [...viewOf({ type: 'tool_call', callId: 'c', toolName: 't', args })].length
+  const lists = (unit: string, times: number) => stepsFor(`{"a":[${`${unit},`.repeat(times)}1]}`)
+  assert.ok(lists('1', 30_000) > 14)
+  assert.ok(lists(`${'['.repeat(11)}${']'.repeat(11)}`, 2_700) > 14)
+  assert.ok(lists('{"a":{"b":1}}', 4_000) > 3)
+})
 
 test('a table with far fewer cells than columns, and text with too many pictures, stay plain', () => {
   const kinds = (words: string) => [...readProse(words, { keepsLines: false })].flat().map(({ is }) => is)

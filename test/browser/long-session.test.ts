@@ -41,7 +41,7 @@ test('only what is in view is in the page, as a feed that tells where it is', as
 })
 
 test('a link to a message leads there, and the message stays where it is', async () => {
-  const page = await visit(`${(await seeded()).path}?m=message%201234`)
+  const page = await visit(`${(await seeded()).path}?m=message%201234#m-1234`)
   await row(page, 1_234).waitFor()
   await isQuiet(page)
   const at = (await top(page, 1_234))!
@@ -53,6 +53,19 @@ test('a link to a message leads there, and the message stays where it is', async
     await until(async () => Math.abs((await top(page, 1_234))! - (before - step)) < 4)
   }
   assert.ok(Math.abs((await top(page, 1_234))! - at) < 4)
+})
+
+test('where the browser has gone before the script, the message stays', async () => {
+  const path = `${(await seeded()).path}?m=message%201234`
+  const without = await visit(path, { javaScriptEnabled: false })
+  await row(without, 1_234).waitFor()
+  const at = (await top(without, 1_234))!
+  assert.ok(at > 200 && at < 400, `at ${at}`)
+  const page = await visit(path)
+  await row(page, 1_234).waitFor()
+  await isQuiet(page)
+  assert.ok(Math.abs((await top(page, 1_234))! - at) < 4)
+  assert.is(await page.evaluate("document.activeElement.closest('.msg')?.dataset.id"), 'message 1234')
 })
 
 test('the focus stays in a message that is scrolled away', async () => {

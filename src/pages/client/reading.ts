@@ -29,7 +29,13 @@ const focusable = (place: Element): HTMLElement => {
   return target
 }
 
-const heightOfBar = (): number => document.querySelector('.bar')?.getBoundingClientRect().bottom ?? 0
+export const heightOfBar = (): number => document.querySelector('.bar')?.getBoundingClientRect().bottom ?? 0
+
+/** Whether a row begins where a reader begins to read. */
+export const isInReading = (row: Element): boolean => {
+  const { top } = row.getBoundingClientRect()
+  return row.isConnected && top >= heightOfBar() && top <= innerHeight / 2
+}
 
 export const newReading = (messages: HTMLElement, rows: Rows): Reading => {
   const topmost = (): HTMLElement | undefined => {

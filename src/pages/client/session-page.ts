@@ -6,7 +6,7 @@ import { fetchFragment } from './fragment.ts'
 import { followSession } from './live.ts'
 import { mergeRows } from './merge.ts'
 import { startOutline } from './outline.ts'
-import { type Reading, newReading } from './reading.ts'
+import { type Reading, isInReading, newReading } from './reading.ts'
 import { type Rows, rowsInPage } from './rows.ts'
 import { sessionActions } from './session-actions.ts'
 import { type Session, rowsPath, sessionOf } from './session.ts'
@@ -62,10 +62,12 @@ const startFollowing = (session: Session, wrapper: HTMLElement, { toEnd, merge }
 }
 
 /** Goes to the message that the address names, unless the browser knows where the reader was. */
-const goToLinked = (messages: HTMLElement, reading: Reading) => {
-  const here = messages.querySelector<HTMLElement>('.here')
+const goToLinked = async (here: HTMLElement, rows: Rows, reading: Reading) => {
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
-  if (here && entry?.type === 'navigate') void reading.goTo(here)
+  if (entry?.type !== 'navigate') return
+  const row = await rows.show(here)
+  if (isInReading(row)) row.focus({ preventScroll: true })
+  else await reading.goTo(row)
 }
 
 /** The page of a session: reading, finding, following. Returns what can be done on it. */
@@ -73,6 +75,7 @@ export const startSession = async (messages: HTMLElement, wrapper: HTMLElement):
   const session = sessionOf(wrapper)
   if (!session) return []
   const nav = document.getElementById('outline')
+  const here = messages.querySelector<HTMLElement>('.here')
   const list = await listOf(messages, session)
   const reading = newReading(messages, list.rows)
   const goTo = async (ordinal: number) => {
@@ -81,7 +84,7 @@ export const startSession = async (messages: HTMLElement, wrapper: HTMLElement):
   }
   const outline = nav ? startOutline(nav, messages, goTo) : undefined
   startFolds(messages)
-  goToLinked(messages, reading)
+  if (here) void goToLinked(here, list.rows, reading)
   startFollowing(session, wrapper, list, () => outline?.grow(messages))
   const find = newFind(session, messages, list.rows, reading)
   return [

@@ -6,6 +6,7 @@ import {
   defaultRangeExtractor,
 } from '@tanstack/virtual-core'
 import type { Fragment } from './fragment.ts'
+import { heightOfBar, isInReading } from './reading.ts'
 import { type Rows, ROW, ordinalOf } from './rows.ts'
 import { type Block, Moved, newRowStore } from './virtual-rows.ts'
 
@@ -29,9 +30,9 @@ export type VirtualList = Rows & {
   merge(content: DocumentFragment, count: number): number
 }
 
-const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+const topOf = (element: Element) => element.getBoundingClientRect().top
 
-const barHeight = (): number => document.querySelector('.bar')?.getBoundingClientRect().height ?? 0
+const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
 
 /** Heights of elements that are not in the page, as they would be there. */
 const newMeasure = (messages: HTMLElement) => {
@@ -96,6 +97,10 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   ]
   const usual = initial.length === 0 ? 80 : messages.getBoundingClientRect().height / (lastOrdinal - firstOrdinal + 1)
   const here = messages.querySelector<HTMLElement>('.here') ?? document.getElementById(location.hash.slice(1))
+  // Where the browser has gone already, it stays.
+  const topOfHere = here && isInReading(here) ? topOf(here) : undefined
+  for (const turn of document.querySelectorAll('.turn, link[rel=prev], link[rel=next]')) turn.remove()
+  let padding = heightOfBar() + SPACE
   const heldFocus = () => {
     const item = document.activeElement?.closest<HTMLElement>('.item')
     return item && messages.contains(item) ? Number(item.dataset['index']) : undefined
@@ -113,7 +118,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     initialRect: { width: innerWidth, height: innerHeight },
     overscan: OVERSCAN,
     scrollMargin: scrollMargin(),
-    scrollPaddingStart: barHeight() + SPACE,
+    scrollPaddingStart: padding,
     rangeExtractor: (range: Parameters<typeof defaultRangeExtractor>[0]) => {
       const indexes = defaultRangeExtractor(range)
       const held = heldFocus()
@@ -192,7 +197,9 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   /** The item of the list that a row is in: that of the first row in its block. */
   const indexOf = (row: HTMLElement): number => ordinalOf(row.closest('.item')?.querySelector<HTMLElement>(ROW) ?? row)
 
-  const goTo = async (index: number) => {
+  const goTo = async (index: number, top = heightOfBar() + SPACE) => {
+    padding = top
+    list.setOptions(options())
     list.scrollToIndex(index, { align: 'start' })
     for (let i = 0; i < FRAMES_TO_SHOW && !mounted.has(index); i++) {
       render()
@@ -201,6 +208,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   }
 
   const show: Rows['show'] = async (row) => {
+    await arriving
     if (!row.isConnected) await goTo(indexOf(row))
     return row
   }
@@ -247,12 +255,10 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     return count - first
   }
 
-  const topOf = (element: Element) => element.getBoundingClientRect().top
-
   /** For coming back to the page: the browser cannot scroll to what is not there yet. */
   const remember = () => {
     const inOrder = [...mounted].sort(([a], [b]) => a - b)
-    const first = inOrder.find(([, element]) => element.getBoundingClientRect().bottom > barHeight())
+    const first = inOrder.find(([, element]) => element.getBoundingClientRect().bottom > heightOfBar())
     if (first) history.replaceState({ index: first[0], top: topOf(first[1]) }, '')
   }
 
@@ -265,11 +271,11 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     if (element) list.scrollBy(topOf(element) - top)
   }
 
-  for (const turn of document.querySelectorAll('.turn, link[rel=prev], link[rel=next]')) turn.remove()
+  let arriving: Promise<void> | undefined
   start()
   addEventListener('scrollend', remember)
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   if (entry?.type !== 'navigate' && history.state?.index !== undefined) void comeBack()
-  else if (here) void goTo(ordinalOf(here))
+  else if (here) arriving = goTo(indexOf(here), topOfHere)
   return { next, of, show, merge, toEnd: () => list.scrollToEnd() }
 }

@@ -43,6 +43,7 @@ import { answerBrokenHead, answerUnroutable } from './http/unroutable.ts'
 import { installClosing } from './http/closing.ts'
 import { installAssets } from './http/assets.ts'
 import { installErrors, sendError } from './http/errors.ts'
+import { answerHead } from './http/head-requests.ts'
 import { invalid } from './http/http-error.ts'
 import { installCrossOriginCheck } from './http/origin.ts'
 import { healthRoutes } from './health/routes.ts'
@@ -132,6 +133,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
   installAssets(app)
   await app.register(async (scope) => {
     scope.addHook('onRoute', assertStatesAuth)
+    answerHead(scope)
     for (const routes of [
       sessionRoutes,
       userRoutes,

@@ -80,13 +80,15 @@ const pageOfForm = ({ headers: { referer }, host }: FastifyRequest): string | un
   return from?.host === host ? from.pathname.replace(/^\/+/, '/') : undefined
 }
 
+const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
+
 const shownOnPage = ({ code, details }: HttpError, message: string, request: FastifyRequest): ShownError => {
-  const { id: requestId, method, url, protocol, host, caller } = request
+  const { id: requestId, url, protocol, host, caller } = request
   const { formErrors = [], fieldErrors = {} } = (code === 'invalid_request' ? details : {}) as Partial<Details>
   const ofFields = Object.entries(fieldErrors).flatMap(([field, issues]) => issues.map((issue) => `${field} ${issue}`))
   // What is wrong with an address is in its query.
   const asked = code === 'invalid_request' ? url.split('?')[0] : url
-  const path = method === 'GET' ? asked : pageOfForm(request)
+  const path = isRead(request) ? asked : pageOfForm(request)
   const origin = `${protocol}://${host}`
   return {
     code,
@@ -113,9 +115,9 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   const message = messageOf(shownError, request)
   const isPage = request.routeOptions.config.htmlPage === true
   if (isPage || shownAsPages.has(code)) addVary(reply, 'accept')
-  if ((isPage || (shownAsPages.has(code) && request.method === 'GET')) && wantsPage(request))
+  if ((isPage || (shownAsPages.has(code) && isRead(request))) && wantsPage(request))
     return sendPage(setStatus(reply, shownError), errorPage(shownOnPage(shownError, message, request)))
-  const shown = details === undefined || (code === 'unavailable' && request.method === 'GET') ? {} : { details }
+  const shown = details === undefined || (code === 'unavailable' && isRead(request)) ? {} : { details }
   return setStatus(reply, shownError).send({ ok: false, error: { code, message, ...shown } })
 }
 

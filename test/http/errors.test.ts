@@ -34,7 +34,7 @@ test('a known path answers other methods with 405, and lists those that it takes
     ['POST', '/v1/feed', 'GET, OPTIONS'],
     ['DELETE', '/v1/session/switch', 'POST, OPTIONS'],
     ['POST', '/v1/traces/t', 'GET, PUT, PATCH, DELETE, OPTIONS'],
-    ['PUT', '/', 'GET, OPTIONS'],
+    ['PUT', '/', 'GET, HEAD, OPTIONS'],
     ['PATCH', '/v1/traces/t/messages/batch', 'POST, PUT, OPTIONS'],
   ] as const) {
     const { statusCode, headers, body } = await app.inject({ method, url, payload: { any: 'body' } })

@@ -1,6 +1,6 @@
+import protobuf from 'protobufjs/minimal.js'
 import { isId } from '../../base/ids.ts'
 import type { ExpectedRevision, NewEvent } from '../log.ts'
-import { type Field, encodeMessage, messageField, textField, uint64Field } from './protobuf-writer.ts'
 
 /** An encoded event: a message `AppendReq` with a proposed message. */
 export type ProposedEvent = Buffer
@@ -24,21 +24,24 @@ const assertEvent = ({ id, type, data, metadata, decoded }: NewEvent) => {
   assert('the metadata of an event', metadata)
 }
 
+/** The tag of a field that holds bytes, a text or a message. */
+const tag = (field: number) => field * 8 + 2
+
 /** An entry of a map of texts. */
-const entry = (number: number, key: string, value: string): Field =>
-  messageField(number, [textField(1, key), textField(2, value)])
+const writeEntry = (writer: protobuf.Writer, field: number, key: string, value: string) =>
+  writer.uint32(tag(field)).fork().uint32(tag(1)).string(key).uint32(tag(2)).string(value).ldelim()
+
+const encoded = (writer: protobuf.Writer) => writer.finish() as Buffer
 
 /** `AppendReq.ProposedMessage` */
-const proposed = ({ id, type, data, metadata }: NewEvent, contentType: string): ProposedEvent =>
-  encodeMessage([
-    messageField(2, [
-      messageField(1, [textField(2, id)]),
-      entry(2, 'type', type),
-      entry(2, 'content-type', contentType),
-      ...(metadata === '' ? [] : [textField(3, metadata)]),
-      textField(4, data),
-    ]),
-  ])
+const proposed = ({ id, type, data, metadata }: NewEvent, contentType: string): ProposedEvent => {
+  const writer = protobuf.Writer.create()
+  writer.uint32(tag(2)).fork().uint32(tag(1)).fork().uint32(tag(2)).string(id).ldelim()
+  writeEntry(writer, 2, 'type', type)
+  writeEntry(writer, 2, 'content-type', contentType)
+  if (metadata !== '') writer.uint32(tag(3)).string(metadata)
+  return encoded(writer.uint32(tag(4)).string(data).ldelim())
+}
 
 /**
  * Encodes an event. The server stores the bytes of texts unchanged; their content type is binary, so that no other client parses and
@@ -59,10 +62,10 @@ export const proposedSystemEvent = (id: string, type: string, data: object): Pro
  * The message before the events: the full name of the stream, and the expected revision. Never "any revision", because after a
  * restart of the server a repeated append would be stored twice.
  */
-export const appendOptions = (stream: string, expected: ExpectedRevision): Buffer =>
-  encodeMessage([
-    messageField(1, [
-      messageField(1, [textField(3, stream)]),
-      expected === 'none' ? messageField(3, []) : uint64Field(2, expected),
-    ]),
-  ])
+export const appendOptions = (stream: string, expected: ExpectedRevision): Buffer => {
+  const writer = protobuf.Writer.create()
+  writer.uint32(tag(1)).fork().uint32(tag(1)).fork().uint32(tag(3)).string(stream).ldelim()
+  if (expected === 'none') writer.uint32(tag(3)).fork().ldelim()
+  else writer.uint32(2 * 8).uint64(String(expected))
+  return encoded(writer.ldelim())
+}

@@ -1,3 +1,11 @@
+import { createRequire } from 'node:module'
+import type * as Protobuf from 'protobufjs/minimal.js'
+
+/** Loaded when the first blob is read: a sync without such sessions does not need it. */
+const require = createRequire(import.meta.url)
+const readerOf = (data: Uint8Array): Protobuf.Reader =>
+  (require('protobufjs/minimal.js') as typeof Protobuf).Reader.create(data)
+
 /** The state of a session, from its root blob (README, rule 13). */
 export type Root = {
   /** The ids of the messages, in order. */
@@ -14,45 +22,20 @@ const ID_BYTES = 32
 const FIELDS = { message: 1, folder: 9, repository: 21 } as const
 const REPOSITORY = { path: 1, branch: 2 } as const
 
-/** The varint that begins at `from`, and where it ends; undefined where there is none. */
-const varintAt = (data: Buffer, from: number): { readonly value: number; readonly end: number } | undefined => {
-  let value = 0
-  for (let i = 0; i < 10 && from + i < data.length; i++) {
-    const byte = data[from + i]!
-    value += (byte & 0x7f) * 2 ** (7 * i)
-    if (byte < 0x80) return { value, end: from + i + 1 }
-  }
-  return undefined
-}
-
-/** Where the value of a field of a numeric type ends; undefined for unknown types. */
-const endOfNumber = (data: Buffer, from: number, type: number): number | undefined => {
-  switch (type) {
-    case 0:
-      return varintAt(data, from)?.end
-    case 1:
-      return from + 8
-    case 5:
-      return from + 4
-    default:
-      return undefined
-  }
-}
-
 /** The fields of a protobuf message that hold bytes; undefined where the data are not such a message. */
-const fieldsOf = (data: Buffer): readonly Field[] | undefined => {
+const fieldsOf = (data: Uint8Array): readonly Field[] | undefined => {
+  const reader = readerOf(data)
   const fields: Field[] = []
-  let at: number | undefined = 0
-  while (at < data.length) {
-    const key = varintAt(data, at)
-    if (!key) return undefined
-    const type = key.value % 8
-    const length = type === 2 ? varintAt(data, key.end) : undefined
-    at = length ? length.end + length.value : endOfNumber(data, key.end, type)
-    if (at === undefined || at > data.length) return undefined
-    if (length) fields.push({ number: Math.floor(key.value / 8), value: data.subarray(length.end, at) })
+  try {
+    while (reader.pos < reader.len) {
+      const tag = reader.uint32()
+      if (tag % 8 === 2) fields.push({ number: tag >>> 3, value: Buffer.from(reader.bytes()) })
+      else reader.skipType(tag % 8)
+    }
+    return fields
+  } catch {
+    return undefined
   }
-  return fields
 }
 
 const textIn = (fields: readonly Field[], number: number): string | undefined =>
@@ -60,7 +43,7 @@ const textIn = (fields: readonly Field[], number: number): string | undefined =>
 
 /** The root in the bytes of a blob; undefined where they are anything else, or name no message. */
 export const readRoot = (bytes: Uint8Array): Root | undefined => {
-  const fields = fieldsOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  const fields = fieldsOf(bytes)
   const messages = fields?.filter(({ number }) => number === FIELDS.message).map(({ value }) => value) ?? []
   if (!fields || messages.length === 0 || messages.some(({ length }) => length !== ID_BYTES)) return undefined
   const repository = fields.find(({ number }) => number === FIELDS.repository)

@@ -20,11 +20,14 @@ type Pieces = {
 }
 
 const LENGTH = 64 * 1024
+/** The first part is shorter, so that its reader has something soon: for a browser the head of a page, which names what it has to load. */
+const FIRST_LENGTH = 8 * 1024
 
 const newPieces = (before: string): Pieces => {
   let text = before
   let separator = ''
   let traceIds: string[] = []
+  let length = FIRST_LENGTH
 
   const add = (row: string, traceId: string | undefined) => {
     text += separator + row
@@ -40,10 +43,11 @@ const newPieces = (before: string): Pieces => {
     const piece = { bytes: Buffer.from(text + end), traceIds }
     text = ''
     traceIds = []
+    length = LENGTH
     return piece
   }
 
-  return { add, append, isFull: () => text.length >= LENGTH, isEmpty: () => text === '', take }
+  return { add, append, isFull: () => text.length >= length, isEmpty: () => text === '', take }
 }
 
 export type ListBytesOptions = {

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { browserSuite } from './support/browser-suite.ts'
+import { conversation, seedSession } from './support/seed.ts'
 
-const { test, visit, run } = browserSuite('pages in a browser')
+const { test, visit, world, run } = browserSuite('pages in a browser')
 
 for (const javaScriptEnabled of [true, false])
   test(`are shown with their style, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
@@ -39,6 +40,22 @@ test('Ctrl-K finds places and actions by words, and Enter goes there', async () 
   await page.locator('dialog.palette input').fill('home')
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/$/)
+})
+
+test('the palette has each action once, with all of its keys, and each place once', async () => {
+  const { path } = await seedSession(world().app, conversation(1))
+  const page = await visit(path)
+  await page.keyboard.press('Control+k')
+  const lines = async (words: string) => {
+    await page.locator('dialog.palette input').fill(words)
+    return (await page.locator('dialog.palette li').allInnerTexts()).map((line) => line.replaceAll(/\s+/g, ' ').trim())
+  }
+  assert.equal(await lines('next prompt'), ['Next prompt J n'])
+  assert.equal(await lines('help'), ['Help'])
+  assert.equal(await lines('home'), ['Home: all sessions g h'])
+  await lines('')
+  const groups = await page.locator('dialog.palette h3').allInnerTexts()
+  assert.equal(groups, ['Sessions', 'On this page', 'Go'])
 })
 
 test('two keys go to a page; keys with other modifiers, and in fields, are left alone', async () => {

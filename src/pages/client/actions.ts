@@ -10,4 +10,6 @@ export type Action = {
   readonly keys: string
   readonly group: (typeof groups)[number]
   readonly run: () => void
+  /** Where it leads, if it is a place of the site. */
+  readonly href?: string
 }

@@ -4,8 +4,11 @@ import { closest, element, icon } from './dom.ts'
 import { modifier } from './keys.ts'
 import { namespacePath, tracePath } from './paths.ts'
 
+/** In this order. */
+const groups = ['Sessions', 'On this page', 'Go'] as const
+
 type Item = {
-  readonly group: 'Sessions' | 'On this page' | 'Go'
+  readonly group: (typeof groups)[number]
   readonly label: string
   readonly drawing: string
   /** What stands at the end of the line: keys, or a time. */
@@ -46,25 +49,37 @@ const namespaces = async (): Promise<readonly Item[]> => {
 }
 
 /** What the page itself links to: the places of the site, and the prompts of a session. */
-const linksOf = (selector: string, group: Item['group'], drawing: string): Item[] =>
+const linksOf = (selector: string, group: Item['group'], drawing: string, label?: string): Item[] =>
   [...document.querySelectorAll<HTMLAnchorElement>(selector)].map((link) => ({
     group,
-    label: link.getAttribute('aria-label') ?? (link.querySelector('.q') ?? link).textContent.trim(),
+    label: label ?? (link.querySelector('.q') ?? link).textContent.trim(),
     drawing,
-    ...(link.dataset['ordinal'] === undefined ? { href: link.href } : { run: () => link.click() }),
+    ...(link.dataset['ordinal'] === undefined ? { href: link.getAttribute('href')! } : { run: () => link.click() }),
+  }))
+
+/** Each action once, with all of its keys. */
+const actionItems = (actions: readonly Action[]): Item[] =>
+  [...Map.groupBy(actions, ({ name }) => name)].map(([label, some]) => ({
+    group: some[0]!.href === undefined ? 'On this page' : 'Go',
+    label,
+    drawing: 'chevron',
+    ...(some[0]!.href === undefined ? { run: some[0]!.run } : { href: some[0]!.href }),
+    end: element('span', {}, ...some.flatMap(({ keys }) => [element('kbd', {}, keys), ' '])),
   }))
 
 const ofPage = (actions: readonly Action[]): Item[] => [
-  ...actions.map(({ name, keys, run }): Item => ({
-    group: 'On this page',
-    label: name,
-    drawing: 'chevron',
-    run,
-    end: element('kbd', {}, keys),
-  })),
+  ...actionItems(actions),
   ...linksOf('#outline ol > li > a', 'On this page', 'outline'),
-  ...linksOf('.bar nav a, .bar a.who, .site a', 'Go', 'open'),
+  ...linksOf('.bar nav a', 'Go', 'chevron'),
+  ...linksOf('.bar a.who', 'Go', 'settings', 'Settings'),
+  ...linksOf('.site a', 'Go', 'chevron'),
 ]
+
+/** Each place once: a page may link to it at its top and at its end. */
+const withoutRepeats = (items: readonly Item[]): Item[] => {
+  const seen = new Set<string>()
+  return items.filter((item) => !('href' in item) || (!seen.has(item.href) && seen.add(item.href)))
+}
 
 const searchItem = (words: string): Item[] => {
   const form = document.querySelector<HTMLFormElement>('form[role=search][action]')
@@ -164,13 +179,15 @@ export const newPalette = (actions: readonly Action[]): (() => void) => {
   const show = () => {
     const text = field.value.trim()
     const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-    const all = [...fetched, ...ofPage(actions), ...searchItem(text)].filter(
+    const all = withoutRepeats([...fetched, ...ofPage(actions), ...searchItem(text)]).filter(
       ({ label, drawing }) => drawing === 'search' || words.every((word) => label.toLowerCase().includes(word)),
     )
     shown = []
     list.replaceChildren()
-    for (const [name, items] of Map.groupBy(all, ({ group }) => group))
-      groupHtml(name, items.slice(0, MOST_OF_GROUP), words)
+    for (const name of groups) {
+      const items = all.filter(({ group }) => group === name)
+      if (items.length > 0) groupHtml(name, items.slice(0, MOST_OF_GROUP), words)
+    }
     if (shown.length === 0) list.append(element('p', { class: 'soft', role: 'status' }, 'Nothing has this name.'))
     choose(0)
   }

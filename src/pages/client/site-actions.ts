@@ -21,7 +21,7 @@ export const siteActions = (showPalette: () => void, showKeys: () => void): read
   return [
     action(`${modifier} K`, 'Go to or do', showPalette),
     ...(hasSearch && !isInSession ? [action('/', 'Search', focusSearch)] : []),
-    action('g h', 'Home', to('/')),
+    { ...action('g h', 'Home: all sessions', to('/')), line: 'Home', href: '/' },
     ...(changes ? [action('g f', 'Changed files', () => changes.click())] : []),
     action('u', 'Up one level', () => location.pathname !== '/' && to(above())()),
     ...(isInSession ? [] : [action('y', 'Copy link', () => void copyLink(undefined))]),

@@ -156,6 +156,7 @@ export const scripts = css`
       border-block-end: 1px solid var(--line);
     }
     .palette .field:focus-within {
+      outline: 0;
       border-color: var(--ink);
     }
     .palette .field input {

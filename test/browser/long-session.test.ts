@@ -114,6 +114,26 @@ test('new messages come at the end', async () => {
   await until(() => page.evaluate<boolean>('document.documentElement.scrollHeight - innerHeight - scrollY < 2'))
 })
 
+test('a message without anything to show leaves no gap, and comes back', async () => {
+  const session = await seeded()
+  const [first, last] = [COUNT + 1, COUNT + 2]
+  const words = 'Here it is. '.repeat(400)
+  await session.say(message(first, 'user', text(words)), message(last, 'user', text('The next one')))
+  const page = await visit(session.path)
+  await page.keyboard.press('G')
+  await row(page, last).waitFor()
+  const height = () => page.evaluate<number>('document.documentElement.scrollHeight')
+  const before = await height()
+  await session.say(message(first, 'user', text('')))
+  await row(page, first).waitFor({ state: 'detached' })
+  await until(async () => (await height()) < before - 200)
+  assert.is(await row(page, last).count(), 1)
+  await session.say(message(first, 'user', text(words)))
+  await row(page, first).waitFor({ state: 'attached' })
+  await until(async () => Math.abs((await height()) - before) < 4)
+  assert.ok((await top(page, first))! < (await top(page, last))!)
+})
+
 test('without JavaScript it has pages', async () => {
   const page = await visit((await seeded()).path, { javaScriptEnabled: false })
   assert.is(await page.locator('#messages .msg').count(), 200)

@@ -24,6 +24,16 @@ export const replaceRow = (old: HTMLElement, row: HTMLElement) => {
   ;(taker ?? row).focus({ preventScroll: true })
 }
 
+/** What stands for messages that have no row any more. */
+export const goneIn = (content: ParentNode): HTMLElement[] => [...content.querySelectorAll<HTMLElement>('.msg.gone')]
+
+/** Takes a row out of its list, with the run of calls that has no other row. */
+export const removeRow = (row: HTMLElement) => {
+  const run = row.closest('details.run')
+  row.remove()
+  if (run && !run.querySelector(ROW)) run.remove()
+}
+
 /** The elements of a list of messages that hold rows, or begin a run of calls. */
 const blockOf = (messages: HTMLElement, row: HTMLElement): Element => {
   let block: Element = row
@@ -39,8 +49,10 @@ export const mergeRows = (messages: HTMLElement, fragment: DocumentFragment): HT
   const added: HTMLElement[] = []
   const sameRow = ({ dataset }: HTMLElement) =>
     messages.querySelector<HTMLElement>(`[data-id="${CSS.escape(dataset['id'] ?? '')}"]`)
-  // Messages that have no row any more.
-  for (const gone of fragment.querySelectorAll<HTMLElement>('.msg.gone')) sameRow(gone)?.remove()
+  for (const gone of goneIn(fragment)) {
+    const old = sameRow(gone)
+    if (old) removeRow(old)
+  }
   for (const row of [...fragment.querySelectorAll<HTMLElement>(ROW)]) {
     const old = sameRow(row)
     if (old) replaceRow(old, row)

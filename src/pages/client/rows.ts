@@ -12,7 +12,7 @@ export const ROW = '.msg[data-ordinal]'
 /** Where `j` and `k` stop: at messages, and at runs of calls, which hold some. */
 export const STOP = `${ROW}, details.run`
 
-export const ordinalOf = (row: HTMLElement): number => Number(row.dataset['ordinal'])
+export const ordinalOf = (row: HTMLElement): number => Number(row.dataset['ordinal'] ?? row.id.slice('m-'.length))
 
 /** Rows that are all in the page. */
 export const rowsInPage = (messages: HTMLElement): Rows => {

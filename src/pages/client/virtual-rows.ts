@@ -1,5 +1,5 @@
 import type { Fragment } from './fragment.ts'
-import { replaceRow } from './merge.ts'
+import { removeRow, replaceRow } from './merge.ts'
 import { ROW, STOP, ordinalOf } from './rows.ts'
 
 /** Messages have come in between, so that others have moved. */
@@ -22,8 +22,10 @@ export type RowStore = {
   isKnown(ordinal: number): boolean
   /** Takes rows that are there already, of all messages from the first one to the last one. */
   take(content: ParentNode, first: number, last: number): readonly Block[]
-  /** Puts a row in the place of an earlier one of its message, if that is here. */
+  /** Puts a row in the place of an earlier one of its message, or in its own, if it is known what was shown there. @throws Moved */
   replace(row: HTMLElement): Block | undefined
+  /** Takes the row of a message out that has none any more; returns what is left of its block. @throws Moved */
+  remove(gone: HTMLElement): Block | undefined
   /** Has the rows of a message. Resolves once they are here. @throws NoFragment */
   load(ordinal: number): Promise<void>
   /** Forgets all rows. */
@@ -50,6 +52,12 @@ const blocksIn = (content: ParentNode): HTMLElement[][] => {
     waiting = []
   }
   return groups
+}
+
+const fragmentOf = (row: HTMLElement): DocumentFragment => {
+  const fragment = document.createDocumentFragment()
+  fragment.append(row)
+  return fragment
 }
 
 const rowsOf = (element: HTMLElement): HTMLElement[] =>
@@ -93,15 +101,35 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
     return made
   }
 
+  const earlierOf = ({ dataset }: HTMLElement, ordinal: number) => {
+    const row = rows.get(ordinal)
+    if (row && row.dataset['id'] !== dataset['id']) throw new Moved()
+    const element = row?.closest<HTMLElement>('.item')
+    return row && element ? { row, element } : undefined
+  }
+
   const replace: RowStore['replace'] = (row) => {
-    const old = rows.get(ordinalOf(row))
-    if (old && old.dataset['id'] !== row.dataset['id']) throw new Moved()
-    const element = old?.closest<HTMLElement>('.item')
-    if (!old || !element) return undefined
-    replaceRow(old, row)
+    const ordinal = ordinalOf(row)
+    const old = earlierOf(row, ordinal)
+    if (!old) return known.delete(ordinal) ? take(fragmentOf(row), ordinal, ordinal)[0] : undefined
+    replaceRow(old.row, row)
     describe(row)
-    rows.set(ordinalOf(row), row)
-    return { ordinal: ordinalOf(element.querySelector<HTMLElement>(ROW)!), element }
+    rows.set(ordinal, row)
+    return { ordinal: ordinalOf(old.element.querySelector<HTMLElement>(ROW)!), element: old.element }
+  }
+
+  const remove: RowStore['remove'] = (gone) => {
+    const ordinal = ordinalOf(gone)
+    const old = earlierOf(gone, ordinal)
+    if (!old) return undefined
+    const { element } = old
+    blocks.delete(ordinalOf(element.querySelector<HTMLElement>(ROW)!))
+    removeRow(old.row)
+    rows.delete(ordinal)
+    const first = element.querySelector<HTMLElement>(ROW)
+    if (!first) return undefined
+    blocks.set(ordinalOf(first), element)
+    return { ordinal: ordinalOf(first), element }
   }
 
   const chunkOf = (ordinal: number) => Math.floor(ordinal / CHUNK)
@@ -146,6 +174,7 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
     isKnown: (ordinal) => known.has(ordinal),
     take,
     replace,
+    remove,
     load,
     clear: () => {
       for (const all of [blocks, rows, known, chunks]) all.clear()

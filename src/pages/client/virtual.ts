@@ -7,6 +7,7 @@ import {
 } from '@tanstack/virtual-core'
 import type { Fragment } from './fragment.ts'
 import { heightOfBar, isInReading } from './reading.ts'
+import { goneIn } from './merge.ts'
 import { type Rows, ROW, ordinalOf } from './rows.ts'
 import { type Block, Moved, newRowStore } from './virtual-rows.ts'
 
@@ -31,6 +32,9 @@ export type VirtualList = Rows & {
 }
 
 const topOf = (element: Element) => element.getBoundingClientRect().top
+
+const ordinals = (first: number, last: number): number[] =>
+  Array.from({ length: Math.max(0, last + 1 - first) }, (_, i) => first + i)
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
 
@@ -60,11 +64,11 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   let isRendering = false
   let isStale = false
 
-  /** Gives blocks their heights, and none to those messages of a range that have no block. */
-  const resize = (blocks: readonly Block[], first: number, last: number) => {
+  /** Gives blocks their heights, and none to those of some messages that have no block. */
+  const resize = (blocks: readonly Block[], some: readonly number[]) => {
     const heights = measure(blocks.map(({ element }) => element))
     const sizes = new Map(blocks.map(({ ordinal }, i) => [ordinal, heights[i]!]))
-    for (let ordinal = first; ordinal <= last; ordinal++) if (!store.block(ordinal)) sizes.set(ordinal, 0)
+    for (const ordinal of some) if (!store.block(ordinal)) sizes.set(ordinal, 0)
     isRendering = true // once, when all have their sizes
     for (const [ordinal, size] of sizes) {
       list.resizeItem(ordinal, size)
@@ -86,7 +90,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
         messages.removeAttribute('aria-busy')
       }
     },
-    loaded: resize,
+    loaded: (blocks, first, last) => resize(blocks, ordinals(first, last)),
   })
 
   // What the service has rendered is the beginning of the list, or the part around a message that a link leads to.
@@ -186,7 +190,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     const blocks = store.take(content, firstOrdinal, lastOrdinal)
     list._didMount()
     list._willUpdate()
-    resize(blocks, firstOrdinal, lastOrdinal)
+    resize(blocks, ordinals(firstOrdinal, lastOrdinal))
     new ResizeObserver(() => {
       list.setOptions(options())
       render()
@@ -241,12 +245,15 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
 
   const merge: VirtualList['merge'] = (content, total) => {
     const rows = [...content.querySelectorAll<HTMLElement>(ROW)]
+    const gone = goneIn(content)
     const first = count
     count = rows.reduce((most, row) => Math.max(most, ordinalOf(row) + 1), Math.max(count, total))
     list.setOptions(options())
     try {
+      const left = gone.flatMap((row) => store.remove(row) ?? [])
       const changed = rows.flatMap((row) => store.replace(row) ?? [])
-      resize([...changed, ...store.take(content, first, count - 1)], first, count - 1)
+      const added = store.take(content, first, count - 1)
+      resize([...left, ...changed, ...added], [...gone.map(ordinalOf), ...ordinals(first, count - 1)])
     } catch (error) {
       if (!(error instanceof Moved)) throw error
       store.clear()

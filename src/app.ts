@@ -60,6 +60,8 @@ import { boundSockets, endAnsweredUpgrades } from './http/sockets.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_PARAM_LENGTH = 6_000
+/** Enough for an address with two ids of the longest kind, each of whose characters takes twelve. */
+const MAX_HEAD_BYTES = 32 * 1024
 const REQUEST_ID = /^[\w.:-]{1,100}$/
 
 /** The API of a service with these settings. */
@@ -75,7 +77,10 @@ const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck)
     loggerInstance: logger,
     trustProxy: config.TRUST_PROXY,
     clientErrorHandler: answerBrokenHead,
-    http: { requireHostHeader: false }, // Node's answer would not have the error format of the API
+    http: {
+      requireHostHeader: false, // Node's answer would not have the error format of the API
+      maxHeaderSize: MAX_HEAD_BYTES,
+    },
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: newRequestLogger,
     genReqId: ({ headers }) => {

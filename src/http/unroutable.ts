@@ -57,7 +57,7 @@ const answers: Readonly<Record<string, Answer>> = {
   HPE_HEADER_OVERFLOW: {
     status: '400 Bad Request',
     code: 'invalid_request',
-    message: 'The head of the request is larger than 16 KiB: send fewer or shorter headers',
+    message: 'The head of the request is larger than 32 KiB: send fewer or shorter headers',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '503 Service Unavailable',

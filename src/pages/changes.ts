@@ -13,7 +13,7 @@ import { chevron } from '../transcript/html/tool.ts'
 import { isoText } from '../transcript/times.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import { endOfPage, startOfPage } from './document.ts'
-import { beneathTrace, tracePath } from './links.ts'
+import { messagePath, tracePath } from './links.ts'
 import { documentTitle } from './page.ts'
 import { type TracePage, crumbsOf, viewLinks } from './trace.ts'
 
@@ -55,7 +55,7 @@ function* linesHtmlOf(one: MadeEdit, page: ChangesPage, how: How): Generator<Htm
   const lines = linesIn(edit)
   if (lines.length === 0)
     return yield said(edit.is === 'unknown' ? 'The call does not tell which lines.' : 'No lines are changed.')
-  const whole = beneathTrace(page.slug, page.externalId, `message/${encodeURIComponent(messageId.toWellFormed())}`)
+  const whole = messagePath(page.slug, page.externalId, messageId)
   const options = {
     first: undefined,
     rest: { whole },

@@ -1,3 +1,5 @@
+import { ofSegment, toSegment } from '../base/path-segments.ts'
+
 /** The addresses of pages. Every link to one is made here. */
 
 /** A text in an address, which cannot have a lone surrogate. */
@@ -8,11 +10,15 @@ export const namespacePath = (slug: string): string => `/@${encoded(slug)}`
 
 /** The page of a trace; with a message, the page at that message. */
 export const tracePath = (slug: string, externalId: string, messageId?: string): string =>
-  `${namespacePath(slug)}/${encoded(externalId)}${messageId === undefined ? '' : `?m=${encoded(messageId)}`}`
+  `${namespacePath(slug)}/${toSegment(externalId)}${messageId === undefined ? '' : `?m=${encoded(messageId)}`}`
 
 /** A page beneath that of a trace. */
 export const beneathTrace = (slug: string, externalId: string, name: string): string =>
   `${tracePath(slug, externalId)}/-/${name}`
+
+/** The page of one message of a trace. */
+export const messagePath = (slug: string, externalId: string, messageId: string): string =>
+  beneathTrace(slug, externalId, `message/${toSegment(messageId)}`)
 
 /** The page for signing in, which leads back to this path. */
 export const signInPath = (next: string): string => (next === '/' ? '/signin' : `/signin?next=${encoded(next)}`)
@@ -26,7 +32,7 @@ export const readTracePath = (
   const [, slug, id] = /^\/(?:@|%40)([^/]+)\/([^/]+)$/.exec(url.pathname) ?? []
   if (slug === undefined || id === undefined) return undefined
   try {
-    return { namespace: decodeURIComponent(slug), externalId: decodeURIComponent(id) }
+    return { namespace: decodeURIComponent(slug), externalId: ofSegment(decodeURIComponent(id)) }
   } catch {
     return undefined
   }

@@ -9,7 +9,7 @@ import { counted } from '../transcript/html/output.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import { documentTitle } from './page.ts'
 import { endOfPage, startOfPage } from './document.ts'
-import { beneathTrace, namespacePath, tracePath } from './links.ts'
+import { beneathTrace, messagePath, namespacePath, tracePath } from './links.ts'
 import { traceActions } from './trace-actions.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -44,7 +44,7 @@ export type Preview = { readonly description: string; readonly url: string; read
 
 /** Where messages and their parts are. */
 export const linksOf = (slug: string, externalId: string, children: ReadonlyMap<string, Child>): Links => {
-  const whole = (id: string) => beneathTrace(slug, externalId, `message/${encodeURIComponent(id)}`)
+  const whole = (id: string) => messagePath(slug, externalId, id)
   return {
     message: (id) => tracePath(slug, externalId, id),
     whole,

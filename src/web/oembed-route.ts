@@ -13,7 +13,7 @@ import { rowWithModelName } from '../trace/model-names.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { detailText } from '../trace/views.ts'
 
-const Query = z.object({ url: z.string().max(8_192), format: z.string().optional() })
+const Query = z.object({ url: z.string().max(16_384), format: z.string().optional() })
 
 const isUnauthorized = (error: unknown): boolean => error instanceof Rejected && error.code === 'unauthorized'
 

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { Key } from '../contract/parameters.ts'
 import { type TraceDetail, Visibility } from '../contract/trace.ts'
 import { requireCaller } from '../http/caller.ts'
 import { formRoute } from '../http/forms.ts'
@@ -14,19 +13,17 @@ import type { TraceServices } from '../trace/services.ts'
 import { writeTrace } from '../trace/upsert.ts'
 import { userById } from '../user/queries.ts'
 import { detailText } from '../trace/views.ts'
-
-const Params = z.object({ slug: Key, externalId: Key })
-type Params = z.infer<typeof Params>
+import { TraceParams } from './trace-params.ts'
 
 const pathOf = (name: string): string => `/@:slug/:externalId/-/${name}`
-const nameOf = ({ slug, externalId }: Params): TraceName => ({ externalId, namespace: slug })
+const nameOf = ({ slug, externalId }: TraceParams): TraceName => ({ externalId, namespace: slug })
 
 /** The pages on which a trace is made public, made private again, and deleted, and their forms. */
 export const traceActionRoutes = (app: FastifyInstance, service: TraceServices): void => {
   /** @throws 404 for who may not read the trace, 403 for a member who may not write to it */
   const writable = async (request: FastifyRequest): Promise<TraceDetail> => {
     const caller = requireCaller(request)
-    const name = nameOf(request.params as Params)
+    const name = nameOf(request.params as TraceParams)
     await locateToWrite(service, caller, name)
     const { trace } = await locateToRead(service.reads, name, caller)
     return JSON.parse(detailText(rowWithModelName(service.models, trace))) as TraceDetail
@@ -37,19 +34,19 @@ export const traceActionRoutes = (app: FastifyInstance, service: TraceServices):
   const page = (name: string, pageOf: (trace: TraceDetail) => Page | Promise<Page>) =>
     app.get(
       pathOf(name),
-      { config: { auth: 'required', htmlPage: true }, schema: { params: Params } },
+      { config: { auth: 'required', htmlPage: true }, schema: { params: TraceParams } },
       async (request, reply) => sendPage(reply, await pageOf(await writable(request))),
     )
   page(traceActions.visibility, async (trace) => visibilityPage(trace, await authorOf(trace)))
   page(traceActions.delete, (trace) => deletePage(trace))
 
-  const form = { auth: 'required', params: Params } as const
+  const form = { auth: 'required', params: TraceParams } as const
 
   formRoute(
     app,
     { ...form, path: pathOf(traceActions.visibility), fields: { visibility: Visibility } },
     async (request) => {
-      const { slug, externalId } = request.params as Params
+      const { slug, externalId } = request.params as TraceParams
       const { visibility } = request.body
       await writeLocated(service, requireCaller(request), nameOf({ slug, externalId }), ({ id, writer }) =>
         writeTrace(service, request, id, patch(writer, { visibility })),
@@ -62,7 +59,7 @@ export const traceActionRoutes = (app: FastifyInstance, service: TraceServices):
     app,
     { ...form, path: pathOf(traceActions.delete), fields: { title: z.string() } },
     async (request, reply) => {
-      const { slug, externalId } = request.params as Params
+      const { slug, externalId } = request.params as TraceParams
       const trace = await writable(request)
       const { title } = request.body
       if (title.trim() !== titleOfTrace(trace).trim()) return sendPage(reply.code(400), deletePage(trace, title))

@@ -1,7 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
 import { inSteps } from '../base/json/steps.ts'
-import { Key } from '../contract/parameters.ts'
 import type { LongLists } from '../http/long-lists.ts'
 import { type ChangesPage, restOfChanges, startOfChanges } from '../pages/changes.ts'
 import { pageHeaders } from '../pages/headers.ts'
@@ -14,17 +12,16 @@ import { readMessage } from '../transcript/message.ts'
 import { messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-route.ts'
 import { type ShownServices, showTrace } from './trace-shown.ts'
-
-const Params = z.object({ slug: Key, externalId: Key })
+import { TraceParams } from './trace-params.ts'
 
 type Services = ShownServices & { readonly longLists: LongLists }
 
 /** `GET /@{slug}/{externalId}/-/changes`: what the calls of a session changed, file by file. */
 export const traceChangesRoute = (app: FastifyInstance, services: Services): void => {
   const { reads, longLists } = services
-  app.get<{ Params: z.infer<typeof Params> }>(
+  app.get<{ Params: TraceParams }>(
     '/@:slug/:externalId/-/changes',
-    { config: { auth: 'optional', htmlPage: true }, schema: { params: Params } },
+    { config: { auth: 'optional', htmlPage: true }, schema: { params: TraceParams } },
     async (request, reply) => {
       const { trace, slug, head, fields, reader, check } = await showTrace(services, request.params, request.caller)
       const project = fields.get('projectName')

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { messageId } from '../base/ids.ts'
 import { inSteps } from '../base/json/steps.ts'
-import { Key } from '../contract/parameters.ts'
 import { notFound } from '../http/http-error.ts'
 import type { LongLists } from '../http/long-lists.ts'
 import { pageHeaders } from '../pages/headers.ts'
@@ -20,8 +19,9 @@ import { slices } from '../transcript/slices.ts'
 import { messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-route.ts'
 import { type ShownServices, type ShownTrace, showTrace } from './trace-shown.ts'
+import { Segment, TraceParams } from './trace-params.ts'
 
-const Params = z.object({ slug: Key, externalId: Key, messageId: Key })
+const Params = TraceParams.extend({ messageId: Segment })
 const Query = z.object({
   fragment: z.string().optional(),
   part: z

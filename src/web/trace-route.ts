@@ -15,8 +15,8 @@ import { views } from '../transcript/html/links.ts'
 import { shortened } from '../transcript/preview.ts'
 import { type PageRow, newTraceContent } from './trace-content.ts'
 import { type ShownServices, type ShownTrace, changedFiles, showTrace } from './trace-shown.ts'
+import { TraceParams } from './trace-params.ts'
 
-const Params = z.object({ slug: Key, externalId: Key })
 const Query = z.object({
   m: Key.optional(),
   from: z
@@ -173,9 +173,9 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
     })
   }
 
-  app.get<{ Params: z.infer<typeof Params>; Querystring: Asked }>(
+  app.get<{ Params: TraceParams; Querystring: Asked }>(
     '/@:slug/:externalId',
-    { config: { auth: 'optional', htmlPage: true }, schema: { params: Params, querystring: Query } },
+    { config: { auth: 'optional', htmlPage: true }, schema: { params: TraceParams, querystring: Query } },
     async (request, reply) => {
       const { caller, params, query } = request
       const shown = await showTrace(services, params, caller)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { Key, aRevision } from '../contract/parameters.ts'
+import { aRevision } from '../contract/parameters.ts'
 import { invalid } from '../http/http-error.ts'
 import type { Chunk } from '../http/long-list.ts'
 import type { LongLists } from '../http/long-lists.ts'
@@ -16,8 +16,8 @@ import { type Piece, changedRows, someChanges } from './trace-changed-rows.ts'
 import { messagesAround, messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-route.ts'
 import { type ShownServices, type ShownTrace, showTrace } from './trace-shown.ts'
+import { TraceParams } from './trace-params.ts'
 
-const Params = z.object({ slug: Key, externalId: Key })
 const Query = z.object({
   from: z
     .string()
@@ -121,9 +121,9 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
     })
   }
 
-  app.get<{ Params: z.infer<typeof Params>; Querystring: z.infer<typeof Query> }>(
+  app.get<{ Params: TraceParams; Querystring: z.infer<typeof Query> }>(
     '/@:slug/:externalId/-/rows',
-    { config: { auth: 'optional' }, schema: { params: Params, querystring: Query } },
+    { config: { auth: 'optional' }, schema: { params: TraceParams, querystring: Query } },
     async ({ caller, params, query }, reply) => {
       const { from, limit = PAGE_ROWS, changedSince, view = 'full' } = query
       if ((from === undefined) === (changedSince === undefined))

@@ -37,13 +37,13 @@ for (const [what, request] of Object.entries(SLOW))
     assert.equal([error.code, error.details], ['unavailable', { stored: false }])
   })
 
-test('a request with a head of more than 16 KiB gets 400', async () => {
-  const { line, headers, error } = await ask(`GET /${'x'.repeat(17 * 1024)} HTTP/1.1\r\nhost: a\r\n\r\n`)
+test('a request with a head of more than 32 KiB gets 400', async () => {
+  const { line, headers, error } = await ask(`GET /${'x'.repeat(33 * 1024)} HTTP/1.1\r\nhost: a\r\n\r\n`)
   assert.is(line, 'HTTP/1.1 400 Bad Request')
   assert.not(headers.some((header) => header.startsWith('retry-after')))
   assert.equal(
     [error.code, error.message],
-    ['invalid_request', 'The head of the request is larger than 16 KiB: send fewer or shorter headers'],
+    ['invalid_request', 'The head of the request is larger than 32 KiB: send fewer or shorter headers'],
   )
 })
 

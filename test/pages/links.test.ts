@@ -10,7 +10,10 @@ const ORIGIN = 'https://traces.example.org'
 test('a link to a trace leads to that trace, whatever its id is', () => {
   fc.assert(
     fc.property(
-      hostileText.filter((text) => text !== '' && text !== '.' && text !== '..' && text.isWellFormed()),
+      fc.oneof(
+        hostileText.filter((text) => text !== '' && text.isWellFormed()),
+        fc.stringMatching(/^~{0,3}\.{1,3}$/),
+      ),
       fc.option(hostileText, { nil: undefined }),
       (externalId, messageId) => {
         const url = URL.parse(tracePath('a-team', externalId, messageId), ORIGIN)

@@ -10,10 +10,8 @@ const LIMIT = 100
 const rowsByPath = (): Map<string, HTMLElement> =>
   new Map([...document.querySelectorAll<HTMLElement>('li[data-trace]')].map((row) => [row.dataset['trace']!, row]))
 
-const mayRead = async ({ namespace, externalId }: FeedTrace): Promise<boolean> => {
-  const answer = await fetch(
-    `/v1/traces/${encodeURIComponent(externalId)}?namespace=${encodeURIComponent(namespace.slug)}`,
-  ).catch(() => undefined)
+const mayRead = async (path: string): Promise<boolean> => {
+  const answer = await fetch(path, { method: 'HEAD' }).catch(() => undefined)
   return answer === undefined || answer.ok || answer.status >= 500
 }
 
@@ -42,10 +40,10 @@ export const followFeed = (): void => {
     announce(text)
   }
 
-  const checkLost = async (path: string, trace: FeedTrace) => {
+  const checkLost = async (path: string) => {
     newer.delete(path)
     const row = rowsByPath().get(path)
-    if (row && !(await mayRead(trace))) removeRow(row)
+    if (row && !(await mayRead(path))) removeRow(row)
   }
 
   const changed = (traces: readonly FeedTrace[] | null): void => {
@@ -59,7 +57,7 @@ export const followFeed = (): void => {
       if (shown.has(path) && !before) break // what follows is older than the list
       if (!shown.has(path) && !before?.has(path)) newer.add(path)
     }
-    for (const [path, trace] of before ?? []) if (!now.has(path)) void checkLost(path, trace)
+    for (const path of before?.keys() ?? []) if (!now.has(path)) void checkLost(path)
     before = now
     tell()
   }

@@ -1,3 +1,5 @@
+import { readTracePath } from './paths.ts'
+
 /** The session of a page, as its attributes say. */
 export type Session = {
   /** Its address without query, such as `/@acme/x`. */
@@ -13,12 +15,11 @@ export type Session = {
 
 export const sessionOf = (wrapper: HTMLElement): Session | undefined => {
   const { trace: path, revision, count } = wrapper.dataset
-  const [, slug, externalId] = /^\/@([^/]+)\/([^/]+)$/.exec(path ?? '') ?? []
-  if (path === undefined || slug === undefined || externalId === undefined) return undefined
+  const named = readTracePath(path ?? '')
+  if (path === undefined || !named) return undefined
   return {
     path,
-    slug: decodeURIComponent(slug),
-    externalId: decodeURIComponent(externalId),
+    ...named,
     view: new URLSearchParams(location.search).get('view') ?? 'full',
     revision: Number(revision),
     count: Number(count),

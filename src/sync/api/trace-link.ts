@@ -1,3 +1,4 @@
+import { ofSegment, toSegment } from '../../base/path-segments.ts'
 import { trimEndMatching } from '../../base/texts.ts'
 
 /** The trace in a link. `server` is an address without a trailing slash. */
@@ -9,7 +10,7 @@ export const namespaceLink = (server: string, namespace: string): string =>
 
 /** The address of a trace's page, for people. */
 export const traceLink = (server: string, namespace: string, externalId: string): string =>
-  `${namespaceLink(server, namespace)}/${encodeURIComponent(externalId)}`
+  `${namespaceLink(server, namespace)}/${toSegment(externalId)}`
 
 const decode = (text: string): string | undefined => {
   try {
@@ -26,7 +27,7 @@ const ofPage = (parts: readonly string[]): Named | undefined => {
   const at = parts.findIndex((part) => part.startsWith('@') && part.length > 1)
   const [namespace, externalId, next = '-'] = parts.slice(at)
   if (at < 0 || !externalId || next !== '-') return undefined
-  return { base: parts.slice(0, at), namespace: namespace!.slice(1), externalId }
+  return { base: parts.slice(0, at), namespace: namespace!.slice(1), externalId: ofSegment(externalId) }
 }
 
 /** The trace in a path of the API: `…/v1/traces/<externalId>`, maybe followed by more. */

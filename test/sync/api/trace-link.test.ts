@@ -6,7 +6,7 @@ const test = suite('links to traces')
 
 test('are read as they were written, with any names', () => {
   for (const server of ['http://127.0.0.1:3000', 'https://example.org/tracebook'])
-    for (const externalId of ['a', 'a/b', 'a b?#', '@x', '%25', 'ü'])
+    for (const externalId of ['a', 'a/b', 'a b?#', '@x', '%25', 'ü', '.', '..', '~.', '~~..', '~a', '...'])
       assert.equal(parseTraceLink(traceLink(server, 'team', externalId)), { server, namespace: 'team', externalId })
 })
 

@@ -1,5 +1,4 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
-import pretty from 'pino-pretty'
 
 /** The methods of a logger that the parts of the service use. Each part picks its own, so that tests can pass simple objects. */
 export type MinimalLogger = {
@@ -9,13 +8,16 @@ export type MinimalLogger = {
 }
 
 /** For a person at a terminal: the time of day, the level, the message, then the details. */
-const forPeople = () => pretty({ translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', sync: true })
+const forPeople = async () => {
+  const { default: pretty } = await import('pino-pretty')
+  return pretty({ translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', sync: true })
+}
 
 /**
  * Structured logs on standard output: JSON lines, or readable lines where that is a terminal. Tokens, cookies and codes
  * are never in them.
  */
-export const newLogger = (level: string, isTerminal = process.stdout.isTTY): Logger => {
+export const newLogger = async (level: string, isTerminal = process.stdout.isTTY): Promise<Logger> => {
   const options: LoggerOptions = {
     level,
     redact: {
@@ -35,5 +37,5 @@ export const newLogger = (level: string, isTerminal = process.stdout.isTTY): Log
       req: (request: { method?: string; id?: unknown }) => ({ method: request.method, id: request.id }),
     },
   }
-  return isTerminal ? pino(options, forPeople()) : pino(options)
+  return isTerminal ? pino(options, await forPeople()) : pino(options)
 }

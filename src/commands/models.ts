@@ -13,7 +13,7 @@ export const refresh = async (): Promise<number> => {
   if (config.CATALOGUE_URL === NO_CATALOGUE)
     throw new Error('CATALOGUE_URL is none: set it to an address or a file to refresh from.')
   const databaseUrl = await findDatabaseUrl(config)
-  const { service, close } = await openService({ config, databaseUrl, logger: newLogger('silent') })
+  const { service, close } = await openService({ config, databaseUrl, logger: await newLogger('silent') })
   try {
     const { providers, models, added, updated, removed } = await service.catalogue.refresh()
     await printLines([

@@ -60,7 +60,7 @@ export const start = async ({ roles }: { readonly roles?: string }): Promise<num
   // V8 collects garbage sooner: under load the heap stays half as large, for a few percent more CPU time.
   setFlagsFromString('--heap-growing-percent=85')
   const config = readConfig({ ...io().env, ...(roles ? { ROLES: roles } : {}) })
-  const logger = newLogger(config.LOG_LEVEL)
+  const logger = await newLogger(config.LOG_LEVEL)
   const starting = new AbortController()
   const running = serve(config, logger, starting.signal)
   stopOnSignals(running, starting)

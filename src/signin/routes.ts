@@ -7,22 +7,32 @@ import { route } from '../http/route.ts'
 import { sha256 } from '../base/ids.ts'
 import { assertDeviceId } from '../session/sign-in.ts'
 import { callbackRoute } from './callback-route.ts'
-import { type Codehost, newCodehost } from './codehost.ts'
+import type { Codehost } from './codehost.ts'
 import { confirmRoute } from './confirm-route.ts'
 import { ensureBrowserCookie } from './browser-cookie.ts'
 import { completeSignIn, reviewSignIn } from './complete-sign-in.ts'
 import { signInPageRoutes } from './page-routes.ts'
 import { originOf } from '../http/origin.ts'
 import { CALLBACK, parseRedirectTarget } from './redirect.ts'
-import { codehostOf } from './settings.ts'
+import { type CodehostSettings, codehostOf } from './settings.ts'
 import type { CodehostServices } from './services.ts'
 
 const config = { limit: 'sign-in' } as const
 
+/** Loads what talks to the code host for the first sign-in. */
+const codehostOnDemand = (settings: CodehostSettings): Codehost => {
+  let codehost: Codehost | undefined
+  const load = async () => (codehost ??= (await import('./codehost.ts')).newCodehost(settings))
+  return {
+    authorizeUrl: async (...given) => (await load()).authorizeUrl(...given),
+    identify: async (...given) => (await load()).identify(...given),
+  }
+}
+
 /** The page to sign in on, and the routes to sign in with the code host. Those answer 404 if none is configured. */
 export const signinRoutes = (app: FastifyInstance, service: CodehostServices): void => {
   const settings = codehostOf(service.config)
-  const codehost = settings && newCodehost(settings)
+  const codehost = settings && codehostOnDemand(settings)
   signInPageRoutes(app, service, settings && { settings, codehost: codehost! })
   void app.register(async (scope) => {
     scope.addHook('onRequest', async () => {

@@ -6,7 +6,7 @@ import type { EventLog } from '../log/log.ts'
 import { pause } from '../base/waits.ts'
 import { isTransient } from '../postgres/errors.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
-import { type JobRunner, startJobRunner } from './job-runner.ts'
+import type { JobRunner } from './job-runner.ts'
 import { type JobOptions, newSummaryJob } from './job.ts'
 import { newUnreadableLog, runProcessManager } from './process-manager.ts'
 import { LEADER_LOCK, releaseJobsOfDeadWorkers, holdLivenessLock } from './worker-liveness.ts'
@@ -88,6 +88,7 @@ export const startSummaries = (options: SummariesOptions): { close(): Promise<vo
   const work = async (session: LeaderSession, signal: AbortSignal) => {
     // A crash loses states, timers and checkpoint together, and they are derived from the log again.
     await session.client.query('set synchronous_commit = off')
+    const { startJobRunner } = await import('./job-runner.ts') // many modules, which only a worker with a provider needs
     const jobs = await startJobRunner({ url, connections, concurrency: config.SUMMARY_CONCURRENCY, run, logger })
     await runJobs(session, jobs, signal).finally(() => jobs.close())
   }

@@ -106,6 +106,16 @@ test('no client of a service loads what only the service needs', () => {
   )
 })
 
+test('a service loads for its start neither what signs in with a code host, nor what runs summaries, nor what is for a terminal', () => {
+  const reached = newReach(root, { atOnce: true })('src/commands/serve.ts')
+  for (const name of ['fastify', 'pino']) assert.ok(reached.has(name), name)
+  const onDemand = ['openid-client', 'graphile-worker', 'pino-pretty', '@eventstore/db-client', 'esbuild', 'openai']
+  assert.equal(
+    onDemand.filter((name) => reached.has(name)),
+    [],
+  )
+})
+
 test('the groups that can be rebuilt are named', () => {
   const [rebuild] = actions.filter(({ words }) => words[0] === 'rebuild')
   const argument = rebuild!.command.registeredArguments[0]!

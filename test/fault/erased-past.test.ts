@@ -14,7 +14,7 @@ const test = suite('fault/erased-past')
 
 const random = newRandom(Number(process.env.FAULT_SEED ?? '3'))
 /** Of so many messages of two MB each, four are restated in one append. */
-const LARGE = 10
+const LARGE = 6
 const MESSAGE = 'kept '.repeat(400_000)
 const secretOf = (round: number) => `Schroedinger's dog number ${round}`
 

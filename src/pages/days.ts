@@ -7,6 +7,8 @@ const format = (options: Intl.DateTimeFormatOptions) =>
 
 const weekday = format({ weekday: 'long' })
 const dayAndMonth = format({ day: 'numeric', month: 'long' })
+const short = format({ day: 'numeric', month: 'short' })
+const shortWithYear = format({ day: 'numeric', month: 'short', year: 'numeric' })
 const whole = format({ day: 'numeric', month: 'long', year: 'numeric' })
 
 /** The day of a time, in UTC, and how it is called at `now`; both in milliseconds since 1970. */
@@ -22,3 +24,16 @@ export const dayOf = (time: number, now: number): { readonly key: string; readon
       : markup`${date}`
   return { key, heading }
 }
+
+const yearOf = (time: number): number => new Date(time).getUTCFullYear()
+
+/** A time in the margin of a list that has no days: the time of day if it was today, else the day; in UTC. */
+export const shortDay = (time: number, now: number): string => {
+  if (Math.floor(time / DAY_MS) === Math.floor(now / DAY_MS)) return new Date(time).toISOString().slice(11, 16)
+  return (yearOf(time) === yearOf(now) ? short : shortWithYear).format(time)
+}
+
+const moment = format({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
+
+/** A time with its day, in UTC. */
+export const dayAndTime = (time: number): string => moment.format(time)

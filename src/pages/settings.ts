@@ -3,6 +3,7 @@ import type { IdentityView, UserView } from '../contract/user.ts'
 import { icon } from '../transcript/html/icons.ts'
 import { type Html, exactly, markup, none } from '../transcript/html/markup.ts'
 import { visibleLine } from '../transcript/visible.ts'
+import { dayAndTime } from './days.ts'
 import type { Page } from './page.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -28,7 +29,7 @@ export type SettingsView = {
 
 const time = (ms: number): Html => {
   const iso = new Date(ms).toISOString()
-  return markup`<time datetime="${iso}" data-shows="day-and-time">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`
+  return markup`<time datetime="${iso}" data-shows="day-and-time">${dayAndTime(ms)} UTC</time>`
 }
 
 const removal = (action: string, id: string, label: string, of: string): Html =>
@@ -37,7 +38,7 @@ const removal = (action: string, id: string, label: string, of: string): Html =>
 const sessionRow = ({ id, deviceName, createdAt, lastUsedAt, current }: SessionView): Html => {
   const name = visibleLine(deviceName ?? '') || 'A device without a name'
   return markup`<tr><td><span class="row">${icon('device')}<b dir="auto">${name}</b>${current ? markup`<span class="tag ink">this one</span>` : none}</span></td>
-<td class="soft">${lastUsedAt === undefined ? markup`never` : time(lastUsedAt)}</td><td class="soft">${time(createdAt)}</td>
+<td class="soft" data-of="Last used">${lastUsedAt === undefined ? markup`never` : time(lastUsedAt)}</td><td class="soft" data-of="Signed in">${time(createdAt)}</td>
 <td class="n">${removal(settingsForms.session, id, current ? 'Sign out' : 'End', name)}</td></tr>
 `
 }

@@ -6,10 +6,10 @@ import { type Html, markup, none } from '../transcript/html/markup.ts'
 import { strip } from '../transcript/html/strip.ts'
 import { isoText } from '../transcript/times.ts'
 import { visibleLine } from '../transcript/visible.ts'
-import { dayOf } from './days.ts'
+import { dayOf, shortDay } from './days.ts'
 import { namespacePath, tracePath } from './links.ts'
 
-/** By which time a list is sorted, and so divided into days. */
+/** By which time a list is sorted. By that of the sessions it is divided into days; by that of their uploads it has only their days. */
 export type ListOrder = 'createdAt' | 'startedAt'
 
 type ListOptions = {
@@ -20,9 +20,9 @@ type ListOptions = {
   readonly now: number
 }
 
-/** The time by which a trace is sorted, in milliseconds since 1970; that of its upload if the client gave one that is no time. */
-const timeOf = ({ startedAt, createdAt }: FeedTrace, order: ListOrder): number =>
-  order === 'startedAt' && startedAt !== undefined && isoText(startedAt) !== undefined ? startedAt : createdAt
+/** When a session began, in milliseconds since 1970; when it was uploaded if the client gave no time, or one that is none. */
+const timeOf = ({ startedAt, createdAt }: FeedTrace): number =>
+  startedAt !== undefined && isoText(startedAt) !== undefined ? startedAt : createdAt
 
 /** How long a session took, short enough for the margin: `18 s`, `11 min`, `2 h 41 m` or `12 d`. */
 const shortLasting = (ms: number): string => {
@@ -73,10 +73,15 @@ const placeHtml = ({ projectName, gitBranch }: FeedTrace): Html => {
 const item = (trace: FeedTrace, { order, hasNamespaces, now }: ListOptions): Html => {
   const { namespace, externalId, shape } = trace
   const path = tracePath(namespace.slug, externalId)
-  const time = new Date(timeOf(trace, order)).toISOString()
+  const began = timeOf(trace)
+  const iso = new Date(began).toISOString()
+  const time =
+    order === 'startedAt'
+      ? markup`<time datetime="${iso}" data-shows="time">${iso.slice(11, 16)}</time>`
+      : markup`<time datetime="${iso}" data-shows="day">${shortDay(began, now)}</time>`
   const agent = agentAndModel(trace)
   const isNow = isRunning(trace, now)
-  return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at"><time datetime="${time}" data-shows="time">${time.slice(11, 16)}</time>${lengthOf(trace)}</div>
+  return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at">${time}${lengthOf(trace)}</div>
 <div class="in"><a class="name" href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a><div class="meta">
 ${isNow ? markup`<span class="live">running</span>` : none}${hasNamespaces ? markup`<a class="ns" href="${namespacePath(namespace.slug)}"><bdi>@${namespace.slug}</bdi></a>` : none}
 ${authorHtml(trace)}${agent === '' ? none : markup`<span>${agent}</span>`}${placeHtml(trace)}</div></div>
@@ -84,17 +89,24 @@ ${authorHtml(trace)}${agent === '' ? none : markup`<span>${agent}</span>`}${plac
 `
 }
 
-/** Traces in the order of a list, divided into days. */
-export const traceList = (traces: readonly FeedTrace[], options: ListOptions): Html => {
+/** Traces in the order of a list. */
+export const traceList = (traces: readonly FeedTrace[], options: ListOptions): Html =>
+  options.order === 'startedAt'
+    ? dividedByDays(traces, options)
+    : markup`<ol class="list traces">
+${traces.map((trace) => item(trace, options))}</ol>
+`
+
+const dividedByDays = (traces: readonly FeedTrace[], options: ListOptions): Html => {
   const days = new Map<string, { readonly heading: Html; readonly items: Html[] }>()
   for (const trace of traces) {
-    const { key, heading } = dayOf(timeOf(trace, options.order), options.now)
+    const { key, heading } = dayOf(timeOf(trace), options.now)
     const day = days.get(key) ?? { heading, items: [] }
     days.set(key, day)
     day.items.push(item(trace, options))
   }
   return markup`${[...days.values()].map(
-    ({ heading, items }) => markup`<section><h2 class="day">${heading}</h2><ol class="list traces">
+    ({ heading, items }) => markup`<section class="of-day"><h2 class="day">${heading}</h2><ol class="list traces">
 ${items}</ol></section>
 `,
   )}`

@@ -76,6 +76,33 @@ test('in a team a member has a list of the own sessions, which tells of newer on
   await page.getByRole('link', { name: '1 newer' }).waitFor()
 })
 
+test('a list is divided by the days of its reader, who sees the day of each session in others', async () => {
+  const me = await signUp(world().app)
+  // These begin at 22:50 UTC of 9 February, and 90 minutes later.
+  await seedSession(world().app, conversation(1), { title: 'In the evening' }, me)
+  const later = conversation(1).map((one) => ({ ...one, timestamp: (one['timestamp'] as number) + 90 * 60_000 }))
+  await seedSession(world().app, later, { title: 'At night' }, me)
+  const days = async (timezoneId: string) => {
+    const page = await visit('/', { token: me.token, timezoneId })
+    const shown = await page.locator('section.of-day').allInnerTexts()
+    const wanted = /^(?:\d+ Feb.*|\d\d:\d\d|In the evening|At night)$/
+    return shown.map((text) =>
+      text
+        .split('\n')
+        .filter((line) => wanted.test(line))
+        .map((line) => line.replace(/ \d{4}$/, '')),
+    )
+  }
+  const [evening, night] = ['In the evening', 'At night']
+  assert.equal(await days('UTC'), [
+    ['10 February', '00:20', night],
+    ['9 February', '22:50', evening],
+  ])
+  assert.equal(await days('Asia/Tokyo'), [['10 February', '09:20', night, '07:50', evening]])
+  const page = await visit('/?scope=public', { token: me.token, timezoneId: 'Asia/Tokyo' })
+  assert.match(await row(page, evening).locator('time').innerText(), /^10 Feb/)
+})
+
 test('newer sessions are told of, and come when they are asked for', async () => {
   await publicSession('An older one')
   const page = await visit('/')

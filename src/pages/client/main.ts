@@ -1,5 +1,6 @@
 import { startCopying } from './copying.ts'
 import { startKeys } from './keys.ts'
+import { showLocalDays } from './days.ts'
 import { element } from './dom.ts'
 import { followFeed } from './feed-page.ts'
 import { listActions } from './list-actions.ts'
@@ -17,6 +18,7 @@ const keysButton = (run: () => void): HTMLButtonElement => {
 
 const start = async () => {
   showLocalTimes(document)
+  showLocalDays()
   startCopying()
   const messages = document.getElementById('messages')
   const wrapper = messages?.closest<HTMLElement>('[data-trace]')

@@ -6,6 +6,7 @@ const date = (time: Date): string => `${time.getFullYear()}-${two(time.getMonth(
 const whole = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' })
 const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
 const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const dayAndYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 
 const CLOCK = /\d\d:\d\d/g
 const DATE = /\d{4}-\d\d-\d\d/
@@ -24,6 +25,20 @@ const inZone = (text: string, time: Date): string => shifted(text, time).replace
 const rewrite = (part: Node, time: Date) => {
   const nodes = document.createTreeWalker(part, NodeFilter.SHOW_TEXT)
   while (nodes.nextNode()) nodes.currentNode.nodeValue = inZone(nodes.currentNode.nodeValue ?? '', time)
+}
+
+/** The time of day if it was today, else the day. */
+const shortDay = (time: Date): string => {
+  const now = new Date()
+  if (date(time) === date(now)) return clock(time)
+  return (time.getFullYear() === now.getFullYear() ? dayAndMonth : dayAndYear).format(time)
+}
+
+/** What is shown of a time that stands alone, by the name that the service gives it. */
+const alone: Readonly<Record<string, (time: Date) => string>> = {
+  time: clock,
+  day: shortDay,
+  'day-and-time': (time) => `${dayAndYear.format(time)}, ${clock(time)}`,
 }
 
 /** In the margin of messages the day is said where it changes. */
@@ -45,6 +60,11 @@ export const showLocalTimes = (part: ParentNode): void => {
     shown.title = whole.format(time)
     if (time.getTimezoneOffset() === 0) continue
     const link = shown.closest('a.at')
+    const show = link ? undefined : alone[shown.dataset['shows'] ?? '']
+    if (show) {
+      shown.textContent = show(time)
+      continue
+    }
     rewrite(link ?? shown, time)
     if (link) {
       showDay(link, time, before)

@@ -149,6 +149,10 @@ export const forms = css`
         padding: 0.1rem 0;
         border: 0;
       }
+      .grid.stack td[data-of]::before {
+        content: attr(data-of) ' ';
+        color: var(--faint);
+      }
       .grid.stack td.n {
         grid-row: 1 / span 2;
         grid-column: 2;

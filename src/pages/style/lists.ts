@@ -91,6 +91,7 @@ export const lists = css`
     }
     .list + .note,
     .list + .blank,
+    .list + .more-link,
     section + .more-link {
       margin-block-start: var(--s5);
     }

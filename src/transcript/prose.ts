@@ -72,7 +72,10 @@ const hasTooManyCells = (state: StateBlock, first: number, end: number): boolean
   return signs * (last - first) > Math.max(MOST_CELLS, (eMarks[last]! - bMarks[first]!) / 2)
 }
 
-/** Only its tokens are used, not its HTML. Definitions of references stay text, because they would be lost otherwise. */
+/**
+ * Only its tokens are used, not its HTML. Definitions of references stay text, because they would be lost otherwise. What is in a
+ * block is parsed by `parseInline`, so that a long text takes more than one step.
+ */
 const newParser = () => {
   const parser = new MarkdownIt({
     html: false,
@@ -96,6 +99,8 @@ const newParser = () => {
 }
 
 const parser = newParser()
+const blockParser = newParser()
+blockParser.core.ruler.disable(['inline', 'text_join'])
 
 /** Reads tokens one after the other. `keepsLines`: whether single line ends are kept. */
 type Cursor = { readonly tokens: readonly Token[]; next: number; readonly keepsLines: boolean }
@@ -206,14 +211,35 @@ const blocks = (cursor: Cursor): Prose[] => {
   return content
 }
 
-const parse = (text: string, keepsLines: boolean): Prose[] => {
-  if (count(text, '![') > MOST_PICTURES) return [{ is: 'plain', text }]
+/** The blocks of a text; undefined if it is not parsed as Markdown. */
+const blockTokens = (text: string): Token[] | undefined => {
+  if (count(text, '![') > MOST_PICTURES) return undefined
   try {
-    return blocks({ tokens: parser.parse(visible(text), {}), next: 0, keepsLines })
+    return blockParser.parse(visible(text), {})
   } catch (error) {
-    if (error instanceof NotParsed) return [{ is: 'plain', text }]
+    if (error instanceof NotParsed) return undefined
     throw error
   }
+}
+
+/** A step goes on for so many characters in blocks; each block counts as some more. */
+const STEP = 4 * 1024
+const BLOCK = 8
+
+function* parse(text: string, keepsLines: boolean): Generator<Prose[], void> {
+  const tokens = blockTokens(text)
+  if (!tokens) return yield [{ is: 'plain', text }]
+  let left = STEP
+  for (const token of tokens) {
+    if (token.type !== 'inline') continue
+    if (left <= 0) {
+      yield []
+      left = STEP
+    }
+    token.children = parser.parseInline(token.content, {})[0]!.children
+    left -= BLOCK + token.content.length
+  }
+  yield blocks({ tokens, next: 0, keepsLines })
 }
 
 /**
@@ -223,6 +249,7 @@ const parse = (text: string, keepsLines: boolean): Prose[] => {
 export function* readProse(text: string, { keepsLines }: { readonly keepsLines: boolean }): Generator<Prose[], void> {
   for (const segment of segments(text)) {
     if (!segment) yield []
-    else yield segment.is === 'plain' ? [segment as Prose] : parse(segment.text, keepsLines)
+    else if (segment.is === 'plain') yield [segment as Prose]
+    else yield* parse(segment.text, keepsLines)
   }
 }

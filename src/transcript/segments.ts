@@ -25,6 +25,9 @@ const segmentOf = (text: string, lines: number): Segment => ({
   text,
 })
 
+/** A piece with so many of these signs ends as well: a cell of a table takes markdown-it as long as many characters. */
+const MOST_PIPES = 1_000
+
 /** A step ends after this many characters even without a segment. Each line counts as `LINE` characters more. */
 const STEP = 64 * 1024
 const LINE = 32
@@ -34,6 +37,7 @@ export function* segments(text: string): Generator<Segment | undefined, void> {
   let left = STEP
   let start = 0
   let lines = 0
+  let pipes = 0
   let fence: Fence | undefined
   let wasEmpty = false
   for (let offset = 0; offset < text.length;) {
@@ -41,14 +45,16 @@ export function* segments(text: string): Generator<Segment | undefined, void> {
     const end = next < 0 ? text.length : next + 1
     const line = text.slice(offset, Math.min(end, offset + MOST))
     const isEnd = !fence && wasEmpty && !INDENTED.test(line)
-    if (isEnd && (offset - start >= WANTED || lines >= MOST_LINES / 2)) {
+    if (isEnd && (offset - start >= WANTED || lines >= MOST_LINES / 2 || pipes >= MOST_PIPES)) {
       yield segmentOf(text.slice(start, offset), lines)
       start = offset
       lines = 0
+      pipes = 0
     }
     fence = fenceAfter(line, fence)
     wasEmpty = line.trim() === ''
     lines += 1
+    if (!fence) pipes += line.split('|').length - 1
     left -= LINE + line.length
     offset = end
     if (left > 0) continue

@@ -155,6 +155,10 @@ const longParts: Readonly<Record<string, () => string>> = {
     JSON.stringify(text(`${'a|'.repeat(2_000)}\n${'-|'.repeat(2_000)}\n${'a\n'.repeat(300)}`)),
   'small tables with short rows': () =>
     JSON.stringify(text(ofLength(`${'a|'.repeat(100)}\n${'-|'.repeat(100)}\n${'a\n'.repeat(150)}\n`, MIB))),
+  'dense tables': () =>
+    JSON.stringify(
+      text(ofLength(`${'a|'.repeat(50)}\n${'-|'.repeat(50)}\n${`${'a|'.repeat(50)}\n`.repeat(150)}\n`, MIB)),
+    ),
   'nested arguments': () => withArgs(`{"a":[${ofLength(`${'['.repeat(490)}${']'.repeat(490)},`)}1]}`),
   'many lists of numbers': () =>
     withArgs(`{${Array.from({ length: 25 }, (_, i) => `"k${i}":[${'1,'.repeat(30_000)}1]`).join(',')}}`),
@@ -217,6 +221,23 @@ test('arguments are indented some thousand values at a time, however they are ne
   assert.ok(lists('1', 30_000) > 14)
   assert.ok(lists(`${'['.repeat(11)}${']'.repeat(11)}`, 2_700) > 14)
   assert.ok(lists('{"a":{"b":1}}', 4_000) > 3)
+})
+
+test('what is in the cells of a dense table is parsed some hundreds at a time, and tables that follow each other one by one', () => {
+  const row = 'a *b*|'.repeat(20)
+  const tableOf = (rows: number) => [row, '-|'.repeat(20), ...Array<string>(rows).fill(row)].join('\n')
+  const steps = [...readProse(tableOf(100), { keepsLines: false })]
+  assert.ok(steps.length > 4, `${steps.length} steps`)
+  assert.equal(steps.slice(0, -1).flat(), [])
+  const [table] = steps.at(-1)!
+  assert.ok(table?.is === 'table')
+  const emphasis = { is: 'emphasis', content: [{ is: 'text', text: 'b' }] }
+  assert.equal(table.rows, Array(101).fill(Array(20).fill([{ is: 'text', text: 'a ' }, emphasis])))
+  const followed = [...readProse(`${tableOf(50)}\n\n`.repeat(3), { keepsLines: false })]
+  assert.equal(
+    followed.filter(({ length }) => length > 0).map((parts) => parts.map(({ is }) => is)),
+    Array(3).fill(['table']),
+  )
 })
 
 test('a table with far fewer cells than columns, and text with too many pictures, stay plain', () => {

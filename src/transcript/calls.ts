@@ -213,8 +213,8 @@ function* edit(args: Args): Steps<View> {
     if (edits) return yield* withRest(args, subject, ...edits)
   }
   const [before, after] = [BEFORE, AFTER].map((names) => names.find((name) => args.peek(name) !== undefined))
-  if (before === undefined || after === undefined) return yield* withRest(args, subject)
-  const texts = [args.take(before)!, args.take(after)!] as const
+  if (before === undefined && after === undefined) return yield* withRest(args, subject)
+  const texts = [before, after].map((name) => (name === undefined ? '' : args.take(name)!)) as [string, string]
   if (args.json('replace_all') === false) args.drop('replace_all')
   return yield* withRest(args, subject, ...replaced(...texts))
 }
@@ -224,6 +224,14 @@ function* write(args: Args): Steps<View> {
   const subject = args.subject(...PATHS)
   const content = args.takeFirst(CONTENTS)
   return yield* withRest(args, subject, ...(content === undefined ? [] : [code(languageOf(path), content)]))
+}
+
+const isThere = (args: Args) => (name: string) => args.peek(name) !== undefined
+
+/** A tool with another name that changes a file: as a whole, or a part of it. */
+function* change(args: Args): Steps<View> {
+  const isWhole = CONTENTS.some(isThere(args)) && ![...BEFORE, ...AFTER].some(isThere(args))
+  return yield* isWhole ? write(args) : edit(args)
 }
 
 const STATES: Readonly<Record<string, TodoItem['state']>> = {
@@ -316,7 +324,8 @@ function* changesIn(kind: string, args: Args): Steps<CallChanges | undefined> {
 function* viewIn(call: Call, kind: string, args: Args | undefined): Steps<CallView> {
   const tool = visibleLine(call.toolName) || 'Tool'
   if (!args) return { tool, kind, subject: '', details: [code('json', yield* indentedJson(call.args))] }
-  return { tool, kind, ...(yield* (Object.hasOwn(views, kind) ? views[kind]! : others)(args)) }
+  const view = Object.hasOwn(views, kind) ? views[kind]! : mayEdit(kind) ? change : others
+  return { tool, kind, ...(yield* view(args)) }
 }
 
 /** A tool call as it is shown. */

@@ -116,6 +116,28 @@ test('a changed line that looks like the head of a file is a changed line', () =
   assert.equal(cardsOf(git), [' Patch x +1 −1 '])
 })
 
+test('each tool that changes files shows which lines, whatever it is called', () => {
+  const unified = '--- x.ts\n+++ y.ts\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n'
+  const shown = renderRows(
+    withCalls(
+      { toolName: 'patch', args: { patchText: unified } },
+      { toolName: 'search_replace', args: { file_path: 'a.ts', old_string: 'a', new_string: 'b\nc' } },
+      { toolName: 'str_replace_editor', args: { command: 'insert', path: 'b.ts', insert_line: 3, new_str: 'x' } },
+      { toolName: 'str_replace_editor', args: { command: 'create', path: 'c.ts', file_text: '1\n2\n' } },
+      { toolName: 'str_replace_editor', args: { command: 'view', path: 'd.ts' } },
+    ),
+  )
+  assert.equal(cardsOf(shown), [
+    ' Patch y.ts +1 −1 ',
+    ' Edit a.ts +2 −1 ',
+    ' Edit b.ts +1 ',
+    ' Edit c.ts +2 ',
+    ' str_replace_editor d.ts ',
+  ])
+  assert.is(shown.match(/<tr class="add">/g)!.length, 4, 'what is written as a whole is no difference')
+  assert.match(outlineOf(shown), 'Files 4 y.ts +1 −1 a.ts +2 −1 b.ts +1 c.ts +2')
+})
+
 test('the outline counts what the lines of the calls say, also in a view without calls', () => {
   const messages = withCalls(
     { toolName: 'Write', args: { file_path: 'new.ts', content: '1\n2\n3\n' } },

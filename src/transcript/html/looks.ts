@@ -178,7 +178,8 @@ const other: LookOf = (view, result) => {
   }
 }
 
-const looksLike = (kind: string): LookOf => (Object.hasOwn(looks, kind) ? looks[kind]! : other)
+const looksLike = (kind: string, changes: CallChanges | undefined): LookOf =>
+  Object.hasOwn(looks, kind) ? looks[kind]! : changes ? edit : other
 
 /** A path without the folder that it is in, if that is the folder of the session. */
 export const inFolder =
@@ -191,6 +192,6 @@ export const inFolder =
 const NOTHING: CallChanges = { added: 0, removed: 0, files: new Map() }
 
 export const lookOf = (view: CallView, result: Answer, folder?: string, changes?: CallChanges): Look => {
-  const look = looksLike(view.kind)(view, result, inFolder(folder), changes ?? NOTHING)
+  const look = looksLike(view.kind, changes)(view, result, inFolder(folder), changes ?? NOTHING)
   return changes ? { ...look, isEdit: true } : look
 }

@@ -84,13 +84,24 @@ export const newTraceContent = ({ reads }: ShownServices, { shown, showing, part
 
   const segments = shapeOf(shown.fields)
 
-  /** A prompt of a long session. What was done for it is known only if each prompt has a segment of its own. */
-  const promptOf = (prompt: PromptBeginning): OutlinePrompt => ({
-    ...prompt,
-    text: promptText(prompt.text),
-    segment: segments[prompt.number - 1] ?? [0, 0, 0],
-    ...{ added: 0, removed: 0, took: undefined, subs: [] },
-  })
+  let onPage: ReadonlyMap<string, OutlinePrompt> | undefined
+
+  /** The prompts of which all is on this part of a long session: the last one may go on. */
+  const wholeOnPage = (): ReadonlyMap<string, OutlinePrompt> => {
+    const { prompts } = outline.data()
+    return new Map(prompts.slice(0, -1).map((prompt) => [prompt.id, prompt]))
+  }
+
+  /** A prompt of a long session. What was done for it is known if it is on the page, or if each prompt has a segment of its own. */
+  const promptOf = (prompt: PromptBeginning): OutlinePrompt => {
+    onPage ??= wholeOnPage()
+    return {
+      ...{ segment: segments[prompt.number - 1] ?? [0, 0, 0], added: 0, removed: 0, took: undefined, subs: [] },
+      ...onPage.get(prompt.id),
+      ...prompt,
+      text: promptText(prompt.text),
+    }
+  }
 
   function* toText(one: PageRow): Generator<string, void> {
     if ('row' in one) return yield* session.add(messageText(one.row))

@@ -70,6 +70,24 @@ test('an outline has the beginnings of prompts of any length, and says how many 
   assert.match(body, />300 more prompts</)
 })
 
+test('an outline of more prompts than a shape tells apart counts what is on the page', async () => {
+  const call = { type: 'tool_call', content: { callId: 'c', toolName: 'Bash', args: { command: 'make' } } }
+  const { page } = await traceOf(
+    Array.from({ length: 1_010 }, (_, i) =>
+      i % 4 === 0 ? prompt(i) : { externalId: `m${i}`, role: 'assistant', order: i, parts: [call] },
+    ),
+  )
+  const counted = async (query: string) => {
+    const outline = (await get(`${page}${query}`)).split('id="outline"')[1]!
+    const items = outline.split('<li>').slice(1)
+    assert.is(items.length, 253)
+    return items.flatMap((item, i) => (item.includes('3 tools') ? [i] : []))
+  }
+  const from = (first: number, last: number) => Array.from({ length: last + 1 - first }, (_, i) => first + i)
+  assert.equal(await counted(''), from(0, 48), 'the fiftieth may go on on the next page')
+  assert.equal(await counted('?from=402'), from(101, 149), 'the calls of an earlier prompt begin the page')
+})
+
 test('the preview of a session with a very long prompt, and of a link to one, has its beginning', async () => {
   for (const more of [{ textContent: LONG }, { parts }]) {
     const { page } = await traceOf([prompt(0, more)])

@@ -4,11 +4,14 @@ import { wantsPage } from '../pages/page.ts'
 import { notFound } from './http-error.ts'
 import { addVary } from './reply.ts'
 
-/** Of the encodings that a client takes the smallest one. */
-const encodingFor = (accepted: string) => {
-  const taken = accepted.split(',').filter((one) => !/;\s*q=0(?:\.0*)?\s*$/.test(one))
-  return encodings.find((encoding) => taken.some((one) => one.split(';')[0]!.trim() === encoding))
+/** Whether a client takes an encoding, by its `Accept-Encoding`. */
+export const takesEncoding = (accepted: string | undefined, encoding: (typeof encodings)[number]): boolean => {
+  const taken = accepted?.split(',').filter((one) => !/;\s*q=0(?:\.0*)?\s*$/.test(one)) ?? []
+  return taken.some((one) => one.split(';')[0]!.trim() === encoding)
 }
+
+/** Of the encodings that a client takes the smallest one. */
+const encodingFor = (accepted: string | undefined) => encodings.find((encoding) => takesEncoding(accepted, encoding))
 
 const bytesOf = ({ content, compressed }: Asset, encoding: ReturnType<typeof encodingFor>) =>
   encoding === undefined ? content : compressed(encoding)
@@ -24,7 +27,7 @@ export const installAssets = (app: FastifyInstance): void => {
   app.get<{ Params: { name: string } }>('/assets/:name', { config: { auth: 'none' } }, async (request, reply) => {
     const asset = assetOf(request.params.name)
     if (!asset) throw notFound()
-    const encoding = encodingFor(request.headers['accept-encoding'] ?? '')
+    const encoding = encodingFor(request.headers['accept-encoding'])
     if (encoding !== undefined) reply.header('content-encoding', encoding)
     addVary(reply, 'accept-encoding')
     return reply

@@ -3,7 +3,9 @@ import { z } from 'zod'
 import { Key } from '../contract/parameters.ts'
 import { textBytes } from '../engine/sized-cache.ts'
 import type { Draft, PublicFiles, Shown } from '../export/public-files.ts'
+import { takesEncoding } from '../http/assets.ts'
 import type { LongLists } from '../http/long-lists.ts'
+import { addVary } from '../http/reply.ts'
 import { pageHeaders } from '../pages/headers.ts'
 import { tracePath } from '../pages/links.ts'
 import { PAGE_ROWS, type TracePage } from '../pages/trace.ts'
@@ -13,6 +15,7 @@ import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import { placeOf } from '../trace/messages/places.ts'
 import { views } from '../transcript/html/links.ts'
 import { shortened } from '../transcript/preview.ts'
+import { newCompressedPages } from './compressed-pages.ts'
 import { type PageRow, newTraceContent } from './trace-content.ts'
 import { type ShownServices, type ShownTrace, changedFiles, showTrace } from './trace-shown.ts'
 import { TraceParams } from './trace-params.ts'
@@ -71,6 +74,7 @@ const descriptionOf = ({ fields }: ShownTrace, firstPrompt: string): string => {
 /** `GET /@{slug}/{externalId}`: a session as a page. */
 export const tracePageRoute = (app: FastifyInstance, services: TracePageServices): void => {
   const { reads, longLists, publicFiles, now, config } = services
+  const compressedOf = newCompressedPages()
 
   const originOf = (request: FastifyRequest) =>
     config.PUBLIC_URL?.replace(/\/$/, '') ?? `${request.protocol}://${request.host}`
@@ -160,8 +164,15 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
     })
   }
 
-  /** Sends a cached page. */
-  const sendKept = (reply: FastifyReply, { reader, check }: ShownTrace, pieces: readonly string[]) => {
+  /** Sends a cached page; compressed at once, if its reader takes that and may still read it. */
+  const sendKept = async (reply: FastifyReply, { reader, check }: ShownTrace, pieces: readonly string[]) => {
+    addVary(reply, 'accept-encoding')
+    const takesIt = takesEncoding(reply.request.headers['accept-encoding'], 'gzip')
+    const compressed = takesIt ? await compressedOf(pieces) : undefined
+    if (compressed) {
+      await check()
+      return reply.headers({ ...headers, 'content-encoding': 'gzip' }).send(compressed)
+    }
     const size = textBytes(pieces)
     return longLists.send(reply, {
       ...{ reader, check, chunkSize: size, before: '', after: () => '' },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../src/contract/sessions.ts'
@@ -112,6 +113,29 @@ test('a second request for the page of a public trace gets it from the cache', a
     assert.ok(again.value.text === first.value.text && again.value.status === 200)
     assert.ok(again.all < first.all / 3, `${Math.round(first.all)} ms, and again ${Math.round(again.all)} ms`)
   }
+})
+
+test('a cached page is compressed for who takes that', async () => {
+  const { url, page } = await newTrace(prose.slice(0, 10))
+  const ask = (accepted: string) =>
+    node.app.inject({ method: 'GET', url: page, headers: { accept: 'text/html', 'accept-encoding': accepted } })
+  const { body: whole } = await ask('')
+  for (const accepted of ['', 'br', 'gzip;q=0']) assert.is((await ask(accepted)).body, whole)
+  for (const _ of [1, 2]) {
+    const { headers, rawPayload } = await ask('br, gzip')
+    assert.is(headers['content-encoding'], 'gzip')
+    assert.match(String(headers['vary']), /accept-encoding/i)
+    assert.ok(rawPayload.length < whole.length / 8)
+    assert.is(gunzipSync(rawPayload).toString(), whole)
+  }
+  const own = await node.app.inject({
+    method: 'GET',
+    url: page,
+    headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' },
+  })
+  assert.is(own.headers['content-encoding'], undefined)
+  await send('PATCH', url, { visibility: 'private' })
+  assert.is((await ask('gzip')).statusCode, 401)
 })
 
 test('a cached page is not sent to callers who may not read its trace, or after a change of the trace', async () => {

@@ -4,6 +4,7 @@ import type { Caller } from './caller.ts'
 import { HttpError, unauthorized } from './http-error.ts'
 import { isLoopback } from './address.ts'
 import { isFromOwnPage } from './origin.ts'
+import { wantsPage } from '../pages/page.ts'
 import { addVary } from './reply.ts'
 import type { HttpConfig } from './settings.ts'
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -101,6 +102,10 @@ export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Ca
   ...(namespace ? [`namespace-${namespace.id}`] : []),
 ]
 
+/** Whether a request may, or has to, come from a caller. A page for an address without a route is shown to who they are. */
+const authOf = (request: FastifyRequest) =>
+  request.routeOptions.config.auth ?? (request.is404 && wantsPage(request) ? 'optional' : 'none')
+
 export type AuthOptions = AttemptOptions & {
   readonly config: HttpConfig
   /** Records that a session was used. */
@@ -121,7 +126,8 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
   app.decorateRequest('hasBadToken', false)
 
   const authenticate = async (request: FastifyRequest): Promise<void> => {
-    const { auth = 'none', ownPagesOnly } = request.routeOptions.config
+    const auth = authOf(request)
+    const { ownPagesOnly } = request.routeOptions.config
     request.authenticatedAt = performance.now()
     if (auth === 'none') return
     const presented = presentedToken(request, cookieName)
@@ -140,10 +146,10 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    const { auth = 'none', ownPagesOnly } = request.routeOptions.config
+    const { ownPagesOnly } = request.routeOptions.config
     if (ownPagesOnly && !isFromOwnPage(app, config, request))
       throw new HttpError('forbidden', 'This form does not come from a page of this service: open the page again')
-    if (auth === 'none') return
+    if (authOf(request) === 'none') return
     addVary(reply, 'authorization, cookie')
     await authenticate(request)
     if (request.caller) reply.header('cache-control', 'private')

@@ -18,6 +18,10 @@ import { TraceParams } from './trace-params.ts'
 const pathOf = (name: string): string => `/@:slug/:externalId/-/${name}`
 const nameOf = ({ slug, externalId }: TraceParams): TraceName => ({ externalId, namespace: slug })
 
+/** A title without what people type in another way than programs write it. */
+const asTyped = (title: string): string =>
+  title.replaceAll('…', '...').replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/\s+/g, ' ').trim()
+
 /** The pages on which a trace is made public, made private again, and deleted, and their forms. */
 export const traceActionRoutes = (app: FastifyInstance, service: TraceServices): void => {
   /** @throws 404 for who may not read the trace, 403 for a member who may not write to it */
@@ -62,7 +66,7 @@ export const traceActionRoutes = (app: FastifyInstance, service: TraceServices):
       const { slug, externalId } = request.params as TraceParams
       const trace = await writable(request)
       const { title } = request.body
-      if (title.trim() !== titleOfTrace(trace).trim()) return sendPage(reply.code(400), deletePage(trace, title))
+      if (asTyped(title) !== asTyped(titleOfTrace(trace))) return sendPage(reply.code(400), deletePage(trace, title))
       await writeLocated(service, requireCaller(request), nameOf({ slug, externalId }), ({ id, writer }) =>
         writeTrace(service, request, id, remove(writer)),
       )

@@ -129,6 +129,19 @@ test('find looks through the whole session, opens what holds a match, and goes o
   await found(page, 'Nothing found')
 })
 
+test('without a keyboard the outline and finding are at the foot of the page', async () => {
+  const page = await visit((await seeded()).path, { width: 390 })
+  await page.getByRole('button', { name: 'Find in this session' }).click()
+  await page.keyboard.type('task 4')
+  await page.locator('.find [role=status]', { hasText: / of / }).waitFor()
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('button', { name: 'Close' }).first().click()
+  await page.locator('.dock button', { hasText: 'Prompt' }).click()
+  await page.locator('#outline a', { hasText: 'task 5' }).first().click()
+  await until(async () => ((await page.locator('[data-id="message 32"]').boundingBox())?.y ?? -1) > 0)
+  assert.is(await page.locator('#outline:popover-open').count(), 0)
+})
+
 test('the outline marks what is being read, and leads to its places', async () => {
   const page = await visit((await seeded()).path)
   const current = page.locator('#outline [aria-current]')

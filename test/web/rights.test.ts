@@ -88,6 +88,15 @@ test('an error says how to go on', async () => {
   assert.match((await page('/?cursor=nonsense', undefined)).body, '<a class="btn" href="/">Try again</a>')
 })
 
+test('who is signed in stays so on the page for an address that leads nowhere', async () => {
+  const member = await page('/no/such/place', team.tokenOf('member', 'here'))
+  assert.is(member.statusCode, 404)
+  assert.match(member.body, 'href="/settings"')
+  assert.not.match(member.body, 'tracebook open')
+  for (const token of [undefined, team.tokenOf('revoked', 'here')])
+    assert.match((await page('/no/such/place', token)).body, 'tracebook open')
+})
+
 test('what somebody adds to the address of a public session is shown to nobody else', async () => {
   await page('/@the-team/ours-public?token=a-secret', undefined)
   assert.not.match((await page('/@the-team/ours-public', undefined)).body, 'a-secret')

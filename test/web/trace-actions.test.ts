@@ -94,6 +94,14 @@ test('a title of any length can be typed', async () => {
   assert.is((await post('creator', 'long/-/delete', { title })).statusCode, 303)
 })
 
+test('a title is typed with the signs of a keyboard', async () => {
+  const title = 'Why does it say “can’t” …  and stop?'
+  await call('PUT', '/v1/traces/signs', { token: team.tokenOf('creator', 'here'), body: { title } })
+  assert.is((await post('creator', 'signs/-/delete', { title: 'Why does it say "can\'t" ...' })).statusCode, 400)
+  const typed = 'Why does it say "can\'t" ... and stop?'
+  assert.is((await post('creator', 'signs/-/delete', { title: typed })).statusCode, 303)
+})
+
 test('nothing is deleted under another title, nor by a form of another site', async () => {
   await put('kept', 'private')
   const wrong = await post('creator', 'kept/-/delete', { title: 'Title of kep' })

@@ -1,4 +1,5 @@
 import type { Action } from './actions.ts'
+import { button } from './dom.ts'
 import { newFind } from './find.ts'
 import { startFolds } from './folds.ts'
 import { newFollowing } from './following.ts'
@@ -87,6 +88,8 @@ export const startSession = async (messages: HTMLElement, wrapper: HTMLElement):
   if (here) void goToLinked(here, list.rows, reading)
   startFollowing(session, wrapper, list, () => outline?.grow(messages))
   const find = newFind(session, messages, list.rows, reading)
+  // Who reads on a phone has no keys.
+  document.querySelector('.dock [data-copy=link]')?.before(button('Find in this session', 'search', find))
   return [
     ...sessionActions(messages, reading, list.toEnd),
     { keys: '/', name: 'Find in this session', group: 'In a session', run: find },

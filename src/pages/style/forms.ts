@@ -8,6 +8,12 @@ export const forms = css`
       gap: var(--s4);
       max-inline-size: 32rem;
     }
+    p + .form {
+      margin-block-start: var(--s5);
+    }
+    .seen > .facts + p {
+      margin-block-start: var(--s4);
+    }
     .form label:not(.pick) {
       display: grid;
       gap: var(--s1);

@@ -71,12 +71,16 @@ export const lists = css`
       white-space: nowrap;
     }
     .list .in .meta > * {
-      flex: none;
+      flex: 0 1 auto;
       overflow: hidden;
       max-inline-size: 60%;
+      text-overflow: ellipsis;
     }
     .list .in .meta > .on {
-      flex: 0 1 auto;
+      flex-shrink: 9;
+    }
+    .list .in .meta > :is(.live, :has(.tag)) {
+      flex: none;
     }
     .list .in .meta :is(code, bdi) {
       overflow: hidden;

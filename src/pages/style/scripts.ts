@@ -90,6 +90,10 @@ export const scripts = css`
       min-inline-size: 0;
       min-block-size: var(--tap);
       padding-inline: var(--s2);
+      border: 0;
+    }
+    .find .field:focus-within {
+      outline: 0;
     }
     .find input {
       flex: 1;

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { suite } from 'uvu'
@@ -6,6 +5,7 @@ import * as assert from 'uvu/assert'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { readServerIncarnation } from '../../src/engine/caught-up.ts'
 import { inFolder } from '../embedded/support.ts'
+import { giveCluster } from '../support/cluster.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 
@@ -32,7 +32,7 @@ const crash = async (url: string) => {
 const own = (work: (server: { url: string; restart(): Promise<void> }) => Promise<void>) =>
   inFolder(async (folder) => {
     const dataDir = join(folder, 'server')
-    await mkdir(dataDir)
+    await giveCluster(dataDir)
     let server = await startPostgres({ dataDir, log: quiet })
     const restart = async () => {
       await server.stop()

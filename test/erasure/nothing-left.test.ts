@@ -7,6 +7,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newClient } from '../../src/postgres/connect.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
+import { giveCluster } from '../support/cluster.ts'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
 import { inFolder } from '../embedded/support.ts'
 import { type App, openApp } from '../support/open-app.ts'
@@ -120,6 +121,7 @@ const open = async (dataDir: string, double: Double | undefined): Promise<Scene 
     const postgres = await startPostgres({ dataDir, log: silent })
     return { postgres, app: await openApp(postgres.url, { env, logger }) }
   }
+  await giveCluster(dataDir)
   let running = await start()
   const stop = async () => {
     await running.app.close()

@@ -44,7 +44,7 @@ const main = async (choice: Choice, { live, watch }: { live: boolean; watch: boo
   const once = async () => {
     const jobs = jobsOf(root, choice)
     if (jobs.length === 0) console.log('no test file matches')
-    return run(jobs, { root, folder, env: await databases.envFor(jobs), live, signal })
+    return run(jobs, { root, folder, env: { ...(await databases.envFor(jobs)), TEST_FOLDER: folder }, live, signal })
   }
   try {
     await chmod(folder, 0o711) // an embedded Postgres may run as somebody else, who has to get in

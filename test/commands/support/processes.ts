@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readRunningService } from '../../../src/embedded/lock.ts'
+import { giveCluster } from '../../support/cluster.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import { until } from '../../support/until.ts'
 import { type Ended, type User, type Variables, bareNeed } from './user.ts'
@@ -98,6 +99,7 @@ const isReady = (url: string) =>
 
 /** Starts the service on a folder; resolves when it is ready for reads and writes. Rejects with its words when it ends before. */
 export const startService = async (dataDir: string, port?: number, program = ofClone): Promise<RunningService> => {
+  if (program === ofClone) await giveCluster(dataDir)
   const { child, ended } = start(['serve'], ofService(dataDir, port), program)
   let failure: Ended | undefined
   void ended.then((end) => (failure = end))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type EmbeddedPostgres, startPostgres } from '../../../src/embedded/postgres.ts'
 import { allOf } from '../../embedded/support.ts'
+import { giveCluster } from '../../support/cluster.ts'
 import { onServer } from '../../support/database.ts'
 import { killAll, standStill } from './standstill.ts'
 
@@ -30,6 +31,7 @@ export const startCopied = async (folder: string): Promise<Copied> => {
   await mkdir(dataDir)
   const [cluster, older] = [join(dataDir, 'postgres'), join(dataDir, 'older')]
   const start = () => startPostgres({ dataDir, log: quiet })
+  await giveCluster(dataDir)
   let server: EmbeddedPostgres = await start()
 
   const copy = async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRunningService } from '../../../src/embedded/lock.ts'
+import { giveCluster } from '../../support/cluster.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import type { Moments } from './moments.ts'
 import { until } from '../../support/until.ts'
@@ -76,6 +77,7 @@ export const howItEnded = (child: ChildProcess): Promise<number | string> =>
 
 /** Starts the service on a folder; resolves when it takes requests. */
 export const serveOn = async (dataDir: string, env: Record<string, string> = {}): Promise<Service> => {
+  if (env.DATABASE_URL === undefined) await giveCluster(dataDir)
   const child = launch(dataDir, env)
   let output = ''
   for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding('utf8').on('data', (text) => (output += text))

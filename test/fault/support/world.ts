@@ -5,6 +5,7 @@ import { startPostgres } from '../../../src/embedded/postgres.ts'
 import { allOf, serversOf } from '../../embedded/support.ts'
 import { type Proxy, newProxy } from '../../log/support/proxy.ts'
 import type { Disk } from './disk.ts'
+import { giveCluster } from '../../support/cluster.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import type { Pair } from './two-nodes.ts'
 import { type Service, howItEnded, launch, serveOn } from './service.ts'
@@ -91,6 +92,7 @@ const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 export const remoteWorld = async (folder: string, env: Record<string, string> = {}): Promise<World> => {
   const [dataDir, serverDir] = [join(folder, 'data'), join(folder, 'server')]
   for (const each of [dataDir, serverDir]) await mkdir(each)
+  await giveCluster(serverDir)
   const server = await startPostgres({ dataDir: serverDir, log: quiet })
   const proxy = await newProxy(server.url)
   const close = async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mainGroup } from '../../projections/index.ts'
@@ -17,6 +16,7 @@ import { dumpSchema } from '../support/dump-schema.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 const schema = schemaOf(mainGroup)
 
@@ -157,15 +157,18 @@ for (const roles of ['api,projector,worker', 'api'])
       const before = await dumpSchema(database.url, schema)
       const held = other.store.all().length
       address.lead(other.port)
-      while (!(await says()).includes('belong to another log')) await put()
+      await until(async () => {
+        await put()
+        return (await says()).includes('belong to another log')
+      })
       assert.is((await put()).status, 503)
       assert.is((await app.call('GET', '/v1/traces/t1', { token })).status, 200)
       assert.is(other.store.all().length, held)
       assert.equal(await dumpSchema(database.url, schema), before)
       address.lead(double.port)
-      while ((await says()) !== '') await setTimeout(10)
+      await until(async () => (await says()) === '')
       // Each connection that finds the log changed has it verified once more.
-      while ((await put()).status === 503) await setTimeout(10)
+      await until(async () => (await put()).status !== 503)
       assert.is((await put()).status, 200)
     } finally {
       await app.close()

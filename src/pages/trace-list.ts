@@ -48,8 +48,8 @@ const plural = (count: number, word: string): string => `${count.toLocaleString(
 
 /** What a session did, in numbers. */
 export const countsOf = ({ shape, messageCount }: Pick<FeedTrace, 'shape' | 'messageCount'>): Html => {
-  if (!shape) return markup`<span>${plural(messageCount ?? 0, 'message')}</span>`
-  const { prompts, calls, failed, added, removed } = shape
+  const { prompts = 0, calls = 0, failed = 0, added = 0, removed = 0 } = shape ?? {}
+  if (prompts + calls === 0) return markup`<span>${plural(messageCount ?? 0, 'message')}</span>`
   const shownCalls = calls === 0 ? none : markup`<span>${plural(calls, 'call')}</span>`
   const failures = failed === 0 ? none : markup`<span class="bad">${failed.toLocaleString('en')} failed</span>`
   const lines =

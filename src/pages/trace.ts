@@ -9,6 +9,7 @@ import { counted } from '../transcript/html/output.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import { documentTitle } from './page.ts'
 import { endOfPage, startOfPage } from './document.ts'
+import { commandHtml } from './commands.ts'
 import { beneathTrace, messagePath, namespacePath, tracePath } from './links.ts'
 import { traceActions } from './trace-actions.ts'
 import type { Viewer } from './viewer.ts'
@@ -197,7 +198,7 @@ const linkedOf = ({ linked }: TracePage): Html => {
 
 /** The beginning of the page, up to the first message. */
 export const startOfTrace = (page: TracePage): Html => {
-  const { slug, externalId, head, revision, count, viewer } = page
+  const { slug, externalId, head, revision, count, viewer, mayWrite } = page
   const rels = turnsOf(page).map(({ rel, href }) => markup`<link rel="${rel}" href="${href}">\n`)
   const more = markup`${previewOf(page)}${rels}`
   const start = startOfPage({
@@ -207,8 +208,13 @@ export const startOfTrace = (page: TracePage): Html => {
     viewer,
     head: more,
   })
+  const howTo = mayWrite
+    ? markup`\n<p>Upload what your agent has recorded:</p>\n${commandHtml('tracebook sync')}`
+    : none
   const empty =
-    count > 0 ? none : markup`<div class="blank left"><p class="soft">This session has no messages yet.</p></div>\n`
+    count > 0
+      ? none
+      : markup`<div class="blank left"><p class="soft">This session has no messages yet.</p>${howTo}</div>\n`
   return markup`${start}<div class="trace" data-trace="${tracePath(slug, externalId)}" data-revision="${revision.toString()}" data-count="${count}">
 <main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page) })}${linkedOf(page)}${turnNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
 `

@@ -65,6 +65,17 @@ const idsOf = (source: string) => rowsOf(source).map((row) => attribute(row, 'da
 
 const words = session((place) => `the ${place}`)
 
+test('a session without messages says so, and to who may write how they come; a list has its messages if it has no prompts', async () => {
+  const { page } = await newTrace({ title: 'Nothing yet', visibility: 'public' }, [])
+  assert.match(await shown(page), 'tracebook sync')
+  const { body } = await get(page)
+  assert.match(body, 'This session has no messages yet.')
+  assert.not.match(body, 'tracebook sync')
+  await newTrace({ title: 'Only an answer' }, [{ externalId: 'a', role: 'assistant', textContent: 'an answer' }])
+  const list = await shown(`/@${slug}`)
+  assert.match(list, /Only an answer[^]*?<span>1 message<\/span>/)
+})
+
 test('the page of a session has its head, its messages and its outline', async () => {
   const { page } = await newTrace({ title: 'Mend the page', projectName: 'shop', visibility: 'private' }, words)
   const body = await shown(page)

@@ -34,8 +34,14 @@ export const narrow = css`
       .outline h2 .btn {
         display: inline-flex;
       }
+      .trace > main {
+        display: flex;
+        flex-direction: column;
+        min-block-size: calc(100dvh - var(--bar));
+      }
       .dock {
         position: sticky;
+        margin-block-start: auto;
         inset-block-end: 0;
         z-index: 4;
         display: flex;

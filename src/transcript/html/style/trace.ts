@@ -140,6 +140,11 @@ export const trace = css`
     .outline h2 .btn {
       display: none;
     }
+    .outline ol:empty::after {
+      content: 'No prompts';
+      color: var(--faint);
+      font-size: var(--t2);
+    }
     .outline ol > li > a {
       display: grid;
       grid-template-columns: 1.4rem minmax(0, 1fr);

@@ -69,9 +69,7 @@ export const newTraceContent = ({ reads }: ShownServices, { shown, showing, part
 
   const places = {
     place: (id: string, ordinal: number) =>
-      !part || (ordinal >= part.from && ordinal < part.to)
-        ? `#m-${ordinal}`
-        : `${showing.links!.message(id)}#m-${ordinal}`,
+      !part || (ordinal >= part.from && ordinal < part.to) ? `#m-${ordinal}` : showing.links!.message(id),
   }
 
   /** Ends the rows, and begins the outline. */

@@ -119,7 +119,7 @@ test('a message has its place, its id, and a link to itself, and the linked one 
     ['a2'],
   )
   const link = rows[3]!.childNodes[0] as Element
-  assert.equal([attribute(link, 'class'), attribute(link, 'href')], ['at', `${page}?m=a2#m-3`])
+  assert.equal([attribute(link, 'class'), attribute(link, 'href')], ['at', `${page}?m=a2`])
   assert.match(await shown(`${page}?m=gone`), /not in the session any more/)
 })
 

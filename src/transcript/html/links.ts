@@ -2,7 +2,7 @@ import type { Html } from './markup.ts'
 
 /** Addresses of this service, which the page of a session links to. An exported file has none. */
 export type Links = {
-  /** The page at a message, by its externalId. */
+  /** The page at a message, by its externalId. The browser goes to the message: it has the focus. */
   message(id: string): string
   /** A message with nothing folded. */
   whole(id: string): string
@@ -11,10 +11,6 @@ export type Links = {
   /** The session of the sub-agent that a call has started; undefined if it is not known. */
   child(callId: string): Child | undefined
 }
-
-/** A message in the page at it, where a browser goes to it by itself. */
-export const placeAmong = (links: Links, { id, ordinal }: { readonly id: string; readonly ordinal: number }): string =>
-  `${links.message(id)}#m-${ordinal}`
 
 export type Child = { readonly path: string; readonly title: string; readonly facts: Html }
 

@@ -2,7 +2,6 @@ import { isoText } from '../times.ts'
 import { type Shown, type Turn, isAbout } from '../turns.ts'
 import { visibleLine } from '../visible.ts'
 import { icon } from './icons.ts'
-import { placeAmong } from './links.ts'
 import { type Html, markup, none } from './markup.ts'
 import { sliced } from './output.ts'
 import { written } from './prose.ts'
@@ -20,17 +19,20 @@ export type Before = {
 }
 
 /** The time in the margin, which is the link to the message. */
-export const timeLink = ({ id, ordinal, timestamp }: Turn, { showing: { links } }: Context, before: Before): Html => {
+export const timeLink = (turn: Turn, { showing }: Context, before: Before): Html => {
+  const { id, ordinal, timestamp } = turn
   const iso = isoText(timestamp)
-  const href = links ? placeAmong(links, { id, ordinal }) : `#m-${ordinal}`
+  const href = showing.links ? showing.links.message(id) : `#m-${ordinal}`
+  // A browser goes to what has the focus, also without a script: to the beginning of the message, however tall that is.
+  const focus = isHere(turn, showing) ? markup` autofocus` : none
   const place = `message ${ordinal + 1}`
   if (iso === undefined)
-    return markup`<a class="at" href="${href}">#${ordinal + 1}<span class="vh">, ${place}</span></a>`
+    return markup`<a class="at" href="${href}"${focus}>#${ordinal + 1}<span class="vh">, ${place}</span></a>`
   const isOtherDay = before.iso !== undefined && before.iso.slice(0, LENGTH_OF_DAY) !== iso.slice(0, LENGTH_OF_DAY)
   const day = isOtherDay
     ? markup`<small>${Number(iso.slice(8, 10))} ${MONTHS[Number(iso.slice(5, 7)) - 1]!}</small>`
     : none
-  return markup`<a class="at" href="${href}"><time datetime="${iso}">${iso.slice(11, 16)}</time>${day}<span class="vh"> UTC, ${place}</span></a>`
+  return markup`<a class="at" href="${href}"${focus}><time datetime="${iso}">${iso.slice(11, 16)}</time>${day}<span class="vh"> UTC, ${place}</span></a>`
 }
 
 const seconds = (durationMs: number | undefined): Html =>
@@ -142,8 +144,7 @@ export function* message(
   isInRun = false,
 ): Generator<Html, void> {
   const { id, ordinal, kind, prompts } = turn
-  // A browser goes to what has the focus, also without a script.
-  const current = isHere(turn, context.showing) ? markup` aria-current="true" tabindex="-1" autofocus` : none
+  const current = isHere(turn, context.showing) ? markup` aria-current="true" tabindex="-1"` : none
   const number = kind === 'prompt' ? markup` data-no="${prompts}"` : none
   yield markup`<article class="${classesOf(turn, context, before)}" id="m-${ordinal}" data-id="${id}" data-ordinal="${ordinal}"${number}${current}>${timeLink(turn, context, before)}<div class="in">`
   yield* inside(turn, calls, context, saysWho(turn, before) && !isInRun)

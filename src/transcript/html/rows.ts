@@ -2,7 +2,7 @@ import { newWords } from '../diff.ts'
 import { newHighlight } from '../highlight.ts'
 import { isoText } from '../times.ts'
 import type { Turn } from '../turns.ts'
-import { type Showing, type View, placeAmong } from './links.ts'
+import type { Showing, View } from './links.ts'
 import { type Html, markup, none } from './markup.ts'
 import { type Before, type Calls, callsOf, isHere, message, saysWho, speakerOf } from './message.ts'
 import { counted } from './output.ts'
@@ -117,7 +117,7 @@ export const newRows = (showing: Showing, note?: Note): Rows => {
     const calls = yield* callsOf(note ? given : turn, showing.folder)
     const { links } = showing
     const isShown = shown.length > 0
-    const elsewhere = !isShown ? links && placeAmong(links, given) : undefined
+    const elsewhere = !isShown ? links?.message(given.id) : undefined
     yield* note?.({ turn: given, calls, isShown, elsewhere }) ?? []
     if (!isShown) return
     const length = lengthOf(turn)

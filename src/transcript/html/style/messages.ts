@@ -12,6 +12,7 @@ export const messages = css`
       grid-template-columns: var(--margin) minmax(0, 1fr);
     }
     .msg > .at {
+      align-self: start;
       padding-block: 0.1rem;
       color: var(--faint);
       font: var(--t1) / 1.625rem var(--mono);
@@ -21,7 +22,7 @@ export const messages = css`
       display: block;
       margin-block-start: -0.4rem;
     }
-    .msg.same > .at {
+    .msg.same:not(.here) > .at {
       opacity: 0;
     }
     .msg.same:hover > .at,

@@ -151,7 +151,7 @@ export const narrow = css`
         padding-inline-end: var(--s4);
         line-height: 2.75rem;
       }
-      .msg.same:not(.prompt) > .at {
+      .msg.same:not(.prompt, .here) > .at {
         display: none;
       }
       .msg.same > .at {

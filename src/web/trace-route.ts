@@ -166,7 +166,6 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
 
   /** Sends a cached page; compressed at once, if its reader takes that and may still read it. */
   const sendKept = async (reply: FastifyReply, { reader, check }: ShownTrace, pieces: readonly string[]) => {
-    addVary(reply, 'accept-encoding')
     const takesIt = takesEncoding(reply.request.headers['accept-encoding'], 'gzip')
     const compressed = takesIt ? await compressedOf(pieces) : undefined
     if (compressed) {
@@ -197,6 +196,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
         isPlain(viewer, tracePath(shown.slug, shown.trace.external_id)) &&
         !isLive(shown, now())
       if (!isForAll) return send(reply, shown, content, () => undefined)
+      addVary(reply, 'accept-encoding')
       const trace = [url, JSON.stringify(shown.head), shown.children.text].join('\n')
       const kept: Shown = { traceId, incarnation, revision, trace, format: 'page' }
       const pieces = publicFiles.get(kept)

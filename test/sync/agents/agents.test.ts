@@ -16,7 +16,7 @@ for (const { name, roots, isSessionFile, extensions } of agents) {
     for (const folder of folders) assert.ok(folder.startsWith('/home/ada/'), folder)
   })
 
-  test(`${name} takes no foreign file for a session`, () => {
+  test(`${name} does not treat another program’s files as sessions`, () => {
     assert.ok(extensions.length > 0)
     for (const file of ['/home/ada/notes.txt', '/home/ada/.ssh/id_ed25519', '/home/ada/x.jsonl.bak'])
       assert.not(isSessionFile(file), file)

@@ -14,7 +14,7 @@ const { path: folder, remove } = tempFolder()
 test.after(remove)
 
 const COUNTERS = '/proc/self/io'
-if (!existsSync(COUNTERS)) test.skip('this system does not count what a process reads')
+if (!existsSync(COUNTERS)) test.skip('this system does not count the bytes that a process reads')
 
 const bytesRead = (): number => Number(/^rchar: (\d+)/.exec(readFileSync(COUNTERS, 'utf8'))![1])
 
@@ -45,7 +45,7 @@ const grown: readonly Grown[] = [
 ]
 
 for (const { agent, name, turn } of grown)
-  test(`${agent.name}: a line that was added to 12 MB costs less than 256 kB and 4 MiB of looking back, and so does nothing`, async () => {
+  test(`${agent.name}: adding a line, or nothing, to a 12 MB file causes reads of less than 256 kB plus 4 MiB of checks`, async () => {
     const path = writeSession(folder, name, Array.from({ length: 4_000 }, (_, index) => turn(index)).flat())
     let { resume } = await readFrom(agent, path)
     for (const added of ['', ...turn(4_000), ...turn(4_001)]) {
@@ -61,7 +61,7 @@ for (const { agent, name, turn } of grown)
   })
 
 for (const { agent, name, turn } of grown)
-  test(`${agent.name}: a session of 500 kB is read once, though its lines are gone through twice`, async () => {
+  test(`${agent.name}: a session of 500 kB is read from disk once, though its lines are processed twice`, async () => {
     const lines = Array.from({ length: 170 }, (_, index) => turn(index)).flat()
     const size = lines.reduce((sum, line) => sum + line.length + 1, 0)
     const path = writeSession(folder, `once-${name}`, lines)

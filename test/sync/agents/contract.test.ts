@@ -96,7 +96,7 @@ const read = async (stored: StoredSession) => {
   return { session, messages: await Array.fromAsync(session.messages()) }
 }
 
-test('each agent is held, or keeps no lines', () => {
+test('each agent has samples for these tests, unless its sessions are not lines', () => {
   for (const { id } of agents) assert.ok(id in samples, id)
 })
 
@@ -105,7 +105,7 @@ for (const agent of agents) {
   if (!sample) continue
   const { name, head, lines } = sample
 
-  test(`${agent.name}: its sample is read, a message a line`, async () => {
+  test(`${agent.name}: each line of its sample gives one message`, async () => {
     const { session, messages } = await read(await storedIn(agent, write(name, [...head, ...lines])))
     assert.is(session.trace.agentId, agent.id)
     assert.is(messages.length, lines.length)
@@ -113,7 +113,7 @@ for (const agent of agents) {
 
   const mixed = fc.array(fc.oneof(fc.constantFrom(...head, ...lines), fc.json(), fc.string()), { maxLength: 12 })
 
-  test(`${agent.name}: whatever a file holds, ids are usable and distinct, and what is written meanwhile is left for later`, () =>
+  test(`${agent.name}: for any content, ids are valid and distinct, and lines appended during a read are left for the next one`, () =>
     fc.assert(
       fc.asyncProperty(mixed, mixed, async (some, more) => {
         const path = write(name, some)
@@ -129,7 +129,7 @@ for (const agent of agents) {
       { numRuns: 100 },
     ))
 
-  test(`${agent.name}: whatever a file holds, and wherever it was cut, what is read in parts is what is read of the whole`, () =>
+  test(`${agent.name}: for any content and any cut, reading in two parts gives the same messages as reading the whole`, () =>
     fc.assert(
       fc.asyncProperty(mixed, fc.array(fc.nat(), { minLength: 1, maxLength: 4 }), async (some, numbers) => {
         const content = Buffer.from([...head, ...some].map((line) => `${line}\n`).join(''))
@@ -140,7 +140,7 @@ for (const agent of agents) {
       { numRuns: 50 },
     ))
 
-  test(`${agent.name}: of a session that grew only the end is read again`, async () => {
+  test(`${agent.name}: only the end of a grown session is read again`, async () => {
     const path = write(name, [...head, ...lines])
     const { resume } = await readFrom(agent, path)
     appendFileSync(path, `${JSON.stringify({ type: 'unknown' })}\n`)
@@ -149,7 +149,7 @@ for (const agent of agents) {
     assert.ok(messages.size < lines.length, `${messages.size} of ${lines.length} messages`)
   })
 
-  test(`${agent.name}: a session that is not the same before its end is read whole`, async () => {
+  test(`${agent.name}: a session that changed before its end is read whole`, async () => {
     const content = [...head, ...lines].map((line) => `${line}\n`).join('')
     for (const other of [content.slice(1), ` ${content}`, '', content.slice(0, 20), content.replace('e', 'E')]) {
       const path = write(name, [...head, ...lines])
@@ -164,7 +164,7 @@ for (const agent of agents) {
     }
   })
 
-  test(`${agent.name}: an edit in place, as long as before, is noticed though the session also grows`, async () => {
+  test(`${agent.name}: an edit in place that keeps the length is noticed, even if the session also grows`, async () => {
     const between = Array.from({ length: 20_000 }, (_, index) => JSON.stringify({ type: 'unknown', index }))
     const path = write(name, [...head, ...between, ...lines, ...between])
     const { resume } = await readFrom(agent, path)
@@ -178,7 +178,7 @@ for (const agent of agents) {
     assert.ok([...later.messages.values()].some((message) => JSON.stringify(message).includes('SPOK')))
   })
 
-  test(`${agent.name}: a line that goes away takes no other message's id`, async () => {
+  test(`${agent.name}: removing a line does not change the ids of other messages`, async () => {
     const all = await read(await storedIn(agent, write(name, [...head, ...lines])))
     const less = await read(await storedIn(agent, write(name, [...head, ...lines.slice(1)])))
     assert.is(less.messages.length, lines.length - 1)

@@ -37,7 +37,7 @@ for (const folder of data ? globSync(['claude-code', 'agents/*'], { cwd: data })
     .map((file) => join(file.parentPath, file.name))
   const sessions = files.filter((file) => endsLike(file, owner.extensions) && !isPart(file))
 
-  test(`of ${folder}, each session file is recognised by ${owner.name} alone, and other files by none`, async () => {
+  test(`in ${folder}, each session file is recognised only by ${owner.name}, and other files by no agent`, async () => {
     for (const file of files) {
       const beginning = (await firstBytes(file, 1 << 16)).toString('utf8')
       const expected = sessions.includes(file) ? [owner.id] : []
@@ -45,7 +45,7 @@ for (const folder of data ? globSync(['claude-code', 'agents/*'], { cwd: data })
     }
   })
 
-  test(`of ${folder}, each session file is found as one of ${owner.name}`, async () => {
+  test(`in ${folder}, each session file is found as a session of ${owner.name}`, async () => {
     const found = await findSessionFiles(agents, [join(data!, folder)], { env: {}, home: '/none' }, assert.unreachable)
     assert.equal(
       found.map(({ path, agent }) => `${agent.id} ${path}`).sort(),

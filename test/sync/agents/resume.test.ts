@@ -18,7 +18,7 @@ import { cutsOf, inParts, readFrom, type ReadOnce, together } from '../support/r
 import { answerLine, call, line, result, text, userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
 
-const test = suite('reading goes on where it ended')
+const test = suite('reading continues where it ended')
 const { path: folder, remove } = tempFolder()
 test.after(remove)
 
@@ -272,21 +272,21 @@ for (const { agent, name, lines, late } of fixtures) {
   mkdirSync(dirname(path), { recursive: true })
   const isEnd = (content: Buffer) => (cut: number) => content[cut - 1] === 10
 
-  test(`${agent.name}, ${name}: cut anywhere, and read in two parts`, async () => {
+  test(`${agent.name}, ${name}: a file cut at any place is read in two parts`, async () => {
     const content = bytesOf(lines)
     const { assertSame, count } = await inParts(agent, path, content)
     for (const cut of cutsOf(content)) if (cut < content.length) await assertSame(cut)
     assert.ok(count.resumed > count.readings * 0.7, JSON.stringify(count))
   })
 
-  test(`${agent.name}, ${name}: read in many parts`, async () => {
+  test(`${agent.name}, ${name}: a file is read in many parts`, async () => {
     const content = bytesOf([...lines, ...late])
     const { assertSame } = await inParts(agent, path, content)
     await assertSame(...cutsOf(content))
     await assertSame(...cutsOf(content).filter(isEnd(content)))
   })
 
-  test(`${agent.name}, ${name}: the lines in any order, some more than once, and cut anywhere`, () =>
+  test(`${agent.name}, ${name}: lines in any order, some repeated, are read in two parts, cut at any place`, () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom(...lines, ...late), { maxLength: 20 }),
@@ -300,7 +300,7 @@ for (const { agent, name, lines, late } of fixtures) {
       { numRuns: 40 },
     ))
 
-  test(`${agent.name}, ${name}: lines that need what is long before them`, async () => {
+  test(`${agent.name}, ${name}: a line that refers to a much earlier line makes the reading start over`, async () => {
     const content = bytesOf([...lines, ...late, ...lines])
     const { assertSame, count } = await inParts(agent, path, content)
     for (const cut of cutsOf(content).filter(isEnd(content))) await assertSame(cut)
@@ -312,7 +312,7 @@ for (const [size, before, after] of [
   ['as long as before', 'the end', 'an end!'],
   ['shorter than before', 'the end', 'end'],
 ] as const)
-  test(`a session that was written over in its middle, and is ${size}, is read whole`, async () => {
+  test(`a session that was overwritten in its middle, and is ${size}, is read whole`, async () => {
     const path = join(folder, claudeCode.id, 's-over.jsonl')
     // The answer at the end may still grow, so the place to go on from is before it.
     const textWith = (middle: string, end: string) =>
@@ -331,7 +331,7 @@ for (const [size, before, after] of [
     assert.match(JSON.stringify(again.messages.get('u-20')), 'then')
   })
 
-test('a branch of pi whose only line was not written to its end takes nothing away', async () => {
+test('an incomplete line that begins a branch of pi removes no message', async () => {
   const branch = entries.entry('e-3', 'e-1', entries.user('another branch'))
   await assertTorn(
     pi,
@@ -341,13 +341,13 @@ test('a branch of pi whose only line was not written to its end takes nothing aw
   )
 })
 
-test('a version of a message of Gemini CLI, or a rewind, that was not written to its end changes nothing', async () => {
+test('an incomplete line with a rewritten message or a rewind of Gemini CLI changes nothing', async () => {
   const lines = [gemini.metadata(), gemini.typed('m-1', 'one'), gemini.answer('m-2', 'two')]
   for (const last of [gemini.answer('m-2', 'three'), gemini.rewindTo('m-2'), gemini.set({ messages: [] })])
     await assertTorn(geminiCli, join('chats', 'session-torn.jsonl'), lines, last)
 })
 
-test('a line of a long answer of Claude Code that was not written to its end adds nothing', async () => {
+test('an incomplete line of a long answer of Claude Code adds nothing', async () => {
   const lines = [answerLine('a-1', 'm-1', [text('one')]), userLine('u-1', 'x'.repeat(300_000))]
   await assertTorn(claudeCode, 's-torn.jsonl', lines, answerLine('a-2', 'm-1', [text('two')]))
 })

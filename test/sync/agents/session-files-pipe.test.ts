@@ -6,7 +6,7 @@ import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
 import { findSessionFiles } from '../../../src/sync/agents/session-files.ts'
 import { tempFolder } from '../support/temp.ts'
 
-test('a pipe among session files is neither waited for nor read', async () => {
+test('a named pipe among session files is skipped without waiting for it', async () => {
   const { path, remove } = tempFolder()
   const pipe = join(path, 'pipe.jsonl')
   execFileSync('mkfifo', [pipe])

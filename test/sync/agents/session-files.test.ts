@@ -29,18 +29,18 @@ const home = { env: {}, home: path }
 const find = async (paths: readonly string[], roots: readonly string[] = []) =>
   (await findSessionFiles([agentIn(...roots)], paths, home, () => {})).map((file) => file.path.slice(path.length + 1))
 
-test('a folder is searched with all folders below, for session files only', async () => {
+test('a folder and all its subfolders are searched, for session files only', async () => {
   assert.equal(await find([root]), ['projects/-w/s.jsonl', 'projects/-w/s/subagents/agent-1.jsonl'])
   assert.equal(await find([], [root]), await find([root]))
 })
 
-test('each file comes once, however it is named', async () => {
+test('each file is listed once, even if it is named several times or in different ways', async () => {
   const link = join(beside, 'link.jsonl')
   symlinkSync(join(root, '-w', 's.jsonl'), link)
   assert.equal((await find([root, below, join(root, '-w', '..', '-w', 's.jsonl'), link])).length, 2)
 })
 
-test('no link in a searched folder is followed: out of it, around in it, or to nowhere', async () => {
+test('links in a searched folder are not followed, be they external, circular or broken', async () => {
   const folder = join(path, 'linked')
   const outside = join(path, 'outside')
   for (const one of [folder, outside]) mkdirSync(one)
@@ -58,7 +58,7 @@ test('no link in a searched folder is followed: out of it, around in it, or to n
   assert.equal(await find([], [folder]), ['linked/mine.jsonl'])
 })
 
-test('what is named is followed, be it a link: a file, a folder, the folder that is searched without names', async () => {
+test('a link that is named itself, or that is the default folder, is followed', async () => {
   const link = join(path, 'linked-root')
   symlinkSync(below, link)
   const found = ['projects/-w/s/subagents/agent-1.jsonl']
@@ -66,7 +66,7 @@ test('what is named is followed, be it a link: a file, a folder, the folder that
   assert.equal(await find([], [link]), found)
 })
 
-test('a file that is named, and that no agent writes, is told of', async () => {
+test('a named file that belongs to no agent is reported', async () => {
   const told: string[] = []
   const found = await findSessionFiles([agentIn(root)], [join(beside, 'notes.txt')], home, (...problem) =>
     told.push(problem.join(': ')),
@@ -84,7 +84,7 @@ const refusal = async (path: string): Promise<string> => {
   return (error as Error).message
 }
 
-test('a root that is missing holds no sessions, a path that is missing is wrong usage', async () => {
+test('a missing default folder has no sessions; a missing path on the command line is wrong usage', async () => {
   const none = join(path, 'none')
   assert.equal(await findSessionFiles([agentIn(none)], [], home, assert.unreachable), [])
   assert.match(await refusal(none), /none: no such file or folder/)
@@ -104,7 +104,7 @@ const agentsOf = async (...paths: readonly string[]) =>
     (file) => `${file.agent.id} ${file.path.slice(path.length + 1)}`,
   )
 
-test('a file is that of the agent in whose folder it lies, else of the first one that recognises it', async () => {
+test('a file belongs to the agent whose folder holds it, else to the first agent that recognises it', async () => {
   const [rollouts, elsewhere] = [join(path, 'rollouts'), join(path, 'elsewhere')]
   for (const folder of [rollouts, elsewhere]) mkdirSync(folder)
   writeFileSync(join(rollouts, 'rollout-1.jsonl'), 'anything')
@@ -122,7 +122,7 @@ test('a file is that of the agent in whose folder it lies, else of the first one
   )
 })
 
-test('a root may be a single file, whatever its name', async () => {
+test('a root may be a single file with any name', async () => {
   const folder = join(path, 'single')
   mkdirSync(folder)
   for (const name of ['my.db', 'other.jsonl']) writeFileSync(join(folder, name), '')
@@ -131,7 +131,7 @@ test('a root may be a single file, whatever its name', async () => {
   assert.equal(await find([], [join(folder, 'link.db'), join(folder, 'none.db')]), ['single/my.db'])
 })
 
-test('a folder without sessions is skipped by default, and searched when it is named', async () => {
+test('a folder that agents do not use for sessions is skipped by default, and searched when it is named', async () => {
   const folder = join(path, 'skipping')
   for (const place of ['snapshot/deep', 'chats/snapshot']) {
     mkdirSync(join(folder, place), { recursive: true })
@@ -144,7 +144,7 @@ test('a folder without sessions is skipped by default, and searched when it is n
   assert.equal(await found(folder), ['chats/snapshot/s.jsonl', 'snapshot/deep/s.jsonl'])
 })
 
-test('a file whose session another one holds as well is left out', async () => {
+test('a second file with the same session is skipped', async () => {
   const folder = join(path, 'rollouts', 'twice')
   mkdirSync(folder)
   for (const name of ['rollout-2', 'rollout-2.newer.jsonl']) writeFileSync(join(folder, name), '')

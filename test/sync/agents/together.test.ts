@@ -57,7 +57,7 @@ const newMachine = async () => {
   }
 }
 
-test('all are uploaded, and once more only what has changed', async () => {
+test('all sessions are uploaded, and a second run uploads only changed ones', async () => {
   const machine = await newMachine()
   const { summary } = await machine.sync()
   assert.equal([summary.synced, summary.new, summary.failed, summary.exitCode], [7, 8, 0, 0])
@@ -80,7 +80,7 @@ test('all are uploaded, and once more only what has changed', async () => {
   await machine.close()
 })
 
-test('a database that is damaged fails alone, by its name and with the reason', async () => {
+test('only the damaged database fails, with its name and the reason', async () => {
   const machine = await newMachine()
   const damaged = machine.put('.local/share/opencode/opencode-dev.db', 'damaged'.repeat(1_000))
   const { summary, events } = await machine.sync()

@@ -42,7 +42,7 @@ const session: SessionState = {
 }
 const message = { externalId: 'm', digest: new Uint8Array(digestBytes(Buffer.from('text'))) }
 
-test('is found again, with the text to go on reading from, by its owner only', async ({ open, file }) => {
+test('is stored with the position to resume reading from, and readable only by its owner', async ({ open, file }) => {
   const states = await open().of(place)
   states.write(session)
   states.acknowledge(session, [message])
@@ -102,7 +102,9 @@ test('is told apart by server and namespace', async ({ open }) => {
     assert.is((await state.of({ ...place, ...other })).read(session.source), undefined)
 })
 
-test('is forgotten once the service has another log, and kept where it does not say', async ({ open }) => {
+test('is forgotten once the service has another log, and kept if the service does not name its log', async ({
+  open,
+}) => {
   ;(await open().of(place)).write(session)
   const unsaid = await open().of({ ...place, logId: undefined })
   assert.equal([unsaid.logId(), unsaid.read(session.source)?.externalId], ['log', 's@ada'])
@@ -169,7 +171,7 @@ test('is forgotten by every process once one of them has found that the service 
   assert.equal((await other.of(place)).read(session.source), session)
 })
 
-test('of a newer version is left alone', ({ open, file }) => {
+test('is not changed if a newer version stored it', ({ open, file }) => {
   open().close()
   const database = openDatabase(file)
   database.exec('PRAGMA user_version = 99')
@@ -195,7 +197,7 @@ const writeOlder = (home: string, namespaceId = place.namespaceId): string => {
   return folder
 }
 
-test('by an older version is taken over, once', async ({ home, open }) => {
+test('by an older version is migrated once', async ({ home, open }) => {
   const folder = writeOlder(home)
   const states = await open().of(place)
   assert.equal(states.read(session.source), { ...session, stamp: 'codex/1 2 3', sentFrom: session.source })
@@ -224,7 +226,7 @@ const VERSION_3 = `
   INSERT INTO told VALUES ('/s.jsonl', 's line 1');
   PRAGMA user_version = 3;`
 
-test('by source, as versions before noted it, is known by session', async ({ open, file }) => {
+test('is found by session, even if older versions stored it by source', async ({ open, file }) => {
   mkdirSync(join(file, '..'))
   const older = openDatabase(file)
   older.exec(VERSION_3)

@@ -72,7 +72,7 @@ export const testRecorded = (
   }
 
   for (const file of data ? globSync(`agents/${folder}/**/*.jsonl`, { cwd: data }) : [])
-    test(`${file} gives distinct ids, distinct orders, nothing that must stay, and only more when it grows`, async () => {
+    test(`${file} gives distinct ids, distinct orders, no content that must not be sent, and only adds messages when it grows`, async () => {
       const { messages } = await readSession(join(data!, file), agent)
       assert.is(new Set(messages.map(({ externalId }) => externalId)).size, messages.length)
       assert.is(new Set(messages.map(({ order }) => order)).size, messages.length)
@@ -81,7 +81,7 @@ export const testRecorded = (
     })
 
   for (const file of data ? globSync(`agents/${folder}/**/*.jsonl`, { cwd: data }) : [])
-    test(`${file} gives the same in parts`, () =>
+    test(`${file} gives the same messages when it is read in parts`, () =>
       assertRecordedInParts(agent, join(data!, file), join(path, basename(file))))
 
   test.run()

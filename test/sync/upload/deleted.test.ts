@@ -73,7 +73,7 @@ for (const [when, { write, happens }] of Object.entries(cases))
     assert.is(await status(), 404)
   })
 
-test('which is said, remembered without a request, and ended by --force', async ({ service }) => {
+test('and this is reported, remembered without a request, and ended by --force', async ({ service }) => {
   const { machine, written, status } = await uploadAndDelete(service, writeInProject)
   const second = service.another(machine)
   cpSync(machine.sessions, second.sessions, { recursive: true })

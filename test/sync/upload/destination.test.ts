@@ -35,7 +35,7 @@ const never =
   async ({ projectPath }: Origin) =>
     projectPath === '/w/secret' ? { notSent: 'its project says so' } : usual
 
-test('one that is not to be sent is told with the reason, and not read again for that', async (context) => {
+test('a session that must not be sent is reported with the reason, and not read again for it', async (context) => {
   const { world, folder, reads, agent } = context
   const path = write(folder, 's-1', '/w/secret')
   write(folder, 's-2', '/w/app')
@@ -55,7 +55,7 @@ test('one that is not to be sent is told with the reason, and not read again for
   assert.is((await world.sync({ agents: [agent] })).summary.new, 2)
 })
 
-test('it is asked with the project, and with the id of one that was read, also of one that has not changed and is not read', async (context) => {
+test('the destination is chosen by project, and by session id if the session was read, also for unchanged sessions', async (context) => {
   const { world, folder, reads, agent } = context
   write(folder, 's-1', '/w/app')
   const asked: Origin[] = []
@@ -67,7 +67,7 @@ test('it is asked with the project, and with the id of one that was read, also o
   assert.is(reads.length, 1)
 })
 
-test('a failing answer fails the session alone', async ({ world, folder, agent }) => {
+test('if choosing the destination fails, only that session fails', async ({ world, folder, agent }) => {
   write(folder, 's-1', '/w/broken')
   write(folder, 's-2', '/w/app')
   const destinations =

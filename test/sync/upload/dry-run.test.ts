@@ -26,7 +26,7 @@ test('a dry run names the session, where it would go, and who could read it', as
   assert.equal([summary.synced, summary.exitCode, world.server.writes()], [1, 0, []])
 })
 
-test('with --force it calls nothing new that the server has', async ({ world }) => {
+test('with --force a dry run does not count messages on the server as new', async ({ world }) => {
   const file = writeSession(world.sessions, 's-1.jsonl', lines)
   await world.sync()
   const { events } = await world.sync({ dryRun: true, force: true })
@@ -37,7 +37,9 @@ test('with --force it calls nothing new that the server has', async ({ world }) 
   assert.equal([grown.messages, grown.new], [4, 1])
 })
 
-test('of a grown session a dry run says what is new, and that a public trace stays public', async ({ world }) => {
+test('a dry run reports the new messages of a grown session, and that a public trace stays public', async ({
+  world,
+}) => {
   const file = writeSession(world.sessions, 's-1.jsonl', lines)
   await world.sync({ visibility: 'public' })
   appendFileSync(file, `${userLine('u-9', 'fourth')}\n`)
@@ -45,7 +47,7 @@ test('of a grown session a dry run says what is new, and that a public trace sta
   assert.equal([found.messages, found.new, found.visibility, found.published], [1, 1, 'public', undefined])
 })
 
-test('a session whose trace was deleted is not said to be sent', async ({ world }) => {
+test('a session whose trace was deleted is not reported as sent', async ({ world }) => {
   const file = writeSession(world.sessions, 's-1.jsonl', lines)
   await world.sync()
   world.server.traces.length = 0
@@ -53,7 +55,7 @@ test('a session whose trace was deleted is not said to be sent', async ({ world 
   assert.is(sessionOf((await world.sync({ dryRun: true })).events).status, 'deleted')
 })
 
-test('what becomes public is said once: when it is new, and when an unchanged one is published', async ({ world }) => {
+test('a session that becomes public is reported once, whether it is new or unchanged', async ({ world }) => {
   const file = writeSession(world.sessions, 's-1.jsonl', lines)
   assert.is(sessionOf((await world.sync({ visibility: 'public' })).events).published, true)
   appendFileSync(file, `${userLine('u-9', 'fourth')}\n`)

@@ -15,7 +15,9 @@ const progressOf = (events: readonly SyncEvent[]) => events.filter((event) => ev
 const sumOf = (events: readonly SyncEvent[]): number =>
   Math.round(progressOf(events).reduce((sum, { bytes }) => sum + bytes, 0))
 
-test('a large session is told of in many steps, which add up to the size of its file', async ({ world }) => {
+test('the progress of a large session is reported in many steps, which add up to the size of its file', async ({
+  world,
+}) => {
   const lines = Array.from({ length: 3_000 }, (_, i) => userLine(`u-${i}`, `message ${i} ${'x'.repeat(1_000)}`))
   const size = lines.reduce((sum, line) => sum + line.length + 1, 0)
   writeSession(world.sessions, 's-1.jsonl', lines)

@@ -28,7 +28,7 @@ const stored = async (machine: Machine, id: string) =>
     [externalId, ...parts!.map(({ type }) => type)].join(' '),
   )
 
-test('takes nothing away with an older copy, and the first one stays right when it says unchanged', async ({
+test('removes no messages by uploading an older copy, so that the first machine’s "unchanged" stays true', async ({
   service,
 }) => {
   const [first, id] = [await service.logIn(), newId()]
@@ -61,7 +61,7 @@ test('adds the messages that a later copy has in addition', async ({ service }) 
   assert.equal(await stored(first, id), ['u-1 text', 'm-1 text tool_call', 'u-2 tool_result'])
 })
 
-test('sends nothing of what is there, and what it says of the trace fills gaps only', async ({ service }) => {
+test('sends no messages that the service has, and only fills in missing fields of the trace', async ({ service }) => {
   const [first, id] = [await service.logIn(), newId()]
   write(first, id, [prompt(id), begun(id), JSON.stringify({ type: 'custom-title', customTitle: 'A later title' })])
   await first.sync()
@@ -74,7 +74,7 @@ test('sends nothing of what is there, and what it says of the trace fills gaps o
   assert.is((await second.sync()).summary.unchanged, 1)
 })
 
-test('and a machine that has lost its notes repair what an older client cut off', async ({ service }) => {
+test('and a machine that has lost its state restore messages that an older client truncated', async ({ service }) => {
   const [first, id] = [await service.logIn(), newId()]
   write(first, id, [prompt(id), begun(id), called(id), answered(id)])
   await first.sync()
@@ -106,7 +106,7 @@ test('compares a long session page by page', async ({ service }) => {
 
 const KEY = 'q7Zr4TnW2kXvB9mLpC3sJd8F'
 
-test('brings no secret back with a copy from which it is not taken out yet', async ({ service }) => {
+test('does not restore a redacted secret by uploading a copy that still has it', async ({ service }) => {
   const [first, id] = [await service.logIn(), newId()]
   const curl = answerLine('a-1', 'm-1', [call('t-1', 'Bash', { command: `curl -H x:${KEY}` })], { sessionId: id })
   const older = [prompt(id), curl]
@@ -120,7 +120,7 @@ test('brings no secret back with a copy from which it is not taken out yet', asy
   assert.not.match(JSON.stringify(await storedOf(first, id)), KEY)
 })
 
-test('takes a secret that it knows out of the title, and leaves another title as it is', async ({ service }) => {
+test('redacts a known secret in the title, and does not change any other title', async ({ service }) => {
   const titleOf = async (machine: Machine, id: string) => {
     const headers = { authorization: `Bearer ${await tokenOf(machine)}` }
     const { data } = (await (await fetch(`${service.url}/v1/traces/${id}`, { headers })).json()) as {

@@ -22,7 +22,7 @@ const sentAfter = async (world: ClientWorld, file: string, ...lines: readonly st
   return { summary, sent: world.server.requests.map((request) => request.text).join('\n') }
 }
 
-test('what was added is sent, and an answer that grew as a whole', async ({ world }) => {
+test('added messages are sent, and an answer that grew is sent whole', async ({ world }) => {
   const file = writeSession(world.sessions, 's-1.jsonl', beginning)
   await world.sync()
   const grown = await sentAfter(world, file, answerLine('b-29', 'm-29', [text('and more')]), userLine('u-30', 'end'))
@@ -33,7 +33,9 @@ test('what was added is sent, and an answer that grew as a whole', async ({ worl
   assert.equal([again.summary.new, again.summary.updated], [1, 0])
 })
 
-test('a value that is known as a secret only later is taken out of what was sent before', async ({ world }) => {
+test('a value that is recognised as a secret later is redacted in messages that were already sent', async ({
+  world,
+}) => {
   const value = 'q7Zr2LmX9vKp4TdW8sYb'
   const file = writeSession(world.sessions, 's-1.jsonl', [userLine('u-x', `take ${value}`), ...beginning])
   await world.sync()
@@ -43,7 +45,7 @@ test('a value that is known as a secret only later is taken out of what was sent
   assert.not.match(sent, new RegExp(value))
 })
 
-test('what a call of before reads of an environment file is taken out', async ({ world }) => {
+test('the result of an earlier call that reads an environment file is redacted', async ({ world }) => {
   const file = writeSession(world.sessions, 's-1.jsonl', [
     ...beginning,
     answerLine('a-30', 'm-30', [call('c-1', 'Read', { file_path: '/w/app/.env' })]),
@@ -55,7 +57,7 @@ test('what a call of before reads of an environment file is taken out', async ({
   assert.not.match(sent, new RegExp(value))
 })
 
-test('an edit in place of 8 MB that comes with a new line arrives, at the latest a minute later, without another one', async ({
+test('an edit in place of an 8 MB file is uploaded at most a minute later, without a further change', async ({
   world,
 }) => {
   const long = 'x'.repeat(40_000)

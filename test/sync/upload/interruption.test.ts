@@ -44,7 +44,7 @@ test('the next run sends only the messages that have not arrived', async ({ worl
   assert.is(world.server.traces[0]?.messages.size, 700)
 })
 
-test('where uploads cannot be recorded the run ends, and says so once', async ({ world }) => {
+test('if uploads cannot be recorded, the run ends and says so once', async ({ world }) => {
   await world.sync()
   const database = openDatabase(join(world.config, 'data', STATE_FILE))
   database.exec(`CREATE TRIGGER full BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
@@ -62,7 +62,9 @@ test('where uploads cannot be recorded the run ends, and says so once', async ({
   assert.is((await world.sync()).summary.exitCode, 0)
 })
 
-test('a batch whose answer was lost is found there by the next run, and not repeated', async ({ world }) => {
+test('a batch whose response was lost is found on the server by the next run, and not sent again', async ({
+  world,
+}) => {
   writeSession(world.sessions, 's-1.jsonl', session(400))
   fromBatch(world, 2, 'cut after')
   await world.sync()
@@ -72,7 +74,7 @@ test('a batch whose answer was lost is found there by the next run, and not repe
   assert.is(world.server.traces[0]?.messages.size, 400)
 })
 
-test('when the answer to the trace was lost, the next run finds its own trace', async ({ world }) => {
+test('if the response to creating a trace was lost, the next run finds its own trace', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', session(1))
   world.server.fault = ({ method }) => (method === 'PUT' ? 'cut after' : undefined)
   await world.sync()
@@ -84,7 +86,7 @@ test('when the answer to the trace was lost, the next run finds its own trace', 
   )
 })
 
-test('one cut is made good within the run', async ({ world }) => {
+test('a single lost connection is recovered from within the run', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', session(3))
   once(world, 'cut after')
   const { summary } = await world.sync()
@@ -129,7 +131,7 @@ test('an error that will not pass is not retried', async ({ world }) => {
   assert.is(batches(world), 1)
 })
 
-test('when the server is gone, the other files are not tried', async ({ world }) => {
+test('when the server is unreachable, the other files are not tried', async ({ world }) => {
   for (const name of ['s-1.jsonl', 's-2.jsonl']) writeSession(world.sessions, name, session(1))
   world.server.fault = ({ path }) => (path.startsWith('/v1/traces') ? 'cut before' : undefined)
   const { events } = await world.sync()

@@ -28,7 +28,7 @@ test('a malformed line is reported with file and line, and nothing else is lost'
   assert.is((await world.sync({ force: true, strict: true })).summary.exitCode, 1)
 })
 
-test('a session of which no line is understood is told of once, with its path, and read again once it grows', async ({
+test('a session without any readable line is reported once, with its path, and read again once it grows', async ({
   world,
 }) => {
   const unknown = Array.from({ length: 15 }, (_, turn) => JSON.stringify({ kind: 'turn', turn }))
@@ -57,7 +57,9 @@ test('a session of which no line is understood is told of once, with its path, a
   )
 })
 
-test('a glued line is told once: later runs are well, until something else is lost', async ({ world }) => {
+test('a line that holds two objects is reported once: later runs succeed until another line is lost', async ({
+  world,
+}) => {
   const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!, `${first[1]}${first[0]}`])
   const told = async (options = {}) => {
     const { summary, events } = await world.sync(options)
@@ -83,7 +85,7 @@ test('a refused message is reported once as well', async ({ world }) => {
   assert.equal([summary.new, summary.leftOutMessages, summary.exitCode], [1, 0, 0])
 })
 
-test('a line that is still being written is no problem, and is sent when it is whole', async ({ world }) => {
+test('a line that is still being written is not reported, and is sent when it is complete', async ({ world }) => {
   const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!])
   const [start, rest] = [first[1]!.slice(0, 40), first[1]!.slice(40)]
   appendFileSync(path, start)
@@ -99,7 +101,7 @@ test('a session without messages makes no trace', async ({ world }) => {
   assert.equal(world.server.writes(), [])
 })
 
-test('a session that fails keeps none of the others out', async ({ world }) => {
+test('a session that fails does not prevent others from being uploaded', async ({ world }) => {
   for (const name of ['s-0.jsonl', 's-1.jsonl', 's-2.jsonl']) writeSession(world.sessions, name, nameless)
   world.server.fault = ({ path }) => (path.includes('/s-1') ? refusal(500) : undefined)
   const { summary } = await world.sync()

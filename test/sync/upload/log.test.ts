@@ -16,7 +16,7 @@ const loseData = ({ server }: ClientWorld): void => {
 }
 const messagesOf = ({ server }: ClientWorld) => server.traces.map(({ messages }) => messages.size)
 
-test('is filled again, also with sessions that have not changed, and no trace is called deleted', async ({ world }) => {
+test('receives all sessions again, also unchanged ones, and no trace is reported as deleted', async ({ world }) => {
   const path = write(world, 's-1.jsonl')
   await world.sync()
   loseData(world)
@@ -29,7 +29,7 @@ test('is filled again, also with sessions that have not changed, and no trace is
   assert.is((await world.sync()).summary.unchanged, 1)
 })
 
-test('that loses its data during a run ends the run, and the next one fills it', async ({ world }) => {
+test('that appears during a run ends the run, and the next run uploads everything again', async ({ world }) => {
   const path = write(world, 's-1.jsonl')
   await world.sync()
   appendFileSync(path, `${userLine('u-2', 'more')}\n`)
@@ -45,7 +45,9 @@ test('that loses its data during a run ends the run, and the next one fills it',
   assert.equal(messagesOf(world), [2])
 })
 
-test('a trace that is gone from the same log was deleted, and is not uploaded again', async ({ world }) => {
+test('is not assumed if a trace is missing from the same log: the trace was deleted, and is not uploaded again', async ({
+  world,
+}) => {
   const path = write(world, 's-1.jsonl')
   await world.sync()
   world.server.traces.length = 0

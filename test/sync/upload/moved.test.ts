@@ -8,7 +8,7 @@ test.before(async (context) => void (context.service = await startRealService())
 test.after(({ service }) => service.close())
 
 for (const [how, { write, move }] of Object.entries(moves))
-  test(`${how}: nothing is sent again, and what was told of it is not told again`, async ({ service }) => {
+  test(`${how}: nothing is sent again, and reported problems are not reported again`, async ({ service }) => {
     const machine = await service.logIn()
     const written = write(machine)
     const first = await written.sync()

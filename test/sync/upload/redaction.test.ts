@@ -24,7 +24,7 @@ const lines = [
 ]
 const sent = (world: ClientWorld) => world.server.requests.map(({ text }) => text).join('\n')
 
-test('no request holds one, and what was taken out is told without it', async ({ world }) => {
+test('no request holds a secret, and its redaction is reported without it', async ({ world }) => {
   const file = writeSession(world.sessions, 's-1.jsonl', lines)
   const { summary, events } = await world.sync()
   assert.not.match(sent(world), /ghp_/)
@@ -44,7 +44,7 @@ test('no request holds one, and what was taken out is told without it', async ({
   assert.equal(await world.writesOf(), [])
 })
 
-test('one that is allowed by its hash is sent, also where it was taken out before', async ({ world }) => {
+test('a secret that is allowed by its hash is sent, also if it was redacted before', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', lines)
   const { events } = await world.sync()
   const [found] = events.flatMap((event) => (event.type === 'redaction' ? [event] : []))
@@ -54,7 +54,7 @@ test('one that is allowed by its hash is sent, also where it was taken out befor
   assert.match(sent(world), /log in with ghp_/)
 })
 
-test('a list of allowed ones that cannot be used is refused before anything is sent', async ({ world }) => {
+test('an invalid list of allowed secrets is rejected before anything is sent', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', lines)
   writeFileSync(join(world.config, ALLOWED_SECRETS), 'ghp_oops\n')
   const refused = await world.sync().catch((error: Error) => error)
@@ -76,7 +76,7 @@ const toldOf = (events: readonly SyncEvent[]) =>
       : [],
   )
 
-test('one that was sent before a later message told that it is one is told of once, and the past of its trace erased', async ({
+test('a secret sent before a later message revealed it is reported once, and the trace’s history is erased', async ({
   world,
 }) => {
   writeSession(world.sessions, 's-1.jsonl', [bare])
@@ -100,7 +100,7 @@ test('one that was sent before a later message told that it is one is told of on
   assert.is(erased(world), 1)
 })
 
-test('where the past cannot be erased, the run ends with 1 and says what erases it', async ({ world }) => {
+test('if the history cannot be erased, the run exits with 1 and says how to erase it', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', [bare])
   await world.sync()
   writeSession(world.sessions, 's-1.jsonl', [bare, telling])
@@ -113,7 +113,7 @@ test('where the past cannot be erased, the run ends with 1 and says what erases 
   assert.match(told!.message, `"${commandName} rm --history s-1" erases it (`)
 })
 
-test('one that is known before anything is sent is not told of, nor one that a message brings as it grows', async ({
+test('a secret that is known before it is sent is not reported, nor one that is added to a message', async ({
   world,
 }) => {
   writeSession(world.sessions, 's-1.jsonl', [bare, telling, ...answer('well')])
@@ -123,7 +123,7 @@ test('one that is known before anything is sent is not told of, nor one that a m
   assert.equal([summary.updated, summary.redacted, summary.exitCode, toldOf(events)], [1, 1, 0, []])
 })
 
-test('one that an answer held when it was sent is told of when the answer goes on to tell it', async ({ world }) => {
+test('a secret sent in an answer is reported when the same answer later reveals it', async ({ world }) => {
   for (const [id, said] of [
     ['s-1', [`it is ${other}`]],
     ['s-2', [`it is ${other}`, `and ${secret}`]],
@@ -143,7 +143,7 @@ test('one that an answer held when it was sent is told of when the answer goes o
   }
 })
 
-test('one in the title of a trace is told of as well', async ({ world }) => {
+test('a secret sent in the title of a trace is reported too', async ({ world }) => {
   const titled = line({ type: 'custom-title', customTitle: `Use ${key}` })
   writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'hello'), titled])
   await world.sync()
@@ -151,7 +151,9 @@ test('one in the title of a trace is told of as well', async ({ world }) => {
   assert.is(toldOf((await world.sync()).events).length, 1)
 })
 
-test('with --force it is told of too, but not for a trace that is made anew', async ({ world }) => {
+test('a secret that was sent is also reported with --force, but not if the trace is created again', async ({
+  world,
+}) => {
   writeSession(world.sessions, 's-1.jsonl', [bare])
   await world.sync()
   writeSession(world.sessions, 's-1.jsonl', [bare, telling])
@@ -167,7 +169,7 @@ test('with --force it is told of too, but not for a trace that is made anew', as
   assert.is(toldOf((await world.sync({ force: true })).events).length, 1)
 })
 
-test('whatever a session says, those are told of that had been sent and are found now', async ({ world }) => {
+test('for any session, exactly the secrets that were sent and are now found are reported', async ({ world }) => {
   const keys = [key, other, 'Tq5Wm8ZrB2yKs6NvJx4HdG7c']
   let count = 0
   const words = fc.record({ key: fc.nat(2), isTelling: fc.boolean(), isAnswer: fc.boolean() })

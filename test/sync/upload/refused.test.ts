@@ -7,9 +7,7 @@ const test = suite<{ service: RealService }>('a session that the service refuses
 test.before(async (context) => void (context.service = await startRealService({ QUOTA_TRACES: '1' })))
 test.after(({ service }) => service.close())
 
-test('because the namespace is full is told so, with what to do, and not as the work of another user', async ({
-  service,
-}) => {
+test('because the namespace is full is reported with this reason and with what to do', async ({ service }) => {
   const machine = await service.logIn()
   writeInProject(machine)
   writeInProject(machine)

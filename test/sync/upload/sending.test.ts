@@ -27,7 +27,7 @@ const isFree = async ({ take }: ReturnType<typeof newBudget>): Promise<boolean> 
   return taken
 }
 
-test('arrive one after the other, though there is room for both', async () => {
+test('arrive one after the other, even if there is room for both', async () => {
   const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const steps: string[] = []
   const { sending, turn, budget } = setUp(async ([first]) => {
@@ -48,7 +48,7 @@ test('arrive one after the other, though there is room for both', async () => {
   assert.ok(await isFree(budget))
 })
 
-test('what is not sent takes no room: there is no trace for it, that could not be made, or the run has ended', async () => {
+test('take no room if they are not sent: no trace, a trace that could not be created, or a run that has ended', async () => {
   const sent: string[] = []
   const { sending, turn, budget, stop } = setUp(async ([first]) => void sent.push(first!.externalId))
   await turn.during(async () => {
@@ -62,7 +62,7 @@ test('what is not sent takes no room: there is no trace for it, that could not b
   assert.ok(await isFree(budget))
 })
 
-test('after one that failed none is sent', async () => {
+test('are not sent after one that failed', async () => {
   const sent: string[] = []
   const { sending, turn, budget } = setUp(async ([first]) => {
     sent.push(first!.externalId)
@@ -78,7 +78,7 @@ test('after one that failed none is sent', async () => {
   assert.ok(await isFree(budget))
 })
 
-test('while one is waited for, it is the turn of another session', async () => {
+test('let another session work while they are being sent', async () => {
   const answer = Promise.withResolvers<void>()
   const newTurn = newTurns(1, new AbortController().signal)
   const turn = newTurn()

@@ -21,7 +21,9 @@ const occupy = ({ server }: ClientWorld, externalId: string, slug: string, visib
 }
 
 for (const visibility of ['private', 'public'])
-  test(`an id that a stranger’s ${visibility} trace holds: stored under another, said once`, async ({ world }) => {
+  test(`a session whose id is taken by another user’s ${visibility} trace is stored under another id, which is reported once`, async ({
+    world,
+  }) => {
     occupy(world, 's-1', 'strangers', visibility)
     const path = write(world)
     const { events, summary } = await world.sync()
@@ -41,7 +43,7 @@ for (const visibility of ['private', 'public'])
     )
   })
 
-test('the other id is found again by a client that remembers nothing', async ({ world }) => {
+test('the other id is found again by a client without state', async ({ world }) => {
   occupy(world, 's-1', 'strangers')
   write(world)
   await world.sync()
@@ -58,7 +60,7 @@ test('when the other id is taken too, the session fails', async ({ world }) => {
   assert.match(JSON.stringify(events), /another user has the ids s-1 and s-1@user-1/)
 })
 
-test('a trace that another member made may not be written: said, and the session fails', async ({ world }) => {
+test('the session fails with a message if its trace was created by another member', async ({ world }) => {
   const { id } = world.server.addNamespace('team', { [world.user.userId]: 'member', other: 'member' })
   const trace = { namespaceId: id, externalId: 's-1', createdBy: 'other', fields: { visibility: 'private' } }
   world.server.traces.push({ ...trace, messages: new Map() })

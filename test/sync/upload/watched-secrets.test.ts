@@ -62,7 +62,7 @@ const newWatched = (world: ClientWorld, lines: readonly string[]) => {
   return { run, file }
 }
 
-test('with one of them, only what was added is read and looked through', async ({ world }) => {
+test('in a session that has a secret, only added lines are read and searched', async ({ world }) => {
   const { run } = newWatched(world, [...turns, telling])
   const first = await run()
   assert.equal([first.read, first.told], [[false], ['u-key parts/0/text']])
@@ -75,9 +75,7 @@ test('with one of them, only what was added is read and looked through', async (
   }
 })
 
-test('the whole is read once when a line brings a new secret, and what was told before is not told again', async ({
-  world,
-}) => {
+test('a line with a new secret causes one reading of the whole session, and no repeated report', async ({ world }) => {
   const { run } = newWatched(world, [userLine('u-bare', `it is ${other}`), ...turns, telling])
   await run()
   const { read, told, sent, summary } = await run(userLine('u-other', `TOKEN=${other}`))
@@ -89,7 +87,7 @@ test('the whole is read once when a line brings a new secret, and what was told 
   assert.match(next.sent, /\[redacted:secret-value\] and \[redacted:secret-value\]/)
 })
 
-test('a short one is known where it stands, and needs no other line', async ({ world }) => {
+test('a short secret is redacted only where it was found, so that no other line is read', async ({ world }) => {
   const { run } = newWatched(world, [...turns, telling])
   await run()
   const { read, told } = await run(userLine('u-short', 'password: sesame9'))
@@ -109,7 +107,7 @@ test('a call that reads an environment file is remembered until its result comes
   assert.equal(read, [true, false])
 })
 
-test('without what another process remembers the session is read whole', async ({ world }) => {
+test('a session whose secrets are remembered only by another process is read whole', async ({ world }) => {
   const { run } = newWatched(world, [...turns, telling])
   await run()
   const alone = newWatched(world, [...turns, telling, userLine('u-x', `again ${key}`)])

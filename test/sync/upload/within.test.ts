@@ -43,7 +43,7 @@ test('has some of its parts, and the beginnings of their texts', () => {
   )
 })
 
-test('and that one the other way round only where nothing is missing', () => {
+test('is also a later version only if both are the same', () => {
   fc.assert(
     fc.property(fc.array(anyPart), fc.array(anyPart), (some, others) => {
       const [one, other] = [message(...some), message(...others)]
@@ -52,7 +52,7 @@ test('and that one the other way round only where nothing is missing', () => {
   )
 })
 
-test('is none where a text, a call, or the outcome of one is another', () => {
+test('is not one with a different text, call or result', () => {
   const whole = message(textPart('hello there'), callPart('c-1'), resultPart('done'))
   assert.not(isWithin(message(textPart('hello, and more')), whole))
   assert.not(isWithin(message(callPart('c-2')), whole))
@@ -61,13 +61,13 @@ test('is none where a text, a call, or the outcome of one is another', () => {
   assert.not(isWithin(message(callPart('c-1'), textPart('hello')), whole), 'another order')
 })
 
-test('is one from which a secret was not taken out yet, but never the other way round', () => {
+test('can be one with a secret that is redacted later, but never the other way round', () => {
   const [secret, redacted] = [message(textPart('take q7Zr2LmX9v')), message(textPart('take [redacted:token]'))]
   assert.ok(isWithin(secret, redacted))
   assert.not(isWithin(redacted, secret))
 })
 
-test('so is a call whose arguments or a text whose middle held one', () => {
+test('can have the secret in the arguments of a call or in the middle of a text', () => {
   const call = (command: string) => ({
     type: 'tool_call',
     content: { callId: 'c', toolName: 'Bash', args: { command } },

@@ -10,7 +10,7 @@ import { opencodeDatabase } from '../agents/opencode/database-file.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
 
-const test = suite('changes that the system tells of')
+const test = suite('changes reported by the operating system')
 
 type World = ReturnType<typeof newWorld>
 
@@ -57,7 +57,7 @@ const line = userLine('u-1', 'hello', { sessionId: 's-1' })
 
 for (const recursive of [false, true]) {
   const how = recursive ? 'one watch for all folders below' : 'a watch for each folder'
-  test(`a line, a new file, and a new folder are told of, with ${how}`, () =>
+  test(`a new line, a new file and a new folder are reported, with ${how}`, () =>
     inWorld(
       async ({ project, paths, scan, told }) => {
         const file = writeSession(project, 's-1.jsonl', [line])
@@ -97,7 +97,7 @@ test('a folder that replaces another one is reported, and watched', () =>
     assert.is(changes.sessions(), 1)
   }))
 
-test('a place that is created later, removed and created again is reported', () =>
+test('a watched folder that is created later, removed and created again is reported', () =>
   inWorld(async ({ home, paths, scan, told }) => {
     await scan()
     for (const round of [1, 2]) {
@@ -117,7 +117,7 @@ test('a place that is created later, removed and created again is reported', () 
     }
   }))
 
-test('a place behind a symbolic link is watched where it is', () =>
+test('the target of a symbolic link is watched', () =>
   inWorld(async ({ home, paths, scan, told }) => {
     mkdirSync(join(home, 'elsewhere'))
     mkdirSync(join(home, '.pi', 'agent'), { recursive: true })
@@ -128,7 +128,7 @@ test('a place behind a symbolic link is watched where it is', () =>
     assert.equal(await told(), ['t_p-1.jsonl'])
   }))
 
-test('of a database, what is written to the log beside it', () =>
+test('writes to the write-ahead log of a database are reported', () =>
   inWorld(async ({ home, paths, scan, told }) => {
     const folder = join(home, '.local', 'share', 'opencode')
     mkdirSync(folder, { recursive: true })
@@ -144,7 +144,7 @@ test('of a database, what is written to the log beside it', () =>
     database.close()
   }))
 
-test('a file that is not a session, or in a folder that is not searched, causes nothing', () =>
+test('a file that is not a session, or in a folder that is not searched, is not reported', () =>
   inWorld(async ({ home, project, paths, scan, changes }) => {
     const opencode = join(home, '.local', 'share', 'opencode')
     mkdirSync(join(opencode, 'snapshot', 'deep'), { recursive: true })
@@ -161,7 +161,7 @@ test('a file that is not a session, or in a folder that is not searched, causes 
     assert.equal(await changes.at(paths), { changes: [], needsScan: false })
   }))
 
-test('the files and folders that were named are watched, and nothing else', () =>
+test('only the named files and folders are watched', () =>
   inWorld(async ({ home, project, searched, paths, folders, scan, told }) => {
     const file = writeSession(project, 's-1.jsonl', [line])
     const folder = join(home, 'kept')

@@ -6,9 +6,9 @@ import { logFile } from '../../../src/sync/watch/log-file.ts'
 import { filesBelow } from '../support/files-below.ts'
 import { tempFolder } from '../support/temp.ts'
 
-const test = suite('the file that holds what a watch says')
+const test = suite('the log file of a watch')
 
-test('lines with the time, in two files that do not grow without end', () => {
+test('lines have the time, and are kept in two files of limited size', () => {
   const { path: folder, remove } = tempFolder()
   const file = join(folder, 'state', 'watch.log')
   const log = logFile(file, 1_000)
@@ -21,7 +21,7 @@ test('lines with the time, in two files that do not grow without end', () => {
   remove()
 })
 
-test('a log line that cannot be written is lost, and nothing fails', () => {
+test('a log line that cannot be written is dropped without an error', () => {
   const { path: folder, remove } = tempFolder()
   writeFileSync(join(folder, 'state'), '')
   assert.is(logFile(join(folder, 'state', 'watch.log')).write('x'), false)

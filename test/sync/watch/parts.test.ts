@@ -36,7 +36,7 @@ const change = (source: string, stamp = '1'): Change => ({
 })
 const sources = (changes: readonly Change[]) => changes.map(({ session }) => session.source)
 
-test('a fresh change goes before those that a scan has found, which are not delayed forever', () => {
+test('a fresh change is taken before changes found by a scan, which are not delayed forever', () => {
   const waiting = newWaiting()
   for (let i = 0; i < 100; i++) waiting.add(change(`old ${i}`))
   waiting.addFresh(change('old 70'))
@@ -48,7 +48,7 @@ test('a fresh change goes before those that a scan has found, which are not dela
   assert.ok(waiting.isEmpty())
 })
 
-test('of a session the latest change waits, once', () => {
+test('only the latest change of a session is queued', () => {
   const waiting = newWaiting()
   waiting.addFresh(change('a', '1'))
   waiting.add(change('a', '2'))
@@ -59,7 +59,7 @@ test('of a session the latest change waits, once', () => {
   assert.ok(waiting.isEmpty())
 })
 
-test('a service is out of reach after two seconds, and is said to be so once', () => {
+test('a service counts as unreachable after two seconds, and this is reported once', () => {
   const said: string[] = []
   const reach = newReach('http://server', ({ state }) => void said.push(state))
   reach.noteWait(1_500)

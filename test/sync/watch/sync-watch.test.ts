@@ -59,7 +59,7 @@ test('uploads existing sessions, then each new line, and nothing else', async (c
   assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
 })
 
-test('where nothing can be noted, as on a full disk, it names the file once and waits until that is possible', async (context) => {
+test('if its state cannot be written, as on a full disk, it names the file once and waits until that is possible', async (context) => {
   const watching = await watch(context)
   const file = join(context.home, 'config', 'data', STATE_FILE)
   const database = openDatabase(file)
@@ -188,7 +188,7 @@ test('an outage of the service is reported once, and so is its end; then everyth
   assert.equal(watching.of('problem'), [])
 })
 
-test('begins while the service is away', async (context) => {
+test('can start while the service is unreachable', async (context) => {
   context.server.fault = () => 'cut before'
   const watching = startWatching(context)
   context.watching.push(watching)
@@ -212,7 +212,7 @@ test('ends after requests in flight are acknowledged, so that they are not sent 
   assert.is(batches(context).length, sent)
 })
 
-test('a second one says that one is running; one that was killed leaves nothing in the way', async (context) => {
+test('a second watch says that one is running; a killed watch does not block the next one', async (context) => {
   const first = await watch(context)
   const second = await run(context, 'sync', '--watch')
   assert.is(second.code, 2)
@@ -314,7 +314,7 @@ test('holds no descriptor for a session, for any number of sessions', async (con
   if (process.platform === 'linux') assert.ok(readdirSync(`/proc/${pid}/fd`).length < 60)
 })
 
-test('fills a service that has lost its data, or another one at its address, and says so', async (context) => {
+test('uploads everything again to a service that has lost its data or was replaced, and says so', async (context) => {
   const watching = await watch(context)
   const before = context.server.traces.length
   assert.is(before, 2)
@@ -338,7 +338,7 @@ test('fills a service that has lost its data, or another one at its address, and
   assert.equal((await watching.end('SIGTERM')).how, 0)
 })
 
-test('fills a service that was restored from a backup before anything else is written, and says so once', async (context) => {
+test('first uploads lost messages again to a service restored from a backup, and says so once', async (context) => {
   const { server } = context
   server.positions = new Set()
   const watching = await watch(context)
@@ -357,7 +357,7 @@ test('fills a service that was restored from a backup before anything else is wr
   assert.equal((await watching.end('SIGTERM')).how, 0)
 })
 
-test('goes on with notes of its own where another process has noticed first that the service was restored', async (context) => {
+test('keeps its own state if another process noticed first that the service was restored', async (context) => {
   const { server } = context
   server.positions = new Set()
   const watching = await watch(context)

@@ -5,14 +5,14 @@ import { readSession } from '../../support/read-session.ts'
 import { answerLine, line, text, userLine, writeSession } from '../../support/session-file.ts'
 import { tempFolder } from '../../support/temp.ts'
 
-const test = suite('a Claude Code session with a great many of something')
+const test = suite('a Claude Code session with very many tags, parts or calls')
 const { path, remove } = tempFolder()
 test.after(remove)
 
 const read = (...lines: string[]) => readSession(writeSession(path, 's-1.jsonl', lines))
 const sizes = [30_000, 300_000]
 
-test('what an editor put before a prompt is taken away, however often it stands there', async () => {
+test('context that an editor adds before a prompt is removed, even if it is repeated very often', async () => {
   for (const size of sizes)
     for (const tag of [
       '<ide_selection></ide_selection>',
@@ -29,7 +29,7 @@ test('what an editor put before a prompt is taken away, however often it stands 
     }
 })
 
-test('tags that are not closed are what was typed', async () => {
+test('unclosed tags are kept as text that the user typed', async () => {
   for (const size of sizes) {
     const typed = '<ide_selection>'.repeat(size)
     const { messages } = await read(userLine('u-1', typed))
@@ -37,7 +37,7 @@ test('tags that are not closed are what was typed', async () => {
   }
 })
 
-test('such a session is uploaded', async () => {
+test('a session whose prompt has very many editor tags is uploaded', async () => {
   const world = await newWorld()
   for (const size of sizes)
     writeSession(world.sessions, `s-${size}.jsonl`, [
@@ -48,7 +48,7 @@ test('such a session is uploaded', async () => {
   await world.close()
 })
 
-test('an answer has as many parts as it has, in one line or over many', async () => {
+test('all parts of an answer are kept, whether they are in one line or in several', async () => {
   for (const size of sizes) {
     const blocks = Array.from({ length: size }, (_, index) => text(`${index}`))
     const { messages } = await read(answerLine('a-1', 'm-1', blocks), answerLine('a-2', 'm-1', [text('end')]))
@@ -59,7 +59,7 @@ test('an answer has as many parts as it has, in one line or over many', async ()
   }
 })
 
-test('calls without an id are answered in turn; an answer before any call takes no call away', async () => {
+test('results are matched in order to calls without an id; a result before any call matches none', async () => {
   const result = { type: 'tool_result', content: 'ok' }
   for (const size of sizes) {
     const calls = Array.from({ length: size }, (_, index) => ({ type: 'tool_use', name: `t-${index}`, input: {} }))
@@ -79,7 +79,7 @@ test('calls without an id are answered in turn; an answer before any call takes 
   }
 })
 
-test('a line that is nested deeply is no failure of the session', async () => {
+test('a deeply nested line does not make the session fail', async () => {
   for (const size of sizes) {
     const deep = `${'{"a":'.repeat(size)}1${'}'.repeat(size)}`
     const exact = deep.replace('1', '12345678901234567890')

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { keepLine } from '../../../../src/sync/agents/claude-code/kept-line.ts'
 import { parseLine } from '../../../../src/sync/agents/support/lines.ts'
 
-const test = suite('what is kept of a Claude Code line for the second reading')
+const test = suite('fields of a Claude Code line that are kept for the second reading')
 
 const lineOf = (json: object) => {
   const text = JSON.stringify(json)
@@ -19,7 +19,7 @@ const message = {
   usage: { output_tokens: 9 },
 }
 
-test('an answer is kept without its signatures and what it cost, and without its text where it has an id', () => {
+test('an answer is kept without its signatures and token usage, and without its text if it has an id', () => {
   const { json, text } = keepLine(lineOf({ ...common, type: 'assistant', uuid: 'u-1', message }), undefined)
   assert.is(text, '')
   assert.equal(json['message'], {

@@ -15,7 +15,7 @@ const messages = async (...lines: string[]) => (await read(...lines)).messages
 const ids = async (...lines: string[]) => (await messages(...lines)).map(({ externalId }) => externalId)
 const partsOf = async (...lines: string[]) => (await messages(...lines)).flatMap(({ parts }) => parts)
 
-test('a line whose uuid was read already is a replay (rule 1)', async () => {
+test('a line with the uuid of an earlier line is skipped as a replay (rule 1)', async () => {
   assert.equal(await ids(userLine('u-1', 'one'), userLine('u-1', 'one again'), userLine('u-2', 'two')), ['u-1', 'u-2'])
 })
 
@@ -23,14 +23,14 @@ test('inline sidechains are skipped in a session file (rule 2)', async () => {
   assert.equal(await ids(userLine('u-1', 'mine'), userLine('u-2', 'its', { isSidechain: true })), ['u-1'])
 })
 
-test('in a file of its own a sub-agent is a trace of its own (rule 2)', async () => {
+test('a sub-agent with a file of its own becomes a separate trace (rule 2)', async () => {
   const file = writeSession(path, 'agent-a1.jsonl', [userLine('u-1', 'search', { isSidechain: true })])
   const { session, messages } = await readSession(file)
   assert.is(session.externalId, 'agent-a1')
   assert.is(messages.length, 1)
 })
 
-test('the parent of a sub-agent is the session in whose folder it lies, else whose id its lines have (rule 9)', async () => {
+test('the parent of a sub-agent is the session whose folder holds its file, else the session named in its lines (rule 9)', async () => {
   const parentOf = async (folder: string, file: string, sessionId: string) => {
     const lines = [userLine('u-1', 'search', { isSidechain: true, sessionId })]
     return (await readSession(writeSession(folder, file, lines))).session.trace.parentExternalId
@@ -44,14 +44,14 @@ test('the parent of a sub-agent is the session in whose folder it lies, else who
   }
 })
 
-test('all branches count (rule 8)', async () => {
+test('messages of all branches are read (rule 8)', async () => {
   assert.equal(await ids(userLine('u-1', 'a', { parentUuid: null }), userLine('u-2', 'b', { parentUuid: null })), [
     'u-1',
     'u-2',
   ])
 })
 
-test('a line without uuid gets an id of its content that survives growth (rule 9)', async () => {
+test('a line without a uuid gets an id made from its content, which stays the same when the file grows (rule 9)', async () => {
   const plain = line({ type: 'user', message: { content: 'same' } })
   const before = await ids(plain, plain)
   assert.is(new Set(before).size, 2)
@@ -59,7 +59,7 @@ test('a line without uuid gets an id of its content that survives growth (rule 9
   assert.equal((await ids(plain, plain, plain)).slice(0, 2), before)
 })
 
-test('an answer without message id stands for itself, its nameless calls are answered in turn', async () => {
+test('an answer without a message id is a message of its own, and results are matched in order to its calls without ids', async () => {
   const answer = (uuid: string, name: string) =>
     line({ type: 'assistant', uuid, message: { content: [text('go'), { type: 'tool_use', name, input: 'ls' }] } })
   const nameless = { type: 'tool_result', content: 'ok' }
@@ -83,7 +83,7 @@ test('an id that the service would refuse is replaced', async () => {
   assert.match(empty!, /^line-/)
 })
 
-test('a tool call keeps exact numbers and __proto__ keys', async () => {
+test('the arguments of a tool call keep exact numbers and __proto__ keys', async () => {
   const found = await partsOf(
     answerLine('a-1', 'm-1', [call('t-1', 'X', { n: 'BIG', p: 'PROTO' })])
       .replace('"BIG"', '12345678901234567890')

@@ -15,7 +15,7 @@ const partsOf = async (...lines: string[]) => (await messages(...lines)).flatMap
 const error = { type: 'assistant', isApiErrorMessage: true }
 const synthetic = (content: unknown) => ({ message: { id: 'e-1', model: '<synthetic>', content } })
 
-test('the lines of an answer are one message, also with results between them (rule 3)', async () => {
+test('the lines of an answer are one message, even with results between them (rule 3)', async () => {
   const [first, second] = await messages(
     answerLine('a-1', 'm-1', [{ type: 'thinking', thinking: 'Look.', signature: 'secret' }, text('  \n')]),
     userLine('u-1', [result('t-0', 'x')]),
@@ -35,18 +35,18 @@ test('the lines of an answer are one message, also with results between them (ru
   assert.is(second?.order, 2)
 })
 
-test('an answer is handed on at its last line, not at the end of the file', async () => {
+test('an answer is yielded at its last line, not at the end of the file', async () => {
   const lines = [answerLine('a-1', 'm-1', [text('a')]), userLine('u-1', 'b'), answerLine('a-2', 'm-1', [text('c')])]
   const { session } = await read(...lines, userLine('u-2', 'd'))
   const order = (await Array.fromAsync(session.messages())).map(({ externalId }) => externalId)
   assert.equal(order, ['u-1', 'm-1', 'u-2'])
 })
 
-test('an answer of whitespace only is no message (rule 3)', async () => {
+test('an answer of only whitespace is skipped (rule 3)', async () => {
   assert.equal(await ids(answerLine('a-1', 'm-1', [text(' \n')])), [])
 })
 
-test('an API error is an error part without model, other filler is skipped (rule 4)', async () => {
+test('an API error is an error part without a model; other synthetic answers are skipped (rule 4)', async () => {
   const found = await messages(
     line({ ...error, uuid: 'a-1', ...synthetic([text('API Error: 500'), text('again')]) }),
     line({ type: 'assistant', uuid: 'a-2', ...synthetic([text('No response requested.')]) }),
@@ -60,13 +60,13 @@ test('isMeta lines are skipped (rule 5)', async () => {
   assert.equal(await ids(userLine('u-1', 'hidden', { isMeta: true }), userLine('u-2', 'seen')), ['u-2'])
 })
 
-test('the summary of a compaction is a system message, unfiltered (rule 5)', async () => {
+test('the summary of a compaction is a system message with its text unfiltered (rule 5)', async () => {
   const [found] = await messages(userLine('u-1', '<system-reminder>all', { isCompactSummary: true }))
   assert.is(found?.role, 'system')
   assert.equal(found?.parts, [{ type: 'text', content: { text: '<system-reminder>all' } }])
 })
 
-test('tool results know the name of their tool, and are errors only when is_error is true (rule 5)', async () => {
+test('tool results have the name of their tool, and are errors only when is_error is true (rule 5)', async () => {
   const [, ...found] = await partsOf(
     answerLine('a-1', 'm-1', [call('t-1', 'Read')]),
     userLine('u-1', [
@@ -79,7 +79,7 @@ test('tool results know the name of their tool, and are errors only when is_erro
   assert.equal(short, [['Read', 'error'], ['Read', 'success'], ['unknown', 'success']]) // prettier-ignore
 })
 
-test('images never leave: they become text, also inside results (rule 5)', async () => {
+test('images are not sent: they are replaced with text, also inside results (rule 5)', async () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(415_032) } }
   const reference = { type: 'tool_reference', tool_name: 'Grep' }
   const found = await partsOf(
@@ -137,7 +137,7 @@ test('a queued prompt is a user message, filtered like any other (rule 7)', asyn
   )
 })
 
-test('a result that stands before its call has the name of its tool, and comes after the answer that called it (rule 5)', async () => {
+test('a result written before its call has the name of its tool, and is ordered after the answer with the call (rule 5)', async () => {
   const found = await messages(
     userLine('u-1', 'go'),
     userLine('u-2', [result('t-1', 'eins')]),

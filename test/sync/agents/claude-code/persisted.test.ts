@@ -26,7 +26,7 @@ const outputIn = async (name: string, content: unknown): Promise<string> => {
 
 const kept = (content: string) => outputIn('s-1.jsonl', content)
 
-test('are taken from the file in the folder of the session, wherever that was when it was written (rule 5)', async () => {
+test('are read from a file in the session’s folder, even if the folder has been moved since (rule 5)', async () => {
   writeFileSync(join(outputs, 'toolu_1.txt'), 'all of it\n')
   const notice = noticeOf('/home/someone/.claude/projects/-w-app/s-1/tool-results/toolu_1.txt')
   assert.is(await kept(notice), 'all of it\n')
@@ -36,7 +36,7 @@ test('are taken from the file in the folder of the session, wherever that was wh
   assert.is(await outputIn('agent-b.jsonl', notice), 'all of it\n')
 })
 
-test('stay as they are where there is no such file, or it lies elsewhere (rule 5)', async () => {
+test('are not replaced if their file is missing or outside of the session’s folder (rule 5)', async () => {
   const secret = join(path, 'secret.txt')
   writeFileSync(secret, 'secret')
   writeFileSync(join(path, 's-1', 'beside.txt'), 'secret')
@@ -62,7 +62,7 @@ test('stay as they are where there is no such file, or it lies elsewhere (rule 5
   assert.is(await kept(quoted), quoted)
 })
 
-test('are cut after a mebibyte, and between characters (rule 5)', async () => {
+test('are truncated to 1 MiB at a character boundary (rule 5)', async () => {
   writeFileSync(join(outputs, 'huge.txt'), `x${'ü'.repeat(1 << 20)}`)
   const output = await kept(noticeOf('/x/tool-results/huge.txt'))
   assert.match(output, /^xü+\n… \([\d,]+ bytes more\)$/)

@@ -32,7 +32,7 @@ for (const [file, expected] of data ? expectedCounts(data, 'claude') : []) {
 }
 
 for (const file of data ? globSync('{claude-code,agents/claude}/**/*.jsonl', { cwd: data }) : []) {
-  test(`${file} gives distinct ids, distinct orders and nothing that must stay`, async () => {
+  test(`${file} gives distinct ids, distinct orders and no content that must not be sent`, async () => {
     const { messages } = await readSession(join(data!, file))
     assert.is(new Set(messages.map(({ externalId }) => externalId)).size, messages.length)
     assert.is(new Set(messages.map(({ order }) => order)).size, messages.length)
@@ -42,7 +42,7 @@ for (const file of data ? globSync('{claude-code,agents/claude}/**/*.jsonl', { c
     )
   })
 
-  test(`${file} gives the same in parts`, () =>
+  test(`${file} gives the same messages when it is read in parts`, () =>
     assertRecordedInParts(claudeCode, join(data!, file), join(path, basename(file))))
 }
 

@@ -20,7 +20,7 @@ const summary = (text: string, leafUuid: string) => JSON.stringify({ type: 'summ
 const ai = JSON.stringify({ type: 'ai-title', aiTitle: 'By the agent' })
 const custom = JSON.stringify({ type: 'custom-title', customTitle: 'By the user' })
 
-test('the title is the user’s, then the agent’s, then a summary of this session, then the first prompt', async () => {
+test('the title is the one set by the user, else by the agent, else a summary of this session, else the first prompt', async () => {
   assert.is(await title(custom, ai, prompt, summary('Sum', 'u-1')), 'By the user')
   assert.is(await title(ai, prompt, summary('Sum', 'u-1')), 'By the agent')
   assert.is(await title(summary('Old', 'u-1'), prompt, summary('Sum', 'u-1')), 'Sum')
@@ -34,7 +34,7 @@ test('a prompt becomes a title of at most 80 characters, cut between words', () 
   assert.is(titleOf('x'.repeat(80)), 'x'.repeat(80))
 })
 
-test('the project is where the session began, the branch where it ended', async () => {
+test('the project is the folder of the session’s start, the branch is the one at its end', async () => {
   const found = await trace(
     userLine('u-1', 'a', { cwd: '/w/app' }),
     userLine('u-2', 'b', { cwd: '/w/app/sub', gitBranch: 'dev/x' }),
@@ -50,7 +50,7 @@ test('the project is where the session began, the branch where it ended', async 
   assert.is((await trace(userLine('u-1', 'a', { cwd: 'C:\\work\\app\\' }))).projectName, 'app')
 })
 
-test('the model is the one of most messages, however many lines they have', async () => {
+test('the model is the one with the most messages, regardless of how many lines they have', async () => {
   const opus = (uuid: string, id: string) => answerLine(uuid, id, [text('x')])
   const haiku = (uuid: string, id: string) =>
     line({ type: 'assistant', uuid, message: { id, model: 'claude-haiku', content: [text('x')] } })
@@ -58,7 +58,7 @@ test('the model is the one of most messages, however many lines they have', asyn
   assert.is((await trace(...lines)).model, 'claude-haiku')
 })
 
-test('the id is the most frequent session id, but the file’s own name when it is among them', async () => {
+test('the id is the file’s name if any line has it as its session id, else the most frequent session id', async () => {
   const old = (uuid: string) => userLine(uuid, 'x', { sessionId: 'old' })
   const lines = [old('1'), old('2'), userLine('3', 'y', { sessionId: 'new' })]
   assert.is((await named('copy.jsonl', ...lines)).externalId, 'old')
@@ -66,7 +66,7 @@ test('the id is the most frequent session id, but the file’s own name when it 
   assert.is((await named('bare.jsonl', '{"type":"user","message":{"content":"x"}}')).externalId, 'bare')
 })
 
-test('sessions are looked for where Claude Code keeps them', () => {
+test('sessions are searched in the folders of Claude Code', () => {
   const desktop = ['Library/Application Support', '.config', 'AppData/Roaming'].map(
     (folder) => `/home/me/${folder}/Claude/local-agent-mode-sessions`,
   )
@@ -115,6 +115,7 @@ const filtered: readonly (readonly [string, string | undefined])[] = [
   ['  plain ', '  plain '],
 ]
 for (const [block, typed] of filtered)
-  test(`of ${JSON.stringify(block)} the user typed ${JSON.stringify(typed)}`, () => assert.is(typedText(block), typed))
+  test(`in the prompt ${JSON.stringify(block)} the text typed by the user is ${JSON.stringify(typed)}`, () =>
+    assert.is(typedText(block), typed))
 
 test.run()

@@ -10,7 +10,7 @@ import { sharedData } from '../../support/shared-data.ts'
 import { userLine, writeSession } from '../../support/session-file.ts'
 import { tempFolder } from '../../support/temp.ts'
 
-const test = suite('the bytes of a Claude Code line that are used')
+const test = suite('parsing only the used bytes of a Claude Code line')
 const { path, remove } = tempFolder()
 test.after(remove)
 
@@ -41,7 +41,7 @@ const isShort = (text: string): boolean => (usedBytes.parse(Buffer.from(text))?.
 
 const assertSame = (text: string) => assert.equal(usedOf(parse(text)), usedOf(parseObject(text)))
 
-test('lines as the CLI writes them are read without what it keeps of a result, and without progress', () => {
+test('lines in the form that the CLI writes are parsed without toolUseResult and without the data of progress', () => {
   for (const line of [
     { ...user, toolUseResult },
     { ...user, toolUseResult: 'Error: no', sourceToolAssistantUUID: 'a-1' },
@@ -54,7 +54,7 @@ test('lines as the CLI writes them are read without what it keeps of a result, a
   }
 })
 
-test('a message is read as a whole where what follows the result matters, or names are not those of the line', () => {
+test('a line is parsed whole if members after toolUseResult matter, or if the names found are not its own members', () => {
   const call = { type: 'tool_use', name: 'x', input: { a: 1, toolUseResult: { b: 2 }, c: 3 } }
   const { message: _, ...withoutMessage } = user
   const { uuid: __, ...withoutId } = user
@@ -73,7 +73,7 @@ test('a message is read as a whole where what follows the result matters, or nam
   }
 })
 
-test('a line that holds another one, or is torn, is told of', () => {
+test('a line that contains another line, or is truncated, is malformed', () => {
   const [one, other] = [JSON.stringify({ ...user, toolUseResult }), JSON.stringify(user)]
   for (const text of [
     `${one}${other}`,
@@ -111,7 +111,7 @@ const members = fc.record(
   { requiredKeys: ['type', 'sessionId'] },
 )
 
-test('whatever members a line has, in any order, what is used of it is the same', () =>
+test('for any members in any order, the used members are the same as in the whole line', () =>
   fc.assert(
     fc.property(
       members.chain((fields) => fc.shuffledSubarray(Object.entries(fields), { minLength: Object.keys(fields).length })),
@@ -122,7 +122,7 @@ test('whatever members a line has, in any order, what is used of it is the same'
 
 const huge = 'x"\\'.repeat(8 << 20)
 
-test('of a line of 40 MB the message is read where only the unused is long', async () => {
+test('the message in a line of 40 MB is read if only unused members are long', async () => {
   const hello = userLine('u-1', 'hello')
   const lines = [
     JSON.stringify({ ...user, uuid: 'u-2', toolUseResult: { huge } }),
@@ -147,7 +147,7 @@ test('of a line of 40 MB the message is read where only the unused is long', asy
 
 const data = sharedData()
 for (const file of data ? globSync('{claude-code,agents/claude}/**/*.jsonl', { cwd: data }) : [])
-  test(`of ${file} all that is used is read`, () => {
+  test(`all used members of each line in ${file} are read`, () => {
     for (const line of readFileSync(join(data!, file), 'utf8').split('\n')) if (line.trim()) assertSame(line)
   })
 

@@ -17,7 +17,7 @@ const id = uuidAt('2026-02-01T10:00:00Z')
 const name = `rollout-2026-02-01T10-00-00-${id}.jsonl`
 const lines = [meta(id), turn('t-1'), prompt('Fix\n it'), answer('Done')]
 
-test('sessions are looked for where the CLI keeps them', () => {
+test('sessions are searched in the folders of the CLI', () => {
   assert.equal(codex.roots({}, '/home/me'), ['/home/me/.codex/sessions', '/home/me/.codex/archived_sessions'])
   assert.equal(codex.roots({ CODEX_HOME: '/c' }, '/home/me'), ['/c/sessions', '/c/archived_sessions'])
   for (const file of [name, `${name}.zst`, 'rollout-x.jsonl']) assert.ok(codex.isSessionFile(`/c/sessions/${file}`))
@@ -25,7 +25,7 @@ test('sessions are looked for where the CLI keeps them', () => {
     assert.not(codex.isSessionFile(`/c/sessions/${file}`), file)
 })
 
-test('plain, compressed and archived sessions are found; of one that is there twice, the plain file', async () => {
+test('plain, compressed and archived sessions are found; of two files of a session, only the plain one', async () => {
   const home = join(path, 'home')
   const other = uuidAt('2026-02-01T11:00:00Z')
   const third = uuidAt('2026-02-01T12:00:00Z')
@@ -48,7 +48,7 @@ test('plain, compressed and archived sessions are found; of one that is there tw
   assert.equal(ids, [third, id, other])
 })
 
-test('the parent is the thread that started a sub-agent’s, not one that was forked (rule 1)', async () => {
+test('the parent of a sub-agent is the thread that started it; a forked thread is not a parent (rule 1)', async () => {
   const parentOf = async (more: object) =>
     (await readSession(write(path, `p/${name}`, text([meta(id, { ...more }), prompt('a')])), codex)).session.trace
       .parentExternalId
@@ -58,7 +58,7 @@ test('the parent is the thread that started a sub-agent’s, not one that was fo
   assert.is(await parentOf({ source: 'cli', forked_from_id: other }), undefined)
 })
 
-test('a compressed session is read like the plain one', async () => {
+test('a compressed session has the same messages as the plain one', async () => {
   const plain = await readSession(write(path, `a/${name}`, text(lines)), codex)
   const compressed = await readSession(write(path, `a/${name}.zst`, zstdCompressSync(text(lines))), codex)
   assert.equal(compressed.messages, plain.messages)
@@ -76,7 +76,7 @@ test('a damaged compressed session has the messages before the damage, and one r
   assert.equal([garbage.messages, garbage.malformed, garbage.session.externalId], [[], [1], id])
 })
 
-test('what is recognised is told by the content, whatever the name, also of a compressed file', async () => {
+test('a session is recognised by its content, regardless of the file’s name, also in a compressed file', async () => {
   const folder = join(path, 'elsewhere')
   const long = meta(id, { base_instructions: { text: 'x'.repeat(100_000) } })
   const mine = [
@@ -95,7 +95,7 @@ test('what is recognised is told by the content, whatever the name, also of a co
   )
 })
 
-test('the trace has what the first session_meta says, without credentials (rule 1)', async () => {
+test('the fields of the trace come from the first session_meta, without credentials (rule 1)', async () => {
   const git = { commit_hash: '0a1b', branch: 'main', repository_url: 'https://me:secret@git.example/x.git' }
   const other = meta('s-2', { cwd: '/w/other', git: { branch: 'other' } })
   assert.equal(await trace(meta('s-1', { git }), other, turn('t-1', 'a'), answer('x'), turn('t-2', 'b'), answer('y')), {
@@ -109,12 +109,12 @@ test('the trace has what the first session_meta says, without credentials (rule 
   })
 })
 
-test('the model is that of most answers, not of most turns', async () => {
+test('the model is the one with the most answers, not with the most turns', async () => {
   const turns = [turn('t-1', 'a'), turn('t-2', 'a'), turn('t-3', 'b'), answer('x')]
   assert.is((await trace(...turns)).model, 'b')
 })
 
-test('without a session_meta the id is that of the file’s name, the folder that of the first turn', async () => {
+test('without a session_meta the id is taken from the file’s name, and the folder from the first turn', async () => {
   const { session } = await readSession(write(path, `c/${name}`, text([turn('t-1'), prompt('x')])), codex)
   assert.equal([session.externalId, session.trace.projectPath], [id, '/w/app'])
   assert.is((await read(prompt('x'))).session.externalId, 'rollout-s')
@@ -141,7 +141,7 @@ test('the title is the newest row of the index, else the first prompt (rule 11)'
   assert.is(await titleWith(row(id, 'No time', 'x')), 'No time')
 })
 
-test('the name that the session was given last is the title, before the index; not that of another session (rule 11)', async () => {
+test('the session’s latest name takes precedence over the index as the title; names of other sessions are ignored (rule 11)', async () => {
   const home = join(path, 'renamed')
   const named = (threadId: string | undefined, threadName: unknown) =>
     event('thread_name_updated', { thread_id: threadId, thread_name: threadName })
@@ -154,7 +154,7 @@ test('the name that the session was given last is the title, before the index; n
   assert.is((await readSession(file, codex)).session.trace.title, 'Last')
 })
 
-test('the stamp changes with the title, and not with the title of another session', async () => {
+test('the stamp changes when the session’s title does, but not when another session’s title does', async () => {
   const home = join(path, 'stamped')
   const file = write(home, `archived_sessions/${name}`, text(lines))
   const stamp = async () => (await Array.fromAsync(codex.sessions(file)))[0]!.stamp
@@ -165,7 +165,7 @@ test('the stamp changes with the title, and not with the title of another sessio
   assert.is.not(await stamp(), before)
 })
 
-test('prompts of the CLI are no title, and an empty session has none', async () => {
+test('prompts generated by the CLI do not become the title, and an empty session has no title', async () => {
   assert.is((await trace(prompt('<environment_context>x'), prompt('Mine'))).title, 'Mine')
   assert.is((await trace(line('world_state', {}))).title, undefined)
 })

@@ -83,7 +83,7 @@ for (const form of ['new', 'old'] as const) {
     assert.equal(messages, (await readFork(alone, lines)).messages)
   })
 
-  test(`a fork that grows keeps its messages (${form} versions, rule 9)`, async () => {
+  test(`a fork keeps its messages when it grows (${form} versions, rule 9)`, async () => {
     await assertGrowth(codex, join(path, nameOf(forkId)), text(lines))
   })
 }
@@ -104,12 +104,12 @@ for (const [where, name, compressed] of parentPlaces)
     assert.equal((await readFork(home, namedFork)).texts, ['own0?', 'own0.'])
   })
 
-test('turns with ids of another kind stay without the parent’s file: nothing says that they are copies (rule 9)', async () => {
+test('without the parent’s file, turns with ids of another kind are kept, because they may not be copies (rule 9)', async () => {
   const { texts } = await readFork(newHome(), namedFork)
   assert.equal(texts, ['parent0?', 'parent0.', 'parent1?', 'parent1.', 'own0?', 'own0.'])
 })
 
-test('only leading turns are skipped (rule 9)', async () => {
+test('only copied turns at the start of a fork are skipped (rule 9)', async () => {
   const home = newHome()
   write(home, `${day(1)}/${nameOf(parentId)}`, text(parentLines(named)))
   const lines = [
@@ -128,14 +128,14 @@ test('a fork without a turn of its own has no messages yet (rule 9)', async () =
   assert.is(session.trace.title, undefined)
 })
 
-test('turns of old versions, which have no ids, are copies when the fork has turns with ids (rule 9)', async () => {
+test('turns without ids, from old versions, are skipped as copies if the fork also has turns with ids (rule 9)', async () => {
   const lines = [forkMeta(), ...parentLines([undefined]), ...turnLines(own[0], 'own0')]
   assert.equal((await readFork(newHome(), lines)).texts, ['own0?', 'own0.'])
   const without = [forkMeta(), ...parentLines([undefined]), ...turnLines(undefined, 'own0')]
   assert.equal((await readFork(newHome(), without)).texts, ['parent0?', 'parent0.', 'own0?', 'own0.'])
 })
 
-test('a fork of a fork skips what both had', async () => {
+test('a fork of a fork skips the turns copied from both', async () => {
   const grandparent = meta(uuidAt('2026-02-01T09:00:00Z'))
   const lines = [
     forkMeta(),
@@ -147,7 +147,7 @@ test('a fork of a fork skips what both had', async () => {
   assert.equal((await readFork(newHome(), lines)).texts, ['own0?', 'own0.'])
 })
 
-test('a sub-agent that began without its parent’s turns keeps all of its own', async () => {
+test('a sub-agent that started without its parent’s turns keeps all its own turns', async () => {
   const lines = [
     meta(forkId, {
       parent_thread_id: parentId,
@@ -158,7 +158,7 @@ test('a sub-agent that began without its parent’s turns keeps all of its own',
   assert.equal((await readFork(newHome(), lines)).texts, ['own0?', 'own0.'])
 })
 
-test('what a compaction or a developer’s message in the head says is skipped too', async () => {
+test('compactions and developer messages among the copied turns are skipped too', async () => {
   const developer = item({ type: 'message', role: 'developer', content: [] })
   const lines = [
     forkMeta(),
@@ -171,7 +171,7 @@ test('what a compaction or a developer’s message in the head says is skipped t
   assert.equal((await readFork(newHome(), lines)).texts, ['own0?', 'own0.'])
 })
 
-test('a parent that is called something else than an id is not looked for', async () => {
+test('a parent with an invalid id is not searched for', async () => {
   for (const parent of ['', 7, '..', '../../etc/passwd'])
     assert.ok(
       (await readFork(newHome(), [forkMeta({ forked_from_id: parent }), ...turnLines('t', 'own0')])).texts.length,

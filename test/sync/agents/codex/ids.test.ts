@@ -11,7 +11,7 @@ const { path, remove } = tempFolder()
 test.after(remove)
 const { ids, read, parts } = reader(path)
 
-test('an id is that of the item, else of the call, else a hash of the line (rule 10)', async () => {
+test('a message’s id is the item’s id, else the call’s id, else a hash of the line (rule 10)', async () => {
   const [first, second, third, fourth, fifth] = await ids(
     prompt('a', { id: 'm-1' }),
     call({}),
@@ -23,7 +23,7 @@ test('an id is that of the item, else of the call, else a hash of the line (rule
   assert.match(fifth!, /^line-/)
 })
 
-test('ids that come again, and lines that do, are numbered (rule 10)', async () => {
+test('repeated ids, and the ids of repeated lines, get a number (rule 10)', async () => {
   assert.equal(
     await ids(call({}), call({ name: 'other' }), answer('a', { id: 'c-1:call' }), output('x'), output('x')),
     ['c-1:call', 'c-1:call-2', 'c-1:call-3', 'c-1:out', 'c-1:out-2'],
@@ -32,7 +32,7 @@ test('ids that come again, and lines that do, are numbered (rule 10)', async () 
   assert.is(two, `${one}-2`)
 })
 
-test('an id that the service would refuse is replaced (rule 10)', async () => {
+test('an id that the service would reject is replaced (rule 10)', async () => {
   const found = await ids(
     prompt('a', { id: '' }),
     prompt('b', { id: 7 }),
@@ -44,14 +44,14 @@ test('an id that the service would refuse is replaced (rule 10)', async () => {
   for (const id of found) assert.match(id, /^line-/)
 })
 
-test('a call without an id has that of its message, and its result finds it', async () => {
+test('a call without an id gets the id of its message, and its result is matched to it', async () => {
   const [first, second] = await parts(call({ call_id: undefined }), output('x', { call_id: undefined }))
   assert.ok(first?.type === 'tool_call' && second?.type === 'tool_result')
   assert.match(first.content.callId, /^line-/)
   assert.equal([second.content.callId, second.content.toolName], [first.content.callId, 'shell'])
 })
 
-test('a session that grows keeps its messages, their ids and their order', async () => {
+test('messages keep their ids and their order when the session grows', async () => {
   const lines = [
     meta('s-1'),
     turn('t-1'),
@@ -75,7 +75,7 @@ test('a session that grows keeps its messages, their ids and their order', async
   await assertGrowth(codex, join(path, 'rollout-no-newline.jsonl'), lines.join('\n'))
 })
 
-test('a damaged line costs only itself, and a last one that is being written is not reported', async () => {
+test('a damaged line loses no other line, and an incomplete last line is not reported', async () => {
   const whole = [meta('s-1'), prompt('a'), answer('b')]
   const { messages, malformed, session } = await read(whole[0]!, '{"type":', whole[1]!, '[]', whole[2]!)
   assert.is(messages.length, 2)

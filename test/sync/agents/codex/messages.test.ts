@@ -81,7 +81,7 @@ const newer = [
   '<environment_context>a</environment_context>\n\n<something-else>b</something-else>\n',
 ]
 for (const block of [...injected, ...newer])
-  test(`the user did not type ${JSON.stringify(block.slice(0, 30))} (rule 3)`, async () => {
+  test(`a block that the user did not type is skipped: ${JSON.stringify(block.slice(0, 30))} (rule 3)`, async () => {
     assert.equal(await ids(prompt(block)), [])
     const [typed] = await parts(
       item({
@@ -97,7 +97,7 @@ for (const block of [...injected, ...newer])
     assert.is((await parts(answer(block))).length, 1)
   })
 
-test('what follows the blocks that were put in was typed, and so are elements of other kinds (rule 3)', async () => {
+test('text after inserted blocks, and unknown elements, are kept as typed by the user (rule 3)', async () => {
   const typedOf = async (...texts: readonly string[]) => {
     const content = texts.map((one) => ({ type: 'input_text', text: one }))
     const found = await parts(item({ type: 'message', role: 'user', content }))
@@ -116,7 +116,7 @@ test('what follows the blocks that were put in was typed, and so are elements of
     assert.equal(await typedOf(typed), [typed])
 })
 
-test('a prompt of an app is what stands after the last heading that says so (rule 3)', async () => {
+test('an app’s prompt is the text after the last heading that announces it (rule 3)', async () => {
   const typedOf = async (...content: readonly object[]) =>
     (await parts(item({ type: 'message', role: 'user', content }))).map(
       (part) => part.type === 'text' && part.content.text,
@@ -139,7 +139,7 @@ test('a prompt of an app is what stands after the last heading that says so (rul
   ])
 })
 
-test('instructions of developer and system never leave, nor do those of the session (rule 3)', async () => {
+test('developer, system and session instructions are not sent (rule 3)', async () => {
   const { session, messages } = await read(
     meta('s-1', {
       base_instructions: { text: 'maker' },
@@ -156,7 +156,7 @@ test('instructions of developer and system never leave, nor do those of the sess
   assert.not.match(JSON.stringify(session), /maker/)
 })
 
-test('images never leave: they become text, also inside results (rule 3)', async () => {
+test('images are not sent: they are replaced with text, also inside results (rule 3)', async () => {
   const blocks = [
     { type: 'input_text', text: 'seen' },
     { type: 'input_image', image_url: image },
@@ -174,7 +174,7 @@ test('images never leave: they become text, also inside results (rule 3)', async
   assert.is(result?.type === 'tool_result' && result.content.output, ['seen', ...placeholders].join('\n'))
 })
 
-test('thinking is the summary only, in one part; nothing encrypted leaves (rule 4)', async () => {
+test('a thinking part holds only the summary; encrypted content is not sent (rule 4)', async () => {
   const found = await parts(
     item({
       type: 'reasoning',
@@ -195,7 +195,7 @@ test('thinking is the summary only, in one part; nothing encrypted leaves (rule 
   assert.is(result?.type === 'tool_result' && result.content.output, 'plain')
 })
 
-test('binary content in the text of a result never leaves', async () => {
+test('binary content in the text of a result is not sent', async () => {
   const data = 'A'.repeat(415_032)
   const resultOf = async (value: unknown) => {
     const [part] = await parts(output(value))
@@ -215,7 +215,7 @@ const argsOf = async (fields: Record<string, unknown>) => {
   return part?.type === 'tool_call' ? part.content.args : undefined
 }
 
-test('arguments are an object, whatever they were (rule 5)', async () => {
+test('arguments of any type are converted to an object (rule 5)', async () => {
   assert.equal(await argsOf({ arguments: '{"cmd":"ls"}' }), { cmd: 'ls' })
   assert.equal(await argsOf({ arguments: { cmd: 'ls' } }), { cmd: 'ls' })
   assert.equal(await argsOf({ arguments: '{"cmd":"l' }), { input: '{"cmd":"l' })
@@ -228,14 +228,14 @@ test('arguments are an object, whatever they were (rule 5)', async () => {
   assert.equal(await argsOf({ type: 'custom_tool_call' }), {})
 })
 
-test('arguments keep exact numbers and __proto__ keys, inside their text too (rule 5)', async () => {
+test('arguments keep exact numbers and __proto__ keys, also if they are JSON in a string (rule 5)', async () => {
   const exact = '{"n":12345678901234567890,"m":-0,"__proto__":{"x":1}}'
   assert.is(JSON.stringify(await argsOf({ arguments: exact })), exact)
   const [part] = await parts(call({ arguments: 'EXACT' }).replace('"EXACT"', exact))
   assert.is(part?.type === 'tool_call' && JSON.stringify(part.content.args), exact)
 })
 
-test('the kinds of calls have their names, and results the name of their call (rule 5)', async () => {
+test('each kind of call has a tool name, and a result has the name of its call (rule 5)', async () => {
   const found = await parts(
     item({ type: 'custom_tool_call', call_id: 'c-2', name: 'apply_patch', input: '*** Begin Patch' }),
     item({ type: 'local_shell_call', id: 'l-1', call_id: 'c-3', action: { type: 'exec', command: ['ls'] } }),
@@ -275,7 +275,7 @@ const outputOf = async (value: unknown) => {
   return part?.type === 'tool_result' ? part.content : undefined
 }
 
-test('an output is text, in whatever form it is (rule 5)', async () => {
+test('an output of any form is converted to text (rule 5)', async () => {
   const text = { type: 'input_text', text: 'a.ts' }
   for (const value of ['a.ts', text, [text], { content: 'a.ts' }, { content: [text] }])
     assert.is((await outputOf(value))?.output, 'a.ts')
@@ -305,12 +305,12 @@ const successes: readonly unknown[] = [
   'a.ts\nExit code: 1',
   '',
 ]
-test('a result is an error where the CLI says that its call failed, not where a program prints so (rule 6)', async () => {
+test('a result is an error if the CLI says that the call failed, not if a program’s output says so (rule 6)', async () => {
   for (const value of failures) assert.is((await outputOf(value))?.status, 'error', JSON.stringify(value))
   for (const value of successes) assert.is((await outputOf(value))?.status, 'success', JSON.stringify(value))
 })
 
-test('an event says that a call failed, before its result or after it (rule 6)', async () => {
+test('an event before or after a result can mark its call as failed (rule 6)', async () => {
   const statuses = async (...events: readonly string[]) => {
     const results = ['c-1', 'c-2'].map((id) => output('x', { call_id: id }))
     const found = await parts(call({}), call({ call_id: 'c-2' }), results[0]!, ...events, results[1]!)
@@ -325,7 +325,7 @@ test('an event says that a call failed, before its result or after it (rule 6)',
   assert.equal(await statuses(event('patch_apply_end', { call_id: 'c-2', success: true })), ['success', 'success'])
 })
 
-test('the tools that a script calls are named beside it (rule 5)', async () => {
+test('a script is stored with the names of the tools that it calls (rule 5)', async () => {
   const script = (name: string, input: string) => argsOf({ type: 'custom_tool_call', name, input })
   const input = 'const r = await tools.exec_command({cmd:"ls"})\nawait tools["apply_patch"](p); tools.exec_command({})'
   assert.equal(await script('exec', input), { input, tools: ['exec_command', 'apply_patch'] })
@@ -333,7 +333,7 @@ test('the tools that a script calls are named beside it (rule 5)', async () => {
   assert.equal(await script('apply_patch', input), { input })
 })
 
-test('what agents tell each other is kept, with the session of the other one (rule 8)', async () => {
+test('messages between agents are kept, with the session of the sub-agent (rule 8)', async () => {
   const said = (author: string, recipient: string, ...content: readonly object[]) =>
     item({ type: 'agent_message', author, recipient, content })
   const { messages: found, session } = await read(
@@ -358,7 +358,7 @@ test('what agents tell each other is kept, with the session of the other one (ru
   assert.is(session.trace.title, undefined)
 })
 
-test('turns that were taken back are no messages (rule 12)', async () => {
+test('turns that the user undid are skipped (rule 12)', async () => {
   const textsOf = async (...lines: readonly string[]) => {
     const { messages: found, session } = await read(meta('s-1'), ...lines)
     const texts = found.flatMap(({ parts }) => parts.map((part) => part.type === 'text' && part.content.text))
@@ -376,7 +376,7 @@ test('turns that were taken back are no messages (rule 12)', async () => {
   assert.equal(await textsOf(...two, back(0), back('1'), back(null)), ['one', 'one', '1', 'two', '2'])
 })
 
-test('of the events, which say everything once more, only errors are messages (rule 6)', async () => {
+test('events repeat other lines, so that only error events become messages (rule 6)', async () => {
   const found = await messages(
     prompt('Fix it'),
     event('user_message', { message: 'Fix it' }),
@@ -397,7 +397,7 @@ test('of the events, which say everything once more, only errors are messages (r
   )
 })
 
-test('a compaction is a system message, without the history that it replaces (rule 7)', async () => {
+test('a compaction is a system message that leaves out the replaced history (rule 7)', async () => {
   const history = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'again' }] }]
   const found = await messages(
     line('compacted', { message: 'The summary', replacement_history: history }),
@@ -409,7 +409,7 @@ test('a compaction is a system message, without the history that it replaces (ru
   )
 })
 
-test('unknown types are skipped, wherever they are (rule 8)', async () => {
+test('unknown types are skipped at every level (rule 8)', async () => {
   const types = ['ghost_snapshot', 'compaction', 'tool_search_call', 'additional_tools', 'new', 7, null]
   const { messages, malformed } = await read(
     ...types.map((type) => item({ type, role: 'user', content: [{ type: 'input_text', text: 'x' }], author: 'a' })),

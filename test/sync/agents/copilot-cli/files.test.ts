@@ -13,12 +13,12 @@ const { path, remove } = tempFolder()
 test.after(remove)
 const { trace, read } = reader(path)
 
-test('sessions are looked for where the CLI keeps them', () => {
+test('sessions are searched in the folders of the CLI', () => {
   assert.equal(copilotCli.roots({}, '/home/me'), ['/home/me/.copilot/session-state'])
   assert.equal(copilotCli.roots({ COPILOT_HOME: '/c' }, '/home/me'), ['/c/session-state'])
 })
 
-test('sessions in folders and flat ones are found; of one that is there twice, the folder; no file of its work', async () => {
+test('sessions in folders and in flat files are found; of two copies, only the folder; the session’s work files are skipped', async () => {
   const root = join(path, 'home', 'session-state')
   write(root, 'a/events.jsonl', [start({ sessionId: 'a' })])
   write(root, 'a/files/data.jsonl', ['{}'])
@@ -34,7 +34,7 @@ test('sessions in folders and flat ones are found; of one that is there twice, t
   )
 })
 
-test('what is recognised is told by its events, whatever the name', () => {
+test('a session is recognised by its events, regardless of the file’s name', () => {
   const beginning = `${start()}\n${prompt('e-1', 'x')}\n{"type":"cut`
   assert.ok(copilotCli.recognises('/x/y.jsonl', beginning))
   const others = [
@@ -46,7 +46,7 @@ test('what is recognised is told by its events, whatever the name', () => {
   for (const other of others) assert.not(copilotCli.recognises('/x/events.jsonl', other), other)
 })
 
-test('the trace has what the session says of itself (rule 1)', async () => {
+test('the fields of the trace come from the session’s start event (rule 1)', async () => {
   const context = { repository: 'ada/app', repositoryHost: 'git.example', branch: 'main', headCommit: '0a1b' }
   const found = await trace(
     start({ context: { cwd: '/w/app', ...context } }),
@@ -68,7 +68,7 @@ test('the trace has what the session says of itself (rule 1)', async () => {
   })
 })
 
-test('a remote is told only of a repository that is surely one', async () => {
+test('the trace has a git remote only if the repository’s host is known', async () => {
   const remote = async (context: object) => (await trace(start({ context }))).gitRemoteUrl
   assert.is(await remote({ repository: 'ada/app', hostType: 'github' }), 'https://github.com/ada/app')
   assert.is(await remote({ repository: 'ada/app', hostType: 'cli' }), undefined)
@@ -76,13 +76,13 @@ test('a remote is told only of a repository that is surely one', async () => {
   assert.is(await remote({ repository: 'ada/app', repositoryHost: 'me:secret@git.example' }), undefined)
 })
 
-test('without an answer that tells its model, the trace has the one that was chosen last', async () => {
+test('if no answer names its model, the trace has the last model that the user chose', async () => {
   const shutdown = event('e-2', 'session.shutdown', { currentModel: 'gpt' })
   assert.is((await trace(start(), answer('e-1', 'x'), shutdown)).model, 'gpt')
   assert.is((await trace(start({ selectedModel: 'auto' }), answer('e-1', 'x'))).model, undefined)
 })
 
-test('the id is that of the start, else that of the folder or the file (rule 1)', async () => {
+test('the id is taken from the start event, else from the name of the folder or the file (rule 1)', async () => {
   assert.is((await read(start())).session.externalId, 's-1')
   assert.is((await read(prompt('e-1', 'x'))).session.externalId, 's-0')
   const flat = write(path, 'session-state/flat.jsonl', [prompt('e-1', 'x')])

@@ -11,7 +11,7 @@ const { path, remove } = tempFolder()
 test.after(remove)
 const { messages, ids, parts, read } = reader(path)
 
-test('a prompt is what the user typed, not what the model was sent (rule 2)', async () => {
+test('a prompt holds the text that the user typed, not the text sent to the model (rule 2)', async () => {
   assert.equal(await messages(start(), prompt('e-1', 'Fix it')), [
     {
       externalId: 'e-1',
@@ -24,7 +24,7 @@ test('a prompt is what the user typed, not what the model was sent (rule 2)', as
   assert.equal(await ids(prompt('e-1', ' \n'), prompt('e-2', null)), [])
 })
 
-test('a prompt of the CLI or of another agent is skipped by its source; a task of its own says nothing (rule 2)', async () => {
+test('prompts whose source is the CLI or another agent are skipped (rule 2)', async () => {
   const found = await read(
     start(),
     prompt('e-1', 'a reminder', { source: 'system', parentAgentTaskId: 't-1' }),
@@ -40,7 +40,7 @@ test('a prompt of the CLI or of another agent is skipped by its source; a task o
   assert.is(found.session.trace.title, 'typed')
 })
 
-test('attachments become text, and binary content never leaves (rule 2)', async () => {
+test('attachments become text, and binary content is not sent (rule 2)', async () => {
   const attachments = [
     { type: 'file', path: '/w/app/notes.md', displayName: 'notes.md' },
     { type: 'file', path: '/w/app/other.md' },
@@ -56,7 +56,7 @@ test('attachments become text, and binary content never leaves (rule 2)', async 
   )
 })
 
-test('an answer has thinking, text and calls; nothing encrypted or opaque leaves (rule 3)', async () => {
+test('an answer has thinking, text and calls; encrypted or opaque content is not sent (rule 3)', async () => {
   const [found] = await messages(
     answer('e-1', 'Listing.', {
       model: 'gpt',
@@ -81,7 +81,7 @@ test('an answer has thinking, text and calls; nothing encrypted or opaque leaves
   assert.equal(await ids(answer('e-1', ''), answer('e-2', ' \n', { reasoningText: ' ' })), [])
 })
 
-test('an answer without a model has the one that was chosen last; auto is none (rule 3)', async () => {
+test('an answer without a model gets the last chosen model; the choice "auto" is ignored (rule 3)', async () => {
   const found = await messages(
     start({ selectedModel: 'auto' }),
     answer('e-1', 'x'),
@@ -102,7 +102,7 @@ test('an answer without a model has the one that was chosen last; auto is none (
   )
 })
 
-test('thinking that comes as an event and in the answer counts once, where it is first (rule 4)', async () => {
+test('thinking in both an event and the answer is kept once, at its first place (rule 4)', async () => {
   const thought = (id: string) => event(id, 'assistant.reasoning', { reasoningId: 'r', content: 'Look' })
   const said = (id: string) => answer(id, 'x', { reasoningText: 'Look' })
   const thinking = async (...lines: string[]) =>
@@ -113,7 +113,7 @@ test('thinking that comes as an event and in the answer counts once, where it is
   assert.equal(await ids(event('e-1', 'assistant.reasoning', { content: ' ' })), [])
 })
 
-test('arguments are an object, whatever they were, and keep exact numbers (rule 5)', async () => {
+test('arguments of any type are converted to an object, and keep exact numbers (rule 5)', async () => {
   const argsOf = async (args: unknown) => {
     const [part] = await parts(answer('e-1', '', { toolRequests: [request({ arguments: args })] }))
     return part?.type === 'tool_call' ? part.content.args : undefined
@@ -129,7 +129,7 @@ test('arguments are an object, whatever they were, and keep exact numbers (rule 
   assert.is(part?.type === 'tool_call' && JSON.stringify(part.content.args), exact)
 })
 
-test('the start of a tool repeats its call and is no other one, before or after the answer (rule 5)', async () => {
+test('the start event of a tool, before or after the answer, does not count as a second call (rule 5)', async () => {
   const begun = event('e-1', 'tool.execution_start', { toolCallId: 'c-1', toolName: 'bash', arguments: { a: 1 } })
   const asked = answer('e-2', '', { toolRequests: [request()] })
   assert.equal(await ids(begun, asked, complete('e-3')), ['e-2', 'e-3'])
@@ -138,7 +138,7 @@ test('the start of a tool repeats its call and is no other one, before or after 
   assert.is(result?.type === 'tool_result' && result.content.toolName, 'bash')
 })
 
-test('results are of the user, an error when success is false, and have the name of their tool (rule 5)', async () => {
+test('results have the user role and the name of their tool, and are errors when success is false (rule 5)', async () => {
   const found = await messages(
     answer('e-1', '', { toolRequests: [request(), request({ toolCallId: undefined, name: 'read' })] }),
     complete('e-2'),
@@ -159,7 +159,7 @@ test('results are of the user, an error when success is false, and have the name
   )
 })
 
-test('errors and compactions are the system’s (rule 6)', async () => {
+test('errors and compactions are system messages (rule 6)', async () => {
   const found = await messages(
     event('e-1', 'session.error', { message: 'overloaded', stack: 'secret' }),
     event('e-2', 'session.error', { errorType: 'query' }),
@@ -180,13 +180,13 @@ test('errors and compactions are the system’s (rule 6)', async () => {
   )
 })
 
-test('what a sub-agent did is part of the session (rule 7)', async () => {
+test('messages of a sub-agent belong to the session (rule 7)', async () => {
   const own = { parentToolCallId: 'c-1' }
   const asked = answer('e-1', '', { ...own, toolRequests: [request({ toolCallId: 'c-2' })] })
   assert.equal(await ids(asked, complete('e-2', { ...own, toolCallId: 'c-2' })), ['e-1', 'e-2'])
 })
 
-test('instructions of the maker and unknown types are skipped (rule 8)', async () => {
+test('system instructions and unknown types are skipped (rule 8)', async () => {
   const types = [
     'system.message',
     'system.notification',
@@ -209,12 +209,12 @@ test('instructions of the maker and unknown types are skipped (rule 8)', async (
   assert.equal([messages, malformed], [[], []])
 })
 
-test('an event that was there before is a repetition, another one with its id is not (rule 9)', async () => {
+test('a repeated event is skipped; a different event with the same id is kept (rule 9)', async () => {
   assert.equal(await ids(prompt('e-1', 'a'), answer('e-2', 'b'), prompt('e-1', 'a')), ['e-1', 'e-2'])
   assert.equal(await ids(prompt('e-1', 'a'), answer('e-1', 'b')), ['e-1', 'e-1-2'])
 })
 
-test('an event without a usable id gets one of its line (rule 9)', async () => {
+test('an event without a valid id gets an id made from its line (rule 9)', async () => {
   const bare = prompt('e-1', 'a').replace('"id":"e-1",', '')
   const found = await ids(bare, bare, prompt('..', 'b'), prompt('x'.repeat(1_025), 'c'))
   for (const id of found) assert.match(id, /^line-/)
@@ -222,7 +222,7 @@ test('an event without a usable id gets one of its line (rule 9)', async () => {
   assert.is(found[1], `${found[0]}-2`)
 })
 
-test('a session that grows keeps its messages, their ids and their order', async () => {
+test('messages keep their ids and their order when the session grows', async () => {
   const lines = [
     start(),
     prompt('e-1', 'same'),
@@ -240,7 +240,7 @@ test('a session that grows keeps its messages, their ids and their order', async
   await assertGrowth(copilotCli, join(path, 'grown.jsonl'), lines.join('\n'))
 })
 
-test('a damaged line costs only itself', async () => {
+test('a damaged line loses no other line', async () => {
   const { messages, malformed, session } = await read(prompt('e-1', 'a'), '{"type":', prompt('e-2', 'b'))
   assert.equal([messages.length, malformed, session.skippedLines], [2, [2], 1])
 })

@@ -40,7 +40,7 @@ const stampsOf = async (path: string) =>
   new Map((await Array.fromAsync(cursor.sessions(path))).map(({ source, stamp }) => [source.slice(path.length), stamp]))
 const tracesOf = async (path: string) => (await readSessions(path, cursor)).map(({ session }) => session.trace)
 
-test('each session that holds anything is one, with a source of its own (rules 3 and 10)', async () => {
+test('each session with content is listed with a source of its own (rules 3 and 10)', async () => {
   const { path, writer } = newHome()
   writer.composer('c-3', [])
   writer.row('composerData:c-4', null)
@@ -56,7 +56,7 @@ test('each session that holds anything is one, with a source of its own (rules 3
   writer.close()
 })
 
-test('a stamp changes with whatever changes in its session, and in no other (rule 2)', async () => {
+test('a stamp changes with every change of its session, and with no change of another one (rule 2)', async () => {
   const { path, writer } = newHome()
   const changes: readonly (() => void)[] = [
     () => writer.bubble('c-1', 'b-2', said('new')),
@@ -86,7 +86,7 @@ test('a stamp changes with whatever changes in its session, and in no other (rul
   writer.close()
 })
 
-test('a database that Cursor is writing is read, and nothing appears beside it (rule 1)', async () => {
+test('a database can be read while Cursor writes it, and no file is created beside it (rule 1)', async () => {
   const { path, writer } = newHome()
   writer.close()
   assert.is((await readSessions(path, cursor)).length, 2)
@@ -97,7 +97,7 @@ test('a database that Cursor is writing is read, and nothing appears beside it (
   await other.stop()
 })
 
-test('the messages are those of the moment at which the session was read, and once more those of now', async () => {
+test('messages are from the moment when the session was read; reading it again gives the current ones', async () => {
   const { path, writer } = newHome()
   const [stored] = await Array.fromAsync(cursor.sessions(path))
   const session = await stored!.read({ onMalformed: () => assert.unreachable() })
@@ -111,7 +111,7 @@ test('the messages are those of the moment at which the session was read, and on
   writer.close()
 })
 
-test('a table without row numbers, without the column or without the table holds what it holds (rule 1)', async () => {
+test('a table without row numbers, a missing column and a missing table are no errors (rule 1)', async () => {
   const bare = (schema: string) => cursorDatabase(join(root, `bare-${++homes}`, 'state.vscdb'), schema)
   const writer = bare('CREATE TABLE cursorDiskKV(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID')
   writer.composer('c-1', ['b-1'])
@@ -135,7 +135,7 @@ test('a damaged database fails with a clear reason', async () => {
   assert.match((failure as Error).message, /^the database cannot be read: file is not a database$/)
 })
 
-test('the title is the session’s name, else the first prompt; the model is that of most answers (rule 11)', async () => {
+test('the title is the session’s name, else the first prompt; the model is the one with the most answers (rule 11)', async () => {
   const { path, writer } = newHome()
   writer.composer('c-1', ['c-1-b-1', 'b-2', 'b-3', 'b-4'], { name: '' })
   for (const [id, modelName] of [
@@ -152,7 +152,7 @@ test('the title is the session’s name, else the first prompt; the model is tha
   writer.close()
 })
 
-test('the project is the folder that the session names, else the one of the workspace that lists it (rule 11)', async () => {
+test('the project is the folder named by the session, else the folder of the workspace that lists the session (rule 11)', async () => {
   const { path, writer, workspace } = newHome()
   const pathsOf = async () => (await tracesOf(path)).map(({ projectPath }) => projectPath)
   const open = [
@@ -175,7 +175,7 @@ test('the project is the folder that the session names, else the one of the work
   for (const one of [...open, writer]) one.close()
 })
 
-test('sessions are looked for where Cursor keeps them, on each system', async () => {
+test('sessions are searched in the folders of Cursor on each operating system', async () => {
   assert.equal(cursor.roots({}, '/home/me'), [
     '/home/me/Library/Application Support/Cursor/User/globalStorage/state.vscdb',
     '/home/me/.config/Cursor/User/globalStorage/state.vscdb',

@@ -94,7 +94,7 @@ test('bubbles that are not shown, empty ones and unknown types are left out (rul
   )
 })
 
-test('a tool’s call has its result beside it, once there is one (rule 5)', async () => {
+test('a tool’s result follows its call as soon as there is one (rule 5)', async () => {
   const found = await partsOf(
     used('read', { status: 'completed', result: '{"contents":"a"}' }),
     used('grep', { status: 'loading', rawArgs: '', params: '{"pattern":"x"}' }),
@@ -134,7 +134,7 @@ test('errors, cancellations and the exit codes of shells are failures (rule 5)',
   )
 })
 
-test('a bubble that is written again changes its message, and nothing else', async () => {
+test('rewriting a bubble changes its message and no other', async () => {
   const before = await messagesOf(typed('Fix it'), used('sh', { status: 'running' }))
   const after = await messagesOf(typed('Fix it'), used('sh', { status: 'completed', result: '"ok"' }), said('Done.'))
   assert.equal(after[0], before[0])
@@ -142,7 +142,7 @@ test('a bubble that is written again changes its message, and nothing else', asy
   assert.equal([before[1]!.externalId, before[1]!.order, before[1]!.parts.length], ['b-2', 2, 1])
 })
 
-test('numbers stay exact, and binary content never leaves (rule 8)', async () => {
+test('numbers stay exact, and binary content is not sent (rule 8)', async () => {
   const data = 'QUFB'.repeat(1_000)
   const found = await partsOf(
     used('a', {
@@ -202,7 +202,7 @@ test('a session of an earlier version has its bubbles and tools in its row (rule
   assert.match(messages[3]!.externalId, /^line-/)
 })
 
-test('times that are relative to others of the bubble are made absolute', async () => {
+test('times relative to other times of the bubble are made absolute', async () => {
   const end = Date.UTC(2026, 1, 1)
   const times = (timingInfo: Stored) => said('x', { timingInfo })
   const found = await messagesOf(

@@ -10,7 +10,7 @@ import { otherProcess } from '../support/sqlite/other-process.ts'
 import { cursorDatabase, typed } from './database-file.ts'
 import { cursorStore, field, noted, numberField, query, text } from './store-file.ts'
 
-const test = suite('databases of the command line tool of Cursor')
+const test = suite('databases of Cursor’s command line tool')
 const { path: root, remove } = tempFolder()
 test.after(remove)
 
@@ -36,7 +36,7 @@ const saidIn = async (path: string) =>
     ...parts.map((part) => (part.type === 'text' || part.type === 'thinking' ? part.content.text : `*${part.type}`)),
   ])
 
-test('the messages are those that the latest state lists, in its order (rule 13)', async () => {
+test('the messages are the ones listed by the latest state, in its order (rule 13)', async () => {
   const { path, store } = newHome()
   const answer = store.message('assistant', [text('Hello.')], { id: '1' })
   const ids = [
@@ -142,7 +142,7 @@ test('blocks become parts, and results get the names of their tools (rule 14)', 
   store.close()
 })
 
-test('ids and places stay the same while the session grows, also of messages with the same text (rules 10 and 13)', async () => {
+test('ids and positions stay the same when the session grows, also for messages with the same text (rules 10 and 13)', async () => {
   const { path, store } = newHome()
   const again = store.message('user', [query('again')])
   const placesOf = async () =>
@@ -158,7 +158,7 @@ test('ids and places stay the same while the session grows, also of messages wit
   store.close()
 })
 
-test('what a summary has taken the place of is read from the states before it (rule 13)', async () => {
+test('messages replaced by a summary are read from earlier states (rule 13)', async () => {
   const { path, store } = newHome()
   const system = store.message('system', 'x')
   const said = ['one', 'two', 'three', 'four', 'five'].map((word) => store.message('user', [query(word)]))
@@ -187,7 +187,7 @@ test('what a summary has taken the place of is read from the states before it (r
   store.close()
 })
 
-test('a call whose tool still runs is left out until it has ended (rule 13)', async () => {
+test('a call is left out until its tool has finished (rule 13)', async () => {
   const { path, store } = newHome()
   const prompt = store.message('user', [query('Wait')])
   const call = { type: 'tool-call', toolCallId: 't', toolName: 'Shell', args: {} }
@@ -201,7 +201,7 @@ test('a call whose tool still runs is left out until it has ended (rule 13)', as
   store.close()
 })
 
-test('messages that cannot be read are skipped and told by number, and the others are read (rule 9)', async () => {
+test('unreadable messages are skipped and reported by number, and the others are read (rule 9)', async () => {
   const { path, store } = newHome()
   const ids = [
     store.message('user', [query('first')]),
@@ -217,7 +217,7 @@ test('messages that cannot be read are skipped and told by number, and the other
   store.close()
 })
 
-test('a state of an unknown form is told, one that is empty is not, and neither has messages (rule 9)', async () => {
+test('a state in an unknown format is reported, an empty one is not; both have no messages (rule 9)', async () => {
   const forms: readonly (readonly [Buffer | undefined, number])[] = [
     [undefined, 0],
     [Buffer.from('encrypted'), 1],
@@ -237,7 +237,7 @@ test('a state of an unknown form is told, one that is empty is not, and neither 
   }
 })
 
-test('other tables, rows and types hold what they hold (rules 1 and 9)', async () => {
+test('unknown tables, rows and types are no errors (rules 1 and 9)', async () => {
   const bare = newHome().path
   for (const schema of ['CREATE TABLE blobs(id TEXT)', 'CREATE TABLE other(a)']) {
     const path = join(dirname(bare), `${++homes}`, 'store.db')
@@ -259,7 +259,7 @@ test('other tables, rows and types hold what they hold (rules 1 and 9)', async (
   store.close()
 })
 
-test('the trace has the name and the folder that were kept, else those that the state tells (rule 11)', async () => {
+test('the trace has the name and the folder stored beside the database, else the ones in the state (rule 11)', async () => {
   const { path, store, beside } = newHome()
   const state = store.root(
     [store.message('user', [query('Fix it')])],
@@ -286,7 +286,7 @@ test('the trace has the name and the folder that were kept, else those that the 
   store.close()
 })
 
-test('a stamp changes with each commit, and with what is kept beside the database (rule 2)', async () => {
+test('a stamp changes with each commit, and with the file stored beside the database (rule 2)', async () => {
   const { path, store, beside } = newHome()
   const stampOf = async () => (await Array.fromAsync(cursor.sessions(path)))[0]!.stamp
   const stamps = new Set([await stampOf()])
@@ -301,7 +301,7 @@ test('a stamp changes with each commit, and with what is kept beside the databas
   store.close()
 })
 
-test('a database that the tool is writing is read as it was committed, and nothing appears beside it (rule 1)', async () => {
+test('committed data is read while the tool writes the database, and no file is created beside it (rule 1)', async () => {
   const { path, store } = newHome()
   store.meta(store.root([store.message('user', 'Hello')]))
   store.close()
@@ -313,7 +313,7 @@ test('a database that the tool is writing is read as it was committed, and nothi
   await other.stop()
 })
 
-test('the messages are those of the moment at which the session was read, and once more those of now', async () => {
+test('messages are from the moment when the session was read; reading it again gives the current ones', async () => {
   const { path, store } = newHome()
   const first = store.message('user', 'Hello')
   store.meta(store.root([first]))
@@ -326,7 +326,7 @@ test('the messages are those of the moment at which the session was read, and on
   store.close()
 })
 
-test('they are found below the home folder and in the folder for settings, and recognised elsewhere', async () => {
+test('databases are found in the home folder and in the settings folder, and recognised elsewhere', async () => {
   for (const chats of [join('.cursor', 'chats'), join('.config', 'cursor', 'chats')]) {
     const { home, path, store } = newHome('s-1', chats)
     mkdirSync(join(dirname(path), 'more'))
@@ -343,7 +343,7 @@ test('they are found below the home folder and in the folder for settings, and r
   )
 })
 
-test('a session that has a transcript as well is read from its database, unless that tells nothing (rule 7)', async () => {
+test('a session that also has a transcript is read from its database, unless the database has no messages (rule 7)', async () => {
   const { home, path, store } = newHome('s-7')
   const transcript = join(home, '.cursor', 'projects', 'work', 'agent-transcripts', 's-7', 's-7.jsonl')
   mkdirSync(dirname(transcript), { recursive: true })
@@ -363,7 +363,7 @@ test('a session that has a transcript as well is read from its database, unless 
   assert.is((await readSessions(other, cursor)).length, 1)
 })
 
-test('a session that the database of the editor holds as well is read from that one alone (rule 7)', async () => {
+test('a session that is also in the editor’s database is read only from there (rule 7)', async () => {
   const { home, path, store } = newHome('c-1')
   store.meta(store.root([store.message('user', 'Hello')]))
   store.close()

@@ -25,7 +25,7 @@ const read = (...lines: readonly string[]) =>
   readSession(write('agent-transcripts/s-1.jsonl', lines.map((one) => `${one}\n`).join('')), cursor)
 const partsOf = async (...lines: readonly string[]) => (await read(...lines)).messages.flatMap(({ parts }) => parts)
 
-test('lines with a role are messages, without one they are skipped; what the user typed is in a tag (rule 6)', async () => {
+test('lines with a role are messages, others are skipped; a tag holds the text typed by the user (rule 6)', async () => {
   const { session, messages } = await read(
     line('user', text('<user_info>OS</user_info>')),
     line('user', text('<rules>x</rules>\n<user_query>\nFix it\n</user_query>')),
@@ -50,7 +50,7 @@ test('lines with a role are messages, without one they are skipped; what the use
   )
 })
 
-test('ids are made of the lines, and survive growth (rule 10)', async () => {
+test('ids are made from the lines, and stay the same when the file grows (rule 10)', async () => {
   const idsOf = async (...lines: readonly string[]) =>
     (await read(...lines)).messages.map(({ externalId }) => externalId)
   const same = line('user', text('again'))
@@ -59,7 +59,7 @@ test('ids are made of the lines, and survive growth (rule 10)', async () => {
   assert.equal((await idsOf(same, same, line('assistant', text('new')))).slice(0, 2), before)
 })
 
-test('results are matched with calls by id, else in order (rule 6)', async () => {
+test('results are matched to calls by id, else in order (rule 6)', async () => {
   const results = await partsOf(
     line(
       'assistant',
@@ -88,7 +88,7 @@ test('results are matched with calls by id, else in order (rule 6)', async () =>
   )
 })
 
-test('numbers stay exact, and binary content never leaves (rule 8)', async () => {
+test('numbers stay exact, and binary content is not sent (rule 8)', async () => {
   const data = 'QUFB'.repeat(1_000)
   const call = line('assistant', {
     type: 'tool_use',
@@ -106,13 +106,13 @@ test('numbers stay exact, and binary content never leaves (rule 8)', async () =>
   assert.match(found, '"text":"[image image/png 4 kB]"')
 })
 
-test('damaged lines are skipped and reported, one that is being written is not (rule 9)', async () => {
+test('damaged lines are skipped and reported; an incomplete last line is not reported (rule 9)', async () => {
   const path = write('agent-transcripts/s-2.jsonl', `{"role":\n${line('user', text('a'))}\n{"role":"assistant","mess`)
   const { malformed, messages } = await readSession(path, cursor)
   assert.equal([malformed, messages.length], [[1], 1])
 })
 
-test('plain text has a message at each line with a role, whose id survives growth (rules 6 and 10)', async () => {
+test('in plain text each line with a role starts a message, whose id stays the same when the file grows (rules 6 and 10)', async () => {
   const textOf = (content: string) => readSession(write('agent-transcripts/s-3.txt', content), cursor)
   const start = 'header\nuser:\n<user_query>\nFix it: user: x\n</user_query>\n\nassistant:\r\nLook\u2028ing.\n'
   const before = (await textOf(start)).messages
@@ -133,7 +133,7 @@ test('plain text has a message at each line with a role, whose id survives growt
   assert.is(new Set(after.map(({ externalId }) => externalId)).size, 3)
 })
 
-test('of several transcripts of a session one is read (rule 7)', async () => {
+test('if a session has several transcripts, only one is read (rule 7)', async () => {
   const folder = join('several', 'agent-transcripts')
   for (const file of ['a.txt', 'a.jsonl', 'a/a.jsonl', 'b.txt', 'b.jsonl', 'c.txt', 'c/c.txt'])
     write(join(folder, file), `user:\n`)
@@ -144,7 +144,7 @@ test('of several transcripts of a session one is read (rule 7)', async () => {
   )
 })
 
-test('a session that the database of the same home holds is read from there alone (rule 7)', async () => {
+test('a session that is also in the database of the same home folder is read only from there (rule 7)', async () => {
   const inHome = (home: string) => {
     const transcripts = join(home, '.cursor', 'projects', 'w-my-app', 'agent-transcripts')
     return {
@@ -169,7 +169,7 @@ test('a session that the database of the same home holds is read from there alon
   assert.is(await damaged.countOf('c-1'), 1)
 })
 
-test('the project is a workspace of the editor that is written like the folder, if only one is (rule 11)', async () => {
+test('the project is the editor’s workspace whose path matches the folder’s name, if only one matches (rule 11)', async () => {
   const path = write(
     join('named', '.cursor', 'projects', 'w-my-app', 'agent-transcripts', 's.jsonl'),
     `${line('user', text('a'))}\n`,
@@ -202,7 +202,7 @@ const recorded: readonly (readonly [string, string])[] = [
   ['subagent/subagents/child.jsonl', 'user:text assistant:text'],
 ]
 for (const [file, expected] of shared ? recorded : [])
-  test(`${file} of the recorded ones gives its messages`, async () => {
+  test(`the recorded file ${file} gives its messages`, async () => {
     const { messages, malformed } = await readSession(join(shared!, 'agents', 'cursor', 'agent-sessions', file), cursor)
     assert.equal(malformed, [])
     const parts = messages.map(

@@ -8,7 +8,7 @@ import { writeSession } from '../../support/session-file.ts'
 import { tempFolder } from '../../support/temp.ts'
 import { answer, metadata, record, rewindTo, set, typed } from './records.ts'
 
-const test = suite('what becomes of the messages of a Gemini CLI session')
+const test = suite('changes to the messages of a Gemini CLI session')
 const { path, remove } = tempFolder()
 test.after(remove)
 
@@ -20,7 +20,7 @@ const parsed = (...lines: string[]) => lines.map((line) => JSON.parse(line) as u
 
 const [one, two, three] = [typed('m-1', 'one'), answer('m-2', 'two'), typed('m-3', 'three')]
 
-test('a message that is written again keeps its place, and only its last version counts (rule 3)', async () => {
+test('a rewritten message keeps its position, and only its last version counts (rule 3)', async () => {
   const { messages } = await read(one, two, three, answer('m-2', 'two, longer'))
   assert.equal(
     messages.map(({ externalId, order, parts }) => [externalId, order, parts.length]),
@@ -33,19 +33,19 @@ test('a message that is written again keeps its place, and only its last version
   assert.equal(messages[1]?.parts, [{ type: 'text', content: { text: 'two, longer' } }])
 })
 
-test('ids and places stay the same when the session grows, and each time it is read', async () => {
+test('ids and positions stay the same when the session grows or is read again', async () => {
   const before = await places(one, two)
   assert.equal(await places(one, two), before)
   assert.equal((await places(one, two, three, answer('m-2', 'again'))).slice(0, 2), before)
 })
 
-test('a rewind removes the message and all after it; an unknown id removes all (rule 2)', async () => {
+test('a rewind removes a message and all later ones; a rewind to an unknown id removes all messages (rule 2)', async () => {
   assert.equal(await ids(one, two, three, rewindTo('m-2')), ['m-1'])
   assert.equal(await ids(one, two, three, rewindTo('m-9')), [])
   assert.equal(await ids(one, two, three, rewindTo('m-9'), answer('m-4', 'new')), ['m-4'])
 })
 
-test('a message that was rewound and is written again stands where it is written again (rule 3)', async () => {
+test('a message that is rewritten after a rewind is positioned where it was rewritten (rule 3)', async () => {
   assert.equal(await places(one, two, three, rewindTo('m-2'), typed('m-4', 'four'), two), [
     ['m-1', 1],
     ['m-4', 4],
@@ -60,7 +60,7 @@ test('$set.messages replaces all messages, and others may follow (rule 2)', asyn
   assert.equal(await ids(one, set({ lastUpdated: 'x', messages: 'none' }), two), ['m-1', 'm-2'])
 })
 
-test('of a list only the last version of a message counts, also when a line of its own follows (rule 3)', async () => {
+test('only the last version of a message in a list counts, and a later line with the message replaces it (rule 3)', async () => {
   const { messages } = await read(set({ messages: parsed(one, two) }), answer('m-2', 'later'))
   assert.equal(
     messages.map(({ parts }) => parts[0]?.content),
@@ -68,7 +68,7 @@ test('of a list only the last version of a message counts, also when a line of i
   )
 })
 
-test('of a message that is twice in a list the last version counts, at the first one’s place (rule 3)', async () => {
+test('if a message is twice in a list, the last version counts, at the position of the first (rule 3)', async () => {
   const { messages } = await read(set({ messages: parsed(one, two, typed('m-1', 'again')) }))
   assert.equal(
     messages.map(({ externalId, order, parts }) => [externalId, order, parts[0]?.content]),
@@ -84,7 +84,7 @@ test('metadata may hold messages; other records with messages change nothing (ru
   assert.equal(await ids(one, JSON.stringify({ later: 'record', messages: parsed(two) })), ['m-1'])
 })
 
-test('damaged lines are skipped and reported, a line that is being written is not (rule 4)', async () => {
+test('damaged lines are skipped and reported; an incomplete last line is not reported (rule 4)', async () => {
   const file = join(path, 's.jsonl')
   writeFileSync(file, `${[metadata(), one, '{"id":', '', '[1]', two].join('\n')}\n{"id":"m-3","ty`)
   const { session, messages, malformed } = await readSession(file, geminiCli)
@@ -104,7 +104,7 @@ const document = (text: string) => {
   return readSession(file, geminiCli)
 }
 
-test('a document gives the same messages as the records that it is migrated to (rule 2)', async () => {
+test('an old document gives the same messages as the records that the CLI migrates it to (rule 2)', async () => {
   const whole = { ...(JSON.parse(metadata()) as object), messages: parsed(one, two, record('m-3', 'info', 'x')) }
   const [old, migrated] = [
     await document(JSON.stringify(whole, undefined, 2)),
@@ -115,7 +115,7 @@ test('a document gives the same messages as the records that it is migrated to (
   assert.is(old.session.externalId, migrated.session.externalId)
 })
 
-test('a message without an id gets one of its content, which survives growth (rule 8)', async () => {
+test('a message without an id gets an id made from its content, which stays the same when the session grows (rule 8)', async () => {
   const nameless = { type: 'user', content: 'a' }
   const once = (await document(JSON.stringify({ sessionId: 's', messages: [nameless] }))).messages
   assert.match(once[0]!.externalId, /^message-/)
@@ -126,21 +126,21 @@ test('a message without an id gets one of its content, which survives growth (ru
   assert.is(grown.length, 2)
 })
 
-test('an id that the service would refuse is replaced, and still found again', async () => {
+test('an id that the service would reject is replaced, and later records can still refer to it', async () => {
   const long = 'x'.repeat(2_000)
   const [found] = await ids(typed(long, 'a'))
   assert.match(found!, /^message-/)
   assert.equal(await ids(one, typed(long, 'a'), rewindTo(long)), ['m-1'])
 })
 
-test('a document that does not parse is reported and gives no messages (rule 4)', async () => {
+test('an unparseable document is reported and gives no messages (rule 4)', async () => {
   const { malformed, messages, session } = await document('{"sessionId":"s-1","messages":[')
   assert.equal([malformed, messages, session.skippedLines], [[1], [], 1])
   const empty = await document('')
   assert.equal([empty.malformed, empty.messages], [[], []])
 })
 
-test('a document that is too large to be parsed is refused with the reason (rule 10)', async () => {
+test('a document that is too large to parse fails with an error that gives the reason (rule 10)', async () => {
   const failure = await document(' '.repeat((32 << 20) + 1)).catch((error: unknown) => error)
   assert.match((failure as Error).message, /expected a JSON document of at most 32 MiB.*, got 33 MiB/)
 })

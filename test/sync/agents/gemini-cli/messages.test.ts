@@ -14,7 +14,7 @@ const read = (...lines: string[]) => readSession(writeSession(path, 's.jsonl', [
 const messages = async (...lines: string[]) => (await read(...lines)).messages
 const partsOf = async (...lines: string[]) => (await messages(...lines)).flatMap(({ parts }) => parts)
 
-test('an answer has its thoughts, its text, and each call with its result beside it (rule 5)', async () => {
+test('an answer has its thoughts, its text, and each call followed by its result (rule 5)', async () => {
   const [message] = await messages(
     answer('m-1', 'Done.', {
       thoughts: [{ subject: 'Plan', description: 'Run ls' }, { description: 'then stop' }, { subject: ' ' }],
@@ -38,7 +38,7 @@ test('an answer has its thoughts, its text, and each call with its result beside
   })
 })
 
-test('what was typed is preferred to what was sent (rule 5)', async () => {
+test('the text that the user typed is preferred to the text sent to the model (rule 5)', async () => {
   assert.equal(
     await partsOf(typed('m-1', 'all of a.ts', { displayContent: '@a.ts' }), typed('m-2', 'b', { displayContent: ' ' })),
     [
@@ -106,7 +106,7 @@ test('calls without an id, a name or arguments are kept, with ids that stay the 
   assert.equal(await partsOf(bare, bare), found)
 })
 
-test('binary content never leaves: in prompts, results and arguments it becomes text (rule 7)', async () => {
+test('binary content is not sent: in prompts, results and arguments it is replaced with text (rule 7)', async () => {
   const data = 'QUFB'.repeat(1_000)
   const image = { inlineData: { mimeType: 'image/png', data } }
   const found = await messages(
@@ -150,7 +150,7 @@ test('arguments keep exact numbers and keys such as __proto__', async () => {
   assert.match(JSON.stringify(found), '"args":{"n":12345678901234567890,"__proto__":1}')
 })
 
-test('a message that is nested deeply is no failure of the session', async () => {
+test('a deeply nested message does not make the session fail', async () => {
   for (const depth of [600, 300_000]) {
     const deep = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
     const line = answer('m-2', '', { toolCalls: [call('c-1', 'x', { args: { a: 'DEEP' }, result: { deep: 'DEEP' } })] })

@@ -32,13 +32,13 @@ test('the title is the summary, else the first prompt that was not rewound (rule
   assert.is(await title(answer('m-1', 'Hello')), undefined)
 })
 
-test('the model is the one of most answers that are left', async () => {
+test('the model is the one with the most answers that were not rewound', async () => {
   const by = (id: string, model: string) => answer(id, 'x', { model })
   const lines = [by('m-1', 'a'), by('m-1', 'a'), by('m-2', 'b'), by('m-3', 'b'), by('m-4', 'a'), rewindTo('m-4')]
   assert.is((await traceOf(path, metadata(), ...lines)).model, 'b')
 })
 
-test('the parent of a sub-agent is the session in whose folder it lies (rule 8)', async () => {
+test('the parent of a sub-agent is the session whose folder holds its file (rule 8)', async () => {
   const folder = join(chatsOf('chats'), 'parent-1')
   mkdirSync(folder)
   const file = writeSession(folder, 'child-1.jsonl', [metadata(), typed('m-1', 'Fix it')])
@@ -46,7 +46,7 @@ test('the parent of a sub-agent is the session in whose folder it lies (rule 8)'
   assert.is((await traceOf(chatsOf('chats'), metadata(), typed('m-1', 'Fix it'))).parentExternalId, undefined)
 })
 
-test('the project is what .project_root says, else the path with the session’s hash (rule 9)', async () => {
+test('the project is the path in .project_root, else the known path whose hash the session has (rule 9)', async () => {
   const named = chatsOf('app')
   writeFileSync(join(named, '..', '.project_root'), '/w/my app\n')
   assert.equal(await traceOf(named, metadata()), {
@@ -67,7 +67,7 @@ test('the project is what .project_root says, else the path with the session’s
   assert.not('projectPath' in (await traceOf(hashed, first)))
 })
 
-test('the trace has the session’s id, also that of a sub-agent, else the name of the file (rule 8)', async () => {
+test('the trace’s id is the session’s id, also for a sub-agent, else the name of the file (rule 8)', async () => {
   const idOf = async (name: string, ...lines: string[]) =>
     (await readSession(writeSession(path, name, lines), geminiCli)).session.externalId
   assert.is(await idOf('session-1.jsonl', metadata()), 's-1')
@@ -75,12 +75,12 @@ test('the trace has the session’s id, also that of a sub-agent, else the name 
   assert.is(await idOf('session-2.jsonl', typed('m-1', 'a')), 'session-2')
 })
 
-test('sessions are looked for where the CLI keeps them', () => {
+test('sessions are searched in the folders of the CLI', () => {
   assert.equal(geminiCli.roots({}, '/home/me'), ['/home/me/.gemini/tmp'])
   assert.equal(geminiCli.roots({ GEMINI_CLI_HOME: '/g' }, '/home/me'), ['/g/.gemini/tmp'])
 })
 
-test('of a session that was migrated only the newer file is read; backups and links are not (rule 1)', async () => {
+test('only the newer file of a migrated session is read; backups and links are not read (rule 1)', async () => {
   const chats = chatsOf('found')
   mkdirSync(join(chats, 's-1'))
   for (const name of [

@@ -39,7 +39,7 @@ const stampsOf = async (path: string) =>
     (await Array.fromAsync(opencode.sessions(path))).map(({ source, stamp }) => [source.slice(path.length), stamp]),
   )
 
-test('each session of a database is one, with a source of its own (rule 10)', async () => {
+test('each session of a database is listed with a source of its own (rule 10)', async () => {
   const { path, writer } = newDatabase()
   writer.session('ses_3', { parent: 'ses_1', title: 'Child session - 2026-03-22T10:00:00.000Z' })
   const found = await readSessions(path, opencode)
@@ -60,7 +60,7 @@ test('each session of a database is one, with a source of its own (rule 10)', as
   writer.close()
 })
 
-test('a stamp changes with whatever changes in its session, and in no other (rule 2)', async () => {
+test('a stamp changes with every change of its session, and with no change of another one (rule 2)', async () => {
   const { path, writer } = newDatabase()
   writer.message('ses_1', 'msg_9', answerInfo)
   const changes: readonly (() => void)[] = [
@@ -87,7 +87,7 @@ test('a stamp changes with whatever changes in its session, and in no other (rul
   writer.close()
 })
 
-test('a database that opencode is writing is read, and nothing appears beside it (rule 1)', async () => {
+test('a database can be read while opencode writes it, and no file is created beside it (rule 1)', async () => {
   const { folder, path, writer } = newDatabase()
   writer.close()
   assert.is((await readSessions(path, opencode)).length, 2)
@@ -104,7 +104,7 @@ test('a database that opencode is writing is read, and nothing appears beside it
   await other.stop()
 })
 
-test('the messages are those of the moment at which the session was read, and once more those of now', async () => {
+test('messages are from the moment when the session was read; reading it again gives the current ones', async () => {
   const { path, writer } = newDatabase()
   const [stored] = await Array.fromAsync(opencode.sessions(path))
   const session = await stored!.read({ onMalformed: () => assert.unreachable() })
@@ -115,7 +115,7 @@ test('the messages are those of the moment at which the session was read, and on
   writer.close()
 })
 
-test('ids and places stay the same when the session grows', async () => {
+test('ids and positions stay the same when the session grows', async () => {
   const { path, writer } = newDatabase()
   const placesOf = async () =>
     (await readSessions(path, opencode))[0]!.messages.map(({ externalId, order }) => [externalId, order])
@@ -126,7 +126,7 @@ test('ids and places stay the same when the session grows', async () => {
   writer.close()
 })
 
-test('a session that was deleted after it was listed is empty', async () => {
+test('a session that is deleted after it was listed has no messages', async () => {
   const { path, writer } = newDatabase()
   const [stored] = await Array.fromAsync(opencode.sessions(path))
   for (const table of ['part', 'message', 'session']) writer.run(`DELETE FROM ${table}`)
@@ -135,7 +135,7 @@ test('a session that was deleted after it was listed is empty', async () => {
   writer.close()
 })
 
-test('columns that a version does not have count as empty, a database without the tables as one without sessions (rule 1)', async () => {
+test('missing columns of other versions count as empty, and a database without the tables has no sessions (rule 1)', async () => {
   const bare = join(newFolder(), 'opencode.db')
   const writer = opencodeDatabase(
     bare,
@@ -157,7 +157,7 @@ test('columns that a version does not have count as empty, a database without th
   assert.equal(await readSessions(other, opencode), [])
 })
 
-test('the title is the session’s, unless it is the default one; the model is that of most answers (rule 11)', async () => {
+test('the title is the session’s unless it is the default; the model is the one with the most answers (rule 11)', async () => {
   const { path, writer } = newDatabase()
   writer.session('ses_1', { title: 'New session - 2026-03-22T10:00:00.000Z', directory: '/w/my app' })
   for (const [id, modelID] of [
@@ -180,14 +180,14 @@ test('the title is the session’s, unless it is the default one; the model is t
   writer.close()
 })
 
-test('a damaged database fails with a clear reason, and so do not the others', async () => {
+test('a damaged database fails with a clear reason, and other databases are still read', async () => {
   const path = join(newFolder(), 'opencode.db')
   writeFileSync(path, 'not a database'.repeat(1_000))
   const failure = await readSessions(path, opencode).catch((error: unknown) => error)
   assert.match((failure as Error).message, /^the database cannot be read: file is not a database$/)
 })
 
-test('databases are looked for where opencode keeps them', async () => {
+test('databases are searched in the folders of opencode', async () => {
   assert.equal(opencode.roots({}, '/home/me'), ['/home/me/.local/share/opencode'])
   assert.equal(opencode.roots({ XDG_DATA_HOME: '/d' }, '/home/me'), ['/d/opencode'])
   assert.equal(opencode.roots({ OPENCODE_DB: ':memory:' }, '/home/me'), ['/home/me/.local/share/opencode'])

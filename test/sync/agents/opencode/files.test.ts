@@ -57,13 +57,13 @@ test('messages and parts are read from their folders, in order (rules 3 and 4)',
   )
 })
 
-test('the parent is the session that a sub-agent’s file names (rule 10)', async () => {
+test('the parent of a sub-agent is the session named in its file (rule 10)', async () => {
   const { put } = newFiles()
   const child = put('session/p/ses_2.json', { id: 'ses_2', projectID: 'p', parentID: 'ses_1' })
   assert.is((await readSession(child, opencode)).session.trace.parentExternalId, 'ses_1')
 })
 
-test('parts without folders belong to the message that they name (rule 3)', async () => {
+test('parts outside of message folders belong to the message that they name (rule 3)', async () => {
   const { session, put } = newFiles()
   put('part/prt_3.json', { id: 'prt_3', messageID: 'msg_2', ...text('loose') })
   put('part/prt_4.json', { id: 'prt_4', messageID: 'msg_x', ...text('of another session') })
@@ -74,7 +74,7 @@ test('parts without folders belong to the message that they name (rule 3)', asyn
   )
 })
 
-test('the stamp changes with a message or a part, also one that is written again (rule 3)', async () => {
+test('the stamp changes when a message or a part is added or rewritten (rule 3)', async () => {
   const { session, put } = newFiles()
   const stamps = [await stampOf(session), await stampOf(session)]
   put('part/msg_2/prt_2.json', { id: 'prt_2', ...tool('c', 'bash', { status: 'completed', output: 'ok' }) })
@@ -89,7 +89,7 @@ test('the stamp changes with a message or a part, also one that is written again
   assert.is(new Set(stamps).size, 5)
 })
 
-test('a session that a database beside it holds is read from there, any other from its files (rule 3)', async () => {
+test('a session that is also in the database beside the files is read from there, any other from its files (rule 3)', async () => {
   const besideSession = (id: string) => {
     const { data, session } = newFiles()
     const writer = opencodeDatabase(join(data, 'opencode-dev.db'))
@@ -117,7 +117,7 @@ test('damaged files are skipped and reported (rule 9)', async () => {
   assert.is(damaged.session.skippedLines, 3)
 })
 
-test('neither links nor ids lead out of the storage', async () => {
+test('links and ids cannot lead to files outside of the storage folder', async () => {
   const { session, put, data } = newFiles()
   const outside = join(root, 'outside')
   mkdirSync(outside)
@@ -131,7 +131,7 @@ test('neither links nor ids lead out of the storage', async () => {
   assert.is(messages.length, 2)
 })
 
-test('what was reverted is left out in files as well (rule 8)', async () => {
+test('reverted messages are left out of files as well (rule 8)', async () => {
   const { session, put } = newFiles()
   put('session/p/ses_1.json', { id: 'ses_1', revert: { messageID: 'msg_1' } })
   const { messages } = await readSession(session, opencode)
@@ -141,7 +141,7 @@ test('what was reverted is left out in files as well (rule 8)', async () => {
   )
 })
 
-test('a session without messages is empty, one that is missing fails', async () => {
+test('a session without messages is empty; reading a missing session fails', async () => {
   const { session, data } = newFiles()
   rmSync(join(data, 'storage', 'message'), { recursive: true })
   assert.equal((await readSession(session, opencode)).messages, [])
@@ -178,7 +178,7 @@ const recorded: readonly (readonly [string, string | undefined, readonly (readon
   ],
 ]
 for (const [file, model, expected] of shared ? recorded : [])
-  test(`${file} of the recorded ones gives its messages`, async () => {
+  test(`the recorded file ${file} gives its messages`, async () => {
     const { session, messages } = await readSession(
       join(shared!, 'agents', 'opencode', 'agent-sessions', file),
       opencode,

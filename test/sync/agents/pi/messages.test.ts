@@ -57,14 +57,14 @@ test('an answer that failed or was aborted ends with an error, also when it is e
   )
 })
 
-test('a content that is a string is one text', async () => {
+test('content given as a string is one text part', async () => {
   assert.equal(await partsOf({ message: { role: 'user', content: 'typed' } }, assistant('said')), [
     { type: 'text', content: { text: 'typed' } },
     { type: 'text', content: { text: 'said' } },
   ])
 })
 
-test('a skill in front of a prompt is the command that has loaded it (rule 3)', async () => {
+test('a skill before a prompt is replaced with the command that loaded it (rule 3)', async () => {
   const skill = '<skill name="review" location="/s/SKILL.md">\nReferences are relative to /s.\n\n# Review\n</skill>'
   const prompts = [[text(`${skill}\n\nthe parser`)], [text(skill)], `see ${skill}`]
   const found = await partsOf(...prompts.map((content) => ({ type: 'message', message: { role: 'user', content } })))
@@ -74,7 +74,7 @@ test('a skill in front of a prompt is the command that has loaded it (rule 3)', 
   )
 })
 
-test('results are of the user, and errors only when isError is true (rule 5)', async () => {
+test('results have the user role, and are errors only when isError is true (rule 5)', async () => {
   const found = await ofEntries(
     assistant([call({}), call({ id: undefined, name: 'read' })]),
     result({ toolName: 'bash' }),
@@ -93,7 +93,7 @@ test('results are of the user, and errors only when isError is true (rule 5)', a
   )
 })
 
-test('arguments are an object, whatever they were, and keep exact numbers', async () => {
+test('arguments of any type are converted to an object, and keep exact numbers', async () => {
   const argsOf = async (args: unknown) => {
     const [part] = await partsOf(assistant([call({ arguments: args })]))
     return part?.type === 'tool_call' ? part.content.args : undefined
@@ -107,7 +107,7 @@ test('arguments are an object, whatever they were, and keep exact numbers', asyn
   assert.is(part?.type === 'tool_call' && JSON.stringify(part.content.args), exact)
 })
 
-test('images never leave: they become text, also inside results (rule 5)', async () => {
+test('images are not sent: they are replaced with text, also inside results (rule 5)', async () => {
   const image = { type: 'image', data: 'A'.repeat(415_032), mimeType: 'image/png' }
   const found = await partsOf(
     { message: { role: 'user', content: [text('see'), image, { type: 'image' }] } },
@@ -121,7 +121,7 @@ test('images never leave: they become text, also inside results (rule 5)', async
   )
 })
 
-test('a command that the user ran is one text (rule 5)', async () => {
+test('a command run by the user is one text part (rule 5)', async () => {
   const bash = (more: object) => ({ message: { role: 'bashExecution', exitCode: 0, ...more } })
   const found = await ofEntries(
     bash({ command: 'ls', output: 'a.ts\n' }),
@@ -137,7 +137,7 @@ test('a command that the user ran is one text (rule 5)', async () => {
   )
 })
 
-test('compactions and summaries of branches are the system’s (rules 3 and 6)', async () => {
+test('compactions and summaries of branches are system messages (rules 3 and 6)', async () => {
   const found = await ofEntries(
     { type: 'compaction', summary: 'one', details: { readFiles: ['x'] } },
     { type: 'branch_summary', summary: 'two' },
@@ -158,7 +158,7 @@ test('changes, labels, entries of extensions and unknown types are skipped (rule
   assert.equal(await ofEntries({ message: { role: 'custom', content: 'x' } }, { message: null }, user(' \n')), [])
 })
 
-test('a time that the entry lacks is that of its message', async () => {
+test('an entry without a time has the time of its message', async () => {
   const [first, second] = await ofEntries(
     { timestamp: 'x', message: { role: 'user', content: 'x', timestamp: 1_700_000_000_000 } },
     { timestamp: undefined, message: { role: 'user', content: 'x', timestamp: '2026' } },
@@ -167,7 +167,7 @@ test('a time that the entry lacks is that of its message', async () => {
   assert.not('timestamp' in second!)
 })
 
-test('an id that the service would refuse is replaced (rule 8)', async () => {
+test('an id that the service would reject is replaced (rule 8)', async () => {
   const found = await messages(
     header(),
     entry('..', null, user('a')),

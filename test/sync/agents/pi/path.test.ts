@@ -30,13 +30,13 @@ test('the conversation is the path from the last entry to the root (rule 2)', as
   assert.equal([model, title], ['new', 'root'])
 })
 
-test('the first prompt is that of the path, not that of an abandoned branch', async () => {
+test('the first prompt is taken from the path, not from an abandoned branch', async () => {
   const lines = [header(), entry('a', null, user('abandoned')), entry('b', null, user('kept'))]
   assert.equal(await ids(...lines), ['b'])
   assert.is((await trace(...lines)).title, 'kept')
 })
 
-test('any entry may be the last one, also of an unknown type, and any may be a parent (rule 2)', async () => {
+test('an entry of any type, even an unknown one, can be the last entry or a parent (rule 2)', async () => {
   const more = [
     entry('g', 'd', { type: 'label', targetId: 'a', label: 'x' }),
     entry('h', 'g', { type: 'new' }),
@@ -46,7 +46,7 @@ test('any entry may be the last one, also of an unknown type, and any may be a p
   assert.equal(await ids(...tree, ...more), ['a', 'b', 'c', 'd', 'i'])
 })
 
-test('a message has the same id and order on whatever path it is', async () => {
+test('a message has the same id and order on every path', async () => {
   const before = await messages(...tree.slice(0, 5))
   const after = await messages(...tree)
   assert.equal(after[0], before[0])
@@ -56,7 +56,7 @@ test('a message has the same id and order on whatever path it is', async () => {
   )
 })
 
-test('entries without parents follow each other: files of version 1 have no ids (rule 2)', async () => {
+test('entries without parents follow each other, because files of version 1 have no ids (rule 2)', async () => {
   const lines = [
     header({ version: undefined }),
     ...[user('same'), assistant([text('x')]), user('same')].map((fields) => entry(undefined, undefined, fields)),
@@ -67,7 +67,7 @@ test('entries without parents follow each other: files of version 1 have no ids 
   for (const id of found) assert.match(id, /^line-/)
 })
 
-test('an entry whose parent is missing, as in a damaged line, follows the entry before it (rule 2)', async () => {
+test('an entry whose parent is missing, for example in a damaged line, follows the previous entry (rule 2)', async () => {
   const { messages, malformed } = await read(
     header(),
     entry('a', null, user('1')),
@@ -83,7 +83,7 @@ test('an entry whose parent is missing, as in a damaged line, follows the entry 
   assert.equal(await ids(header(), entry('x', 'of the parent session', user('1'))), ['x'])
 })
 
-test('a parent that comes later, or is the entry itself, makes no circle (rule 2)', async () => {
+test('a parent that comes later, or is the entry itself, does not cause an endless loop (rule 2)', async () => {
   assert.equal(await ids(entry('a', 'b', user('1')), entry('b', 'a', user('2')), entry('c', 'c', user('3'))), [
     'a',
     'b',
@@ -91,13 +91,13 @@ test('a parent that comes later, or is the entry itself, makes no circle (rule 2
   ])
 })
 
-test('an entry that comes again is skipped; as the last one it ends the path (rule 2)', async () => {
+test('a repeated entry is skipped, but the path ends at it if it is the last one (rule 2)', async () => {
   const [a, b, c] = [entry('a', null, user('1')), entry('b', 'a', user('2')), entry('c', 'a', user('3'))] as const
   assert.equal(await ids(header(), a, b, entry('a', null, user('again')), c), ['a', 'c'])
   assert.equal(await ids(header(), a, c, b, c), ['a', 'c'])
 })
 
-test('a second header is no entry (rule 1)', async () => {
+test('a second header is not an entry (rule 1)', async () => {
   const { session, messages } = await read(
     header(),
     entry('a', null, user('1')),
@@ -108,7 +108,7 @@ test('a second header is no entry (rule 1)', async () => {
   assert.equal([session.externalId, session.trace.projectPath], ['s-1', '/w/app'])
 })
 
-test('a session that grows keeps its messages, their ids and their order', async () => {
+test('messages keep their ids and their order when the session grows', async () => {
   const forms = [
     (index: number): EntryIds => [`e-${index}`, index === 0 ? null : `e-${index - 1}`],
     (): EntryIds => [undefined, undefined],

@@ -12,13 +12,13 @@ const { path, remove } = tempFolder()
 test.after(remove)
 const { trace, read } = reader(path)
 
-test('sessions are looked for where pi keeps them', () => {
+test('sessions are searched in the folders of pi', () => {
   assert.equal(pi.roots({}, '/home/me'), ['/home/me/.pi/agent/sessions'])
   assert.equal(pi.roots({ PI_CODING_AGENT_DIR: '/p' }, '/home/me'), ['/p/sessions'])
   assert.equal(pi.roots({ PI_CODING_AGENT_SESSION_DIR: '/s' }, '/home/me'), ['/home/me/.pi/agent/sessions', '/s'])
 })
 
-test('the fields are those of the header and the path', async () => {
+test('the fields come from the header and the path', async () => {
   const answers = ['a', 'b', 'b'].map((model, index) =>
     entry(`m-${index}`, undefined, assistant([text('x')], { model })),
   )
@@ -31,14 +31,14 @@ test('the fields are those of the header and the path', async () => {
   })
 })
 
-test('the title is the last name that the session was given, else the first prompt (rule 9)', async () => {
+test('the title is the session’s latest name, else the first prompt (rule 9)', async () => {
   const prompt = entry('a', null, user('Fix it'))
   const named = (id: string, name: string) => entry(id, 'a', { type: 'session_info', name })
   assert.is((await trace(header(), prompt, named('b', 'One'), named('c', 'Two'))).title, 'Two')
   assert.is((await trace(header(), prompt, named('b', ' '), named('c', 'New session'))).title, 'Fix it')
 })
 
-test('without a header the id is that of the file’s name (rule 1)', async () => {
+test('without a header the id is taken from the file’s name (rule 1)', async () => {
   assert.is((await read(entry('a', null, user('x')))).session.externalId, 's-0')
   assert.is((await read(header(), entry('a', null, user('x')))).session.externalId, 's-1')
   const other = join(path, 'bare.jsonl')
@@ -46,7 +46,7 @@ test('without a header the id is that of the file’s name (rule 1)', async () =
   assert.is((await readSession(other, pi)).session.externalId, 'bare')
 })
 
-test('what is recognised begins with a header', () => {
+test('a file is recognised if it begins with a header', () => {
   assert.ok(pi.recognises('/x.jsonl', `${header()}\n${entry('a', null, user('x'))}`))
   assert.ok(pi.recognises('/x.jsonl', `${header()}\n{"type":"mess`))
   for (const other of [

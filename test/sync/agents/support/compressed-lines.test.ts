@@ -31,12 +31,12 @@ const noise = (count: number) =>
     .map((number) => `${JSON.stringify({ number, noise: String(Math.sin(number)).repeat(4) })}\n`)
     .join('')
 
-test('lines are those of the plain file, over all frames', async () => {
+test('the lines are the same as in the plain file, across all frames', async () => {
   const content = Buffer.concat([zstdCompressSync('{"a":1}\n\n{"a":2}\n{"a"'), zstdCompressSync(':3}\n{"a":4}')])
   assert.equal(await read(content), { numbers: [1, 3, 4, 5], malformed: [] })
 })
 
-test('a file that ends too early, or is broken, gives the lines before and one that is malformed', async () => {
+test('a truncated or damaged file gives the lines before the damage, and one malformed line', async () => {
   const whole = zstdCompressSync(noise(50_000))
   const cut = await read(whole.subarray(0, whole.length - 100))
   assert.ok(cut.numbers.length > 1_000)
@@ -51,12 +51,12 @@ test('a file that was never compressed is one malformed line', async () => {
   assert.equal(await read('{"a":1}\n'), { numbers: [], malformed: [1] })
 })
 
-test('a file that cannot be read is no damage', async () => {
+test('a missing file is an error, not a malformed line', async () => {
   const reading = Array.fromAsync(objectLines(join(path, 'none.jsonl.zst'), 9, () => assert.unreachable()))
   assert.is((await reading.catch((error: NodeJS.ErrnoException) => error.code)) as unknown, 'ENOENT')
 })
 
-test('the beginning is read without the rest', async () => {
+test('the beginning can be read without reading the rest', async () => {
   const text = noise(50_000)
   assert.is((await firstBytes(write(zstdCompressSync(text)), 1_000)).toString(), text.slice(0, 1_000))
   assert.is((await firstBytes(write(zstdCompressSync('short')), 1_000)).toString(), 'short')

@@ -39,7 +39,7 @@ const write = async (bytes: Buffer, length: number): Promise<Fingerprint> => {
   return (await fingerprintAt(path, checksumsIn(bytes), length, undefined))!
 }
 
-test('stays while the file is appended to, and is the same however the bytes came', async () => {
+test('stays the same when the file is appended to, and does not depend on how the bytes were chunked', async () => {
   const fingerprint = await write(content.subarray(0, OFFSET), OFFSET)
   appendFileSync(path, content.subarray(OFFSET))
   assert.ok(await checked(path, fingerprint, OFFSET))
@@ -51,7 +51,7 @@ test('stays while the file is appended to, and is the same however the bytes cam
   assert.equal(all(), checksumsIn(content))
 })
 
-test('differs where a byte was taken away or changed anywhere before the place, also when more was added', async () => {
+test('differs if a byte before the offset was removed or changed, even if bytes were appended too', async () => {
   const fingerprint = await write(content, OFFSET)
   const places = [0, 4_095, BLOCK, 2 * BLOCK - 1, 3 * BLOCK, OFFSET - 1]
   for (const other of [...places.map((at) => changed(at)), ...places.map(without)]) {
@@ -62,7 +62,7 @@ test('differs where a byte was taken away or changed anywhere before the place, 
   assert.ok(await checked(path, fingerprint, OFFSET))
 })
 
-test('of a large file so many blocks are looked at, the next ones in turn, and all of them after a minute', async () => {
+test('checks a limited number of blocks of a large file, the next ones in turn, and all of them after a minute', async () => {
   const large = bytesOf(150 * BLOCK)
   const fingerprint = await write(large, large.length)
   const now = fingerprint.allAt
@@ -92,14 +92,14 @@ test('of a large file so many blocks are looked at, the next ones in turn, and a
   assert.equal([all?.allAt, all?.next], [now + 60_000, 0])
 })
 
-test('differs for a copy that took the place of the file', async () => {
+test('differs for a copy that replaced the file', async () => {
   const fingerprint = await write(content, OFFSET)
   copyFileSync(path, `${path}.copy`)
   renameSync(`${path}.copy`, path)
   assert.is(await checked(path, fingerprint, OFFSET), undefined)
 })
 
-test('is none of a shorter file, and of none', async () => {
+test('is undefined for a shorter or a missing file', async () => {
   const fingerprint = await write(content, OFFSET)
   truncateSync(path, OFFSET - 1)
   assert.is(await checked(path, fingerprint, OFFSET), undefined)
@@ -109,7 +109,7 @@ test('is none of a shorter file, and of none', async () => {
   assert.is(await checked(none, fingerprint, OFFSET), undefined)
 })
 
-test('what was read is still there when it was only appended to, from the block of a place on', async () => {
+test('isAsRead is true if the bytes from the block of an offset on are unchanged and the file was only appended to', async () => {
   const read = checksumsIn(content)
   writeFileSync(path, Buffer.concat([content, content]))
   assert.ok(await isAsRead(path, read, 0))

@@ -39,10 +39,10 @@ const cleaned: readonly (readonly [string, string | undefined])[] = [
   ['~/git/a', '~/git/a'],
 ]
 for (const [remote, expected] of cleaned)
-  test(`of ${JSON.stringify(remote)}, ${JSON.stringify(expected)} may leave`, () =>
+  test(`${JSON.stringify(remote)} is sent as ${JSON.stringify(expected)}`, () =>
     assert.is(withoutCredentials(remote), expected))
 
-test('holds no password in any form that git takes, whatever is around it', () => {
+test('never holds a password, in any form of address that git accepts', () => {
   const secret = fc.stringMatching(/^[A-Za-z0-9_~!$&'()*+,;=.-]{0,12}S3CRET[A-Za-z0-9@:~-]{0,12}$/)
   const host = fc.constantFrom('git.example', 'localhost:8443', '10.0.0.1', '[::1]')
   const path = fc.constantFrom('', '/', '/a/b.git', '/@scope/a', '/~ada/a')
@@ -71,7 +71,7 @@ test('holds no password in any form that git takes, whatever is around it', () =
   )
 })
 
-test('is without credentials in the fields of a trace, which leave out what was not found', () => {
+test('has no credentials in the fields of a trace; unknown fields are left out', () => {
   assert.equal(traceFieldsOf('a', { title: undefined, projectPath: '/w/app/', gitRemoteUrl: 'https://u:p@h/a' }), {
     agentId: 'a',
     projectPath: '/w/app/',

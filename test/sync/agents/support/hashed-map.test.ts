@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newHashedMap } from '../../../../src/sync/agents/support/hashed-map.ts'
 
-const test = suite('numbers by texts')
+const test = suite('a map from texts to numbers')
 
 test('a text keeps its first number', () => {
   const map = newHashedMap()
@@ -10,7 +10,7 @@ test('a text keeps its first number', () => {
   assert.equal([map.add('b'), map.get('b'), map.get('c')], [true, 0, undefined])
 })
 
-test('many texts that hardly differ are all told apart', () => {
+test('many similar texts are all distinct keys', () => {
   const map = newHashedMap()
   const texts = ['', '0000-1111-2222-', 'ä🙂'].flatMap((prefix) =>
     Array.from({ length: 100_000 }, (_, index) => `${prefix}${index}`),
@@ -20,12 +20,12 @@ test('many texts that hardly differ are all told apart', () => {
   assert.is(map.get('0000-1111-2222-'), undefined)
 })
 
-test('the empty text is one like any other', () => {
+test('the empty text is a valid key', () => {
   const map = newHashedMap()
   assert.equal([map.get(''), map.add('', 2 ** 32 - 1), map.get('')], [undefined, true, 2 ** 32 - 1])
 })
 
-test('a map that was saved goes on, also more than once', () => {
+test('a map can be saved, restored and extended several times', () => {
   const texts = Array.from({ length: 1_000 }, (_, index) => `text ${index}`)
   let map = newHashedMap()
   for (const [index, text] of texts.entries()) {
@@ -42,7 +42,7 @@ test('a map that was saved goes on, also more than once', () => {
   assert.is(Buffer.from(map.save().hashes, 'base64').length, 8_000)
 })
 
-test('a map whose keys were saved knows them, with 0 as their number', () => {
+test('a map restored from its saved keys has each of them with the number 0', () => {
   const map = newHashedMap()
   map.add('a', 3)
   const later = newHashedMap(map.saveKeys())

@@ -61,7 +61,7 @@ test('the unit of systemd quotes its values', () => {
   assert.is(systemd(place).describe(program), UNIT)
 })
 
-test('systemd accepts the unit, where it is there to ask', () =>
+test('systemd accepts the unit, if systemd is installed', () =>
   inHome(async (place) => {
     if (spawnSync('systemd-analyze', ['--version']).error) return
     const node = { command: [process.execPath, '/tmp/100% $x', 'sync', '--watch'], environment: program.environment }
@@ -104,7 +104,7 @@ test('systemd is asked to start it now and at each login, and told to forget it'
     assert.not.ok(existsSync(join(place.home, '.config', 'systemd')))
   }))
 
-test('without a systemd that answers nothing is left, and the error says what to do instead', () =>
+test('if systemd does not answer, no files are left, and the error says what to do instead', () =>
   inHome(async (place, bin) => {
     const manager = systemd({ ...place, env: { PATH: bin } })
     await assertFails(() => manager.install(program), /there is no systemctl/)
@@ -194,7 +194,7 @@ test('the command is absolute, its links are followed, and the cache of npx is r
     assert.throws(() => lastingCommand('/opt/node', cached), /cache of npx .* Install it first/)
   }))
 
-test('of the environment goes along what says where things are, as absolute paths, and nothing else', () => {
+test('only environment variables that hold locations are passed on, as absolute paths', () => {
   const env = {
     TRACEBOOK_CONFIG_DIR: 'conf',
     CODEX_HOME: '/codex',

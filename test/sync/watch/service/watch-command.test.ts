@@ -61,7 +61,7 @@ if (process.platform === 'linux')
     assert.ok(calls().includes('--user disable --now tracebook-watch.service'))
   })
 
-test('where there is no service manager, it says what to do instead', async (context) => {
+test('without a service manager, the command says what to do instead', async (context) => {
   mkdirSync(join(context.home, 'empty'))
   context.variables = { PATH: join(context.home, 'empty') }
   await run(context, 'login')

@@ -29,7 +29,7 @@ test('a database is queried again only when it or its write-ahead log has change
   assert.equal([await list(join(root, 'link.db')), await list(join(root, 'link.db'))], [4, 4])
 })
 
-test('one that was changed just now is queried again, because a next change could have the same time', async () => {
+test('a recently changed database is queried again, because its next change could have the same time', async () => {
   let queries = 0
   const { latest: list } = rememberListing(() => Promise.resolve(++queries))
   writeFileSync(path, 'three')
@@ -46,7 +46,7 @@ test('a listing that failed is not remembered', async () => {
   assert.is(await list(path), 2)
 })
 
-test('a recent listing is enough where it need not be the latest', async () => {
+test('a recent listing is reused if the latest one is not required', async () => {
   let queries = 0
   const { latest, recent } = rememberListing(() => Promise.resolve(++queries))
   assert.equal([await recent(path), await recent(path)], [1, 1])

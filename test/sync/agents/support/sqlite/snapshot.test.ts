@@ -67,7 +67,7 @@ const readsUntouched = async (folder: string, path: string) => {
   return found
 }
 
-test('a database that was closed is read, and no file is created or changed', async () => {
+test('a closed database is read, and no file is created or changed', async () => {
   for (const mode of ['wal', 'delete'] as const) {
     const { folder, path, writer } = newDatabase(mode)
     writer.close()
@@ -75,7 +75,7 @@ test('a database that was closed is read, and no file is created or changed', as
   }
 })
 
-test('a database that another process writes is read with what it has committed so far, and not changed', async () => {
+test('a database being written by another process is read with all committed data, and not changed', async () => {
   const { folder, path, writer } = newDatabase()
   writer.close()
   const other = otherProcess(
@@ -87,7 +87,7 @@ test('a database that another process writes is read with what it has committed 
   await other.stop()
 })
 
-test('what a killed process left is read, and stays for its program to recover', async () => {
+test('files left by a killed process are read, and stay for its program to recover', async () => {
   const { folder, path, writer } = newDatabase()
   writer.close()
   const other = otherProcess(path, `database.exec('INSERT INTO t VALUES (2)'); say('ready')`)
@@ -108,7 +108,7 @@ test('a write-ahead log without its index is read from a copy', async () => {
   assert.ok(path)
 })
 
-test('a process that locks out all others does not keep its database from being read', async () => {
+test('a database can be read while a process holds an exclusive lock on it', async () => {
   const { path, writer } = newDatabase()
   writer.close()
   const other = otherProcess(
@@ -120,7 +120,7 @@ test('a process that locks out all others does not keep its database from being 
   await other.stop()
 })
 
-test('a transaction in the rollback journal of another process is waited for, then told as the reason', async () => {
+test('a rollback journal transaction of another process is waited for, then reported as the reason', async () => {
   const { folder, path, writer } = newDatabase('delete')
   writer.close()
   const other = otherProcess(
@@ -173,7 +173,7 @@ test('a writer in another process never waits for a reader, nor fails', async ()
   }
 })
 
-test('a database without a log that changes while it is read is read again', async () => {
+test('a database without a write-ahead log is read again if it changes during the read', async () => {
   const { path, writer } = newDatabase('delete')
   let attempts = 0
   const found = await readDatabase(path, (source) => {
@@ -186,7 +186,7 @@ test('a database without a log that changes while it is read is read again', asy
   writer.close()
 })
 
-test('everything that is read is of one moment, and the rows that were copied outlive it', async () => {
+test('all reads see the same moment, and copied rows stay usable after it', async () => {
   const { path, writer } = newDatabase()
   const { database, result } = await copyFromDatabase(path, (source) => {
     source.exec('CREATE TABLE copied AS SELECT a FROM source.t')
@@ -201,7 +201,7 @@ test('everything that is read is of one moment, and the rows that were copied ou
   database.close()
 })
 
-test('nothing can be written through it', async () => {
+test('the source database cannot be written through a snapshot', async () => {
   const { path, writer } = newDatabase()
   const write = () => readDatabase(path, (database) => database.exec('INSERT INTO source.t VALUES (9)'))
   assert.match(String(await write().catch((error: unknown) => error)), /readonly/)
@@ -209,7 +209,7 @@ test('nothing can be written through it', async () => {
   assert.match(String(await write().catch((error: unknown) => error)), /readonly/)
 })
 
-test('a file that is no database, or a damaged one, says so', async () => {
+test('a file that is not a database, or is damaged, fails with an error that says so', async () => {
   const folder = join(root, 'damaged')
   mkdirSync(folder)
   const path = join(folder, 'x.db')
@@ -229,7 +229,7 @@ test('an empty file is a database without tables', async () => {
   assert.equal(await readDatabase(path, (database) => [...columnsOf(database, 't')]), [])
 })
 
-test('the columns of a table are known', async () => {
+test('the columns of a table can be listed', async () => {
   const { path, writer } = newDatabase()
   assert.equal(await readDatabase(path, (database) => [...columnsOf(database, 't'), ...columnsOf(database, 'none')]), [
     'a',
@@ -237,7 +237,7 @@ test('the columns of a table are known', async () => {
   writer.close()
 })
 
-test('a link to a database is followed, with the log beside the database', async () => {
+test('a link to a database is followed, and the write-ahead log beside the database is used', async () => {
   const { path, writer } = newDatabase()
   const link = join(root, 'link.db')
   symlinkSync(path, link)
@@ -245,7 +245,7 @@ test('a link to a database is followed, with the log beside the database', async
   writer.close()
 })
 
-test('no warning is printed, and nothing is loaded before a database is read', () => {
+test('SQLite is loaded only when a database is read, and no warning is printed', () => {
   const modules = join(import.meta.dirname, '..', '..', '..', '..', '..', 'src', 'sync', 'agents', 'support', 'sqlite')
   const { path, writer } = newDatabase()
   writer.close()

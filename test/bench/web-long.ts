@@ -19,7 +19,7 @@ const scrollThrough = (ms: number) => `(async () => {
   await frame()
   let [last, blankSince] = [await frame(), undefined]
   for (const end = last + ${ms}; last < end;) {
-    scrollBy(0, 400)
+    scrollBy(0, 120) // a fast turn of the wheel: 7,200 px a second
     blankSince = isBlank() ? (blankSince ?? last) : undefined
     const now = await frame()
     if (blankSince !== undefined) seen.blank = Math.max(seen.blank, now - blankSince)

@@ -19,6 +19,7 @@ export const newCompressedPages = () => {
     if (textBytes(pieces) > MOST_BYTES) return undefined
     const making = made.get(pieces) ?? compress(pieces.join(''))
     made.set(pieces, making)
+    making.catch(() => made.delete(pieces))
     const bytes = await making
     return bytes.length > MOST_SENT_BYTES ? undefined : bytes
   }

@@ -1,22 +1,13 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Visibility } from '../../src/contract/trace.ts'
-import { freshDatabase } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
-import { type Caller, callers, newTeam, standingOf } from './team.ts'
+import { type Caller, callers, openTeam, standingOf } from './team.ts'
 
 const test = suite('who may see the past')
-const database = await freshDatabase()
-const app = await openApp(database.url)
+const { app, team } = await openTeam(test, 'team')
 const { call } = app
-const team = await newTeam(app, 'team')
 const creator = team.tokenOf('creator', 'here')
 const visibilities = ['private', 'direct', 'public'] as const
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
-
 for (const visibility of visibilities)
   assert.is((await call('PUT', `/v1/traces/of-${visibility}`, { token: creator, body: { visibility } })).status, 200)
 

@@ -1,23 +1,14 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { InviteView } from '../../src/contract/invites.ts'
-import { freshDatabase } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
 import { png } from '../support/pictures.ts'
-import { type Caller, callers, newTeam, standingOf } from './team.ts'
+import { type Caller, callers, openTeam, standingOf } from './team.ts'
 
 const test = suite('who may do what to a namespace')
-const database = await freshDatabase()
-const app = await openApp(database.url)
+const { app, team } = await openTeam(test, 'team')
 const { call } = app
-const team = await newTeam(app, 'team')
 const url = `/v1/namespaces/${team.slug}`
 const admin = team.tokenOf('admin', 'here')
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
-
 const newInvite = async () =>
   ((await call('POST', `${url}/invites`, { token: admin, body: {} })).data as { invite: InviteView }).invite.code
 

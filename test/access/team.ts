@@ -1,7 +1,8 @@
 import * as assert from 'uvu/assert'
 import type { InviteView } from '../../src/contract/invites.ts'
 import type { NewSession } from '../../src/contract/sessions.ts'
-import type { App } from '../support/open-app.ts'
+import { freshDatabase } from '../support/database.ts'
+import { type App, openApp } from '../support/open-app.ts'
 
 /** Everybody who may stand before a namespace's door. */
 export const callers = ['nobody', 'revoked', 'stranger', 'former', 'member', 'creator', 'admin'] as const
@@ -58,6 +59,17 @@ export const newTeam = async (app: App, slug: string): Promise<Team> => {
     userOf: (caller) => own.get(caller)?.userId ?? 'nobody',
     tokenOf: (caller, place) => (place === 'here' ? (here.get(caller) ?? own.get(caller)) : own.get(caller))?.token,
   }
+}
+
+/** A service on a database of its own with a team, until the tests of a suite are over. */
+export const openTeam = async (test: { after(close: () => Promise<void>): void }, slug = 'the-team') => {
+  const database = await freshDatabase()
+  const app = await openApp(database.url)
+  test.after(async () => {
+    await app.close()
+    await database.drop()
+  })
+  return { app, team: await newTeam(app, slug) }
 }
 
 /** What a caller is to the team's traces. */

@@ -3,9 +3,8 @@ import * as assert from 'uvu/assert'
 import type { Rejected } from '../../src/engine/rejected.ts'
 import { assertMayRead, assertMayWrite } from '../../src/trace/policy.ts'
 import type { Visibility } from '../../src/contract/trace.ts'
-import { freshDatabase } from '../support/database.ts'
-import { type Call, openApp } from '../support/open-app.ts'
-import { type Caller, type Place, callers, newTeam, standingOf } from './team.ts'
+import type { Call } from '../support/open-app.ts'
+import { type Caller, type Place, callers, openTeam, standingOf } from './team.ts'
 
 const test = suite('who may do what to a trace')
 const visibilities = ['private', 'direct', 'public'] as const
@@ -63,16 +62,9 @@ for (const caller of callers) {
   }
 }
 
-const database = await freshDatabase()
-const app = await openApp(database.url)
+const { app, team } = await openTeam(test, 'team')
 const { call } = app
-const team = await newTeam(app, 'team')
 const [creator, admin] = [team.tokenOf('creator', 'here'), team.tokenOf('admin', 'here')]
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
-
 let count = 0
 const newTrace = async (visibility: Visibility) => {
   const id = `trace-${count++}`

@@ -2,19 +2,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { FeedTrace } from '../../src/contract/feed.ts'
 import { type Which, sessionsOfNamespace } from '../../src/feed/session-lists.ts'
-import { newTeam } from '../access/team.ts'
-import { freshDatabase } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
+import { openTeam } from '../access/team.ts'
 
 const test = suite('feed: the sessions of a namespace')
-const database = await freshDatabase()
-const app = await openApp(database.url)
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
-
-const team = await newTeam(app, 'the-team')
+const { app, team } = await openTeam(test)
 const put = (visibility: string) =>
   app.call('PUT', `/v1/traces/ours-${visibility}`, { token: team.tokenOf('creator', 'here'), body: { visibility } })
 for (const visibility of ['private', 'public']) assert.is((await put(visibility)).status, 200)

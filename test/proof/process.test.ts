@@ -247,8 +247,7 @@ test('what another process has written is not accepted by the next one: who refu
   const [one, other] = [start(database, log), start(database, log)]
   ends.push(one.close, other.close)
   await log.append(`thing-${newId()}`, 'none', numbered(3))
-  const signed = async () => (await onServer(database.url, 'select from tracebook.audit_keys where size = 3')).rows
-  await until(async () => (await signed()).length > 0)
+  await until(async () => (await onServer(database.url, 'select from tracebook.audit_keys where size = 3')).rows.length)
   const leader = async () => (await onServer(database.url, selectLeader)).rows
   const leading = await leader()
   assert.is(leading.length, 1)

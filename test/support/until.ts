@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** What has been found: neither `false` nor `undefined`. */
-type Found<T> = Exclude<T, false | undefined>
+/** What has been found: neither `false` nor `undefined`, nor none of something that is counted. */
+type Found<T> = Exclude<T, false | undefined | 0>
 
 /** Between two looks, in milliseconds. A look often costs more than that, such as a connection to a database. */
 const [SHORTEST, LONGEST] = [10, 60]
@@ -14,7 +14,7 @@ export const until = async <T>(look: () => T | Promise<T>): Promise<Found<T>> =>
   const since = performance.now()
   for (;;) {
     const found = await look()
-    if (found !== undefined && found !== false) return found as Found<T>
+    if (found !== undefined && found !== false && found !== 0) return found as Found<T>
     await setTimeout(Math.min(LONGEST, SHORTEST + (performance.now() - since) / 20))
   }
 }

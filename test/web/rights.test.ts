@@ -1,20 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../src/contract/sessions.ts'
-import { type Caller, type Place, callers, newTeam } from '../access/team.ts'
+import { type Caller, type Place, callers, openTeam } from '../access/team.ts'
 import { elementsOf, textOf } from '../transcript/support/elements.ts'
-import { freshDatabase } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
 
 const test = suite('web: who sees which sessions')
-const database = await freshDatabase()
-const app = await openApp(database.url)
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
-
-const team = await newTeam(app, 'the-team')
+const { app, team } = await openTeam(test)
 const other = await app.call('POST', '/v1/session', { body: { deviceId: 'a-device-of-another-team' } })
 const others = (other.data as { session: NewSession }).session.token
 for (const [token, name] of [

@@ -58,8 +58,8 @@ const session = [
     order: 1,
     timestamp: 1_767_366_245_000,
     parts: [
-      call('c1', 'Edit', { file_path: '/work/src/b.ts', old_string: 'const one = 1\n', new_string: 'const one = 2\n' }),
-      call('c2', 'Write', { file_path: '/work/a.ts', content: 'first\nsecond' }),
+      call('c1', 'Edit', { file_path: '/shop/src/b.ts', old_string: 'const one = 1\n', new_string: 'const one = 2\n' }),
+      call('c2', 'Write', { file_path: '/shop/a.ts', content: 'first\nsecond' }),
     ],
   },
   { externalId: 'r1', role: 'user', order: 2, parts: [result('c1', 'success'), result('c2', 'success')] },
@@ -69,14 +69,14 @@ const session = [
     order: 3,
     parts: [
       call('c3', 'apply_patch', { input: '*** Begin Patch\n*** Update File: src/c.ts\n@@ here\n-old\n+new\n*** End Patch' }), // prettier-ignore
-      call('c4', 'Edit', { file_path: '/work/src/b.ts', old_string: 'x', new_string: 'y' }),
+      call('c4', 'Edit', { file_path: '/shop/src/b.ts', old_string: 'x', new_string: 'y' }),
     ],
   },
   { externalId: 'r2', role: 'user', order: 4, parts: [result('c4', 'error', 'String not found\nin the file')] },
 ]
 
 test('files stand in the order of their first edit, each edit with its lines and a link to its message', async () => {
-  const path = await newTrace({ title: 'Mend it', projectPath: '/work', projectName: 'shop' }, session)
+  const path = await newTrace({ title: 'Mend it', projectPath: '/shop', projectName: 'shop' }, session)
   const all = await shown(`${path}/-/changes`)
   assert.is(wordsOf(all.find(({ tagName }) => tagName === 'h1')!), 'Mend it')
   assert.is(wordsOf(ofClass(all, 'meta')[0]!), '3 files+4 −23 edits1 failed')

@@ -1,19 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Visibility } from '../../src/contract/trace.ts'
-import { callers, newTeam, standingOf } from '../access/team.ts'
-import { freshDatabase } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
+import { callers, openTeam, standingOf } from '../access/team.ts'
 
 const test = suite('web: who may read the page of a session, and parts of it')
 
-const database = await freshDatabase()
-const app = await openApp(database.url)
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
-const team = await newTeam(app, 'the-team')
+const { app, team } = await openTeam(test)
 const creator = team.tokenOf('creator', 'here')
 
 const visibilities = ['private', 'direct', 'public'] as const satisfies readonly Visibility[]

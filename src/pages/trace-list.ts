@@ -84,7 +84,7 @@ const item = (trace: FeedTrace, { order, hasNamespaces, now }: ListOptions): Htm
   return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at">${time}${lengthOf(trace)}</div>
 <div class="in"><a class="name" href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a><div class="meta">
 ${isNow ? markup`<span class="live">running</span>` : none}${hasNamespaces ? markup`<a class="ns" href="${namespacePath(namespace.slug)}"><bdi>@${namespace.slug}</bdi></a>` : none}
-${authorHtml(trace)}${agent === '' ? none : markup`<span>${agent}</span>`}${placeHtml(trace)}</div></div>
+${authorHtml(trace)}${agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`}${placeHtml(trace)}</div></div>
 <div class="end">${shape && shape.segments.length > 0 ? strip(shape.segments) : none}<div class="meta">${countsOf(trace)}</div></div></li>
 `
 }

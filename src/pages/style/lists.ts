@@ -77,7 +77,8 @@ export const lists = css`
       text-overflow: ellipsis;
     }
     .list .in .meta > .on {
-      flex-shrink: 9;
+      flex: 1 1 0; /* what the others leave */
+      max-inline-size: none;
     }
     .list .in .meta > :is(.live, :has(.tag)) {
       flex: none;

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Part, jobsOf } from './jobs.ts'
+import { type Part, jobsOf, readShard } from './jobs.ts'
 import { namedInVain, testFiles } from './test-file.ts'
 
 const test = suite('which tests run')
@@ -16,6 +16,18 @@ const find = (path: string) => files.find(({ file }) => file === `test/${path}.t
 test('each file runs once over Postgres, in one of two parts', () => {
   assert.equal(filesOf('all').sort(), all)
   assert.equal([...filesOf('quick'), ...filesOf('rest')].sort(), all)
+})
+
+test('the shards of a part are all of it, each file in one', () => {
+  const shards = ['1/3', '2/3', '3/3'].map(readShard)
+  const named = shards.flatMap((shard) => jobsOf(root, { part: 'rest', filters: [], shard }).map(({ name }) => name))
+  assert.equal(
+    named.sort(),
+    jobsOf(root, { part: 'rest', filters: [] })
+      .map(({ name }) => name)
+      .sort(),
+  )
+  for (const text of ['0/3', '4/3', 'a third']) assert.throws(() => readShard(text), /--shard is K\/N/)
 })
 
 test('imports say what a file needs', () => {

@@ -19,7 +19,11 @@ export type Choice = {
   readonly part: Part
   /** Whatever stands on a log, with its logs there. */
   readonly log?: LogChoice | undefined
+  /** The k-th of n shares, which together are all of it. */
+  readonly shard?: Shard | undefined
 }
+
+export type Shard = { readonly k: number; readonly n: number }
 
 /** What runs over both logs, beside the contract suite of the port: reads, a rebuild, erasures, and two nodes. `--log eventstore` runs all. */
 const OVER_BOTH = [
@@ -70,8 +74,18 @@ const allOnEventStore = (files: readonly TestFile[]): Job[] =>
 const byOrder = (a: Job, b: Job) =>
   Number(a.isQuick) - Number(b.isQuick) || Number(b.needsDatabase) - Number(a.needsDatabase)
 
+/** Reads `2/3`. */
+export const readShard = (text: string): Shard => {
+  const [, k = 0, n = 0] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number)
+  if (k < 1 || k > n) throw new Error(`--shard is K/N, with K from 1 to N, for instance 2/3; it came as ${text}`)
+  return { k, n }
+}
+
 /** The jobs of a choice, in the order in which they are to begin. */
-export const jobsOf = (root: string, { filters, part, log }: Choice): Job[] => {
+export const jobsOf = (root: string, { shard = { k: 1, n: 1 }, ...choice }: Choice): Job[] =>
+  chosen(root, choice).filter((_job, index) => index % shard.n === shard.k - 1)
+
+const chosen = (root: string, { filters, part, log }: Choice): Job[] => {
   const files = testFiles(root, filters)
   if (log === 'Postgres') return files.map(onPostgres)
   if (log === 'EventStoreDB') return allOnEventStore(files)

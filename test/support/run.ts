@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { newReach } from './imports.ts'
-import { type Choice, type Job, type Part, jobsOf } from './jobs.ts'
+import { type Choice, type Job, type Part, jobsOf, readShard } from './jobs.ts'
 import { run } from './runner.ts'
 import type { TestServer } from './database-server.ts'
 import { watchFolders } from './watch-folders.ts'
@@ -66,6 +66,7 @@ const options = {
   rest: { type: 'boolean' },
   pure: { type: 'boolean' },
   log: { type: 'string' },
+  shard: { type: 'string' },
   name: { type: 'string' },
   live: { type: 'boolean', default: false },
   watch: { type: 'boolean', default: false },
@@ -86,7 +87,8 @@ for (const [name, number] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP:
     stopping.abort()
   })
 }
-const result = await main({ filters, part, log }, values, stopping.signal).catch((error) => {
+const shard = values.shard === undefined ? undefined : readShard(values.shard)
+const result = await main({ filters, part, log, shard }, values, stopping.signal).catch((error) => {
   if (code === undefined) console.error(error)
   return 1
 })

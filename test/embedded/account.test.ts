@@ -10,7 +10,7 @@ import { lockDataDir } from '../../src/embedded/lock.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { reachableBinaries } from '../../src/embedded/reachable-binaries.ts'
 import { runProgram } from '../../src/embedded/run-program.ts'
-import { answers, inFolder, isRoot, NOBODY, query, recordingLog, serveIn } from './support.ts'
+import { answers, inDataDir, inFolder, isRoot, NOBODY, query, recordingLog, serveIn } from './support.ts'
 
 const test = suite('embedded postgres, users')
 const asRoot = isRoot ? test : test.skip
@@ -164,7 +164,7 @@ const asking = (url: string, account: { uid: number; gid: number }) => {
 }
 
 asRoot('another process of the user that root has chosen needs the password, which is for root', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const postgres = await start(dataDir)
     const { uid, gid } = await stat(join(dataDir, 'postgres'))
     const without = new URL(postgres.url)
@@ -193,7 +193,7 @@ asRoot('a password that belongs to another cluster is set in this one', () =>
 )
 
 asRoot('a cluster that asked for none asks for it from the next start on', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     await (await start(dataDir)).stop()
     await rm(join(dataDir, 'postgres.password'))
     await rm(join(dataDir, 'postgres/tracebook.password.sha256'))

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { pathsIn } from '../../src/embedded/paths.ts'
 import { runningProcesses } from '../../src/embedded/processes.ts'
-import { allOf, answers, inFolder, isAlive, query, recordingLog, serveIn, serversOf, startAndStop } from './support.ts'
+import { allOf, answers, inDataDir, isAlive, query, recordingLog, serveIn, serversOf, startAndStop } from './support.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('embedded postgres, killed')
@@ -20,7 +20,7 @@ const guardsOf = async (dataDir: string) => {
 }
 
 test('ends by itself when its Tracebook is killed and no other starts', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const serve = serveIn(dataDir)
     const { pid } = await serve.ready
     await serve.kill('SIGKILL')
@@ -30,7 +30,7 @@ test('ends by itself when its Tracebook is killed and no other starts', () =>
   }))
 
 test('starts at once after a kill -9 of the whole process group', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     for (const round of [1, 2]) {
       const serve = serveIn(dataDir)
       const { url, error } = await serve.ready
@@ -42,7 +42,7 @@ test('starts at once after a kill -9 of the whole process group', () =>
   }))
 
 test('ends an orphaned server whose guard is gone, and goes on with its data', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const serve = serveIn(dataDir)
     const { pid, url } = await serve.ready
     await query(url, 'create table kept as select 1 as one')
@@ -62,7 +62,7 @@ test('ends an orphaned server whose guard is gone, and goes on with its data', (
   }))
 
 test('is not in our process group, where Ctrl-C would stop it while we still need it', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const serve = serveIn(dataDir)
     const { pid } = await serve.ready
     const groupOf = async (pid: number) => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ')[2]
@@ -73,7 +73,7 @@ test('is not in our process group, where Ctrl-C would stop it while we still nee
   }))
 
 test('comes back under the same address when the server, or all of it, is killed', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const { log, lines } = recordingLog()
     const postgres = await startPostgres({ dataDir, log })
     await query(postgres.url, 'create table kept as select 1 as one')
@@ -92,7 +92,7 @@ test('comes back under the same address when the server, or all of it, is killed
   }))
 
 test('is not confused by lock files with the process id of another program', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const serve = serveIn(dataDir)
     await serve.ready
     for (const pid of await guardsOf(dataDir)) process.kill(pid, 'SIGKILL')
@@ -124,7 +124,7 @@ const zombie = async () => {
 }
 
 test('starts despite the locks of a server that was killed and not yet reaped', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const serve = serveIn(dataDir)
     await serve.ready
     for (const pid of await guardsOf(dataDir)) process.kill(pid, 'SIGKILL')

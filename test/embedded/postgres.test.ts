@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { allOf, answers, inFolder, query, recordingLog } from './support.ts'
+import { allOf, answers, inDataDir, inFolder, query, recordingLog } from './support.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('embedded postgres')
@@ -24,7 +24,7 @@ test('starts on an empty folder, keeps its data over a second start, and leaves 
   }))
 
 test('has the settings that the data and the machine need', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const postgres = await startPostgres({ dataDir, log })
     const settings = await query(
       postgres.url,
@@ -52,7 +52,7 @@ test('has the settings that the data and the machine need', () =>
   }))
 
 test('accepts neither other roles nor other users of the machine', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const postgres = await startPostgres({ dataDir, log })
     const asSuperuser = new URL(postgres.url)
     asSuperuser.username = 'postgres'
@@ -64,7 +64,7 @@ test('accepts neither other roles nor other users of the machine', () =>
   }))
 
 test('writes no user content to its log', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const postgres = await startPostgres({ dataDir, log })
     await query(postgres.url, `select 'secret'::uuid`).catch(() => {})
     await query(postgres.url, `do $$ begin raise warning 'secret'; end $$`)
@@ -114,7 +114,7 @@ test('refuses a cluster of another version, and a folder without a cluster', () 
   }))
 
 test('says why the server did not start, and starts when that is fixed', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     await (await startPostgres({ dataDir, log })).stop()
     const file = join(dataDir, 'postgres/postgresql.conf')
     const good = await readFile(file)
@@ -133,7 +133,7 @@ test('removes what an interrupted initdb left', () =>
   }))
 
 test('accepts file modes that a copy has loosened', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     await (await startPostgres({ dataDir, log })).stop()
     await chmod(join(dataDir, 'postgres'), 0o755)
     await rm(join(dataDir, 'postgres.log'))

@@ -3,13 +3,23 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { allOf, answers, inFolder, query, recordingLog, serveIn, serversOf, startAndStop } from './support.ts'
+import {
+  allOf,
+  answers,
+  inDataDir,
+  inFolder,
+  query,
+  recordingLog,
+  serveIn,
+  serversOf,
+  startAndStop,
+} from './support.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('embedded postgres, stopped')
 
 test('keeps trying to restart until it is stopped', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const { log, lines } = recordingLog()
     const postgres = await startPostgres({ dataDir, log })
     const file = join(dataDir, 'postgres/postgresql.conf')
@@ -31,7 +41,7 @@ test('keeps trying to restart until it is stopped', () =>
   }))
 
 test('a stop does not wait for open transactions, and may be called twice', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const { log } = recordingLog()
     const postgres = await startPostgres({ dataDir, log })
     const sleeper = query(postgres.url, 'begin; create table t (); select pg_sleep(600)').then(String, String)
@@ -45,7 +55,7 @@ test('a stop does not wait for open transactions, and may be called twice', () =
   }))
 
 test('a stop ends even a server that no longer accepts connections', () =>
-  inFolder(async (dataDir) => {
+  inDataDir(async (dataDir) => {
     const { log } = recordingLog()
     const postgres = await startPostgres({ dataDir, log })
     process.kill(postgres.pid(), 'SIGSTOP')

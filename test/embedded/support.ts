@@ -9,6 +9,7 @@ import type { MinimalLogger } from '../../src/base/logger.ts'
 import { pathsIn } from '../../src/embedded/paths.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { isPostmaster, runningProcesses, processesOf } from '../../src/embedded/processes.ts'
+import { giveCluster } from '../support/cluster.ts'
 
 export const isRoot = process.getuid?.() === 0
 
@@ -32,6 +33,13 @@ export const inFolder = async (work: (folder: string) => Promise<unknown>) => {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }
+
+/** Gives the work a DATA_DIR whose PostgreSQL is there already, where nothing is about its first start. */
+export const inDataDir = (work: (dataDir: string) => Promise<unknown>) =>
+  inFolder(async (folder) => {
+    await giveCluster(folder)
+    await work(folder)
+  })
 
 /** A log whose lines can be looked at. */
 export const recordingLog = () => {

@@ -61,7 +61,8 @@ export const freshDatabase = async ({ readModels = true } = {}): Promise<Databas
   const { TEST_DATABASE_URL: server, TEST_TEMPLATE: template, TEST_RUN: run = 'test' } = process.env
   if (!server) throw new Error('use `npm test -- <part of the path>`, or set TEST_DATABASE_URL')
   const name = `${run}_${randomBytes(6).toString('hex')}`
-  await onServer(server, `create database "${name}"${template ? ` template "${template}"` : ''}`)
+  // Copied as files: that takes a third of the time of a copy by the WAL, whose checkpoint costs nothing in memory.
+  await onServer(server, `create database "${name}"${template ? ` template "${template}" strategy file_copy` : ''}`)
   const url = databaseUrl(server, name)
   if (!template) await migrate(url)
   if (!readModels) await onServer(url, dropReadModels)

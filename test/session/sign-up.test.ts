@@ -12,6 +12,7 @@ import { logInWithDevice } from '../../src/sync/login/device-login.ts'
 import { LOOPBACK, openWorld } from '../signin/support/world.ts'
 import { openApp } from '../support/open-app.ts'
 import { typesSince } from '../support/types-since.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('who may sign up')
 const world = await openWorld((url) => ({ CODEHOST_ISSUER: url }))
@@ -239,9 +240,9 @@ for (const step of STEPS.slice(0, 3)) {
     const others = new Set((await membersOf()).map(({ user }) => user.id))
     await dieBefore(step, deviceId, inviteCode)
     assert.is((await byDevice(invited!, `other for ${step}`, { inviteCode })).code, 'invite_used')
-    const [left] = (await membersOf()).filter(({ user }) => !others.has(user.id))
-    assert.equal(Object.keys(left!.user), ['id'])
-    const removal = await open.call('DELETE', `/v1/namespaces/team/members/${left!.user.id}`, { token: owner.token })
+    const left = await until(async () => (await membersOf()).find(({ user }) => !others.has(user.id)))
+    assert.equal(Object.keys(left.user), ['id'])
+    const removal = await open.call('DELETE', `/v1/namespaces/team/members/${left.user.id}`, { token: owner.token })
     assert.is(removal.status, 200)
     assert.is((await byDevice(invited!, deviceId, { inviteCode })).code, 'invite_used')
     assert.is((await byDevice(invited!, deviceId, { inviteCode: await invite() })).status, 200)

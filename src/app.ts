@@ -10,6 +10,7 @@ import { eraseRoute } from './history/erase-route.ts'
 import { eventRoutes } from './history/event-routes.ts'
 import { timelineRoutes } from './history/timeline-routes.ts'
 import { inviteRoutes } from './namespace/invite-routes.ts'
+import { mcpRoute } from './mcp/route.ts'
 import { modelRoutes } from './models/routes.ts'
 import { memberRoutes } from './namespace/member-routes.ts'
 import { namespaceRoutes } from './namespace/routes.ts'
@@ -160,6 +161,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       feedRoutes,
       realtimeRoutes,
       modelRoutes,
+      mcpRoute,
       treeRoutes,
       eventProofRoutes,
       feedPageRoute,

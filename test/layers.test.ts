@@ -21,7 +21,7 @@ const floors: readonly (readonly string[])[] = [
   ['http'],
   ['user', 'session', 'namespace', 'models', 'trace', 'events.ts', 'effects.ts', 'projections'],
   ['feed', 'history', 'signin', 'summary', 'erasure', 'retention'],
-  ['export', 'proof', 'web'],
+  ['export', 'proof', 'web', 'mcp'],
   ['realtime', 'health'],
   ['config.ts'],
   ['app.ts', 'service', 'sync', 'tail', 'scripts of pages'],

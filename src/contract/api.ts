@@ -2,6 +2,7 @@ import { exports } from './export.ts'
 import { feed } from './feed.ts'
 import { history } from './history.ts'
 import { invites } from './invites.ts'
+import { mcp } from './mcp.ts'
 import { members } from './members.ts'
 import { messages } from './messages.ts'
 import { models } from './models.ts'
@@ -29,6 +30,7 @@ export const api = {
   ...realtime,
   ...history,
   ...audit,
+  ...mcp,
   ...models,
   ...operations,
 }

@@ -162,16 +162,23 @@ export const messages = {
           'the service has another log than before: read the whole list again',
         '12',
       ).optional(),
+      around: Key.meta({
+        description:
+          'The `externalId` of a message: the page begins with up to half as many messages before it as `limit` says, all of them without `limit`. ' +
+          'Only of the present, and not with `cursor` or `changedSince`',
+      }).optional(),
       ...pastQuery,
       ...query,
     },
     answer: data(MessageList),
     hasEtag: true,
     errors: {
-      invalid_request: `${badPage} Or \`changedSince\` is not a revision, or is given together with \`revision\` or \`at\`. Or ${badMoment}`,
+      invalid_request:
+        `${badPage} Or \`changedSince\` is not a revision, or is given together with \`revision\` or \`at\`, or \`around\` with one of ` +
+        `them or with \`cursor\`. Or ${badMoment}`,
       unauthorized: `${notPublic} The past of a trace always needs a token.`,
       forbidden: pastForMembers,
-      not_found: `${noTrace} Or the revision or the time is before the creation of the trace or after its last revision.`,
+      not_found: `${noTrace} Or it has no message \`around\`. Or the revision or the time is before the creation of the trace or after its last revision.`,
     },
   },
   'GET /v1/traces/{externalId}/messages/matches': {

@@ -61,6 +61,7 @@ export const tags = [
       'Proofs that the log was not changed: a Merkle tree (RFC 6962) over all events, signed checkpoints (C2SP tlog-checkpoint) and ' +
       'tiles of hashes (C2SP tlog-tiles).',
   },
+  { name: 'mcp', description: 'For agents: sessions by the Model Context Protocol.' },
   { name: 'models', description: 'Models and their providers, from a public catalogue.' },
   { name: 'operations', description: 'For the operator of the service.' },
 ] as const satisfies readonly { readonly name: string; readonly description: string }[]

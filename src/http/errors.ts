@@ -47,9 +47,10 @@ export const toHttpError = (error: unknown): HttpError => {
   return new HttpError('internal', 'The service has a fault: tell its operator the x-request-id of this answer')
 }
 
-/** Sets the status of an error, and `Retry-After` where the request can be sent again. */
+/** Sets the status of an error, `Retry-After` where the request can be sent again, and how to authenticate where that is missing. */
 export const setStatus = (reply: FastifyReply, { code, retryAfter = RETRY_AFTER_SECONDS }: HttpError): FastifyReply => {
   const status = statuses[code]
+  if (status === 401) reply.header('www-authenticate', 'Bearer')
   if (RETRIED.has(status) && !reply.hasHeader('retry-after')) reply.header('retry-after', String(retryAfter))
   return reply.code(status)
 }

@@ -72,8 +72,8 @@ const kindOf = (message: Message): Turn['kind'] =>
 /** Whether the page of the session numbers a message as a prompt. */
 export const isPrompt = (message: Message): boolean => kindOf(message) === 'prompt'
 
-/** The text of a message, unless its parts repeat it. */
-const ownText = ({ textContent, parts }: Message): Part[] => {
+/** The text of a message beside its parts, unless they repeat it. */
+export const ownText = ({ textContent, parts }: Message): Part[] => {
   if (textContent === undefined || textContent.trim() === '') return []
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   const repeats = texts.includes(textContent) || ['', '\n', '\n\n'].some((gap) => texts.join(gap) === textContent)

@@ -109,7 +109,10 @@ test('no client of a service loads what only the service needs', () => {
 test('a service loads for its start neither what signs in with a code host, nor what runs summaries, nor what is for a terminal', () => {
   const reached = newReach(root, { atOnce: true })('src/commands/serve.ts')
   for (const name of ['fastify', 'pino']) assert.ok(reached.has(name), name)
-  const onDemand = ['openid-client', 'graphile-worker', 'pino-pretty', '@eventstore/db-client', 'esbuild', 'openai']
+  const onDemand = [
+    ...['openid-client', 'graphile-worker', 'pino-pretty', '@eventstore/db-client', 'esbuild', 'openai'],
+    '@modelcontextprotocol/server',
+  ]
   assert.equal(
     onDemand.filter((name) => reached.has(name)),
     [],

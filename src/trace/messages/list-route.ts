@@ -7,8 +7,9 @@ import { route } from '../../http/route.ts'
 import { type WantedMessages, chunkSizeOf, messageChunks } from './chunks.ts'
 import { cursorBehind, keysOfCursor, readCursor } from './cursor.ts'
 import { listText, newMessagePage, pageEnd } from './page.ts'
+import { keysBefore } from './places.ts'
 import { type PageTrace, readPage } from './read-page.ts'
-import { readerOf } from '../locate.ts'
+import { type TraceName, locateToRead, readerOf } from '../locate.ts'
 import { momentOf } from '../moment.ts'
 import { namedBy } from '../queries.ts'
 import { checkRight } from '../right-to-read.ts'
@@ -24,13 +25,16 @@ export const messageListRoute = (
 ): void => {
   route(app, messages, 'GET /v1/traces/{externalId}/messages', async (request, reply) => {
     const { caller, params, query } = request
-    const { includeParts = false, limit, cursor, changedSince } = query
+    const { includeParts = false, limit, cursor, changedSince, around } = query
     const moment = momentOf(query)
+    if (around !== undefined && [moment, cursor, changedSince].some((other) => other !== undefined))
+      throw invalid('around', 'is of the present: it cannot be given with a cursor, changedSince, a revision or a time')
     if (moment && changedSince !== undefined)
       throw invalid('changedSince', 'is of the present: it cannot be given with a revision or a time')
     if (moment) return past.messages(request, reply, moment, { includeParts, limit, cursor })
     // One message more shows that there is a next page.
-    const asked = { includeParts, changedSince, limit: limit && limit + 1, behind: keysOfCursor(cursor) }
+    const behind = around === undefined ? keysOfCursor(cursor) : await behindAround(request, around)
+    const asked = { includeParts, changedSince, limit: limit && limit + 1, behind }
     const named = namedBy(params.externalId, caller, query.namespace)
     const { trace, rows, rest } = await readPage(reads, { ...asked, named }, AT_ONCE)
     const page = newMessagePage(limit)
@@ -38,6 +42,18 @@ export const messageListRoute = (
     if (!rest) return okUnlessKnown(reply, listText(page.textsOf(rows), ...end(trace.revision)))
     return sendLong(reply, caller, trace, asked, { page, end })
   })
+
+  type Named = {
+    readonly caller: Caller | undefined
+    readonly params: TraceName
+    readonly query: { readonly namespace?: string | undefined; readonly limit?: number | undefined }
+  }
+
+  /** Where the page around a message begins. */
+  const behindAround = async ({ caller, params, query }: Named, around: string) => {
+    const { trace } = await locateToRead(reads, { ...params, ...query }, caller)
+    return keysBefore(reads, trace, around, query.limit === undefined ? Infinity : Math.floor(query.limit / 2))
+  }
 
   type Page = ReturnType<typeof newMessagePage>
 

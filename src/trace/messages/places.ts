@@ -1,9 +1,10 @@
 import type { ReadTables } from '../../../projections/tables.ts'
 import { messageId } from '../../base/ids.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
+import { notFound } from '../../http/http-error.ts'
 import { BrokenOff } from '../../http/long-list.ts'
 import { int4s } from '../../postgres/arrays.ts'
-import { listOrdered } from './queries.ts'
+import { BEFORE_ALL, type Keys, listOrdered } from './queries.ts'
 
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
 type OfTrace = { readonly id: string; readonly incarnation: bigint }
@@ -22,6 +23,27 @@ export const placeOf = async (reads: TraceReads, { id, incarnation }: OfTrace, e
   const values = [id, incarnation, messageId(id, externalId)]
   const [row] = await reads.rows<{ place: number } & Row>('message-place', placeStatement, values)
   return row?.place
+}
+
+export const behindStatement = `
+  select m.sequence, m.timestamp, m.ordinal from messages m where m.trace_id = $1 and m.incarnation = $2
+  order by ${listOrdered} offset $3 limit 1`
+
+type KeysRow = { sequence: number | null; timestamp: number | null; ordinal: number }
+
+/** The keys behind which the messages around one begin: with up to so many before it. @throws 404 if the trace has no such message */
+export const keysBefore = async (
+  reads: TraceReads,
+  { id, incarnation }: OfTrace,
+  externalId: string,
+  most: number,
+): Promise<Keys> => {
+  const place = await placeOf(reads, { id, incarnation }, externalId)
+  if (place === undefined) throw notFound()
+  if (place <= most) return BEFORE_ALL
+  const [row] = await reads.rows<KeysRow & Row>('message-behind', behindStatement, [id, incarnation, place - most - 1])
+  if (!row) throw notFound()
+  return [row.sequence ?? Infinity, row.timestamp ?? Infinity, row.ordinal]
 }
 
 export const windowStatement = `

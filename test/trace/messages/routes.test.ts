@@ -65,6 +65,29 @@ const listOf = async (url: string, query = '') => {
 const batch = async (url: string, messages: object[]) =>
   assert.is((await node.call('POST', `${url}/messages/batch`, { token, body: { messages } })).status, 200)
 
+test('around a message a page has half as many before it, and goes on with its cursor', async () => {
+  const url = `/v1/traces/${randomUUID()}`
+  await node.call('PUT', url, { token, body: {} })
+  // The order decides, then what has none of it.
+  const some = [{ order: 5 }, { order: 1 }, { order: 3 }, {}, { timestamp: 7 }]
+  await batch(
+    url,
+    some.map((keys, i) => ({ externalId: `m${i}`, role: 'user', textContent: '', ...keys })),
+  )
+  const all = ['m1', 'm2', 'm0', 'm4', 'm3']
+  for (const [i, id] of all.entries()) {
+    assert.equal((await listOf(url, `?around=${id}&limit=2`)).ids, all.slice(Math.max(0, i - 1)).slice(0, 2), id)
+    assert.equal((await listOf(url, `?around=${id}&limit=1`)).ids, [id])
+    assert.equal((await listOf(url, `?around=${id}`)).ids, all, 'without a limit')
+  }
+  const { nextCursor } = await listOf(url, '?around=m0&limit=2')
+  assert.equal((await listOf(url, `?limit=2&cursor=${nextCursor}`)).ids, ['m4', 'm3'])
+  const statusOf = async (query: string) => (await node.call('GET', `${url}/messages?${query}`, { token })).status
+  assert.is(await statusOf('around=nowhere'), 404)
+  for (const other of [`cursor=${nextCursor}`, 'changedSince=1', 'revision=1', 'at=1'])
+    assert.is(await statusOf(`around=m0&${other}`), 400, other)
+})
+
 test('with changedSince a list has the messages that have changed, in its own order, page by page', async () => {
   const url = `/v1/traces/${randomUUID()}`
   await node.call('PUT', url, { token, body: {} })

@@ -1,0 +1,115 @@
+import type { TraceDetail } from '../contract/trace.ts'
+import type { UserView } from '../contract/user.ts'
+import type { FeedSources } from '../feed/queries.ts'
+import { sessionsOfNamespace } from '../feed/session-lists.ts'
+import type { Caller } from '../http/caller.ts'
+import { toHttpError } from '../http/errors.ts'
+import { BrokenOff, type Reader } from '../http/long-list.ts'
+import type { LongLists } from '../http/long-lists.ts'
+import type { NodePermits } from '../http/node-permits.ts'
+import type { Client } from '../base/permits.ts'
+import { idOfSlug, namespaceById } from '../namespace/queries.ts'
+import { locateToRead } from '../trace/locate.ts'
+import { chunksOf, messageChunks } from '../trace/messages/chunks.ts'
+import { cursorBehind, readCursor } from '../trace/messages/cursor.ts'
+import { newMessagePage } from '../trace/messages/page.ts'
+import { keysBefore, windowOf } from '../trace/messages/places.ts'
+import { ALL_MESSAGES, type MessageListRow } from '../trace/messages/queries.ts'
+import { messageText } from '../trace/messages/views.ts'
+import { rowWithModelName } from '../trace/model-names.ts'
+import { checkRight } from '../trace/right-to-read.ts'
+import { detailText } from '../trace/views.ts'
+import { userById } from '../user/queries.ts'
+import type { Entry, SessionName, Sessions, StoredMessage } from './sessions.ts'
+
+export type McpServices = FeedSources & {
+  readonly longLists: LongLists
+  readonly permits: Pick<NodePermits, 'turns'>
+  readonly now: () => number
+}
+
+/** Who asks, and at which address of the service. */
+type Asking = {
+  readonly caller: Caller
+  readonly client: Client
+  readonly origin: string
+  /** Called with errors that are faults of the service. */
+  readonly onFault: (error: unknown) => void
+}
+
+const nameOf = ({ id, displayName = id }: UserView): string => displayName
+
+const stored = (row: MessageListRow): StoredMessage => ({ json: messageText(row), createdAt: Number(row.created_at) })
+
+/** What a caller of this service may read. Each call reads with the rights of its time. */
+export const ownSessions = (services: McpServices, { caller, client, origin, onFault }: Asking): Sessions => {
+  const { reads, models, longLists, permits, now } = services
+  const limited = <T>(work: () => Promise<T>): Promise<T> => longLists.turn(client, work)
+  const locate = (name: SessionName) => locateToRead(reads, name, caller)
+
+  /** Each chunk is read under the limit of concurrent reads. */
+  async function* inChunks<Chunk>(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<Chunk, void> {
+    for (;;) {
+      const { done, value } = await limited(() => chunks.next())
+      if (done) return
+      yield value
+    }
+  }
+
+  /** What took long to read is answered only to a caller who still may. */
+  const confirm = (reader: Reader, incarnation: bigint) => checkRight(reads, reader, incarnation)
+
+  const list: Sessions['list'] = async ({ namespace = caller.namespace?.slug, limit, cursor }) => {
+    if (namespace === undefined) return { sessions: [] }
+    const { id, role } = await namespaceById(reads, idOfSlug(namespace), caller.userId)
+    const which = role === undefined ? ({ kind: 'public' } as const) : ({ kind: 'all', member: caller.userId } as const)
+    const page = await limited(() => sessionsOfNamespace(services, { namespaceId: id, which, limit, cursor }))
+    const sessions = page.traces.map((trace): Entry => {
+      return { trace, slug: trace.namespace.slug, author: trace.author ? nameOf(trace.author) : 'unknown' }
+    })
+    return { sessions, nextCursor: page.nextCursor }
+  }
+
+  const get: Sessions['get'] = async (name) => {
+    const { trace } = await locate(name)
+    const shown = JSON.parse(detailText(rowWithModelName(models, trace))) as TraceDetail
+    return { trace: shown, slug: shown.namespace.slug, author: nameOf(await userById(reads, trace.created_by)) }
+  }
+
+  const messages: Sessions['messages'] = async (name, { limit, cursor, around }) => {
+    const { trace, reader } = await locate(name)
+    const behind =
+      around === undefined
+        ? readCursor(trace, 'present', cursor)?.behind
+        : await keysBefore(reads, trace, around, Math.floor(limit / 2))
+    const page = newMessagePage(limit)
+    const found: StoredMessage[] = []
+    let revision = 0n
+    const wanted = { includeParts: true, limit: limit + 1, behind, userId: caller.userId }
+    for await (const chunk of inChunks(messageChunks(reads, trace, wanted))) {
+      revision ||= chunk.revision
+      for (const row of chunk.rows) if (page.toText(row) !== undefined) found.push(stored(row))
+      if (page.isFull()) break
+    }
+    await confirm(reader, trace.incarnation)
+    const last = page.goesOnBehind()
+    return { messages: found, nextCursor: last && cursorBehind(trace, 'present', last, revision) }
+  }
+
+  async function* allMessages(name: SessionName): AsyncGenerator<StoredMessage, void> {
+    const { trace, reader } = await locate(name)
+    const { ordinals, revision } = await windowOf(reads, trace, { from: 0, count: ALL_MESSAGES })
+    for await (const { rows } of inChunks(chunksOf(reads, trace, { ordinals, revision, includeParts: true })))
+      yield* rows.map(stored)
+    await confirm(reader, trace.incarnation)
+  }
+
+  const explain = (error: unknown): string => {
+    if (error instanceof BrokenOff) return `The session could not be read to its end: ${error.message}. Try again.`
+    const { code, message } = toHttpError(error)
+    if (code === 'internal') onFault(error)
+    return code === 'not_found' ? 'There is no such session, message or namespace, or you may not read it.' : message
+  }
+
+  return { list, get, messages, allMessages, turn: () => permits.turns.take(client), origin, now, explain }
+}

@@ -1,0 +1,47 @@
+import type { Steps } from '../base/json/steps.ts'
+import { type Message, readMessage } from '../transcript/message.ts'
+import type { SessionName, Sessions } from './sessions.ts'
+
+/** So many messages, and characters of them, are read for one answer. */
+const MOST_MESSAGES = 50_000
+const MOST_CHARACTERS = 64 * 1024 * 1024
+
+/** Does work step by step, in turns with other work. */
+export const inTurns = async <Result>({ turn }: Pick<Sessions, 'turn'>, work: Steps<Result>): Promise<Result> => {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+    const wait = turn()
+    if (wait) await wait
+  }
+}
+
+/** A message with its time; that of its arrival where it has none of its own. */
+export type TimedMessage = Message & { readonly timestamp: number }
+
+export const readTimed = async (
+  sessions: Pick<Sessions, 'turn'>,
+  { json, createdAt }: { readonly json: string; readonly createdAt: number },
+): Promise<TimedMessage> => {
+  const message = await inTurns(sessions, readMessage(json))
+  return { ...message, timestamp: message.timestamp ?? createdAt }
+}
+
+/** Passes the messages of a session on, one after the other. False if there are more than are read. */
+export const readAll = async (
+  sessions: Sessions,
+  name: SessionName,
+  each: (message: TimedMessage) => Steps<void>,
+): Promise<boolean> => {
+  let [count, characters] = [0, 0]
+  for await (const stored of sessions.allMessages(name)) {
+    if (count >= MOST_MESSAGES || characters > MOST_CHARACTERS) return false
+    count += 1
+    characters += stored.json.length
+    await inTurns(sessions, each(await readTimed(sessions, stored)))
+  }
+  return true
+}
+
+/** What an answer says of a session that was not read to its end. */
+export const NOT_WHOLE = 'the end of the session, which is too long to be read at once: read_messages goes on there.'

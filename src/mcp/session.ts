@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { SessionShape, type TraceDetail, Visibility } from '../contract/trace.ts'
+import { tracePath } from '../pages/links.ts'
+import { isoText } from '../transcript/times.ts'
+import { cutText, nameText, newQuoter, quotedWith } from './quoted.ts'
+import type { Entry, Sessions } from './sessions.ts'
+
+const { prompts, calls, failed, files, added, removed } = SessionShape.shape
+
+/** A session, as every tool that names one shows it. */
+export const Session = z.object({
+  session: z.string().meta({ description: 'The id of the session, for the other tools' }),
+  namespace: z.string().meta({ description: 'The slug of its namespace, for the other tools' }),
+  link: z.string().meta({ description: 'The page of the session' }),
+  visibility: z.enum(Visibility.options),
+  started: z.string().optional(),
+  ended: z.string().optional(),
+  messages: z.int(),
+  shape: z.object({ prompts, calls, failed, files, added, removed }).optional(),
+  about: quotedWith({
+    title: z.string().optional(),
+    summary: z.string().optional(),
+    agent: z.string(),
+    model: z.string().optional(),
+    project: z.string().optional(),
+    branch: z.string().optional(),
+  }).meta({ description: 'What was recorded about the session' }),
+})
+export type Session = z.infer<typeof Session>
+
+/** The arguments that name a session. */
+export const sessionArguments = {
+  session: z.string().min(1).max(1_024).meta({ description: 'The id of the session' }),
+  namespace: z.string().min(1).max(256).optional().meta({
+    description: 'The slug of the namespace that the session is in, where several have one of this id',
+  }),
+}
+
+const MOST_TITLE = 400
+const MOST_SUMMARY = 2_000
+
+/** The page of a session; with a message, at that message. */
+export const linkOf = ({ origin }: Sessions, { trace, slug }: Entry, messageId?: string): string =>
+  `${origin}${tracePath(slug, trace.externalId, messageId)}`
+
+const optional = (name: string, text: string | undefined, most = MOST_TITLE) =>
+  text === undefined ? {} : { [name]: cutText(text, 0, most).text }
+
+export const sessionOf = (sessions: Sessions, entry: Entry<Partial<TraceDetail> & Entry['trace']>): Session => {
+  const { trace, slug, author } = entry
+  const [started, ended] = [isoText(trace.startedAt), isoText(trace.endedAt)]
+  const { segments: _, ...shape } = trace.shape ?? { segments: [] }
+  const about = {
+    ...optional('title', trace.title ?? trace.ai_title),
+    ...optional('summary', trace.ai_summary, MOST_SUMMARY),
+    agent: nameText(trace.agentId),
+    ...optional('model', trace.modelName ?? trace.model),
+    ...optional('project', trace.projectName),
+    ...optional('branch', trace.gitBranch),
+  }
+  return {
+    session: trace.externalId,
+    namespace: slug,
+    link: linkOf(sessions, entry),
+    visibility: trace.visibility,
+    ...(started === undefined ? {} : { started }),
+    ...(ended === undefined ? {} : { ended }),
+    messages: trace.messageCount ?? 0,
+    ...(trace.shape ? { shape: shape as NonNullable<Session['shape']> } : {}),
+    about: newQuoter(entry).quote('description', author, trace.startedAt, about),
+  }
+}

@@ -1,0 +1,45 @@
+import type { McpServer } from '@modelcontextprotocol/server'
+import type { z } from 'zod'
+import { type Answer, resultOf } from './answer.ts'
+import { Mistake } from './mistake.ts'
+import type { Sessions } from './sessions.ts'
+
+/** A tool, as it is listed, and how it answers. */
+export type Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> = {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly input: Input
+  readonly output: Output
+  readonly answer: (
+    sessions: Sessions,
+    given: z.output<Input>,
+  ) => Promise<Answer<Omit<z.input<Output>, 'leftOut' | 'indexedThrough'>>>
+}
+
+/** What one node has answered, others show within so many milliseconds. */
+const BEHIND_MS = 1_000
+
+/** Adds a tool to a server. What it cannot answer, it says why. */
+export const register = <Input extends z.ZodObject, Output extends z.ZodObject>(
+  server: McpServer,
+  { name, title, description, input, output, answer }: Tool<Input, Output>,
+  sessions: Sessions,
+): void => {
+  const annotations = { title, readOnlyHint: true, openWorldHint: false }
+  server.registerTool(
+    name,
+    { title, description, inputSchema: input as z.ZodObject, outputSchema: output, annotations },
+    async (given) => {
+      const began = performance.now()
+      try {
+        const answered = await answer(sessions, given as z.output<Input>)
+        const through = sessions.now() - (performance.now() - began) - BEHIND_MS
+        return resultOf(answered, new Date(through).toISOString())
+      } catch (error) {
+        const why = error instanceof Mistake ? error.message : sessions.explain(error)
+        return { content: [{ type: 'text', text: why }], isError: true }
+      }
+    },
+  )
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import type { ChangedFile, MadeEdit } from '../../transcript/changes.ts'
+import { newChanges } from '../../transcript/changes.ts'
+import { beneathTrace } from '../../pages/links.ts'
+import { visibleLine } from '../../transcript/visible.ts'
+import { answerFields } from '../answer.ts'
+import { type Quoter, cutText, newQuoter, quotedWith } from '../quoted.ts'
+import { NOT_WHOLE, readAll } from '../read-all.ts'
+import { sessionArguments } from '../session.ts'
+import type { Tool } from '../tool.ts'
+
+const MOST_FILES = 100
+const MOST_EDITS = 20
+const MOST_PATH = 1_000
+const MOST_TEXT = 4 * 1024
+/** Of many edits less of each text is shown. */
+const MOST_BYTES = 64 * 1024
+
+const input = z.object({
+  ...sessionArguments,
+  path: z.string().min(1).max(4_096).optional().meta({ description: 'Only this file, with each edit of it' }),
+  from: z.int().min(0).default(0).meta({ description: 'The number of files, or of edits with `path`, to pass over' }),
+})
+
+const count = z.int().min(0)
+const path = z.string().optional().meta({ description: 'Absent for edits that do not name their file' })
+const message = z.string().meta({ description: 'The id of the message with the call, for read_messages' })
+const text = z.string().optional()
+
+const output = z.object({
+  session: sessionArguments.session,
+  namespace: z.string(),
+  totals: z.object({ files: count, edits: count, failed: count, added: count, removed: count }),
+  files: z.array(quotedWith({ path, edits: count, failed: count, added: count, removed: count, message })),
+  edits: z
+    .array(
+      quotedWith({
+        path,
+        message,
+        added: count,
+        removed: count,
+        failure: text.meta({ description: 'Why the call failed' }),
+        before: text,
+        after: text,
+        content: text,
+        patch: text,
+      }),
+    )
+    .meta({ description: 'With `path`: the edits of that file. Long texts are cut; read_messages has them whole' }),
+  ...answerFields,
+})
+
+const pathOf = (path: string | undefined) => (path === undefined ? {} : { path: cutText(path, 0, MOST_PATH).text })
+
+const fileOf = ({ agent, quote }: Quoter, { path, edits, added, removed }: ChangedFile) => {
+  const last = edits.at(-1)!
+  const failed = edits.filter(({ failure }) => failure !== undefined).length
+  const counts = { edits: edits.length, failed, added, removed }
+  return quote('assistant', agent, last.timestamp, { ...pathOf(path), ...counts, message: last.messageId })
+}
+
+/** The texts of an edit, each at most so many bytes. */
+const textsOf = ({ edit }: MadeEdit, most: number) => {
+  const cut = (text: string) => cutText(text, 0, most).text
+  switch (edit?.is) {
+    case 'replacement':
+      return { before: cut(edit.before), after: cut(edit.after) }
+    case 'content':
+      return { content: cut(edit.content) }
+    case 'patch':
+      return { patch: cut(edit.patch) }
+    case 'unknown':
+    case undefined:
+      return {}
+  }
+}
+
+const editOf =
+  ({ agent, quote }: Quoter, path: string | undefined, most: number) =>
+  (made: MadeEdit) => {
+    const { messageId, timestamp, added, removed, failure } = made
+    const failed = failure === undefined ? {} : { failure }
+    return quote('assistant', agent, timestamp, {
+      ...pathOf(path),
+      message: messageId,
+      ...{ added, removed, ...failed },
+      ...textsOf(made, most),
+    })
+  }
+
+const leftOutOf = (
+  shown: number,
+  all: number,
+  from: number,
+  what: string,
+  left: number,
+  isWhole: boolean,
+): string[] => [
+  ...(isWhole ? [] : [NOT_WHOLE]),
+  ...(left > 0 ? [`${left} edits, because there are too many.`] : []),
+  ...(from + shown < all ? [`${all - from - shown} more ${what}: call files_of with from ${from + shown}.`] : []),
+]
+
+export const filesOf: Tool<typeof input, typeof output> = {
+  name: 'files_of',
+  title: 'List the files that a session changed',
+  description:
+    'Lists the files that a session changed, with lines added and removed; with `path` the edits of one of them.',
+  input,
+  output,
+  answer: async (sessions, { session: externalId, namespace, path, from }) => {
+    const entry = await sessions.get({ externalId, namespace })
+    const collected = newChanges()
+    const isWhole = await readAll(sessions, { externalId, namespace: entry.slug }, collected.add)
+    const { files: all, changed, edits: made, failed, added, removed, left } = collected.end()
+    const quoter = newQuoter(entry)
+    const files =
+      path === undefined
+        ? all
+        : all.filter((file) => file.path !== undefined && [file.path, visibleLine(file.path)].includes(path))
+    const allEdits = path === undefined ? [] : files.flatMap(({ path, edits }) => edits.map((edit) => ({ path, edit })))
+    const some = allEdits.slice(from, from + MOST_EDITS)
+    const most = Math.min(MOST_TEXT, Math.ceil(MOST_BYTES / (2 * some.length || 1)))
+    const edits = some.map(({ path, edit }) => editOf(quoter, path, most)(edit))
+    const shown = (path === undefined ? files.slice(from, from + MOST_FILES) : files).map((file) =>
+      fileOf(quoter, file),
+    )
+    const leftOut =
+      path === undefined
+        ? leftOutOf(shown.length, files.length, from, 'files', left, isWhole)
+        : leftOutOf(edits.length, allEdits.length, from, 'edits', left, isWhole)
+    return {
+      said:
+        path === undefined
+          ? `The session changed ${changed} files in ${made} edits (+${added} −${removed}); ${failed} edits failed.`
+          : `The session edited this file ${allEdits.length} times.`,
+      leftOut,
+      content: {
+        session: externalId,
+        namespace: entry.slug,
+        totals: { files: changed, edits: made, failed, added, removed },
+        files: shown,
+        edits,
+      },
+      quotes: path === undefined ? shown : edits,
+      links: [
+        { uri: `${sessions.origin}${beneathTrace(entry.slug, externalId, 'changes')}`, name: 'changes of the session' },
+      ],
+    }
+  },
+}

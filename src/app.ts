@@ -39,7 +39,7 @@ import { traceRowsRoute } from './web/trace-rows-route.ts'
 import { browserRoutes } from './signin/browser-routes.ts'
 import { signinRoutes } from './signin/routes.ts'
 import { assertStatesAuth, installAuth } from './http/auth.ts'
-import { installBodies, installValidation } from './http/body.ts'
+import { compilersFactory, installBodies } from './http/body.ts'
 import { answerBrokenHead, answerUnroutable } from './http/unroutable.ts'
 import { installClosing } from './http/closing.ts'
 import { installAssets } from './http/assets.ts'
@@ -91,6 +91,7 @@ const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck)
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: false },
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory },
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
     forceCloseConnections: 'idle',
@@ -111,7 +112,6 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   boundSockets(app.server, { sockets: service.permits.sockets, logger: service.logger, lines: app.refusalLines })
   endAnsweredUpgrades(app)
   installBodies(app, service.bodyThreads, service.permits)
-  installValidation(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()

@@ -85,7 +85,10 @@ export const checkedByReadBody: FastifySchemaCompiler<unknown> = ({ schema, http
   return httpPart === 'body' ? (value: unknown) => (value ? { value } : validate(value)) : validate
 }
 
-export const installValidation = (app: FastifyInstance): void => {
-  app.setValidatorCompiler(({ schema, httpPart }) => validatorOf(schema as z.ZodType, httpPart))
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+const validators: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => validatorOf(schema, httpPart)
+
+/** Zod checks what comes in. Fastify is given these from the start: else it loads compilers of its own, a hundred modules. */
+export const compilersFactory = {
+  buildValidator: () => validators as never,
+  buildSerializer: () => () => (data: unknown) => JSON.stringify(data),
 }

@@ -1,0 +1,107 @@
+import { aTime } from '../contract/parameters.ts'
+
+export const places = ['prompt', 'answer', 'thinking', 'call', 'output'] as const
+/** Where in a message a text is. */
+export type Place = (typeof places)[number]
+
+const fields = [
+  'agent',
+  'model',
+  'tool',
+  'role',
+  'author',
+  'project',
+  'namespace',
+  'branch',
+  'is',
+  'has',
+  'in',
+] as const
+export type Field = (typeof fields)[number]
+
+/** One of `any` has to hold, if there are some, and none of `none`. */
+export type Condition = { readonly any: readonly string[]; readonly none: readonly string[] }
+
+/** What is searched for. Words and phrases are as they were typed. */
+export type Query = {
+  /** Of each of these lists one text has to be found. */
+  readonly texts: readonly (readonly string[])[]
+  readonly excluded: readonly string[]
+  readonly conditions: ReadonlyMap<Field, Condition>
+  /** The time of a message, in milliseconds, both inclusive. */
+  readonly from?: number
+  readonly to?: number
+}
+
+/** Texts behind so many are not looked for. */
+const MOST_TEXTS = 16
+
+/** The values of fields that have few. */
+const valuesOf: Partial<Readonly<Record<Field, readonly string[]>>> = {
+  role: ['user', 'assistant', 'system'],
+  is: ['public'],
+  has: ['error'],
+  in: places,
+}
+
+type Item =
+  | { readonly is: 'text' | 'excluded'; readonly text: string }
+  | { readonly is: 'condition'; readonly field: Field; readonly value: string; readonly isExcluded: boolean }
+  | { readonly is: 'from' | 'to'; readonly time: number }
+  | { readonly is: 'or' }
+
+// A minus, the name of a field, and a phrase or a word. A quotation mark that is not closed belongs to a word.
+const ITEM = /(?<=^|\s)(-?)(?:([a-z]+):)?(?:"([^"]*)"(?=\s|$)|(\S+))/gu
+
+const Time = aTime('')
+
+const itemOf = ([whole, minus, name, phrase, word]: readonly (string | undefined)[]): Item => {
+  if (whole === 'OR') return { is: 'or' }
+  const isExcluded = minus === '-'
+  const value = phrase ?? word!
+  const field = fields.find((field) => field === name && (valuesOf[field]?.includes(value) ?? value !== ''))
+  if (field) return { is: 'condition', field, value, isExcluded }
+  if ((name === 'from' || name === 'to') && !isExcluded) {
+    const { data: time } = Time.safeParse(value)
+    if (time !== undefined) return { is: name, time }
+  }
+  const text = name === undefined ? value : whole!.slice(minus!.length)
+  return { is: isExcluded ? 'excluded' : 'text', text }
+}
+
+/** `OR` stands between two texts; otherwise it is a word. */
+const joins = (items: readonly Item[], at: number) =>
+  items[at]?.is === 'or' && items[at - 1]?.is === 'text' && items[at + 1]?.is === 'text'
+
+/** Reads a query as people type it. Whatever it cannot read is words. */
+export const readQuery = (text: string): Query => {
+  const items = [...text.matchAll(ITEM)].map(itemOf)
+  const texts: string[][] = []
+  const excluded: string[] = []
+  const conditions = new Map<Field, { any: string[]; none: string[] }>()
+  const times: { from?: number; to?: number } = {}
+  let left = MOST_TEXTS
+  for (const [i, item] of items.entries())
+    switch (item.is) {
+      case 'or':
+        if (!joins(items, i) && left-- > 0) texts.push(['OR'])
+        break
+      case 'text':
+        if (item.text.trim() === '' || left-- <= 0) break
+        if (joins(items, i - 1) && texts.length > 0) texts.at(-1)!.push(item.text)
+        else texts.push([item.text])
+        break
+      case 'excluded':
+        if (item.text.trim() !== '' && left-- > 0) excluded.push(item.text)
+        break
+      case 'condition': {
+        const condition = conditions.get(item.field) ?? { any: [], none: [] }
+        condition[item.isExcluded ? 'none' : 'any'].push(item.value)
+        conditions.set(item.field, condition)
+        break
+      }
+      default:
+        times[item.is] = item.time
+    }
+  return { texts, excluded, conditions, ...times }
+}

@@ -1,0 +1,172 @@
+import { folded } from '../trace/messages/folded.ts'
+
+/** What a character is for words. A joiner belongs to a word, between two of its parts. */
+const SEPARATOR = 0
+const LETTER = 1
+const CAPITAL = 2
+const DIGIT = 3
+const JOINER = 4
+const CJK = 5
+
+type Kind = typeof SEPARATOR | typeof LETTER | typeof CAPITAL | typeof DIGIT | typeof JOINER | typeof CJK
+
+const patterns: readonly (readonly [Kind, RegExp])[] = [
+  [JOINER, /^[_$]$/],
+  [CJK, /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]$/u],
+  [CAPITAL, /^\p{Lu}$/u],
+  [DIGIT, /^\p{N}$/u],
+  [LETTER, /^[\p{L}\p{M}]$/u],
+]
+
+const kindOfCharacter = (character: string): Kind =>
+  patterns.find(([, pattern]) => pattern.test(character))?.[0] ?? SEPARATOR
+
+/** The kinds of the code units of the basic plane, found when first asked for. */
+const known = new Uint8Array(0x10000).fill(255)
+
+const kindAt = (text: string, at: number): Kind => {
+  const code = text.charCodeAt(at)
+  if (code >= 0xd800 && code < 0xe000) return kindOfSurrogate(text, at, code)
+  if (known[code] === 255) known[code] = kindOfCharacter(text[at]!)
+  return known[code] as Kind
+}
+
+/** Both halves of a character have its kind. */
+const kindOfSurrogate = (text: string, at: number, code: number): Kind => {
+  const first = code < 0xdc00 ? at : at - 1
+  const point = first < 0 ? 0 : text.codePointAt(first)!
+  return point > 0xffff ? kindOfCharacter(String.fromCodePoint(point)) : SEPARATOR
+}
+
+const isInside = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at)
+  return code >= 0xdc00 && code < 0xe000 && (text.codePointAt(at - 1) ?? 0) > 0xffff
+}
+
+/**
+ * Whether a part of a word may begin or end at an index of a text: `getUserName`, `HTTPServer`, `tool_use_id` and `utf8` have parts. Each
+ * character of Chinese, Japanese and Korean is a part.
+ */
+export const isBoundary = (text: string, at: number): boolean => {
+  if (at <= 0 || at >= text.length) return true
+  if (isInside(text, at)) return false
+  return isBetween(kindAt(text, at - 1), kindAt(text, at), () => kindAt(text, at + 1))
+}
+
+const isBetween = (before: Kind, after: Kind, next: () => Kind): boolean => {
+  if (before !== after) return !(before === CAPITAL && after === LETTER)
+  if (before === CAPITAL) return next() === LETTER
+  return before === CJK || before === JOINER || before === SEPARATOR
+}
+
+/** A longer word counts with its beginning. */
+const MOST_LETTERS = 80
+const HEX = /^[\da-f]{12,}$/
+/** Hashes are written with so many characters, too. */
+const HASH_LENGTHS = [7, 12] as const
+
+/** The parts of a word in lower case, without what joins them; the word itself if it has no others. */
+const partsOf = (word: string): string[] => {
+  const lower = folded(word)
+  const parts: string[] = []
+  let start = 0
+  for (let at = 1; at <= word.length; at += 1) {
+    if (!isBoundary(word, at)) continue
+    if (kindAt(word, start) !== JOINER) parts.push(lower.slice(start, at))
+    start = at
+  }
+  return parts
+}
+
+/** Adds a word and its parts. */
+const addWord = (found: Set<string>, word: string): void => {
+  const lower = folded(word)
+  for (const token of [lower, ...partsOf(word)]) if (token.length > 1) found.add(token)
+  if (HEX.test(lower)) for (const length of HASH_LENGTHS) found.add(lower.slice(0, length))
+}
+
+/** Adds each character, and each pair of neighbours. */
+const addCjk = (found: Set<string>, text: string): void => {
+  let before = ''
+  for (const character of text) {
+    found.add(character)
+    if (before !== '') found.add(before + character)
+    before = character
+  }
+}
+
+type Run = { readonly word: string; readonly isCjk: boolean }
+
+/** The words of a text, in their order; those of Chinese, Japanese and Korean are runs of characters. */
+function* runsOf(text: string): Generator<Run, void> {
+  let at = 0
+  while (at < text.length) {
+    const kind = kindAt(text, at)
+    const start = at
+    if (kind === SEPARATOR) at += 1
+    else if (kind === CJK) {
+      while (at < text.length && kindAt(text, at) === CJK) at += 1
+      yield { word: text.slice(start, at), isCjk: true }
+    } else {
+      while (at < text.length && isOfWord(kindAt(text, at))) at += 1
+      yield { word: text.slice(start, Math.min(at, start + MOST_LETTERS)), isCjk: false }
+    }
+  }
+}
+
+const isOfWord = (kind: Kind) => kind !== SEPARATOR && kind !== CJK
+
+/**
+ * Adds what a text is found by, in lower case: its words, the parts of words, short forms of hashes, and characters and pairs of
+ * Chinese, Japanese and Korean. Other single characters are not found.
+ */
+export const addTokens = (found: Set<string>, text: string): void => {
+  for (const { word, isCjk } of runsOf(text)) {
+    if (isCjk) addCjk(found, word)
+    else addWord(found, word)
+  }
+}
+
+/** What a message must have to hold a text: one of the alternatives of each entry, each of which is tokens that it must have all of. */
+export type NeededTokens = readonly (readonly (readonly string[])[])[]
+
+/** The tokens that every message has that holds a text at boundaries. Empty if nothing is known. */
+export const neededTokens = (text: string): NeededTokens =>
+  [...runsOf(text)].flatMap(({ word, isCjk }) => (isCjk ? neededOfCjk(word) : neededOfWord(word)))
+
+const neededOfCjk = (word: string): NeededTokens => {
+  const characters = [...word]
+  if (characters.length === 1) return [[[word]]]
+  return characters.slice(1).map((character, i) => [[characters[i]! + character]])
+}
+
+/** The word itself, or its parts where it is a piece of a longer word, or the short form of the hash that it begins. */
+const neededOfWord = (word: string): NeededTokens => {
+  const lower = folded(word)
+  const parts = partsOf(word).filter((part) => part.length > 1)
+  const alternatives = [[lower]]
+  if (lower.length < 2 || parts.length === 0) return []
+  if (parts[0] !== lower) alternatives.push(parts)
+  if (isHashStart(lower)) alternatives.push([lower.slice(0, lower.length < 12 ? 7 : 12)])
+  return [alternatives]
+}
+
+/** Whether a folded text may be the beginning of a hash that is written in short. */
+export const isHashStart = (lower: string): boolean => /^[\da-f]{7,}$/.test(lower)
+
+/** Where the run of hexadecimal digits ends that begins at an index of a folded text. */
+const endOfHex = (lower: string, start: number): number => {
+  let at = start
+  while (at < lower.length && /[\da-f]/.test(lower[at]!)) at += 1
+  return at
+}
+
+/** Whether what stands at `start` to `end` of a text is a whole word, parts of one, or the beginning of a hash. */
+export const isWhole = (text: string, lower: string, [start, end]: readonly [number, number]): boolean => {
+  if (!isBoundary(text, start)) return false
+  if (isBoundary(text, end)) return true
+  if (!isHashStart(lower.slice(start, end))) return false
+  if (start > 0 && isOfWord(kindAt(text, start - 1))) return false
+  const stop = endOfHex(lower, end)
+  return stop - start >= 12 && (stop === lower.length || !isOfWord(kindAt(text, stop)))
+}

@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type SearchedText, findIn } from '../../src/search/found.ts'
+import { type Place, readQuery } from '../../src/search/query.ts'
+import { snippetOf } from '../../src/search/snippet.ts'
+import { addTokens, neededTokens } from '../../src/search/words.ts'
+import { folded } from '../../src/trace/messages/folded.ts'
+
+const test = suite('search/found')
+
+const in_ = (place: Place | undefined, text: string): SearchedText => ({ place, text })
+const prompt = (text: string) => in_('prompt', text)
+
+/** What a query marks in texts, one line for each text. */
+const marked = (query: string, ...texts: SearchedText[]) =>
+  findIn(texts, readQuery(query))?.map(({ text: { text }, marks }) => marks.map(([from, to]) => text.slice(from, to)))
+
+test('a word is found as a word or as a part of one, whatever its case', () => {
+  for (const [query, text, expected] of [
+    ['user', 'The USER of getUserName', [['USER', 'User']]],
+    ['getusername', 'getUserName()', [['getUserName']]],
+    ['error', 'errors, stderr', undefined],
+    ['http/app', 'see src/http/app.ts', [['http/app']]],
+    ['app.ts', 'see src/http/app.ts', [['app.ts']]],
+    ['登录', '修复登录错误', [['登录']]],
+    ['"no such file"', 'ENOENT: no such file or directory', [['no such file']]],
+    ['"no such file"', 'no, such file', undefined],
+    ['0a1b2c3', 'commit 0a1b2c3d4e5f60718', [['0a1b2c3']]],
+    ['aa a', 'aa a aa', [['aa', 'a', 'aa']]],
+  ] as const)
+    assert.equal(marked(query, prompt(text)), expected, `${query} in ${text}`)
+})
+
+test('all words have to be in one message, in any of its texts that the query allows; excluded ones in none', () => {
+  const texts = [prompt('one two'), in_('output', 'three')]
+  assert.equal(marked('one three', ...texts), [['one'], ['three']])
+  assert.equal(marked('one four', ...texts), undefined)
+  assert.equal(marked('four OR three', ...texts), [['three']])
+  assert.equal(marked('one -three', ...texts), undefined)
+  assert.equal(marked('one -three in:prompt', ...texts), [['one']])
+  assert.equal(marked('one in:output', ...texts), undefined)
+  assert.equal(marked('three -in:output', ...texts), undefined)
+  assert.equal(marked('in:output', ...texts), [[]])
+  assert.equal(marked('in:answer', ...texts), undefined)
+  assert.equal(marked('title', in_(undefined, 'A title')), [['title']])
+  assert.equal(marked('title in:prompt', in_(undefined, 'A title')), undefined)
+})
+
+const words = fc.constantFrom(
+  'get',
+  'User',
+  'HTTP',
+  '_',
+  '8',
+  '修',
+  '复',
+  ' ',
+  '/',
+  '.',
+  'é',
+  '\u{20000}',
+  '\ud800',
+  'cafe1234567',
+)
+const someText = fc.array(words, { maxLength: 30 }).map((pieces) => pieces.join(''))
+
+test('whatever is found has all tokens that the index is asked for', () => {
+  const property = fc.property(someText, someText, (text, query) => {
+    const parsed = readQuery(query)
+    if (!findIn([prompt(text)], { ...parsed, excluded: [] })) return
+    const tokens = new Set<string>()
+    addTokens(tokens, text.slice(0, 80))
+    if (text.length > 80) return
+    for (const alternatives of parsed.texts)
+      assert.ok(
+        alternatives.some((one) =>
+          neededTokens(one).every((ways) => ways.some((all) => all.every((token) => tokens.has(token)))),
+        ),
+        `${query} in ${text}`,
+      )
+  })
+  fc.assert(property, { numRuns: 10_000 })
+})
+
+test('a snippet is a piece of the text of at most 240 characters, whose marks are what was looked for, in order', () => {
+  const filler = fc.array(words, { maxLength: 300 }).map((pieces) => pieces.join(' '))
+  const property = fc.property(filler, filler, (before, after) => {
+    const text = `${before} Needle_x ${after} needle_x`
+    const [{ marks } = { marks: [] }] = findIn([prompt(text)], readQuery('needle_x')) ?? []
+    const snippet = snippetOf(text, marks)
+    assert.ok(snippet.text.length <= 240 && text.includes(snippet.text) && snippet.marks.length > 0)
+    let last = 0
+    for (const [start, end] of snippet.marks) {
+      assert.ok(start >= last && end > start)
+      assert.is(folded(snippet.text.slice(start, end)), 'needle_x')
+      last = end
+    }
+    if (text.isWellFormed()) assert.ok(snippet.text.isWellFormed())
+  })
+  fc.assert(property, { numRuns: 2_000 })
+})
+
+test.run()

@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { readQuery } from '../../src/search/query.ts'
+
+const test = suite('search/query')
+
+const read = (text: string) => {
+  const { conditions, ...rest } = readQuery(text)
+  return { ...rest, conditions: Object.fromEntries(conditions) }
+}
+const plain = { texts: [], excluded: [], conditions: {} }
+
+test('words, phrases, excluded ones and alternatives', () => {
+  for (const [text, expected] of [
+    ['', plain],
+    ['two words', { ...plain, texts: [['two'], ['words']] }],
+    ['"a phrase" word', { ...plain, texts: [['a phrase'], ['word']] }],
+    ['word -other -"no phrase"', { ...plain, texts: [['word']], excluded: ['other', 'no phrase'] }],
+    ['a OR "b c" d', { ...plain, texts: [['a', 'b c'], ['d']] }],
+    ['a OR b OR c', { ...plain, texts: [['a', 'b', 'c']] }],
+    ['src/http/app.ts well-known', { ...plain, texts: [['src/http/app.ts'], ['well-known']] }],
+  ] as const)
+    assert.equal(read(text), expected, text)
+})
+
+test('fields are conditions, of which several values may hold', () => {
+  assert.equal(read('agent:codex agent:pi -tool:bash project:"my app" in:prompt is:public has:error').conditions, {
+    agent: { any: ['codex', 'pi'], none: [] },
+    tool: { any: [], none: ['bash'] },
+    project: { any: ['my app'], none: [] },
+    in: { any: ['prompt'], none: [] },
+    is: { any: ['public'], none: [] },
+    has: { any: ['error'], none: [] },
+  })
+  assert.equal(read('from:1000 to:1970-01-01T00:00:02Z'), { ...plain, from: 1000, to: 2000 })
+})
+
+test('whatever cannot be read is words', () => {
+  for (const [text, texts] of [
+    ['OR', [['OR']]],
+    ['a OR', [['a'], ['OR']]],
+    ['OR OR', [['OR'], ['OR']]],
+    ['-', [['-']]],
+    ['"open phrase', [['"open'], ['phrase']]],
+    ['"" " "', []],
+    ['agent: :x in:nowhere is:secret from:yesterday http://x', [['agent:'], [':x'], ['in:nowhere'], ['is:secret'], ['from:yesterday'], ['http://x']]], // prettier-ignore
+  ] as const)
+    assert.equal(read(text).texts, texts, text)
+})
+
+test('any text can be read, and says no more than it has', () => {
+  const piece = fc.constantFrom(
+    'a',
+    '"',
+    '-',
+    ':',
+    ' ',
+    'OR',
+    'in:',
+    'prompt',
+    'agent:',
+    '\u0000',
+    '\ud83d',
+    '\n',
+    '(',
+    '\\',
+  )
+  const property = fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+    const text = pieces.join('')
+    const { texts, excluded } = readQuery(text)
+    for (const one of [...texts.flat(), ...excluded]) assert.ok(text.includes(one) && one.trim() !== '')
+    assert.ok(texts.flat().length + excluded.length <= 16)
+  })
+  fc.assert(property, { numRuns: 5_000 })
+})
+
+test.run()

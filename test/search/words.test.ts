@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { addTokens, isBoundary, isWhole, neededTokens } from '../../src/search/words.ts'
+import { folded } from '../../src/trace/messages/folded.ts'
+
+const test = suite('search/words')
+
+const tokens = (text: string): string[] => {
+  const found = new Set<string>()
+  addTokens(found, text)
+  return [...found]
+}
+
+test('a word is found by itself and by its parts', () => {
+  for (const [text, expected] of [
+    ['', []],
+    ['a b, c!', []],
+    ['Hello, world', ['hello', 'world']],
+    ['getUserName', ['getusername', 'get', 'user', 'name']],
+    ['HTTPServer', ['httpserver', 'http', 'server']],
+    ['tool_use_id', ['tool_use_id', 'tool', 'use', 'id']],
+    ['utf8', ['utf8', 'utf']],
+    ['$scope __proto__', ['$scope', 'scope', '__proto__', 'proto']],
+    ['src/http/app.ts', ['src', 'http', 'app', 'ts']],
+    ['Überprüfung ПРИВЕТ', ['überprüfung', 'привет']],
+    ['修复登录', ['修', '复', '修复', '登', '复登', '录', '登录']],
+    ['重跑gen', ['重', '跑', '重跑', 'gen']],
+    ['\u{20000}\u{20001}', ['\u{20000}', '\u{20001}', '\u{20000}\u{20001}']],
+  ] as const)
+    assert.equal(tokens(text), expected, text)
+})
+
+test('a hash is found by the short forms in which it is written', () => {
+  const hash = '0123456789abcdef0123'
+  for (const short of [hash, hash.slice(0, 7), hash.slice(0, 12)])
+    assert.ok(tokens(`at ${hash}`).includes(short), short)
+})
+
+test('of a very long word the beginning is found', () => {
+  assert.equal(tokens('x'.repeat(10_000)), ['x'.repeat(80)])
+})
+
+test('a boundary is between words and between their parts', () => {
+  const text = 'getHTTPName2 修复 a\u0301b \u{1d400}x'
+  const found = [...text].reduce(
+    ({ at, pieces }, character) => {
+      if (at > 0 && isBoundary(text, at)) pieces.push('')
+      pieces[pieces.length - 1] += character
+      return { at: at + character.length, pieces }
+    },
+    { at: 0, pieces: [''] },
+  ).pieces
+  assert.equal(found, ['get', 'HTTP', 'Name', '2', ' ', '修', '复', ' ', 'a\u0301b', ' ', '\u{1d400}x'])
+})
+
+test('a text that stands at boundaries of another one can be found: that has all tokens that it needs', () => {
+  const piece = fc.constantFrom('get', 'User', 'HTTP', 'Server', '_', '$', '8', '42', '修', '复', 'ー', ' ', '/', '.', '-', 'é', 'ß', 'Ünü', '\u{20000}', 'cafe1234567', 'deadbeef') // prettier-ignore
+  const property = fc.property(fc.array(piece, { maxLength: 12 }), fc.nat(), fc.nat(), (pieces, a, b) => {
+    const text = pieces.join('').slice(0, 80)
+    const lower = folded(text)
+    const [start, end] = [a % (text.length + 1), b % (text.length + 1)].sort((x, y) => x - y) as [number, number]
+    if (!isWhole(text, lower, [start, end])) return
+    const found = new Set(tokens(text))
+    for (const alternatives of neededTokens(text.slice(start, end)))
+      assert.ok(
+        alternatives.some((all) => all.every((token) => found.has(token))),
+        `${text.slice(start, end)} in ${text}`,
+      )
+  })
+  fc.assert(property, { numRuns: 20_000 })
+})
+
+test('the beginning of a hash is whole, another beginning of a word is not', () => {
+  const isFound = (text: string, part: string) => {
+    const start = text.indexOf(part)
+    return isWhole(text, folded(text), [start, start + part.length])
+  }
+  assert.is(isFound('at 0a1b2c3d4e5f60718', '0a1b2c3'), true)
+  assert.is(isFound('at 0A1B2C3D4E5F60718', '0A1B2C3D4E'), true)
+  assert.is(isFound('aabbccdd', 'aabbccd'), false)
+  assert.is(isFound('errors', 'error'), false)
+  assert.is(isFound('stderr', 'err'), false)
+})
+
+test.run()

@@ -2,8 +2,8 @@ import { folded } from '../trace/messages/folded.ts'
 import type { Place, Query } from './query.ts'
 import { isWhole } from './words.ts'
 
-/** A text of a message, or of a trace (then without a place). `part` is the position of the part that it is of. */
-export type SearchedText = { readonly place: Place | undefined; readonly part?: number; readonly text: string }
+/** A text of a message or of a trace. `part` is the position of the part that it is of. */
+export type SearchedText = { readonly place: Place | 'system' | 'trace'; readonly part?: number; readonly text: string }
 
 /** The beginning and the end of what was found, as UTF-16 offsets. */
 export type Mark = readonly [start: number, end: number]
@@ -46,8 +46,7 @@ export const findIn = (
   query: Pick<Query, 'texts' | 'excluded' | 'conditions'>,
 ): Found[] | undefined => {
   const { any = [], none = [] } = query.conditions.get('in') ?? {}
-  const isAllowed = ({ place }: SearchedText) =>
-    (any.length === 0 || any.includes(place!)) && !(place !== undefined && none.includes(place))
+  const isAllowed = ({ place }: SearchedText) => (any.length === 0 || any.includes(place)) && !none.includes(place)
   const looked = texts.filter(isAllowed).map((text) => ({ text, lower: folded(text.text), marks: [] as Mark[] }))
   if (looked.length === 0) return undefined
   const find = (wanted: string): boolean => {

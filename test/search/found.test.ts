@@ -9,7 +9,7 @@ import { folded } from '../../src/trace/messages/folded.ts'
 
 const test = suite('search/found')
 
-const in_ = (place: Place | undefined, text: string): SearchedText => ({ place, text })
+const in_ = (place: Place | 'trace', text: string): SearchedText => ({ place, text })
 const prompt = (text: string) => in_('prompt', text)
 
 /** What a query marks in texts, one line for each text. */
@@ -43,8 +43,8 @@ test('all words have to be in one message, in any of its texts that the query al
   assert.equal(marked('three -in:output', ...texts), undefined)
   assert.equal(marked('in:output', ...texts), [[]])
   assert.equal(marked('in:answer', ...texts), undefined)
-  assert.equal(marked('title', in_(undefined, 'A title')), [['title']])
-  assert.equal(marked('title in:prompt', in_(undefined, 'A title')), undefined)
+  assert.equal(marked('title', in_('trace', 'A title')), [['title']])
+  assert.equal(marked('title in:prompt', in_('trace', 'A title')), undefined)
 })
 
 const words = fc.constantFrom(

@@ -1,4 +1,4 @@
-import { type Group, MAIN } from '../src/engine/group.ts'
+import { type Group, MAIN, schemaOf } from '../src/engine/group.ts'
 import type { AnyEvent } from '../src/events.ts'
 import { counts } from './counts.ts'
 import { feed } from './feed.ts'
@@ -10,6 +10,7 @@ import { messages } from './messages.ts'
 import { models } from './models.ts'
 import { namespaces } from './namespaces.ts'
 import { parts } from './parts.ts'
+import { searchDocs } from './search/search.ts'
 import { sessions } from './sessions.ts'
 import { shapes } from './shapes.ts'
 import { sizes } from './sizes.ts'
@@ -34,6 +35,19 @@ const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
   'MessageRestated',
   'TraceSummarised',
 ])
+
+/** The same for groups that no right is read from: there also the loss of one may be undone, and applied again. */
+const whereNoRightIsRead: ReadonlySet<string> = new Set([
+  ...takesNoRights,
+  'TraceUpdated',
+  'NamespaceUpdated',
+  'AvatarChanged',
+  'MemberJoined',
+  'MemberRoleChanged',
+  'MemberRemoved',
+  'InviteCreated',
+  'InviteRevoked',
+] satisfies AnyEvent['type'][])
 
 /**
  * The group that commands and queries read from. Raise its version whenever a table or a handler changes: the schema
@@ -73,21 +87,23 @@ export const timelineGroup: Group = {
   name: 'timeline',
   version: 5,
   isLazy: true,
-  // No right is read from the timeline, so here also the loss of one may be undone, and applied again.
-  mayBeUndone: new Set([
-    ...takesNoRights,
-    'TraceUpdated',
-    'NamespaceUpdated',
-    'AvatarChanged',
-    'MemberJoined',
-    'MemberRoleChanged',
-    'MemberRemoved',
-    'InviteCreated',
-    'InviteRevoked',
-  ] satisfies AnyEvent['type'][]),
+  mayBeUndone: whereNoRightIsRead,
   projections: [timeline],
   sweep: sweepTimeline,
 }
 
+/**
+ * What is found by which words, in a group of its own: what clients wait for does not depend on it. It reads the present texts of the
+ * main group, which decides who may read them, so no right is read from here.
+ */
+export const searchGroup: Group = {
+  name: 'search',
+  version: 1,
+  isLazy: true,
+  behind: mainGroup,
+  mayBeUndone: whereNoRightIsRead,
+  projections: [searchDocs(schemaOf(mainGroup))],
+}
+
 /** All groups of read models. A new group is another entry here; the name of one that goes belongs into `replaces` of another. */
-export const groups: readonly Group[] = [mainGroup, timelineGroup]
+export const groups: readonly Group[] = [mainGroup, timelineGroup, searchGroup]

@@ -19,6 +19,7 @@ import { treeRoutes } from './proof/routes.ts'
 import type { Service } from './service/service.ts'
 import { limitsText } from './realtime/reference.ts'
 import { realtimeRoutes } from './realtime/routes.ts'
+import { searchRoutes } from './search/routes.ts'
 import { sessionRoutes } from './session/routes.ts'
 import { childrenRoute } from './trace/children-route.ts'
 import { messageRoutes } from './trace/messages/routes.ts'
@@ -159,6 +160,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       diffRoute,
       exportRoute,
       feedRoutes,
+      searchRoutes,
       realtimeRoutes,
       modelRoutes,
       mcpRoute,

@@ -45,19 +45,20 @@ const many = <T>(ask: (i: number) => Promise<T>) => Promise.allSettled(Array.fro
 
 /** More of everything at once than any pool has connections. */
 const load = async ({ call, service }: App, token: string) => {
-  const { log, reads, timeline, limits, avatars } = service
+  const { log, reads, timeline, searches, limits, avatars } = service
   await Promise.all([
     many((i) => call('PUT', `/v1/traces/t${i}/messages/m${Math.random()}`, { token, body: { role: 'user' } })),
     many((i) => call('PUT', `/v1/traces/t${i}`, { token, body: {} })),
     many(() => reads.pool.query('select pg_sleep(0.05)')),
     many(() => timeline.rows('sleep', 'select pg_sleep(0.05)', [])),
+    many(() => searches.snapshot((rows) => rows('', 'select pg_sleep(0.05)'))),
     many((i) => Array.fromAsync(log.read(`thing-${i}`))),
     many((i) => limits!.perAddress['invite-look-up'].take(`${i} ${Math.random()}`)),
     many(() => avatars.get('00000000-0000-0000-0000-000000000000', 'none')),
   ])
 }
 
-for (const connections of [minConnections(groups.length), 28]) {
+for (const connections of [minConnections(groups.length), 36]) {
   test(`are never more than ${connections} with DATABASE_CONNECTIONS=${connections}, whatever it does`, async () => {
     const database = await freshDatabase()
     const counted = await startCounting(database.url)

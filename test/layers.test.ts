@@ -20,7 +20,7 @@ const floors: readonly (readonly string[])[] = [
   ['engine'],
   ['http'],
   ['user', 'session', 'namespace', 'models', 'trace', 'events.ts', 'effects.ts', 'projections'],
-  ['feed', 'history', 'signin', 'summary', 'erasure', 'retention'],
+  ['feed', 'history', 'search', 'signin', 'summary', 'erasure', 'retention'],
   ['export', 'proof', 'web', 'mcp'],
   ['realtime', 'health'],
   ['config.ts'],
@@ -37,7 +37,7 @@ const circular: { readonly [arrow: string]: string } = {
 
 const IMPORT = /^(?:import|export) [^;]*?from '(\.[^']+)'/gm
 
-const tables = /^projections\/(timeline\/)?tables?\.ts$/
+const tables = /^projections\/((timeline|search)\/)?tables?\.ts$/
 
 const ANY_IMPORT = /^(?:import|export) [^;]*?from '([^']+)'/gm
 

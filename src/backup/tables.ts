@@ -13,6 +13,7 @@ const leftOut: Readonly<Record<string, string>> = {
   'tracebook.summary_fold': 'belongs to the summaries',
   'tracebook.catalogues': 'the catalogue is downloaded at the next start',
   'tracebook.followed_log': 'stored at the next start',
+  'tracebook.search_key': 'made by the migrations; the search index is built again with it',
   'tracebook.handshakes': 'a one-time code that was used since would be valid again',
 }
 

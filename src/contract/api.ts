@@ -10,6 +10,7 @@ import { namespaces } from './namespaces.ts'
 import { operations } from './operations.ts'
 import { audit } from './proof.ts'
 import { realtime } from './realtime.ts'
+import { search } from './search.ts'
 import { sessions } from './sessions.ts'
 import { signIns } from './signin.ts'
 import { traces } from './traces.ts'
@@ -27,6 +28,7 @@ export const api = {
   ...messages,
   ...exports,
   ...feed,
+  ...search,
   ...realtime,
   ...history,
   ...audit,

@@ -53,6 +53,7 @@ export const tags = [
     name: 'feed',
     description: 'The newest traces: public ones and, if you are signed in, those of your active namespace.',
   },
+  { name: 'search', description: 'What happened in which session: all that you may read, by words.' },
   { name: 'realtime', description: 'Lists and traces that are sent again whenever they change.' },
   { name: 'history', description: 'Who did what and when, and traces as they were in the past; for members.' },
   {

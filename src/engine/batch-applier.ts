@@ -2,9 +2,10 @@ import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { type Target, applyBatch } from './apply.ts'
 import { applyByAppend } from './apply-by-append.ts'
-import { type Step, advance, anchorOf } from './checkpoint.ts'
+import { type Step, advance, anchorOf, untilReached } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { decodeLazily } from './decode-event.ts'
+import { schemaOf } from './group.ts'
 import { isRetryable } from './retryable-errors.ts'
 import { type QuarantinedStream, readQuarantine } from './quarantine.ts'
 import { replayStream } from './replay.ts'
@@ -127,6 +128,8 @@ export const newBatchApplier = async (options: BatchApplierOptions): Promise<Bat
   }
 
   const apply = async (events: readonly RecordedEvent[], from: bigint, through: bigint) => {
+    const { behind } = target.group
+    if (behind && events.length > 0) await untilReached(client, schemaOf(behind), through)
     const runs = runsOf(events)
     let position = from
     for (const [i, run] of runs.entries()) {

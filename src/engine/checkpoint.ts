@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { pause } from '../base/waits.ts'
 import type { Anchor } from '../log/log.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 
@@ -8,6 +9,8 @@ export const anchorOf = (events: readonly Anchor[]): Anchor | undefined => {
   const last = events.at(-1)
   return last && { position: last.position, id: last.id }
 }
+
+const POLL_MS = 10
 
 /** How far a schema of read models has applied the log. */
 export type Checkpoint = {
@@ -105,6 +108,16 @@ export const readCheckpoint = async (client: Client, schema: string): Promise<Ch
   ).rows[0]!
   const anchor = event_id === null ? undefined : { position: event_position!, id: event_id }
   return { position, ready, stopped, epoch: epoch ?? undefined, anchor }
+}
+
+/** Waits until a schema, which need not exist yet, has reached a position. */
+export const untilReached = async (client: Client, schema: string, position: bigint): Promise<void> => {
+  for (;;) {
+    const exists = `select to_regclass('${schema}.checkpoint') is not null as exists`
+    const { rows } = await client.query<{ exists: boolean }>(exists)
+    if (rows[0]!.exists && (await readCheckpoint(client, schema)).position >= position) return
+    await pause(POLL_MS)
+  }
 }
 
 /** Records for all nodes that the runner has stopped at this checkpoint, so that reads do not wait for it. */

@@ -8,12 +8,14 @@ import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
 import type { HttpConfig } from './settings.ts'
 
 /** Limits that are counted by address for each route that has one. */
-export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up'
+export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up' | 'search'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Limits how often one address may call this route. */
     limit?: AddressLimit
+    /** The same for requests without a session; others count as usual. */
+    anonymousLimit?: AddressLimit
     /** Counts the route as a read, whatever its method. */
     reads?: true
   }
@@ -68,6 +70,7 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
     'sign-in': shared('sign-in', config.RATE_LIMIT_SIGN_INS),
     'device-session': shared('device-session', config.RATE_LIMIT_DEVICE_SESSIONS),
     'invite-look-up': shared('invite-look-up', config.RATE_LIMIT_INVITE_LOOKUPS),
+    search: shared('search', config.RATE_LIMIT_SEARCHES),
   }
   return { perAddress, writes, reads, anonymousReads, unauthorized, close }
 }
@@ -92,7 +95,8 @@ const takeOne = ({ writes, reads, anonymousReads }: Limits, request: FastifyRequ
 export const installLimits = (app: FastifyInstance, limits: Limits | undefined): void => {
   if (!limits) return
   app.addHook('onRequest', (request, _reply, done) => {
-    const { limit } = request.routeOptions.config
+    const { limit: ofAll, anonymousLimit } = request.routeOptions.config
+    const limit = ofAll ?? (request.caller ? undefined : anonymousLimit)
     if (limit !== undefined) {
       const asked = limits.perAddress[limit].take(addressKey(request.ip))
       asked.then((wait) => done(wait === undefined ? undefined : rateLimited(wait)), done)

@@ -74,6 +74,7 @@ export const httpSettings = {
   RATE_LIMIT_SIGN_INS: perMinute(60),
   RATE_LIMIT_DEVICE_SESSIONS: perMinute(120),
   RATE_LIMIT_INVITE_LOOKUPS: perMinute(60),
+  RATE_LIMIT_SEARCHES: perMinute(60),
   RATE_LIMIT_WRITES: perMinute(60_000),
   RATE_LIMIT_READS: perMinute(120_000),
   RATE_LIMIT_ANONYMOUS_READS: perMinute(3_000),

@@ -6,6 +6,7 @@ export type PoolSizes = {
   readonly jobs: number
   readonly limits: number
   readonly timeline: number
+  readonly search: number
 }
 
 /** The single connections of a process. */
@@ -16,7 +17,7 @@ const PER_GROUP = ['checkpoint watch', 'projections', 'lost answers', 'schema cl
 export const singleConnections = (groups: number): number => PER_PROCESS.length + groups * PER_GROUP.length
 
 /** The smallest sizes with which everything works. The job runner uses one of its connections for LISTEN. */
-const MIN_SIZES: PoolSizes = { reads: 3, log: 2, operations: 2, jobs: 2, limits: 1, timeline: 1 }
+const MIN_SIZES: PoolSizes = { reads: 3, log: 2, operations: 2, jobs: 2, limits: 1, timeline: 1, search: 1 }
 
 /** Which pool gets each further connection: the first list once, then the second one repeatedly. */
 const FIRST_EXTRA = [
@@ -25,6 +26,7 @@ const FIRST_EXTRA = [
   'reads',
   'timeline',
   'reads',
+  'search',
   'operations',
   'jobs',
   'limits',

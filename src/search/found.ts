@@ -1,9 +1,7 @@
 import { folded } from '../trace/messages/folded.ts'
-import type { Place, Query } from './query.ts'
-import { isWhole } from './words.ts'
-
-/** A text of a message or of a trace. `part` is the position of the part that it is of. */
-export type SearchedText = { readonly place: Place | 'system' | 'trace'; readonly part?: number; readonly text: string }
+import type { SearchedText } from '../trace/tokens/searched-text.ts'
+import { isWhole } from '../trace/tokens/words.ts'
+import type { Query } from './query.ts'
 
 /** The beginning and the end of what was found, as UTF-16 offsets. */
 export type Mark = readonly [start: number, end: number]

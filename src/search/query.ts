@@ -1,8 +1,6 @@
 import { aTime } from '../contract/parameters.ts'
-
-export const places = ['prompt', 'answer', 'thinking', 'call', 'output'] as const
-/** Where in a message a text is. */
-export type Place = (typeof places)[number]
+import { folded } from '../trace/messages/folded.ts'
+import { places } from '../trace/tokens/searched-text.ts'
 
 const fields = [
   'agent',
@@ -31,6 +29,37 @@ export type Query = {
   /** The time of a message, in milliseconds, both inclusive. */
   readonly from?: number
   readonly to?: number
+}
+
+/** A value that nothing has. */
+const NOTHING = '\0'
+
+const both = (a: readonly string[], b: readonly string[]): readonly string[] => {
+  if (a.length === 0) return b
+  const values = new Set(a.map(folded))
+  const common = b.filter((value) => values.has(folded(value)))
+  return common.length > 0 ? common : [NOTHING]
+}
+
+/** A query with further conditions, which hold besides its own. */
+export const withConditions = (
+  query: Query,
+  values: readonly (readonly [Field, string])[],
+  { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
+): Query => {
+  const conditions = new Map(query.conditions)
+  for (const [field, value] of values) {
+    const { any = [], none = [] } = conditions.get(field) ?? {}
+    conditions.set(field, { any: both(any, [value]), none })
+  }
+  const first = Math.max(query.from ?? -Infinity, from ?? -Infinity)
+  const last = Math.min(query.to ?? Infinity, to ?? Infinity)
+  return {
+    ...query,
+    conditions,
+    ...(first === -Infinity ? {} : { from: first }),
+    ...(last === Infinity ? {} : { to: last }),
+  }
 }
 
 /** Texts behind so many are not looked for. */

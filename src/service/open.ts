@@ -45,7 +45,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
   const auditSigner = await readAuditSigner(options)
   const stores = await openStores(options)
-  const { metrics, log, codec, lastSeen, groups, reads, timeline, operations } = stores
+  const { metrics, log, codec, lastSeen, groups, reads, timeline, searches, operations } = stores
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
 
@@ -85,6 +85,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     logId: logId.get,
     isHeld: (anchor) => isHeld(log, reads, anchor),
     ...history,
+    searches,
     past: newPastAnswers(history),
     erasePast: newErasePast({ ...history, traces: transactors.forClients.traces, caughtUp: visible, now }),
     live: caches.live,
@@ -115,7 +116,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     await bodyThreads.close()
     await Promise.all([memory.close(), groups.close()])
     await log.close()
-    await Promise.all([reads.close(), timeline.close(), operations.end()])
+    await Promise.all([reads.close(), timeline.close(), searches.close(), operations.end()])
   }
 
   /** Waits up to 3 s for a database that does not answer. */

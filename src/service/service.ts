@@ -12,6 +12,7 @@ import type { CatalogueProcess } from '../models/process.ts'
 import type { AvatarServices } from '../namespace/services.ts'
 import type { ProofServices } from '../proof/services.ts'
 import type { RealtimeServices } from '../realtime/services.ts'
+import type { SearchServices } from '../search/search.ts'
 import type { SessionServices } from '../session/services.ts'
 import type { Tokens } from '../session/tokens.ts'
 import type { CodehostServices } from '../signin/services.ts'
@@ -25,6 +26,7 @@ type Features = SessionServices &
   TraceServices &
   FeedServices &
   ExportServices &
+  SearchServices &
   RealtimeServices &
   Pick<ProofServices, 'checkpoints'> &
   CodehostServices

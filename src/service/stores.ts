@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { groups as allGroups, timelineGroup } from '../../projections/index.ts'
+import { groups as allGroups, searchGroup, timelineGroup } from '../../projections/index.ts'
 import type { ReadTables } from '../../projections/tables.ts'
 import type { Config } from '../config.ts'
 import { newCodec } from '../engine/codec.ts'
@@ -15,6 +15,7 @@ import { ANSWER_MS, newPool } from '../postgres/connect.ts'
 import { keepErrorsTerse } from '../postgres/error-verbosity.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
+import { openSearchReads } from '../search/reads.ts'
 import { installGauges } from './gauges.ts'
 import { convertLog, openServiceLog } from './log.ts'
 
@@ -74,9 +75,17 @@ export const openStores = async ({ config, databaseUrl, logger, groups: known = 
     head: () => log.head(),
     lastSeen: lastSeen.position,
   })
+  const searches = openSearchReads({
+    url: databaseUrl,
+    group: groups.all.find(({ group }) => group.name === searchGroup.name),
+    mainSchema: groups.main.schema,
+    size: sizes.search,
+    head: () => log.head(),
+    lastSeen: lastSeen.position,
+  })
   const operations = newPool(databaseUrl, 'operations', sizes.operations, ANSWER_MS)
   installGauges(metrics, groups, lastSeen.position, reads.pool)
-  return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, operations }
+  return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, searches, operations }
 }
 
 export type Stores = Awaited<ReturnType<typeof openStores>>

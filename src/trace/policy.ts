@@ -17,12 +17,14 @@ export const assertMayWrite = (trace: { readonly createdBy: string }, user: User
     : new Rejected('forbidden', 'Only its creator or an admin may change this trace')
 }
 
-/**
- * The read policy: everybody may read a public trace, only members any other.
- * @throws Rejected unauthorized without a caller, not_found for a caller who is not a member
- */
+/** The read policy: everybody may read a public trace, only members any other. */
+export const mayRead = (
+  { visibility }: { readonly visibility: Visibility },
+  caller: Pick<UserRole, 'role'> | undefined,
+): boolean => visibility === 'public' || caller?.role !== undefined
+
+/** @throws Rejected unauthorized without a caller, not_found for a caller who is not a member and may not read */
 export const assertMayRead = (trace: { readonly visibility: Visibility }, caller: UserRole | undefined): void => {
-  if (trace.visibility === 'public') return
-  if (!caller) throw new Rejected('unauthorized', 'Authentication required')
-  if (caller.role === undefined) throw hiddenNotFound()
+  if (mayRead(trace, caller)) return
+  throw caller ? hiddenNotFound() : new Rejected('unauthorized', 'Authentication required')
 }

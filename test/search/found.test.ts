@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type SearchedText, findIn } from '../../src/search/found.ts'
-import { type Place, readQuery } from '../../src/search/query.ts'
+import { findIn } from '../../src/search/found.ts'
+import { readQuery } from '../../src/search/query.ts'
+import type { Place, SearchedText } from '../../src/trace/tokens/searched-text.ts'
 import { snippetOf } from '../../src/search/snippet.ts'
-import { addTokens, neededTokens } from '../../src/search/words.ts'
+import { addTokens, neededTokens } from '../../src/trace/tokens/words.ts'
 import { folded } from '../../src/trace/messages/folded.ts'
 
 const test = suite('search/found')

@@ -51,7 +51,7 @@ export const openApp = async (databaseUrl: string, options: OpenOptions = {}) =>
   const config = readConfig({
     RATE_LIMITS: 'off',
     CATALOGUE_URL: 'none',
-    DATABASE_CONNECTIONS: '25', // the least: files that run at once share the server
+    DATABASE_CONNECTIONS: '30', // the least: files that run at once share the server
     ...logEnvironment(databaseUrl),
     ...options.env,
   })

@@ -1,8 +1,7 @@
-import { rawItemsInSteps } from '../base/json/raw-values.ts'
-import type { MessageRole, PartType } from '../contract/message.ts'
-import { textsOf } from '../trace/messages/part-texts.ts'
-import type { SearchedText } from './found.ts'
-import type { Place } from './query.ts'
+import { rawItemsInSteps } from '../../base/json/raw-values.ts'
+import type { MessageRole, PartType } from '../../contract/message.ts'
+import { textsOf } from '../messages/part-texts.ts'
+import type { Place, SearchedText } from './searched-text.ts'
 
 /** Of a text so many characters are searched: at its beginning and at its end. */
 const HEAD = 16 * 1024

@@ -1,4 +1,4 @@
-import { folded } from '../trace/messages/folded.ts'
+import { folded } from '../messages/folded.ts'
 
 /** What a character is for words. A joiner belongs to a word, between two of its parts. */
 const SEPARATOR = 0

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { addTokens, isBoundary, isWhole, neededTokens } from '../../src/search/words.ts'
-import { folded } from '../../src/trace/messages/folded.ts'
+import { addTokens, isBoundary, isWhole, neededTokens } from '../../../src/trace/tokens/words.ts'
+import { folded } from '../../../src/trace/messages/folded.ts'
 
-const test = suite('search/words')
+const test = suite('trace/tokens/words')
 
 const tokens = (text: string): string[] => {
   const found = new Set<string>()

@@ -1,0 +1,68 @@
+import type { DecodedEvent } from '../../src/engine/projection.ts'
+import type { TraceEvent } from '../../src/trace/events.ts'
+import { TRACE_ITSELF } from './tables.ts'
+
+/** What a batch changes of a trace. */
+export type TraceChanges = {
+  /** Rows that were added before this position are removed. */
+  removedBefore: bigint | undefined
+  /** The rows that are made, or made again, by ordinal: new ones with the position of their event. */
+  readonly docs: Map<number, bigint | undefined>
+  /** Whether what all rows have of the trace is made again. */
+  hasOtherValues: boolean
+}
+
+export type Changes = Map<string, TraceChanges>
+
+type Of<Type extends TraceEvent['type']> = DecodedEvent<Extract<TraceEvent, { type: Type }>>
+
+const changesOf = (changes: Changes, { streamId }: DecodedEvent): TraceChanges => {
+  let one = changes.get(streamId)
+  if (!one) changes.set(streamId, (one = { removedBefore: undefined, docs: new Map(), hasOtherValues: false }))
+  return one
+}
+
+const touch = ({ docs }: TraceChanges, ordinal: number) => {
+  if (!docs.has(ordinal)) docs.set(ordinal, undefined)
+}
+
+const FILTERED: ReadonlySet<string> = new Set(['/agentId', '/model', '/projectName', '/gitBranch', '/visibility'])
+const SEARCHED: ReadonlySet<string> = new Set(['/title', '/projectName', '/gitBranch'])
+
+const removeAll = (changes: Changes, event: DecodedEvent): TraceChanges => {
+  const one = changesOf(changes, event)
+  one.docs.clear()
+  one.removedBefore = event.position
+  one.hasOtherValues = false
+  return one
+}
+
+export const traceCreated = (changes: Changes, event: Of<'TraceCreated'>): void =>
+  void changesOf(changes, event).docs.set(TRACE_ITSELF, event.position)
+
+export const traceUpdated = (changes: Changes, event: Of<'TraceUpdated'>): void => {
+  const one = changesOf(changes, event)
+  for (const { path } of event.data.patch) {
+    one.hasOtherValues ||= FILTERED.has(path)
+    if (SEARCHED.has(path)) touch(one, TRACE_ITSELF)
+  }
+}
+
+export const traceSummarised = (changes: Changes, event: Of<'TraceSummarised'>): void =>
+  touch(changesOf(changes, event), TRACE_ITSELF)
+
+export const messageAdded = (changes: Changes, event: Of<'MessageAdded'>): void =>
+  void changesOf(changes, event).docs.set(event.data.ordinal, event.position)
+
+export const messageUpdated = (changes: Changes, event: Of<'MessageUpdated'>): void =>
+  touch(changesOf(changes, event), event.data.ordinal)
+
+export const traceDeleted = (changes: Changes, event: Of<'TraceDeleted'>): void => void removeAll(changes, event)
+
+/** All messages are in another incarnation now: their rows are made again, as if they had been added by this event. */
+export const historyErased = (changes: Changes, event: Of<'HistoryErased'>): void => {
+  const { docs } = removeAll(changes, event)
+  docs.set(TRACE_ITSELF, event.position)
+  for (const [first, , count] of event.data.runs)
+    for (let ordinal = first; ordinal < first + count; ordinal += 1) docs.set(ordinal, event.position)
+}

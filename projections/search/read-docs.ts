@@ -1,0 +1,102 @@
+import { newYielding } from '../../src/base/yielding.ts'
+import type { ReadRows } from '../../src/engine/projection.ts'
+import {
+  filterToken,
+  placeToken,
+  tokensOfValues,
+  valuesOfMessage,
+  valuesOfTrace,
+} from '../../src/trace/tokens/filter-tokens.ts'
+import type { HashOf } from '../../src/trace/tokens/hashes.ts'
+import { textsOfMessage } from '../../src/trace/tokens/message-texts.ts'
+import type { SearchedText } from '../../src/trace/tokens/searched-text.ts'
+import {
+  type MessageRow,
+  type TraceRow,
+  messagesStatement,
+  messagesValues,
+  storedMessage,
+  timeOf,
+  tracesStatement,
+  tracesValues,
+} from '../../src/trace/tokens/stored-rows.ts'
+import { textsOfTrace } from '../../src/trace/tokens/trace-texts.ts'
+import { addTokens } from '../../src/trace/tokens/words.ts'
+import { TRACE_ITSELF } from './tables.ts'
+
+/** A row to be made. */
+export type Wanted = { readonly traceId: string; readonly ordinal: number; readonly seq: bigint | undefined }
+
+/** A row as it is to be. */
+export type Doc = Wanted & { readonly incarnation: bigint; readonly at: number; readonly tokens: Int32Array }
+
+/** What its rows have of a trace. */
+export type OfTrace = { readonly incarnation: bigint; readonly tokens: Int32Array }
+
+/** Of a message so many different tokens are kept. */
+const MOST_TOKENS = 100_000
+
+const hashed = (tokens: Iterable<string>, hashOf: HashOf): Int32Array => {
+  const hashes = new Set<number>()
+  for (const token of tokens) {
+    if (hashes.size >= MOST_TOKENS) break
+    hashes.add(hashOf(token))
+  }
+  return Int32Array.from(hashes).sort()
+}
+
+const addText = (tokens: Set<string>, text: SearchedText) => {
+  tokens.add(placeToken(text))
+  addTokens(tokens, text.text)
+}
+
+/** Reads what the index has of traces and messages, from the present rows of another group, with turns for other work. */
+export const newDocReader = (read: ReadRows, hashOf: HashOf) => {
+  const turn = newYielding()
+
+  const readTraces = async (ids: readonly string[]): Promise<Map<string, TraceRow>> => {
+    const rows = await read<TraceRow>('search-traces', tracesStatement, tracesValues(ids))
+    return new Map(rows.map((row) => [row.id, row]))
+  }
+
+  const ofTrace = (row: TraceRow): OfTrace => ({
+    incarnation: row.incarnation,
+    tokens: hashed(tokensOfValues(valuesOfTrace(row)), hashOf),
+  })
+
+  const docOfTrace = (row: TraceRow, wanted: Wanted): Doc => {
+    const tokens = new Set([filterToken('is', 'trace')])
+    for (const text of textsOfTrace(row)) addText(tokens, text)
+    return { ...wanted, incarnation: row.incarnation, at: Number(row.created_at), tokens: hashed(tokens, hashOf) }
+  }
+
+  const docOfMessage = async (row: MessageRow, incarnation: bigint, wanted: Wanted): Promise<Doc> => {
+    const tokens = new Set(tokensOfValues(valuesOfMessage(row)))
+    for (const text of textsOfMessage(storedMessage(row))) {
+      if (text) addText(tokens, text)
+      await turn()
+    }
+    const at = timeOf(row.timestamp, row.created_at)
+    return { ...wanted, incarnation, at, tokens: hashed(tokens, hashOf) }
+  }
+
+  /** The rows of these, without those that are gone already. */
+  const docsOf = async (wanted: readonly Wanted[], traces: ReadonlyMap<string, TraceRow>): Promise<Doc[]> => {
+    const ofMessages = wanted.filter(({ ordinal }) => ordinal !== TRACE_ITSELF)
+    const rows =
+      ofMessages.length > 0
+        ? await read<MessageRow>('search-messages', messagesStatement, messagesValues(ofMessages))
+        : []
+    const messages = new Map(rows.map((row) => [`${row.trace_id}/${row.ordinal}`, row]))
+    const docs: Doc[] = []
+    for (const one of wanted) {
+      const trace = traces.get(one.traceId)
+      const message = messages.get(`${one.traceId}/${one.ordinal}`)
+      if (trace && one.ordinal === TRACE_ITSELF) docs.push(docOfTrace(trace, one))
+      else if (trace && message) docs.push(await docOfMessage(message, trace.incarnation, one))
+    }
+    return docs
+  }
+
+  return { readTraces, ofTrace, docsOf }
+}

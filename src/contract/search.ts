@@ -1,0 +1,156 @@
+import { z } from 'zod'
+import { isLongerThan } from '../base/texts.ts'
+import { FeedTrace } from './feed.ts'
+import { EXAMPLE_SLUG, count, flag, nextCursor, text, time } from './fields.ts'
+import { MessageRole, messageExternalId } from './message.ts'
+import { Cursor, ShortText, aTime } from './parameters.ts'
+import { type Api, data } from './route.ts'
+
+const MOST_CHARACTERS = 400
+const DEFAULT_LIMIT = 20
+const MOST_TRACES = 100
+/** In UTF-16 code units. */
+const SNIPPET = 240
+
+const Snippet = z.object({
+  text: text(`A piece of the text, at most ${SNIPPET} UTF-16 code units`, 'Why does the login page fail?'),
+  marks: z.array(z.tuple([z.int(), z.int()])).meta({
+    description: 'Where in `text` the words were found: beginning and end, as UTF-16 offsets',
+    examples: [[[13, 18]]],
+  }),
+})
+
+const Hit = z.object({
+  messageExternalId: messageExternalId.optional(),
+  ordinal: count('The number of the message by arrival, from 0; absent for a hit of the trace itself').optional(),
+  role: MessageRole.meta({ description: 'Who the message is from' }).optional(),
+  part: count('The place of the part in its message, from 0; absent for `textContent`').optional(),
+  at: time('When the message was written: its `timestamp`, else when the service first got it'),
+  snippet: Snippet.meta({ description: 'The piece of a text with most of what was found' }),
+})
+export type Hit = z.infer<typeof Hit>
+
+const SearchResult = z.object({
+  trace: FeedTrace,
+  hits: z.array(Hit).meta({ description: 'The best of what was found in the trace, at most three' }),
+  more: count('How many further messages of the trace were found among those looked at'),
+})
+export type SearchResult = z.infer<typeof SearchResult>
+
+export const facetNames = ['agent', 'model', 'tool', 'namespace', 'author', 'project', 'role'] as const
+export type FacetName = (typeof facetNames)[number]
+
+const Facet = z.object({
+  value: text('A value of the field', 'my-agent'),
+  count: count('How many of the traces found have it'),
+})
+
+const facetsOf = (field: string) =>
+  z
+    .array(Facet)
+    .meta({ description: `Values of \`${field}\`` })
+    .optional()
+
+const SearchAnswer = z.object({
+  results: z.array(SearchResult).meta({ description: 'The traces of this page, with what was found in them' }),
+  total: z
+    .object({
+      value: count('How many traces were found among those looked at'),
+      exact: flag('Whether these were all'),
+    })
+    .meta({ description: 'How many traces were found' }),
+  facets: z
+    .object(
+      Object.fromEntries(facetNames.map((name) => [name, facetsOf(name)])) as Record<
+        FacetName,
+        ReturnType<typeof facetsOf>
+      >,
+    )
+    .meta({ description: 'The values of fields of what was found, with the number of traces, most first' })
+    .optional(),
+  complete: flag('Whether everything was looked at; if not, `nextCursor` goes on with what is older'),
+  indexedThrough: time('Everything that was written until then can be found'),
+  nextCursor,
+})
+export type SearchAnswer = z.infer<typeof SearchAnswer>
+
+const filter = (description: string, ...examples: string[]) =>
+  ShortText.meta({ description, ...(examples.length > 0 ? { examples } : {}) }).optional()
+
+/** What one may read, by words. */
+export const search = {
+  'GET /v1/search': {
+    tag: 'search',
+    summary: 'Search all sessions that you may read',
+    description:
+      'Finds messages that have all words of `q`, without regard to case: whole words and parts of identifiers (`getUserName` is found by ' +
+      '`user`), pieces of paths, and Chinese, Japanese and Korean by characters. `"a phrase"`, `-word`, `this OR that`, and the fields ' +
+      '`agent: model: tool: role: author: project: namespace: branch: is:public has:error in:prompt|answer|thinking|call|output from: to:` ' +
+      'have a meaning of their own; whatever else stands in `q` is words. The search covers texts, thinking, the names and arguments of ' +
+      'called tools, their output and errors, of each its first 16 KiB and its last 4 KiB, and title, summary, project and branch of the ' +
+      'trace. Without words it lists by time. What was written is found within two seconds.',
+    auth: 'optional',
+    query: {
+      q: z
+        .string()
+        .refine((value) => !isLongerThan(value, MOST_CHARACTERS), {
+          error: `must not be longer than ${MOST_CHARACTERS} characters`,
+        })
+        .meta({ description: 'What to find: at most 400 characters', examples: ['login'] })
+        .optional(),
+      agent: filter('Only traces of this agent', 'my-agent'),
+      model: filter('Only traces and messages of this model', 'gpt-5'),
+      tool: filter('Only messages that call this tool, as `toolTypeCounts` names it', 'bash'),
+      namespace: filter('Only traces of the namespace with this slug', EXAMPLE_SLUG),
+      author: filter(
+        'Only traces of this user: an id, or the name of somebody who is in one of your namespaces',
+        'Ada',
+      ),
+      project: filter('Only traces of this project', 'shop'),
+      role: MessageRole.meta({ description: 'Only messages from this role', examples: ['user'] }).optional(),
+      in: z
+        .enum(['prompt', 'answer', 'thinking', 'call', 'output'])
+        .meta({ description: 'Only this part of messages', examples: ['prompt'] })
+        .optional(),
+      from: aTime('Only messages since then').optional(),
+      to: aTime('Only messages until then').optional(),
+      sort: z
+        .enum(['relevance', 'newest'])
+        .meta({ description: 'Best first, or latest first. Default: `relevance`', examples: ['newest'] })
+        .optional(),
+      limit: z
+        .string()
+        .regex(/^\d+$/, { error: 'must be a whole number' })
+        .meta({
+          type: 'integer',
+          pattern: undefined,
+          minimum: 0,
+          description: `The maximum number of traces; a value above ${MOST_TRACES} counts as ${MOST_TRACES}. Default: ${DEFAULT_LIMIT}`,
+          examples: [20],
+        })
+        .transform((value) => Math.min(Number(value), MOST_TRACES))
+        .optional(),
+      cursor: Cursor.optional(),
+      facets: z
+        .string()
+        .refine((value) => value.split(',').every((name) => facetNames.some((known) => known === name)), {
+          error: `must be names of ${facetNames.join(', ')}, separated by commas`,
+        })
+        .meta({
+          description: `Which values are counted: ${facetNames.join(', ')}, separated by commas`,
+          examples: ['agent'],
+        })
+        .transform((value) => value.split(',') as FacetName[])
+        .optional(),
+    },
+    answer: data(SearchAnswer),
+    errors: {
+      invalid_request:
+        '`q` is longer than 400 characters, a parameter is not one of its values, or `cursor` is not the `nextCursor` of a search.',
+      rate_limited:
+        'Too many searches without a session came from this address. `Retry-After` says after how many seconds to try again.',
+      unavailable: 'The index is being built, or cannot be reached. Everything else goes on; try again later.',
+    },
+  },
+} as const satisfies Api
+export const SEARCH_LIMIT = DEFAULT_LIMIT

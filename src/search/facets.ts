@@ -1,0 +1,28 @@
+import type { FeedTrace } from '../contract/feed.ts'
+import type { FacetName, SearchAnswer } from '../contract/search.ts'
+import type { FoundDoc } from './verify.ts'
+
+/** Of each field so many values are shown. */
+const MOST_VALUES = 50
+
+/** The values of a field that something found has. A namespace is shown by its slug. */
+const valuesOf = (name: FacetName, { values }: FoundDoc, trace: FeedTrace): readonly string[] =>
+  name === 'namespace' ? [trace.namespace.slug] : (values[name] ?? [])
+
+/** In how many of the traces found the fields have which values. */
+export const facetsOf = (
+  names: readonly FacetName[],
+  docs: readonly FoundDoc[],
+  traces: ReadonlyMap<string, FeedTrace>,
+): NonNullable<SearchAnswer['facets']> => {
+  const counts = names.map((name) => {
+    const found = new Map<string, Set<string>>()
+    for (const doc of docs)
+      for (const value of valuesOf(name, doc, traces.get(doc.traceId)!))
+        found.set(value, (found.get(value) ?? new Set()).add(doc.traceId))
+    const all = [...found].map(([value, ids]) => ({ value, count: ids.size }))
+    const sorted = all.toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+    return [name, sorted.slice(0, MOST_VALUES)] as const
+  })
+  return Object.fromEntries(counts)
+}

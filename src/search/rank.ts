@@ -1,0 +1,81 @@
+import { folded } from '../trace/messages/folded.ts'
+import type { SearchedText } from '../trace/tokens/searched-text.ts'
+import type { Found, Mark } from './found.ts'
+import type { FoundDoc } from './verify.ts'
+
+/** How much it counts where something was found. */
+const weights: Readonly<Record<SearchedText['place'], number>> = {
+  trace: 6,
+  prompt: 4,
+  answer: 3,
+  thinking: 2.5,
+  call: 2,
+  output: 1.5,
+  system: 1,
+}
+
+/** After so many days something counts half. */
+const HALF_LIFE = 180
+const DAY_MS = 86_400_000
+
+const termsOf = ({ text, marks }: Found): Set<string> =>
+  new Set(marks.map(([start, end]) => folded(text.text.slice(start, end))))
+
+/** The shortest piece of a text that has all its terms, at least about: between marks of different terms that follow each other. */
+const closeness = ({ text, marks }: Found, terms: number): number => {
+  if (terms < 2) return 0
+  const term = ([start, end]: Mark) => folded(text.text.slice(start, end))
+  let least = Infinity
+  for (const [i, mark] of marks.entries()) {
+    const next = marks[i + 1]
+    if (next && term(next) !== term(mark)) least = Math.min(least, next[0] - mark[1])
+  }
+  return least === Infinity ? 0 : 1 / (1 + least / 40)
+}
+
+export type Scored = { readonly doc: FoundDoc; readonly score: number }
+
+/** Scores what was found: by where, how rare the words are among all that was found, how close together they stand, and how old it is. */
+export const scored = (docs: readonly FoundDoc[]): Scored[] => {
+  const terms = docs.map(({ found }) => found.map(termsOf))
+  const counts = new Map<string, number>()
+  for (const ofDoc of terms)
+    for (const term of new Set(ofDoc.flatMap((one) => [...one]))) counts.set(term, (counts.get(term) ?? 0) + 1)
+  const rarity = (term: string) => Math.log(1 + docs.length / counts.get(term)!)
+  const newest = docs.reduce((most, { at }) => Math.max(most, at), -Infinity)
+
+  return docs.map((doc, i) => {
+    const best = new Map<string, number>()
+    let close = 0
+    for (const [k, found] of doc.found.entries()) {
+      const ofText = terms[i]![k]!
+      close = Math.max(close, closeness(found, ofText.size))
+      for (const term of ofText) best.set(term, Math.max(best.get(term) ?? 0, weights[found.text.place] * rarity(term)))
+    }
+    const sum = [...best.values()].reduce((a, b) => a + b, 0)
+    const age = 1 / (1 + (newest - doc.at) / (HALF_LIFE * DAY_MS))
+    return { doc, score: sum * (1 + close) * (0.5 + age / 2) }
+  })
+}
+
+/** What was found of a trace. */
+export type FoundTrace = { readonly traceId: string; readonly docs: readonly FoundDoc[] }
+
+/** By traces, latest first, and in each its hits. */
+export const byTime = (docs: readonly FoundDoc[]): FoundTrace[] =>
+  [...Map.groupBy(docs, ({ traceId }) => traceId)].map(([traceId, docs]) => ({ traceId, docs }))
+
+/** By traces, best first, and in each its best hits. Of equal ones the later first. */
+export const byRelevance = (docs: readonly FoundDoc[]): FoundTrace[] => {
+  const groups = [...Map.groupBy(scored(docs), ({ doc }) => doc.traceId)].map(([traceId, all]) => {
+    const sorted = all.toSorted((a, b) => b.score - a.score)
+    return { traceId, docs: sorted.map(({ doc }) => doc), score: sorted[0]!.score * (1 + Math.log2(all.length) / 10) }
+  })
+  return groups.toSorted((a, b) => b.score - a.score)
+}
+
+/** The text of a hit that is shown: the one where it counts most. */
+export const shownText = (found: readonly Found[]): Found => {
+  const value = ({ text, marks }: Found) => weights[text.place] + Math.min(marks.length, 10)
+  return found.reduce((a, b) => (value(b) > value(a) ? b : a))
+}

@@ -1,0 +1,63 @@
+import { isId } from '../base/ids.ts'
+import { idOfSlug } from '../namespace/queries.ts'
+import { folded } from '../trace/messages/folded.ts'
+import type { Condition, Field, Query } from './query.ts'
+import type { ReadRows } from './reads.ts'
+
+const namespacesStatement = 'select namespace_id as id from members where user_id = $1'
+
+/** The ids of the namespaces of which a user is a member. */
+export const namespacesOf = async (rows: ReadRows, userId: string | undefined): Promise<string[]> =>
+  userId === undefined
+    ? []
+    : (await rows<{ id: string }>('search-namespaces', namespacesStatement, [userId])).map(({ id }) => id)
+
+/** So many people are looked at for a name. */
+const MOST_PEOPLE = 10_000
+
+const peopleStatement = `
+  select u.id, u.display_name from unnest($1::uuid[]) n (id)
+  cross join lateral (select r.user_id from members r where r.namespace_id = n.id limit ${MOST_PEOPLE}) m
+  cross join lateral (select r.id, r.display_name from users r where r.id = m.user_id limit 1) u
+  limit ${MOST_PEOPLE}`
+
+type Person = { id: string; display_name: string | null }
+
+const idOfNamespace = (slug: string): string => {
+  try {
+    return idOfSlug(slug)
+  } catch {
+    return slug // no namespace has such an id
+  }
+}
+
+const mapped = ({ any, none }: Condition, change: (value: string) => readonly string[]): Condition => {
+  // What nobody is called is the id of nobody, not no condition.
+  const changed = any.map((value) => [value, change(value)] as const)
+  return { any: changed.flatMap(([value, ids]) => (ids.length > 0 ? ids : [value])), none: none.flatMap(change) }
+}
+
+/** Replaces slugs by the ids of namespaces, and names by those of users who share a namespace with the caller. */
+export const resolved = async (rows: ReadRows, query: Query, namespaces: readonly string[]): Promise<Query> => {
+  const conditions = new Map<Field, Condition>(query.conditions)
+  const [namespace, author] = [conditions.get('namespace'), conditions.get('author')]
+  if (namespace)
+    conditions.set(
+      'namespace',
+      mapped(namespace, (slug) => [idOfNamespace(slug)]),
+    )
+  if (author) {
+    const isNamed = [...author.any, ...author.none].some((value) => !isId(value))
+    const people =
+      isNamed && namespaces.length > 0 ? await rows<Person>('search-people', peopleStatement, [namespaces]) : []
+    const named = (name: string) =>
+      people
+        .filter(({ display_name: other }) => other !== null && folded(JSON.parse(other) as string) === folded(name))
+        .map(({ id }) => id)
+    conditions.set(
+      'author',
+      mapped(author, (value) => (isId(value) ? [value] : named(value))),
+    )
+  }
+  return { ...query, conditions }
+}

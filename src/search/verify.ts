@@ -1,0 +1,101 @@
+import { TRACE_ITSELF } from '../../projections/search/tables.ts'
+import { newYielding } from '../base/yielding.ts'
+import type { MessageRole } from '../contract/message.ts'
+import { folded } from '../trace/messages/folded.ts'
+import { type FieldValues, valuesOfMessage, valuesOfTrace } from '../trace/tokens/filter-tokens.ts'
+import { textsOfMessage } from '../trace/tokens/message-texts.ts'
+import type { SearchedText } from '../trace/tokens/searched-text.ts'
+import {
+  type MessageRow,
+  type TraceRow,
+  messagesStatement,
+  messagesValues,
+  storedMessage,
+  timeOf,
+  tracesStatement,
+  tracesValues,
+} from '../trace/tokens/stored-rows.ts'
+import { textsOfTrace } from '../trace/tokens/trace-texts.ts'
+import type { Candidate } from './candidates.ts'
+import { type Found, findIn } from './found.ts'
+import type { Query } from './query.ts'
+import type { ReadRows } from './reads.ts'
+
+/** A message, or a trace itself, in which everything that was looked for was found. */
+export type FoundDoc = Candidate & {
+  readonly externalId?: string
+  readonly role?: MessageRole
+  readonly at: number
+  readonly found: readonly Found[]
+  readonly values: FieldValues
+}
+
+const holds = ({ conditions }: Query, values: FieldValues): boolean =>
+  [...conditions].every(([field, { any, none }]) => {
+    if (field === 'in') return true // `findIn` looks at places only where they are allowed
+    const own = new Set(values[field]?.map(folded))
+    const has = (value: string) => own.has(folded(value))
+    return (any.length === 0 || any.some(has)) && !none.some(has)
+  })
+
+const merged = (a: FieldValues, b: FieldValues): FieldValues => ({
+  ...a,
+  ...b,
+  model: [...(a.model ?? []), ...(b.model ?? [])],
+})
+
+/** Reads the texts of candidates, and finds in them what a query looks for. */
+export const newVerifier = (rows: ReadRows, query: Query) => {
+  const turn = newYielding()
+  const traces = new Map<string, TraceRow>()
+
+  const loadTraces = async (all: readonly Candidate[]) => {
+    const missing = [...new Set(all.map(({ traceId }) => traceId))].filter((id) => !traces.has(id))
+    if (missing.length === 0) return
+    for (const row of await rows<TraceRow>('search-traces', tracesStatement, tracesValues(missing)))
+      traces.set(row.id, row)
+  }
+
+  const loadMessages = async (all: readonly Candidate[]): Promise<Map<string, MessageRow>> => {
+    const wanted = all.filter(({ ordinal }) => ordinal !== TRACE_ITSELF)
+    if (wanted.length === 0) return new Map()
+    const found = await rows<MessageRow>('search-messages', messagesStatement, messagesValues(wanted))
+    return new Map(found.map((row) => [`${row.trace_id}/${row.ordinal}`, row]))
+  }
+
+  const verifyTrace = (candidate: Candidate, trace: TraceRow): FoundDoc | undefined => {
+    const values = valuesOfTrace(trace)
+    const found = holds(query, values) ? findIn(textsOfTrace(trace), query) : undefined
+    return found && { ...candidate, at: Number(trace.created_at), found, values }
+  }
+
+  const verifyMessage = async (
+    candidate: Candidate,
+    trace: TraceRow,
+    row: MessageRow,
+  ): Promise<FoundDoc | undefined> => {
+    const values = merged(valuesOfTrace(trace), valuesOfMessage(row))
+    if (!holds(query, values)) return undefined
+    const texts: SearchedText[] = []
+    for (const text of textsOfMessage(storedMessage(row))) {
+      if (text) texts.push(text)
+      await turn()
+    }
+    const found = findIn(texts, query)
+    const at = timeOf(row.timestamp, row.created_at)
+    return found && { ...candidate, externalId: row.external_id, role: row.role as MessageRole, at, found, values }
+  }
+
+  /** Yields for each candidate, in their order, what was found in it. */
+  return async function* verify(all: readonly Candidate[]): AsyncGenerator<FoundDoc | undefined> {
+    await loadTraces(all)
+    const messages = await loadMessages(all)
+    for (const candidate of all) {
+      const trace = traces.get(candidate.traceId)
+      const message = messages.get(`${candidate.traceId}/${candidate.ordinal}`)
+      if (trace && candidate.ordinal === TRACE_ITSELF) yield verifyTrace(candidate, trace)
+      else yield trace && message && (await verifyMessage(candidate, trace, message))
+      await turn()
+    }
+  }
+}

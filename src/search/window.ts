@@ -1,0 +1,72 @@
+import { type Wanted, candidates } from './candidates.ts'
+import { BOTTOM, type Place, type Point, isBelow, isFirst } from './cursor.ts'
+import type { ReadRows } from './reads.ts'
+import { type FoundDoc, newVerifier } from './verify.ts'
+
+/** Enough is found. */
+const ENOUGH = 200
+/** So many candidates are looked at. */
+const MOST_LOOKED_AT = 2_000
+/** So long is looked, in milliseconds; a little longer as long as a page has less than its number of traces. */
+const MOST_MS = 250
+const MOST_MS_FOR_A_PAGE = 400
+/** The texts of so many candidates are read at once. */
+const CHUNK = 40
+
+/** What was found among rows one behind the other, down to `end`. */
+export type Window = { readonly found: readonly FoundDoc[]; readonly end: Point }
+
+/** Looks at what the index proposes until enough is found, or for long enough. A window whose end is known is looked at up to there. */
+export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, limit: number): Promise<Window> => {
+  const started = performance.now()
+  const verify = newVerifier(rows, wanted.query)
+  const found = new Map<string, FoundDoc>()
+  const traces = new Set<string>()
+  let [looked, end] = [0, place.from]
+
+  const isEnough = () => {
+    if (place.to) return false
+    if (found.size >= ENOUGH && traces.size > limit) return true
+    return performance.now() - started > (traces.size > limit ? MOST_MS : MOST_MS_FOR_A_PAGE)
+  }
+
+  const windowTo = (end: Point): Window => ({ found: [...found.values()], end })
+
+  const range = { below: place.from, downTo: place.to }
+  for await (const { readable, all } of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
+    looked += all.length
+    for (let i = 0; i < readable.length; i += CHUNK) {
+      const chunk = readable.slice(i, i + CHUNK)
+      let nth = 0
+      for await (const doc of verify(chunk)) {
+        end = chunk[nth++]!
+        if (doc) found.set(`${doc.traceId}/${doc.ordinal}`, doc)
+        if (doc) traces.add(doc.traceId)
+        if (isEnough()) return windowTo(end)
+      }
+    }
+    end = all.at(-1) ?? end
+    if (isEnough()) return windowTo(end)
+  }
+  if (place.to) return windowTo(place.to)
+  return windowTo(looked < MOST_LOOKED_AT ? BOTTOM : end)
+}
+
+/** Which of these traces were found on an earlier page: something newer was found of them there. */
+export const shownBefore = async (
+  rows: ReadRows,
+  wanted: Wanted,
+  place: Place,
+  traces: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const shown = new Set<string>()
+  if (isFirst(place) || traces.length === 0) return shown
+  const verify = newVerifier(rows, wanted.query)
+  const range = { below: { seq: place.start + 1n, ordinal: -1 }, downTo: place.from, traces }
+  for await (const { readable } of candidates(rows, wanted, range, MOST_LOOKED_AT))
+    for (const candidate of readable) {
+      if (shown.has(candidate.traceId) || isBelow(candidate, place.from)) continue
+      for await (const doc of verify([candidate])) if (doc) shown.add(doc.traceId)
+    }
+  return shown
+}

@@ -1,0 +1,84 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { openSearch } from './support/open-search.ts'
+
+const test = suite('search')
+
+const { ask, write, find, search } = await openSearch(test)
+
+const output = (text: string, status = 'success') => ({
+  role: 'user',
+  parts: [{ type: 'tool_result', content: { callId: 'c', toolName: 'bash', output: text, status } }],
+})
+
+test('what is written is found by its words, and no more when it has others', async () => {
+  await write('changed', ['first', output('an apple')], { title: 'A basket', projectName: 'orchard' })
+  assert.equal(await find('apple'), ['changed'])
+  assert.equal(await find('basket'), ['changed'])
+  await ask('PUT', 'changed/messages/m1', output('a pear'))
+  await ask('PUT', 'changed', { title: 'A bowl', projectName: 'garden' })
+  assert.equal([await find('apple'), await find('basket'), await find('project:orchard')], [[], [], []])
+  assert.equal(
+    [await find('pear'), await find('bowl'), await find('pear project:garden')],
+    [['changed'], ['changed'], ['changed']],
+  )
+})
+
+test('what is deleted is found no more, at once; what is written again is', async () => {
+  await write('deleted', ['a cherry'])
+  assert.equal(await find('cherry'), ['deleted'])
+  await ask('DELETE', 'deleted')
+  assert.equal((await search('q=cherry')).results, [])
+  assert.equal(await find('cherry'), [])
+  await write('deleted', ['a plum'])
+  assert.equal([await find('cherry'), await find('plum')], [[], ['deleted']])
+})
+
+test('the present of a trace is found after its past is erased', async () => {
+  await write('erased', ['a quince', 'a fig'])
+  await ask('PUT', 'erased/messages/m0', { role: 'user', textContent: 'a medlar' })
+  await ask('POST', 'erased/history/erase')
+  assert.equal([await find('quince'), await find('medlar'), await find('fig')], [[], ['erased'], ['erased']])
+  await ask('PUT', 'erased/messages/m1', { role: 'user', textContent: 'a date' })
+  assert.equal([await find('fig'), await find('date')], [[], ['erased']])
+})
+
+test('a hit says where it is; the best come first, at most three of a trace', async () => {
+  const at = Date.now()
+  await write('hits', [
+    { role: 'assistant', timestamp: at, parts: [{ type: 'thinking', content: { text: 'the walnut' } }] },
+    ...Array.from({ length: 4 }, (_, i) => output(`walnut ${i}`)),
+  ])
+  await find('walnut')
+  const [result] = (await search('q=walnut')).results
+  assert.equal(result!.hits[0], {
+    ...{ messageExternalId: 'm0', ordinal: 0, role: 'assistant', part: 0, at },
+    snippet: { text: 'the walnut', marks: [[4, 10]] },
+  })
+  assert.equal([result!.hits.length, result!.more], [3, 2])
+})
+
+test('without words traces are listed, the latest first', async () => {
+  await write('listed-1', ['x'], { agentId: 'lister' })
+  await write('listed-2', ['x'], { agentId: 'lister' })
+  assert.equal(await find('agent:lister'), ['listed-2', 'listed-1'])
+  assert.equal(await find('', '&agent=lister&role=user'), ['listed-2', 'listed-1'])
+})
+
+test('facets count traces; a limit of none shows none', async () => {
+  await write('facets-1', ['a hazelnut', 'a hazelnut'], { agentId: 'one' })
+  await write('facets-2', [output('hazelnut', 'error')], { agentId: 'two' })
+  await write('facets-3', ['a hazelnut'], { agentId: 'one' })
+  assert.equal(await find('hazelnut has:error'), ['facets-2'])
+  const { facets, total, results } = await search('q=hazelnut&facets=agent,role&limit=0')
+  assert.equal([results, total], [[], { value: 3, exact: true }])
+  assert.equal(facets, {
+    agent: [
+      { value: 'one', count: 2 },
+      { value: 'two', count: 1 },
+    ],
+    role: [{ value: 'user', count: 3 }],
+  })
+})
+
+test.run()

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import * as assert from 'uvu/assert'
+import type { SearchAnswer } from '../../../src/contract/search.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { type App, type OpenOptions, openApp } from '../../support/open-app.ts'
+
+/** What a search answers. */
+export const searchAs = async (app: App, token: string | undefined, query: string): Promise<SearchAnswer> => {
+  const { status, data, error } = await app.call('GET', `/v1/search?${query}`, { token })
+  assert.is(status, 200, `${query}: ${JSON.stringify(error)}`)
+  return data as SearchAnswer
+}
+
+/** Resolves when everything that was written before can be found. */
+export const indexed = async ({ service }: App): Promise<void> => {
+  const position = await service.log.head()
+  for (;;) {
+    const [row] = await service.searches.snapshot((rows) =>
+      rows<{ position: bigint }>('', 'select position from reached'),
+    )
+    if (row!.position >= position) return
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** A service on a database of its own, with a user who writes and searches there. */
+export const openSearch = async (test: { after(close: () => Promise<void>): void }, options: OpenOptions = {}) => {
+  const database = await freshDatabase()
+  const app = await openApp(database.url, options)
+  test.after(async () => {
+    await app.close()
+    await database.drop()
+  })
+  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
+  const { token } = (data as { session: { token: string } }).session
+
+  const ask = async (method: 'PUT' | 'POST' | 'DELETE', path: string, body?: object) => {
+    const { status, error } = await app.call(method, `/v1/traces/${path}`, { token, body })
+    assert.ok(status < 300, `${method} ${path}: ${JSON.stringify(error)}`)
+  }
+  /** Writes messages, each a text of the user or a whole message. */
+  const write = async (id: string, messages: readonly (string | object)[], fields: object = {}) => {
+    await ask('PUT', id, fields)
+    const whole = messages.map((one, i) => ({
+      externalId: `m${i}`,
+      ...(typeof one === 'string' ? { role: 'user', textContent: one } : one),
+    }))
+    for (let from = 0; from < whole.length; from += 200)
+      await ask('POST', `${id}/messages/batch`, { messages: whole.slice(from, from + 200) })
+  }
+  const search = (query: string) => searchAs(app, token, query)
+  /** The ids of the traces that are found, in the order of the answer, once everything can be found. */
+  const find = async (q: string, more = '') => {
+    await indexed(app)
+    const { results } = await search(`q=${encodeURIComponent(q)}${more}`)
+    return results.map(({ trace }) => trace.externalId)
+  }
+  return { app, database, token, ask, write, search, find }
+}

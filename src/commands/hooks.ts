@@ -7,15 +7,15 @@ import { stateDir } from '../sync/config.ts'
 import { claudeHook } from '../sync/hooks/claude-hook.ts'
 import { globalHook } from '../sync/hooks/global-hook.ts'
 import type { Hook } from '../sync/hooks/hook.ts'
-import type { HookKind, HookProgram } from '../sync/hooks/hook.ts'
+import type { HookKind } from '../sync/hooks/hook.ts'
 import { repositoryHook } from '../sync/hooks/repository-hook.ts'
 import { afterOthers, HOOK_LOG, removeRuns, startAlone, syncArgsOf } from '../sync/hooks/run-hook.ts'
 import { notLoggedInError } from '../sync/login/connect.ts'
 import { readCredentials } from '../sync/login/credentials.ts'
-import { lastingCommand, lastingEnvironment } from '../sync/watch/service/program.ts'
 import { sync } from './sync.ts'
 import { runningWatcher } from '../sync/watch/watch-lock.ts'
 import type { Access } from './support/access.ts'
+import { programFor } from './support/lasting-program.ts'
 import type { ClientOptions } from './declared/command.ts'
 
 export type Options = ClientOptions & { readonly global?: boolean }
@@ -28,15 +28,6 @@ const hookOf = (kind: string, isGlobal = false): Hook => {
   if (kind === 'claude-code' && isGlobal) throw new UsageError('--global is only for git: leave it out.')
   if (kind === 'claude-code') return claudeHook(claudeFolder(), state)
   return isGlobal ? globalHook(io().home, state, io().env) : repositoryHook(io().cwd, io().env)
-}
-
-const programFor = (server: string): HookProgram => {
-  const ours = Object.entries(lastingEnvironment(io().env)).filter(([name]) => name.startsWith('TRACEBOOK_'))
-  return {
-    command: lastingCommand(process.execPath, io().script),
-    environment: Object.fromEntries(ours),
-    server,
-  }
 }
 
 const nameOf = (kind: string, isGlobal = false): string => (isGlobal ? `${kind}-global` : kind)

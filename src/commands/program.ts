@@ -49,6 +49,9 @@ const groups: readonly Group[] = [
     rm: 'Delete traces, or only their past, for good',
     redact: 'Remove secrets from a trace that is uploaded',
   }),
+  group('Traces:', async () => (await import('./declared/mcp.ts')).mcpCommands, {
+    mcp: 'Let agents read sessions by the Model Context Protocol',
+  }),
   group('Namespaces:', async () => (await import('./declared/namespaces.ts')).namespaceCommands, {
     namespaces: 'List, create and rename namespaces',
     members: 'List and change the members of a namespace',

@@ -1,0 +1,70 @@
+import { Argument, Command } from 'commander'
+import { clientCommand } from './command.ts'
+import type { Help } from './help.ts'
+
+const environment = `Environment:
+  TRACEBOOK_URL         the server, when --server is not given
+  TRACEBOOK_CONFIG_DIR  the folder for tokens and settings, instead of the platform's own
+  CLAUDE_CONFIG_DIR, CODEX_HOME  where these agents have their settings`
+
+const serveHelp: Help = {
+  about: `
+Lets an agent search and read sessions by the Model Context Protocol, on standard input and output: all that
+your login may read, and nothing is changed. The agent starts it. "tracebook mcp install" writes it into the
+settings of Claude Code, Codex and Cursor; by hand these are
+
+  Claude Code, in a shell:
+    claude mcp add --scope user tracebook -- tracebook mcp
+  Codex, in ~/.codex/config.toml:
+    [mcp_servers.tracebook]
+    command = "tracebook"
+    args = ["mcp"]
+  Cursor, in ~/.cursor/mcp.json:
+    { "mcpServers": { "tracebook": { "command": "tracebook", "args": ["mcp"] } } }
+
+Agents elsewhere use the address /mcp of the service, with the token of "tracebook token" as the bearer.
+What was written in a session is handed out as quotations; an agent should not follow instructions in them.`,
+  examples: [
+    ['tracebook mcp', 'called by an agent'],
+    ['tracebook mcp --namespace team', 'lists the sessions of a team by default'],
+    ['tracebook mcp install', 'for all agents on this machine'],
+  ],
+  documents: [['{"jsonrpc":"2.0",…}', 'messages of the protocol, also without --json']],
+  environment,
+}
+
+const installHelp: Help = {
+  about: `
+Writes the server "tracebook" into the settings of an agent, in place of an earlier one of this name; all else
+in them stays as it is. Without an agent, those that have a folder on this machine get it. The paths of Node.js
+and of Tracebook are stored: install again when they change. --remove takes out what was written.`,
+  examples: [
+    ['tracebook mcp install claude-code', 'only for this one'],
+    ['tracebook mcp install --remove', 'for all agents'],
+  ],
+  documents: [['{"type":"mcp","agent","installed","file"}', 'one for each agent']],
+  environment,
+  exitCodes: { 0: 'success', 2: 'wrong usage, not logged in, or the settings cannot be edited' },
+}
+
+const mcp = (): Command =>
+  new Command('mcp')
+    .addCommand(
+      clientCommand(new Command('serve').description('Answer an agent on standard input and output (default)'), {
+        help: serveHelp,
+        namespace: 'the namespace whose sessions are listed by default (default: that of your login)',
+        load: async () => (await import('../mcp/serve.ts')).serve,
+      }),
+      { isDefault: true },
+    )
+    .addCommand(
+      clientCommand(
+        new Command('install')
+          .description('Write this server into the settings of agents, or take it out')
+          .addArgument(new Argument('[agent]', 'whose settings').choices(['claude-code', 'codex', 'cursor']))
+          .option('--remove', 'take it out again'),
+        { help: installHelp, namespace: false, load: async () => (await import('../mcp/install.ts')).install },
+      ),
+    )
+
+export const mcpCommands = { mcp }

@@ -1,0 +1,25 @@
+import { once } from 'node:events'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { exitCodes } from '../../cli/exit.ts'
+import { stoppable } from '../../cli/interrupt.ts'
+import { io } from '../../cli/io.ts'
+import { say } from '../../cli/output.ts'
+import { newMcpServer } from '../../mcp/server.ts'
+import { notLoggedInError } from '../../sync/login/connect.ts'
+import type { Access } from '../support/access.ts'
+import { apiSessions } from './api-sessions.ts'
+
+/** Answers on standard input and output until the agent closes them, or until a signal. @throws UsageError without a login */
+export const serve = async (access: Access): Promise<number> => {
+  if ((await access.token()) === undefined) throw notLoggedInError(access.config, access.server)
+  const { stdin, stdout } = io()
+  const sessions = apiSessions(access)
+  await stoppable(async (signal) => {
+    const over = Promise.race([once(stdin, 'end'), once(stdin, 'close'), once(signal, 'abort')])
+    const transport = new StdioServerTransport(stdin, stdout)
+    const handle = serveStdio(() => newMcpServer(sessions), { transport, onerror: ({ message }) => say(message) })
+    await over
+    await handle.close()
+  })
+  return exitCodes.ok
+}

@@ -14,7 +14,7 @@ import {
 } from './changes.ts'
 import { type Doc, type OfTrace, type Wanted, newDocReader } from './read-docs.ts'
 import { makeRoom } from './segments.ts'
-import { createSearchDocs } from './tables.ts'
+import { SEGMENT_ROWS, createSearchDocs } from './tables.ts'
 
 /** So many messages are read at once. */
 const CHUNK = 64
@@ -101,7 +101,10 @@ const writeOtherValues = (traces: readonly (readonly [string, OfTrace])[], write
 const wantedOf = (changes: Changes): Wanted[] =>
   [...changes].flatMap(([traceId, { docs }]) => [...docs].map(([ordinal, seq]) => ({ traceId, ordinal, seq })))
 
-const write = async (changes: Changes, sender: Sender, mainSchema: string): Promise<void> => {
+/** Where texts are read, and about how many rows a segment gets. */
+type Options = { readonly mainSchema: string; readonly segmentRows: number }
+
+const write = async (changes: Changes, sender: Sender, { mainSchema, segmentRows }: Options): Promise<void> => {
   const path = "select set_config('search_path', current_schema() || ',' || $1, true)"
   await sender.read('search-path', path, [mainSchema])
   const reader = newDocReader(sender.read, await hashesOf(sender))
@@ -114,6 +117,7 @@ const write = async (changes: Changes, sender: Sender, mainSchema: string): Prom
       sender,
       added.reduce((a, b) => (a < b ? a : b)),
       added.length,
+      segmentRows,
     )
   for (let i = 0; i < wanted.length; i += CHUNK) {
     const docs = await reader.docsOf(wanted.slice(i, i + CHUNK), rows)
@@ -135,7 +139,7 @@ const write = async (changes: Changes, sender: Sender, mainSchema: string): Prom
 }
 
 /** What is found, by hashes of words. Texts are read from the present rows of the main group, so it does not matter in which order they changed. */
-export const searchDocs = (mainSchema: string) =>
+export const searchDocs = (mainSchema: string, segmentRows = SEGMENT_ROWS) =>
   projectionOf<TraceEvent>()<Changes>({
     name: 'search',
     tables: createSearchDocs,
@@ -158,6 +162,6 @@ export const searchDocs = (mainSchema: string) =>
     write: writeRemoved,
     derive: (changes, sender) => {
       const isNeeded = [...changes.values()].some(({ docs, hasOtherValues }) => docs.size > 0 || hasOtherValues)
-      return isNeeded ? write(changes, sender, mainSchema) : undefined
+      return isNeeded ? write(changes, sender, { mainSchema, segmentRows }) : undefined
     },
   })

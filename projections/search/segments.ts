@@ -1,5 +1,5 @@
 import type { ReadRows, Sender } from '../../src/engine/projection.ts'
-import { SEGMENT_ROWS, createSegment, segmentName, segmentStart, segmentsStatement } from './tables.ts'
+import { createSegment, segmentName, segmentStart, segmentsStatement } from './tables.ts'
 
 /** The newest segment, with about how many rows it has. */
 type Newest = { readonly start: bigint; rows: number }
@@ -36,9 +36,9 @@ const cut = async ({ read, session }: Sender, { start }: Newest, at: bigint): Pr
   known.set(session, { start: at, rows: 0 })
 }
 
-/** Before rows are inserted, so many, the first of them at a position: begins another segment when the newest is full. */
-export const makeRoom = async (sender: Sender, first: bigint, count: number): Promise<void> => {
+/** Before rows are inserted, so many, the first of them at a position: begins another segment when the newest has `most`. */
+export const makeRoom = async (sender: Sender, first: bigint, count: number, most: number): Promise<void> => {
   const newest = await newestOf(sender)
-  if (newest.rows >= SEGMENT_ROWS) await cut(sender, newest, first)
+  if (newest.rows >= most) await cut(sender, newest, first)
   known.get(sender.session)!.rows += count
 }

@@ -1,0 +1,62 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { mainGroup, searchGroup, timelineGroup } from '../../projections/index.ts'
+import { searchDocs } from '../../projections/search/search.ts'
+import { schemaOf } from '../../src/engine/group.ts'
+import { rebuild } from '../../src/engine/rebuild.ts'
+import { newCodec } from '../../src/engine/codec.ts'
+import { formats } from '../../src/events.ts'
+import { dumpSchema } from '../support/dump-schema.ts'
+import { indexed, openSearch } from '../search/support/open-search.ts'
+
+const test = suite('projections: search')
+
+const ROWS = 20
+/** With small segments. */
+const group = { ...searchGroup, projections: [searchDocs(schemaOf(mainGroup), ROWS)] }
+const { app, database, ask, write, find } = await openSearch(test, { groups: [mainGroup, timelineGroup, group] })
+
+const rowsNow = async () => {
+  await indexed(app)
+  return (await dumpSchema(database.url, schemaOf(group))).search_docs!
+}
+
+test('rows are in segments by arrival, which a query reads all of', async () => {
+  for (let i = 0; i < 8; i++) {
+    await write(
+      `t${i}`,
+      Array.from({ length: 9 }, (_, n) => `word${i} number${n} same`),
+    )
+    await indexed(app)
+  }
+  const dump = await dumpSchema(database.url, schemaOf(group))
+  const sizes = Object.entries(dump)
+    .filter(([name]) => name.startsWith('search_docs_'))
+    .map(([, rows]) => rows.length)
+  assert.ok(sizes.length >= 3 && sizes.every((size) => size <= ROWS + 10), String(sizes))
+  assert.is(
+    sizes.reduce((a, b) => a + b, 0),
+    dump.search_docs!.length,
+  )
+  assert.equal((await find('same', '&sort=newest')).length, 8)
+  assert.equal([await find('word0'), await find('word7')], [['t0'], ['t7']])
+})
+
+test('a rebuild ends in the same rows, whatever has changed, and in which batches', async () => {
+  await ask('PUT', 't0/messages/m3', { role: 'user', textContent: 'changed' })
+  await ask('PUT', 't1', { visibility: 'public', title: 'Public', agentId: 'other', gitBranch: 'b' })
+  await ask('DELETE', 't2')
+  await ask('DELETE', 't3')
+  await write('t3', ['again'])
+  await ask('PUT', 't4/messages/m0', { role: 'user', textContent: 'before' })
+  await ask('PUT', 't4/messages/m0', { role: 'user', textContent: 'after' })
+  await ask('POST', 't4/history/erase')
+  await ask('PUT', 't4/messages/m1', { role: 'assistant', parts: [{ type: 'text', content: { text: 'later' } }] })
+  const live = await rowsNow()
+  assert.is(live.length, 6 * 10 + 2, 'a row for each message and for each trace')
+  await rebuild({ url: database.url, group, log: app.service.log, codec: newCodec(formats) })
+  assert.equal(await rowsNow(), live)
+  assert.equal([await find('before'), await find('after'), await find('agent:other number2')], [[], ['t4'], ['t1']])
+})
+
+test.run()

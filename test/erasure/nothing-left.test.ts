@@ -170,6 +170,10 @@ const assertFound = async ({ double, withClient, restart }: Scene) => {
   for (const table of ['traces', 'messages', 'message_blocks', 'message_parts', 'counts'])
     assert.ok(tables.some((name) => name.endsWith(`.${table}`)), `${table} is not in ${tables.join()}`) // prettier-ignore
   assert.is(tables.includes('log.appends'), !double)
+  assert.equal(
+    tables.filter((name) => name.includes('search')),
+    [],
+  ) // it has hashes of words only
   if (double) assert.ok(inDouble(double).length > 5)
   await restart(async (cluster) => assert.ok((await filesIn(cluster)).length > 3, 'nothing is found in files'))
 }

@@ -9,7 +9,6 @@ import { inFolder } from '../transcript/html/looks.ts'
 import { type Html, markup, none } from '../transcript/html/markup.ts'
 import { counted } from '../transcript/html/output.ts'
 import type { How } from '../transcript/html/prose.ts'
-import { chevron } from '../transcript/html/tool.ts'
 import { isoText } from '../transcript/times.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import { endOfPage, startOfPage } from './document.ts'
@@ -76,7 +75,7 @@ function* editOf(one: MadeEdit, place: string, page: ChangesPage, how: How): Gen
   const link = prompt === 0 ? 'Before the first prompt' : `Prompt ${prompt.toLocaleString('en')}`
   yield markup`<p class="edit">${time}<span>${place}</span><a class="push" href="${tracePath(page.slug, page.externalId, messageId)}">${link}</a></p>`
   if (failure === undefined) return yield* linesHtmlOf(one, page, how)
-  yield markup`<div class="note bad">${icon('failed')}<div><b>Failed.</b> <bdi>${failure}</bdi></div></div><details class="more"><summary>What it would have changed${chevron}</summary>`
+  yield markup`<div class="note bad">${icon('failed')}<div><b>Failed.</b> <bdi>${failure}</bdi></div></div><details class="more"><summary>What it would have changed</summary>`
   yield* linesHtmlOf(one, page, how)
   yield markup`</details>`
 }
@@ -84,7 +83,7 @@ function* editOf(one: MadeEdit, place: string, page: ChangesPage, how: How): Gen
 /** A file with its edits. */
 function* fileOf(file: ChangedFile, number: number, page: ChangesPage, how: How): Generator<Html, void> {
   const { edits } = file
-  yield markup`<details class="file" id="f${number}" open><summary>${chevron}<code dir="auto">${shownPath(file, page)}</code><span>${linesHtml(file)}</span><span class="soft">${counted(edits.length, 'edit')}</span></summary>`
+  yield markup`<details class="file" id="f${number}" open><summary><code dir="auto">${shownPath(file, page)}</code><span>${linesHtml(file)}</span><span class="soft">${counted(edits.length, 'edit')}</span></summary>`
   for (const [i, one] of edits.entries()) yield* editOf(one, `Edit ${i + 1} of ${edits.length}`, page, how)
   yield markup`</details>\n`
 }

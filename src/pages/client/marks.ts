@@ -52,8 +52,9 @@ const mark = (name: string, ranges: readonly Range[], priority: number): void =>
   highlights.set(name, made)
 }
 
-/** Marks a text wherever the page shows it; without a text nothing. No element is changed. */
+/** Marks a text wherever the page shows it; without a text nothing. No element but the list is changed. */
 export const markAll = (messages: HTMLElement, text: string): void => {
+  messages.classList.toggle('finding', text !== '')
   const ranges: Range[] = []
   for (const row of text === '' ? [] : messages.querySelectorAll<HTMLElement>('.msg[data-ordinal]')) {
     ranges.push(...rangesIn(row, text))

@@ -114,10 +114,11 @@ export const scripts = css`
     .find [aria-label='Previous'] svg {
       rotate: 180deg;
     }
-    ::highlight(found) {
+    /* only while something is sought: each element would have these styles computed */
+    .finding ::highlight(found) {
       background: var(--find);
     }
-    ::highlight(found-here) {
+    .finding ::highlight(found-here) {
       background: var(--ink);
       color: var(--on-ink);
     }

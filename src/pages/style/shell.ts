@@ -145,8 +145,8 @@ export const shell = css`
       max-inline-size: 40rem;
       color: var(--soft);
     }
-    .page > main > h1:not(.vh) + * {
-      margin-block-start: var(--s4);
+    .page > main > h1:not(.vh) {
+      margin-block-end: var(--s4);
     }
     .aside {
       display: grid;

@@ -77,20 +77,23 @@ const marked = (before: string, after: string, words: Words): readonly [Html, Ht
 
 const number = (value: number | undefined): Html => markup`<td class="n">${value ?? ''}</td>`
 
-const cells = ({ before, after }: Row, sign: string, text: Html): Html =>
-  markup`${number(before)}${number(after)}<td class="s">${sign}</td><td dir="ltr">${text}</td>`
+const numbers = ({ before, after }: Row): Html => markup`${number(before)}${number(after)}`
+const noNumbers = markup`${number(undefined)}${number(undefined)}`
 
-const rowOf = (row: Row | Gap, text: Html): Html => {
+/** A line of the table, in which no line has a number unless `hasNumbers`. */
+const rowOf = (row: Row | Gap, text: Html, hasNumbers: boolean): Html => {
+  const cells = (sign: string) =>
+    markup`${hasNumbers && row.is !== 'gap' ? numbers(row) : none}<td class="s">${sign}</td><td dir="ltr">${text}</td>`
   switch (row.is) {
     case 'gap':
-      return markup`<tr class="gap"><td class="n"></td><td class="n"></td><td class="s"></td><td>${row.whole === undefined ? row.text : markup`<a href="${row.whole}" data-fold="">${row.text}</a>`}</td></tr>`
+      return markup`<tr class="gap">${hasNumbers ? noNumbers : none}<td class="s"></td><td>${row.whole === undefined ? row.text : markup`<a href="${row.whole}" data-fold="">${row.text}</a>`}</td></tr>`
     case 'added':
-      return markup`<tr class="add">${cells(row, '+', text)}</tr>`
+      return markup`<tr class="add">${cells('+')}</tr>`
     case 'removed':
-      return markup`<tr class="del">${cells(row, '−', text)}</tr>`
+      return markup`<tr class="del">${cells('−')}</tr>`
     case 'same':
     case 'head':
-      return markup`<tr>${cells(row, '', text)}</tr>`
+      return markup`<tr>${cells('')}</tr>`
   }
 }
 
@@ -133,15 +136,13 @@ export function* diffTable(
     how,
   )
   const texts = new Map<number, Html>()
-  yield hasNumbers
-    ? markup`<table class="diff" aria-label="Changed lines"><tbody>`
-    : markup`<table class="diff bare" aria-label="Changed lines"><tbody>`
+  yield markup`<table class="diff" aria-label="Changed lines"><tbody>`
   for (const [i, row] of rows.entries()) {
     const other = pairs.get(i)
     const pair = other === undefined ? undefined : marked(row.text, rows[other]!.text, how.words)
     if (pair) texts.set(other!, pair[1])
     const marks = pair?.[0] ?? texts.get(i)
-    yield rowOf(row, marks ?? lines[i]!)
+    yield rowOf(row, marks ?? lines[i]!, hasNumbers)
   }
   yield rows.length === 0 ? markup`<tr><td>${none}</td></tr></tbody></table>` : markup`</tbody></table>`
 }

@@ -1,5 +1,4 @@
 import type { Head } from '../head.ts'
-import { chevron } from './tool.ts'
 import { icon } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
 
@@ -30,7 +29,7 @@ export const headHtml = (
           markup`<span>${icon('agent')}<b><bdi>${agent}</bdi></b>${model === undefined ? none : markup` · <bdi>${model}</bdi>`}</span>`,
         ]),
   ]
-  const all = markup`<details class="more"><summary>All facts${chevron}</summary><dl class="facts">${facts.map(
+  const all = markup`<details class="more"><summary>All facts</summary><dl class="facts">${facts.map(
     ({ name, value }) => markup`<dt>${name}</dt><dd dir="auto">${value}</dd>`,
   )}</dl></details>`
   return markup`<header class="head">${crumbs}

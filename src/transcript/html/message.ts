@@ -5,7 +5,7 @@ import { icon } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
 import { sliced } from './output.ts'
 import { written } from './prose.ts'
-import { type Context, type Shown as ShownCall, chevron, lateResult, shownCall, tool } from './tool.ts'
+import { type Context, type Shown as ShownCall, lateResult, shownCall, tool } from './tool.ts'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const LENGTH_OF_DAY = 10
@@ -59,7 +59,7 @@ function* part(one: Shown, calls: Calls, keepsLines: boolean, context: Context):
       return yield markup`</div>`
     case 'thinking':
       if (one.text.trim() === '') return
-      yield markup`<details class="think"><summary>${icon('thinking')}Thought${seconds(one.durationMs)}${chevron}</summary><div class="prose" dir="auto">`
+      yield markup`<details class="think"><summary>${icon('thinking')}Thought${seconds(one.durationMs)}</summary><div class="prose" dir="auto">`
       yield* written(one.text, false, context.how)
       return yield markup`</div></details>`
     case 'tool_result':
@@ -109,6 +109,7 @@ const classesOf = (turn: Turn, { showing }: Context, before: Before): string => 
     ...(saysWho(turn, before) ? ['says'] : []),
     ...(isSame ? ['same'] : []),
     ...(isCalls ? ['calls'] : []),
+    ...(turn.kind === 'answer' && isTool(turn.shown.at(-1)!) ? ['ends-in-calls'] : []),
     ...(isHere(turn, showing) ? ['here'] : []),
   ].join(' ')
 }
@@ -129,7 +130,7 @@ function* inside(turn: Turn, calls: Calls, context: Context, says: boolean): Gen
       if (says) yield speakerOf(turn, context)
       return yield* parts(turn, calls, context)
     case 'context':
-      yield markup`<details class="context"><summary>${icon('settings')}Context${chevron}</summary>`
+      yield markup`<details class="context"><summary>${icon('settings')}Context</summary>`
       yield* parts(turn, calls, context)
       return yield markup`</details>`
   }

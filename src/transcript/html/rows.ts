@@ -7,7 +7,6 @@ import { type Html, markup, none } from './markup.ts'
 import { type Before, type Calls, callsOf, isHere, message, saysWho, speakerOf } from './message.ts'
 import { counted } from './output.ts'
 import type { Context, Shown } from './tool.ts'
-import { chevron } from './tool.ts'
 
 /** So many quiet calls or more, of messages without anything else, are one line. */
 const LEAST_IN_RUN = 4
@@ -105,7 +104,7 @@ export const newRows = (showing: Showing, note?: Note): Rows => {
         ? none
         : markup`<div class="msg who-says"><span class="at"></span><div class="in">${speaker}</div></div>`
       yield isOpen ? markup`<details class="run" open>` : markup`<details class="run">`
-      yield markup`<summary><b>${counted(shown.length, 'call')}</b><span>${tally(shown.map(({ look }) => look.label))}</span>${chevron}</summary>\n`
+      yield markup`<summary><b>${counted(shown.length, 'call')}</b><span>${tally(shown.map(({ look }) => look.label))}</span></summary>\n`
     }
     for (const one of waiting) yield* row(one, isRun)
     if (isRun) yield markup`</details>\n`

@@ -181,7 +181,7 @@ export function* tool(one: Answered, shown: Shown, context: Context): Generator<
     outcome.tag === none ? (look.got ?? none) : markup`${outcome.tag}${outcome.failed ? none : (look.got ?? none)}`
   const isOpen = outcome.failed || look.isOpen === true
   yield isOpen ? markup`<details class="${classesOf(shown)}" open>` : markup`<details class="${classesOf(shown)}">`
-  yield markup`<summary>${icon(look.icon)}<b>${look.label}</b><span class="what">${look.what}</span><span class="got">${got}</span>${chevron}</summary>`
+  yield markup`<summary>${icon(look.icon)}<b>${look.label}</b><span class="what">${look.what}</span><span class="got">${got}</span></summary>`
   yield childOf(one.call.callId, context.showing)
   if (shown.view.kind === 'bash' && shown.view.subject !== '')
     yield markup`<p class="say" dir="auto">${shown.view.subject}</p>`
@@ -193,15 +193,13 @@ export function* tool(one: Answered, shown: Shown, context: Context): Generator<
   yield markup`</details>`
 }
 
-export const chevron: Html = markup`<svg class="i chev" aria-hidden="true"><use href="#i-chevron"/></svg>`
-
 /** A result whose call is not above it. */
 export function* lateResult(result: Result, { showing, id }: Context): Generator<Html, void> {
   const { failed, tag } = outcomeOf(result)
   const name = visibleLine(result.toolName)
   const classes = failed ? 'tool failed' : 'tool'
   yield failed ? markup`<details class="${classes}" open>` : markup`<details class="${classes}">`
-  yield markup`<summary>${icon('tool')}<b>${name || 'Tool'}</b><span class="what"><bdi>answer to an earlier call</bdi></span><span class="got">${tag}</span>${chevron}</summary>`
+  yield markup`<summary>${icon('tool')}<b>${name || 'Tool'}</b><span class="what"><bdi>answer to an earlier call</bdi></span><span class="got">${tag}</span></summary>`
   if (result.output.trim() === '') yield markup`<p class="say">No output.</p>`
   else {
     const rest = restOf(showing, id)

@@ -3,9 +3,8 @@ import { css } from '../markup.ts'
 /** Elements as they look without any class, and the classes that can stand anywhere. */
 export const base = css`
   @layer base {
-    *,
-    ::before,
-    ::after {
+    /* not of pseudo-elements: each element would have the styles of two computed */
+    * {
       box-sizing: border-box;
     }
     html {

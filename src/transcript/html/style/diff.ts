@@ -25,9 +25,6 @@ export const diff = css`
       text-align: end;
       user-select: none;
     }
-    .diff.bare .n {
-      display: none;
-    }
     .diff .s {
       inline-size: 1.25rem;
       padding-inline: 0.3rem;

@@ -58,6 +58,7 @@ export const messages = css`
     .msg.prompt::before {
       position: absolute;
       z-index: 1;
+      box-sizing: border-box;
       inset-block-start: 1.8rem;
       inset-inline-start: calc(var(--margin) - 0.69rem);
       min-inline-size: 1.375rem;

@@ -20,9 +20,12 @@ export const print = css`
       .btn,
       .fold a,
       .tail a,
-      .turn,
-      .chev {
+      .turn {
         display: none;
+      }
+      details > summary::before,
+      details > summary::after {
+        content: none;
       }
       .trace {
         display: block;

@@ -9,7 +9,7 @@ export const tools = css`
       border-radius: var(--r2);
       background: var(--sheet);
     }
-    .tools > * + * {
+    .tools > .tool + .tool {
       border-block-start: 1px solid var(--line);
     }
     .tool > summary,
@@ -49,14 +49,14 @@ export const tools = css`
       padding-block-end: 0;
     }
     /* calls of messages that follow each other are one box */
-    .msg:has(> .in > .tools:last-child):has(+ .msg.calls) > .in {
+    .msg.ends-in-calls:has(+ .msg.calls) > .in {
       padding-block-end: 0;
     }
-    .msg:has(> .in > .tools:last-child):has(+ .msg.calls) > .in > .tools:last-child {
+    .msg.ends-in-calls:has(+ .msg.calls) > .in > .tools:last-of-type {
       border-end-start-radius: 0;
       border-end-end-radius: 0;
     }
-    .msg:has(> .in > .tools:last-child) + .msg.calls > .in > .tools {
+    .msg.ends-in-calls + .msg.calls > .in > .tools {
       border-block-start: 0;
       border-start-start-radius: 0;
       border-start-end-radius: 0;

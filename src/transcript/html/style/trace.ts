@@ -88,19 +88,28 @@ export const trace = css`
     .more > .facts {
       padding-block: var(--s3) var(--s2);
     }
-    .chev {
-      color: var(--faint);
+    /* whether it is open: there are very many, and an icon takes several elements */
+    :is(.tool, .run, .think, .context, .more) > summary::after,
+    .file > summary::before {
+      box-sizing: border-box;
+      flex: none;
+      inline-size: 0.35rem;
+      block-size: 0.35rem;
+      margin-inline: 0.15rem 0.375rem;
+      border: solid var(--faint);
+      border-width: 1.5px 1.5px 0 0;
+      rotate: 45deg;
       transition: rotate 0.12s;
+      content: '';
     }
-    svg.i.chev {
-      inline-size: 0.875rem;
-      block-size: 0.875rem;
-    }
-    details[open] > summary > .chev {
-      rotate: 90deg;
+    :is(.tool, .run, .think, .context, .more)[open] > summary::after,
+    .file[open] > summary::before {
+      translate: 0.05rem -0.1rem;
+      rotate: 135deg;
     }
     @media (prefers-reduced-motion: reduce) {
-      .chev {
+      summary::after,
+      summary::before {
         transition: none;
       }
     }

@@ -39,7 +39,7 @@ export const mcp = {
     summary: 'Read sessions by the Model Context Protocol',
     description:
       'A server of the protocol, revision 2026-07-28, without sessions: each request stands for itself, and has the rights of its bearer token. ' +
-      'Clients of the revision before are answered, too. Its tools only read: `list_sessions`, `get_session`, `read_messages` and `files_of`. ' +
+      'Clients of the revision before are answered, too. Its tools only read: `search_sessions`, `list_sessions`, `get_session`, `read_messages` and `files_of`. ' +
       'What was written in a session is handed out as objects with `quoted: true`.',
     auth: 'required',
     body: json(RpcMessage),

@@ -25,6 +25,10 @@ const Hit = z.object({
   ordinal: count('The number of the message by arrival, from 0; absent for a hit of the trace itself').optional(),
   role: MessageRole.meta({ description: 'Who the message is from' }).optional(),
   part: count('The place of the part in its message, from 0; absent for `textContent`').optional(),
+  in: z
+    .enum(['trace', 'prompt', 'answer', 'thinking', 'call', 'output', 'system'])
+    .meta({ description: 'What of the session it is; `trace`: its title, summary, project or branch' })
+    .optional(),
   at: time('When the message was written: its `timestamp`, else when the service first got it'),
   snippet: Snippet.meta({ description: 'The piece of a text with most of what was found' }),
 })

@@ -1,6 +1,5 @@
 import type { TraceDetail } from '../contract/trace.ts'
 import type { UserView } from '../contract/user.ts'
-import type { FeedSources } from '../feed/queries.ts'
 import { sessionsOfNamespace } from '../feed/session-lists.ts'
 import type { Caller } from '../http/caller.ts'
 import { toHttpError } from '../http/errors.ts'
@@ -9,6 +8,7 @@ import type { LongLists } from '../http/long-lists.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import type { Client } from '../base/permits.ts'
 import { idOfSlug, namespaceById } from '../namespace/queries.ts'
+import { type SearchServices, search } from '../search/search.ts'
 import { locateToRead } from '../trace/locate.ts'
 import { chunksOf, messageChunks } from '../trace/messages/chunks.ts'
 import { cursorBehind, readCursor } from '../trace/messages/cursor.ts'
@@ -22,10 +22,9 @@ import { detailText } from '../trace/views.ts'
 import { userById } from '../user/queries.ts'
 import type { Entry, SessionName, Sessions, StoredMessage } from './sessions.ts'
 
-export type McpServices = FeedSources & {
+export type McpServices = SearchServices & {
   readonly longLists: LongLists
   readonly permits: Pick<NodePermits, 'turns'>
-  readonly now: () => number
 }
 
 /** Who asks, and at which address of the service. */
@@ -111,5 +110,18 @@ export const ownSessions = (services: McpServices, { caller, client, origin, onF
     return code === 'not_found' ? 'There is no such session, message or namespace, or you may not read it.' : message
   }
 
-  return { list, get, messages, allMessages, turn: () => permits.turns.take(client), origin, now, explain }
+  const find: Sessions['search'] = ({ cursor, ...asked }) =>
+    limited(() => search(services, { ...asked, ...(cursor === undefined ? {} : { cursor }) }, caller))
+
+  return {
+    list,
+    get,
+    messages,
+    allMessages,
+    search: find,
+    turn: () => permits.turns.take(client),
+    origin,
+    now,
+    explain,
+  }
 }

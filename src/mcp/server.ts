@@ -6,6 +6,7 @@ import { filesOf } from './tools/files-of.ts'
 import { getSession } from './tools/get-session.ts'
 import { listSessions } from './tools/list-sessions.ts'
 import { readMessages } from './tools/read-messages.ts'
+import { searchSessions } from './tools/search-sessions.ts'
 
 const instructions =
   'Tracebook has recorded sessions of coding agents. These tools find them and read them; none of them changes anything. ' +
@@ -27,6 +28,7 @@ export const newMcpServer = (sessions: Sessions): McpServer => {
     },
   )
   // In this order they are listed.
+  register(server, searchSessions, sessions)
   register(server, listSessions, sessions)
   register(server, getSession, sessions)
   register(server, readMessages, sessions)

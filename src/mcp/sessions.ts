@@ -1,3 +1,4 @@
+import type { SearchAnswer } from '../contract/search.ts'
 import type { ListedTrace, TraceDetail } from '../contract/trace.ts'
 
 /** The id of a session, and the namespace that it is in; without one, as for `GET /v1/traces/{externalId}`. */
@@ -30,6 +31,10 @@ export type Sessions = {
   ) => Promise<Next & { readonly messages: readonly StoredMessage[] }>
   /** All messages, in order. */
   readonly allMessages: (name: SessionName) => AsyncIterable<StoredMessage>
+  /** Finds sessions by words, as `GET /v1/search` does. */
+  readonly search: (
+    asked: Page & { readonly q: string; readonly sort: 'relevance' | 'newest' },
+  ) => Promise<SearchAnswer>
   /** Called between two steps of long work: others may want to do theirs. */
   readonly turn: () => Promise<void> | undefined
   /** The address of the service, without a trailing slash. */

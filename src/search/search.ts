@@ -53,6 +53,7 @@ const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc): Hit => {
     ...(externalId === undefined ? {} : { messageExternalId: externalId, ordinal }),
     ...(role === undefined ? {} : { role }),
     ...(text.part === undefined ? {} : { part: text.part }),
+    in: text.place,
     at,
     snippet: { text: shown, marks: inside.map(([start, end]) => [start, end]) },
   }

@@ -8,6 +8,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { edited } from '../mcp/support.ts'
 import { filesBelow } from '../sync/support/files-below.ts'
+import { until } from '../support/until.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
 import { type User, bareNeed } from './support/user.ts'
@@ -33,6 +34,10 @@ const assertServed = async (call: (name: string, args: object) => Promise<Answer
     list.map(({ session, namespace }) => [session, namespace]),
     [['s', slug]],
   )
+  await until(async () => {
+    const { results } = (await call('search_sessions', { query: 'mend parser' })).structuredContent!
+    return (results as unknown[]).length === 1
+  })
   const outline = (await call('get_session', { session: 's' })).structuredContent!
   assert.equal(outline['totals'], { prompts: 2, calls: 2, failed: 1, files: 1 })
   const around = (await call('read_messages', { session: 's', message: 'p2', limit: 1 })).structuredContent!
@@ -55,13 +60,13 @@ test('serves a client of the newest revision and one of the revision before, thr
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
     await client.connect(new StdioClientTransport(started(user)))
     assert.is(client.getNegotiatedProtocolVersion(), '2026-07-28')
-    assert.is((await client.listTools()).tools.length, 4)
+    assert.is((await client.listTools()).tools.length, 5)
     await assertServed((name, args) => client.callTool({ name, arguments: { ...args } }) as Promise<Answer>, slug)
     await client.close()
 
     const older = new OlderClient({ name: 'test', version: '1' })
     await older.connect(new OlderTransport(started(user)))
-    assert.is((await older.listTools()).tools.length, 4)
+    assert.is((await older.listTools()).tools.length, 5)
     await assertServed((name, args) => older.callTool({ name, arguments: { ...args } }) as Promise<Answer>, slug)
     await older.close()
   }))

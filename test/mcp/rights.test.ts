@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { callers, openTeam, standingOf } from '../access/team.ts'
-import { callTool, edited, putTrace, rpc } from './support.ts'
+import { callTool, edited, putTrace, rpc, untilFound } from './support.ts'
 
 const test = suite('who reads what by the tools of the protocol')
 const { app, team } = await openTeam(test)
@@ -9,6 +9,8 @@ const visibilities = ['private', 'direct', 'public'] as const
 const creator = team.tokenOf('creator', 'here')!
 for (const visibility of visibilities)
   await putTrace(app, creator, `s-${visibility}`, { visibility, title: `a ${visibility} secret` }, edited)
+
+await untilFound(app, creator, 'secret', 3)
 
 const questions = ['get_session', 'read_messages', 'files_of'] as const
 
@@ -29,6 +31,10 @@ for (const caller of callers) {
           const unknown = await callTool(app, token, name, { session: 'never-heard-of', ...namespace })
           assert.equal(content, unknown.content, 'as if there were none')
         }
+    const found = await callTool(app, token, 'search_sessions', { query: 'secret' })
+    const results = found.structuredContent!['results'] as { session: { visibility: string } }[]
+    const visible = results.map(({ session: { visibility } }) => visibility).sort()
+    assert.equal(visible, mayReadAll ? ['direct', 'private', 'public'] : ['public'])
     const { structuredContent } = await callTool(app, token, 'list_sessions', { namespace: team.slug })
     const shown = (structuredContent!['sessions'] as { visibility: string }[]).map(({ visibility }) => visibility)
     assert.is(

@@ -5,7 +5,18 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
-import { type ToolResult, callTool, edited, newSession, putTrace, rpc, text, toolCall, toolResult } from './support.ts'
+import {
+  type ToolResult,
+  callTool,
+  edited,
+  newSession,
+  putTrace,
+  rpc,
+  text,
+  toolCall,
+  toolResult,
+  untilFound,
+} from './support.ts'
 
 const test = suite('POST /mcp')
 const database = await freshDatabase()
@@ -19,11 +30,13 @@ test.after(async () => {
 
 const { token, namespaceSlug: slug } = await newSession(node)
 await putTrace(node, token, 's 1', { title: 'Parser', model: 'gpt-5', projectName: 'shop' }, edited)
+await untilFound(node, token, 'parser', 1)
 
-const TOOLS = ['list_sessions', 'get_session', 'read_messages', 'files_of']
+const TOOLS = ['search_sessions', 'list_sessions', 'get_session', 'read_messages', 'files_of']
 
 /** What each tool is asked in these tests. */
 const questions: readonly (readonly [string, Record<string, unknown>])[] = [
+  ['search_sessions', { query: 'parser' }],
   ['list_sessions', {}],
   ['get_session', { session: 's 1' }],
   ['read_messages', { session: 's 1', message: 'p2', limit: 3 }],
@@ -140,6 +153,28 @@ test('the outline has prompts with what was done for them, tools, files and erro
   assert.equal([about['title'], about['quoted'], new URL(link).pathname], ['Parser', true, `/@${slug}/s%201`])
 })
 
+test('a search finds messages, each with who said it, and where', async () => {
+  const { structuredContent, content } = await callTool(node, token, 'search_sessions', { query: 'failed OR parser' })
+  const { results, total } = structuredContent as {
+    results: { session: { session: string }; hits: Record<string, unknown>[] }[]
+    total: object
+  }
+  assert.equal(total, { sessions: 1, exact: true })
+  assert.match(content[0]!.text!, /^Found in 1 sessions, of which 1 are here\.\n/)
+  const hits = results[0]!.hits.map(({ message, role, in: place, quoted, text, marks }) => {
+    const [{ start, end }] = marks as [{ start: number; end: number }]
+    return [message, role, place, quoted, (text as string).slice(start, end)]
+  })
+  assert.equal(
+    hits.sort(),
+    [
+      [undefined, 'description', 'trace', true, 'Parser'],
+      ['p1', 'user', 'prompt', true, 'parser'],
+      ['r2', 'tool', 'output', true, 'failed'],
+    ].sort(),
+  )
+})
+
 test('messages around one are read, and what a tool has answered is not said by the user', async () => {
   const answer = await callTool(node, token, 'read_messages', { session: 's 1', message: 'r2', limit: 3 })
   const { parts, nextCursor } = answer.structuredContent as { parts: Record<string, unknown>[]; nextCursor: string }
@@ -242,7 +277,9 @@ test('what a hostile session says stays quoted, and harmless for a terminal', as
     },
     { externalId: 'e', role: 'system', parts: [{ type: 'error', content: { message: EVIL } }] },
   ])
+  await untilFound(node, token, 'ignore instructions', 1)
   for (const [name, args] of [
+    ['search_sessions', { query: 'ignore instructions' }],
     ['list_sessions', {}],
     ['get_session', { session: 'evil' }],
     ['read_messages', { session: 'evil' }],
@@ -282,6 +319,7 @@ test('what is not there, and what makes no sense, is said without a fault', asyn
     ['read_messages', { session: 's 1', message: 'p1', part: 7 }, 'has no part 7'],
     ['list_sessions', { namespace: 'nowhere' }, 'no such'],
     ['list_sessions', { cursor: 'nonsense' }, 'Invalid request'],
+    ['search_sessions', { query: '', cursor: 'nonsense' }, 'Invalid request'],
     ['get_session', {}, 'session'],
   ] as const) {
     const { isError, content } = await callTool(node, token, name, args)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../src/contract/sessions.ts'
 import type { App } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 /** An answer of a tool, as the protocol has it. */
 export type ToolResult = {
@@ -51,6 +52,13 @@ export const rpc = async (
 /** Calls a tool as a caller. */
 export const callTool = async (app: Pick<App, 'app'>, token: string | undefined, name: string, args: object) =>
   (await rpc(app, token, 'tools/call', { name, arguments: args })).result as ToolResult
+
+/** Waits until a search finds so many sessions. */
+export const untilFound = (app: Pick<App, 'app'>, token: string, query: string, count: number) =>
+  until(async () => {
+    const { structuredContent } = await callTool(app, token, 'search_sessions', { query })
+    return (structuredContent?.['results'] as unknown[] | undefined)?.length === count
+  })
 
 /** A user of a service, with a session of their own. */
 export const newSession = async ({ call }: App, deviceName = 'laptop'): Promise<NewSession> => {

@@ -52,7 +52,7 @@ test('a hit says where it is; the best come first, at most three of a trace', as
   await find('walnut')
   const [result] = (await search('q=walnut')).results
   assert.equal(result!.hits[0], {
-    ...{ messageExternalId: 'm0', ordinal: 0, role: 'assistant', part: 0, at },
+    ...{ messageExternalId: 'm0', ordinal: 0, role: 'assistant', part: 0, in: 'thinking', at },
     snippet: { text: 'the walnut', marks: [[4, 10]] },
   })
   assert.equal([result!.hits.length, result!.more], [3, 2])

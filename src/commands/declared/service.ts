@@ -43,7 +43,7 @@ const rebuild = (): Command =>
   withAction(
     new Command('rebuild').argument(
       '[group]',
-      'which read models: main or timeline (default: all, one after the other)',
+      'which read models: main, timeline or search (default: all, one after the other)',
     ),
     rebuildHelp,
     async () => (await import('../rebuild.ts')).rebuildGroups,

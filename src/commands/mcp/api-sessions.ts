@@ -55,5 +55,7 @@ export const apiSessions = (access: Access): Sessions => {
     return error instanceof RequestFailed ? `The service has refused: ${error.message}` : errorMessage(error)
   }
 
-  return { list, get, messages, allMessages, turn: () => undefined, origin: access.server, now, explain }
+  const search: Sessions['search'] = async (query) => (await login()).call('GET /v1/search', { query })
+
+  return { list, get, messages, allMessages, search, turn: () => undefined, origin: access.server, now, explain }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { styleText } from 'node:util'
+import { type InspectColor, styleText } from 'node:util'
 import { io } from './io.ts'
 import { escapeControls, escapeControlsInLines } from './escape.ts'
 
@@ -30,15 +30,31 @@ export const ignoreBrokenPipe = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EPIPE') throw error
 }
 
-const styles = { head: 'bold', dim: 'dim', bad: 'red' } as const
+const styles = { head: 'bold', dim: 'dim', bad: 'red', mark: ['bold', 'yellow'] } as const
 
-/** `head` is a heading, `dim` is secondary, `bad` is an error. */
-export type Line = { readonly text: string; readonly style?: keyof typeof styles }
+/** `head` is a heading, `dim` is secondary, `bad` is an error, `mark` is what was looked for. */
+type Style = keyof typeof styles
+
+/** `marks` are pieces of the text, from one index to another, that have the style `mark`. */
+export type Line = {
+  readonly text: string
+  readonly style?: Style
+  readonly marks?: readonly (readonly [start: number, end: number])[]
+}
+
+const styled = (text: string, style: Style | undefined, stream: NodeJS.WriteStream): string => {
+  const plain = escapeControls(text)
+  return style === undefined || plain === '' ? plain : styleText(styles[style] as InspectColor, plain, { stream })
+}
 
 /** A line with its line break: control characters are escaped, and styles are used only on a terminal without NO_COLOR. */
-export const shownLine = ({ text, style }: Line, out: NodeJS.WriteStream): string => {
-  const plain = escapeControls(text)
-  return `${style === undefined ? plain : styleText(styles[style], plain, { stream: out })}\n`
+export const shownLine = ({ text, style, marks = [] }: Line, out: NodeJS.WriteStream): string => {
+  let [shown, from] = ['', 0]
+  for (const [start, end] of marks) {
+    shown += styled(text.slice(from, start), style, out) + styled(text.slice(start, end), 'mark', out)
+    from = end
+  }
+  return `${shown}${styled(text.slice(from), style, out)}\n`
 }
 
 /** Prints lines on stdout. */

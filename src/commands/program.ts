@@ -1,6 +1,6 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { commandName } from '../cli/command-name.ts'
-import { UsageError, exitCodeAfter, runCommand } from '../cli/exit.ts'
+import { exitCodeAfter } from '../cli/exit.ts'
 import { io } from '../cli/io.ts'
 import { withOwnName } from '../cli/other-names.ts'
 import { version } from '../base/version.ts'
@@ -39,6 +39,7 @@ const groups: readonly Group[] = [
   }),
   group('Traces:', async () => (await import('./declared/traces.ts')).traceCommands, {
     ls: 'List your traces, or those of a namespace',
+    search: 'Find sessions and messages by words',
     show: 'Show a trace with its messages',
     tail: 'Follow a trace, your namespace or the public feed',
     open: 'Open Tracebook in your browser, signed in as you',
@@ -126,19 +127,10 @@ const newProgram = async (isLoaded: (name: string) => boolean): Promise<Command>
 /** The program with all commands. */
 export const loadProgram = (): Promise<Command> => newProgram(() => true)
 
-/** @throws UsageError */
-const noSearch = async (): Promise<never> => {
-  const [list, write] = [`${commandName} ls`, `${commandName} export --format md ID`]
-  throw new UsageError(
-    `There is no search yet. To list your traces, run: ${list}; to write one as a text to search in, run: ${write}`,
-  )
-}
-
 /** Runs a command line, given as the words after the program's name. Sets the exit code of `io()`. */
 export const run = async (line: readonly string[]): Promise<void> => {
   const words = withOwnName(line)
   const called = calledBy(words)
-  if (words[0] === 'search') return runCommand(noSearch)
   try {
     const program = await newProgram((name) => name === called)
     if (words.length > 0) await program.parseAsync(words, { from: 'user' })

@@ -51,6 +51,7 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['ls',                             usage,    usage,  failed, ok],
   ['ls --namespace none',            any,      any,    any,    usage],
   ['ls --public',                    ok,       ok,     failed, ok],
+  ['search word',                    ok,       ok,     failed, ok],
   ['show TRACE --no-pager',          usage,    usage,  failed, ok],
   ['show none --no-pager',           any,      any,    any,    usage],
   ['tail',                           usage,    usage,  failed, any],

@@ -52,6 +52,36 @@ On a terminal, ids of your own namespace are shortened as far as the listed trac
     },
   )
 
+const search = (): Command =>
+  clientCommand(
+    new Command('search')
+      .argument('<words...>', 'what to find; put a query with quotation marks or a minus into quotation marks')
+      .option('-n, --limit <count>', 'show at most this many sessions', count, 10)
+      .option('--newest', 'the latest first, instead of the best'),
+    {
+      help: {
+        about: `
+Finds messages that have all words, in all sessions that you may read, with links to them. Without a login it
+searches what is public. Words are found whole, or as parts of an identifier: "getUserName" by user, and
+"src/http/app.ts" by http/app. A query may have "a phrase", -word, this OR that, and fields:
+
+  agent: model: tool: role: author: project: namespace: branch: is:public has:error
+  in:prompt in:answer in:thinking in:call in:output from: to:
+
+What was uploaded is found within two seconds.`,
+        examples: [
+          ['tracebook search getUserName'],
+          ['tracebook search \'"no such file" has:error\'', 'a phrase, in messages with an error'],
+          ['tracebook search app.ts project:shop from:2026-01-01T00:00Z', 'sessions of one project, of this year'],
+          ['tracebook search login --json | jq -r .trace.externalId', 'for scripts'],
+        ],
+        documents: [['{"type":"result","trace","hits","more"}', 'what was found in a trace, as the API shows it']],
+      },
+      namespace: 'only this namespace (default: all that you may read)',
+      load: async () => (await import('../search.ts')).searchAll,
+    },
+  )
+
 const show = (): Command =>
   clientCommand(
     new Command('show')
@@ -351,6 +381,7 @@ ${idHelp}`,
 
 export const traceCommands = {
   ls,
+  search,
   show,
   tail,
   open,

@@ -1,0 +1,73 @@
+import { escapeControls } from '../cli/escape.ts'
+import { exitCodes } from '../cli/exit.ts'
+import { io } from '../cli/io.ts'
+import { commandName } from '../cli/command-name.ts'
+import { type Line, printDocument, printLines, say } from '../cli/output.ts'
+import { shortTime } from '../cli/time-text.ts'
+import { type SearchPage, newSearchClient } from '../sync/api/search.ts'
+import { traceLink } from '../sync/api/trace-link.ts'
+import { type Access, noticedTiming } from './support/access.ts'
+import type { ClientOptions } from './declared/command.ts'
+
+type Options = ClientOptions & { readonly limit: number; readonly newest?: boolean }
+
+type Result = SearchPage['results'][number]
+type Hit = Result['hits'][number]
+
+const MAX_PAGE = 100
+
+/** The address of what was found: of the message in the page of its trace. */
+const linkOf = (server: string, { trace }: Result, { messageExternalId: message }: Hit): string =>
+  traceLink(server, trace.namespace.slug, trace.externalId) +
+  (message === undefined ? '' : `?m=${encodeURIComponent(message)}`)
+
+/** On one line: each line break or tab becomes a space, so that marks stay where they are. */
+const oneLine = (text: string) => text.replaceAll(/\s/g, ' ')
+
+const hitLines = (server: string, result: Result, hit: Hit): Line[] => {
+  const { text, marks } = hit.snippet
+  const before = `  ${hit.role ?? 'session'}: `
+  return [
+    {
+      text: before + oneLine(text),
+      marks: marks.map(([start, end]) => [start + before.length, end + before.length] as const),
+    },
+    { text: `  ${linkOf(server, result, hit)}`, style: 'dim' },
+  ]
+}
+
+const resultLines = (server: string, result: Result): Line[] => {
+  const { trace, hits, more } = result
+  const { title, ai_title: made, agentId, author, createdAt, startedAt, namespace } = trace
+  const about = [shortTime(startedAt ?? createdAt), agentId, author?.displayName, `@${namespace.slug}`]
+  return [
+    { text: title ?? made ?? trace.externalId, style: 'head' },
+    { text: `  ${about.filter((one) => one !== undefined).join('  ')}`, style: 'dim' },
+    ...hits.flatMap((hit) => hitLines(server, result, hit)),
+    ...(more > 0 ? [{ text: `  and ${more} more`, style: 'dim' } as const] : []),
+    { text: '' },
+  ]
+}
+
+/** Prints what was found in what the login may read; without a login, in what is public. */
+export const searchAll = async (access: Access, options: Options, words: readonly string[]): Promise<number> => {
+  const { server, namespace } = access
+  const client = newSearchClient(server, await access.token(), noticedTiming)
+  const query = { q: words.join(' '), sort: options.newest ? 'newest' : 'relevance', namespace } as const
+  let [shown, cursor]: [number, string | undefined] = [0, undefined]
+  do {
+    const limit = Math.min(MAX_PAGE, options.limit - shown)
+    const page: SearchPage = await client({ ...query, limit: String(limit), cursor })
+    for (const result of page.results) {
+      if (options.json) await printDocument({ type: 'result', ...result })
+      else await printLines(resultLines(server, result))
+    }
+    shown += page.results.length
+    cursor = page.nextCursor
+  } while (cursor !== undefined && shown < options.limit)
+  if (options.json) return exitCodes.ok
+  if (shown === 0) say(`Nothing was found for ${escapeControls(query.q)}. Words must all occur in one message.`)
+  else if (cursor !== undefined && io().stdout.isTTY)
+    say(`There is more. To see it, run: ${commandName} search --limit ${options.limit * 2} …`)
+  return exitCodes.ok
+}

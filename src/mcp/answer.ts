@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { escapeControls } from '../cli/escape.ts'
+import { cutText } from './quoted.ts'
 
 /** What the answers of all tools have. */
 export const answerFields = {
@@ -32,15 +33,35 @@ const fitting = (lines: readonly string[], most: number): readonly string[] => {
   return end === -1 ? lines : lines.slice(0, end)
 }
 
-/** First what the answer is, then what was left out, then the quotes: objects on lines of their own. */
+/** What other calls need is never cut. */
+const WHOLE = new Set(['session', 'message', 'time'])
+
+/** So many bytes of each text are shown where all of them would be too much. */
+const LENGTHS = [Infinity, 4_000, 2_000, 1_000, 500, 250] as const
+
+/** A quotation on a line, with at most so many bytes of each of its texts. */
+const lineOf = (quote: object, most: number): string => {
+  const shown = Object.entries(quote).map(([name, value]: [string, unknown]) => {
+    if (typeof value !== 'string' || value.length <= most / 4 || WHOLE.has(name)) return [name, value]
+    const { text, end } = cutText(value, 0, most)
+    return [name, end < value.length ? `${text}…` : value]
+  })
+  return escapeControls(JSON.stringify(Object.fromEntries(shown)))
+}
+
+/** First what the answer is, then what was left out, then the quotations, shortened as far as it takes to have them all. */
 export const textOf = ({ said, leftOut, quotes }: Pick<Answer, 'said' | 'leftOut' | 'quotes'>): string => {
   const head = [said, ...leftOut.map((one) => `Left out: ${one}`)]
-  const lines = quotes.map((quote) => escapeControls(JSON.stringify(quote)))
   const note = (count: number) =>
-    `This text has ${count} of ${lines.length} quotations; structuredContent has them all.`
-  const room = MOST_TEXT - Buffer.byteLength([...head, note(lines.length)].join('\n'))
-  const shown = fitting(lines, room)
-  return [...head, ...(shown.length < lines.length ? [note(shown.length)] : []), ...shown].join('\n')
+    `This text has ${count} of ${quotes.length} quotations, shortened. structuredContent has them all; ask for less to read them here.`
+  const room = MOST_TEXT - Buffer.byteLength([...head, note(quotes.length)].join('\n'))
+  for (const most of LENGTHS) {
+    const lines = quotes.map((quote) => lineOf(quote, most))
+    const shown = fitting(lines, room)
+    if (shown.length < lines.length && most !== LENGTHS.at(-1)) continue
+    return [...head, ...(most === Infinity ? [] : [note(shown.length)]), ...shown].join('\n')
+  }
+  throw new Error('there is a shortest length')
 }
 
 /** The result of a call: a text for readers of text, links, and the content as it is described by the schema of the tool. */

@@ -10,7 +10,7 @@ import type { Client } from '../base/permits.ts'
 import { idOfSlug, namespaceById } from '../namespace/queries.ts'
 import { type SearchServices, search } from '../search/search.ts'
 import { locateToRead } from '../trace/locate.ts'
-import { chunksOf, messageChunks } from '../trace/messages/chunks.ts'
+import { CHUNK_SIZE, chunkSizeOf, chunksOf, messageChunks } from '../trace/messages/chunks.ts'
 import { cursorBehind, readCursor } from '../trace/messages/cursor.ts'
 import { newMessagePage } from '../trace/messages/page.ts'
 import { keysBefore, windowOf } from '../trace/messages/places.ts'
@@ -19,6 +19,7 @@ import { messageText } from '../trace/messages/views.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { detailText } from '../trace/views.ts'
+import { MOST_KEPT } from '../transcript/changes.ts'
 import { userById } from '../user/queries.ts'
 import type { Entry, SessionName, Sessions, StoredMessage } from './sessions.ts'
 
@@ -32,6 +33,10 @@ type Asking = {
   readonly caller: Caller
   readonly client: Client
   readonly origin: string
+  /** Waits for the memory that an answer takes while it is made. @throws Busy; Unavailable if the client has left */
+  readonly reserve: (bytes: number) => Promise<void>
+  /** Whether the client has left: then nothing more is read for it. */
+  readonly hasLeft: () => boolean
   /** Called with errors that are faults of the service. */
   readonly onFault: (error: unknown) => void
 }
@@ -41,7 +46,10 @@ const nameOf = ({ id, displayName = id }: UserView): string => displayName
 const stored = (row: MessageListRow): StoredMessage => ({ json: messageText(row), createdAt: Number(row.created_at) })
 
 /** What a caller of this service may read. Each call reads with the rights of its time. */
-export const ownSessions = (services: McpServices, { caller, client, origin, onFault }: Asking): Sessions => {
+export const ownSessions = (
+  services: McpServices,
+  { caller, client, origin, reserve, hasLeft, onFault }: Asking,
+): Sessions => {
   const { reads, models, longLists, permits, now } = services
   const limited = <T>(work: () => Promise<T>): Promise<T> => longLists.turn(client, work)
   const locate = (name: SessionName) => locateToRead(reads, name, caller)
@@ -49,6 +57,7 @@ export const ownSessions = (services: McpServices, { caller, client, origin, onF
   /** Each chunk is read under the limit of concurrent reads. */
   async function* inChunks<Chunk>(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<Chunk, void> {
     for (;;) {
+      if (hasLeft()) throw new BrokenOff('its reader has left')
       const { done, value } = await limited(() => chunks.next())
       if (done) return
       yield value
@@ -77,6 +86,7 @@ export const ownSessions = (services: McpServices, { caller, client, origin, onF
 
   const messages: Sessions['messages'] = async (name, { limit, cursor, around }) => {
     const { trace, reader } = await locate(name)
+    await reserve(2 * chunkSizeOf(trace)) // a chunk, and what is made of it
     const behind =
       around === undefined
         ? readCursor(trace, 'present', cursor)?.behind
@@ -97,6 +107,8 @@ export const ownSessions = (services: McpServices, { caller, client, origin, onF
 
   async function* allMessages(name: SessionName): AsyncGenerator<StoredMessage, void> {
     const { trace, reader } = await locate(name)
+    const size = Number(trace.bytes)
+    await reserve(Math.min(size, CHUNK_SIZE) + Math.min(size, MOST_KEPT)) // a chunk, and what is kept of all
     const { ordinals, revision } = await windowOf(reads, trace, { from: 0, count: ALL_MESSAGES })
     for await (const { rows } of inChunks(chunksOf(reads, trace, { ordinals, revision, includeParts: true })))
       yield* rows.map(stored)
@@ -105,8 +117,9 @@ export const ownSessions = (services: McpServices, { caller, client, origin, onF
 
   const explain = (error: unknown): string => {
     if (error instanceof BrokenOff) return `The session could not be read to its end: ${error.message}. Try again.`
-    const { code, message } = toHttpError(error)
+    const { code, message, details } = toHttpError(error)
     if (code === 'internal') onFault(error)
+    if (code === 'invalid_request') return `${message}: ${JSON.stringify(details)}`
     return code === 'not_found' ? 'There is no such session, message or namespace, or you may not read it.' : message
   }
 

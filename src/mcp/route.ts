@@ -1,5 +1,5 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { mcp } from '../contract/mcp.ts'
 import { requireCaller } from '../http/caller.ts'
 import { unauthorized } from '../http/http-error.ts'
@@ -32,11 +32,13 @@ export const mcpRoute = (app: FastifyInstance, services: Services): void => {
   const asking = new WeakMap<Request, Sessions>()
   let opened: Promise<McpHttpHandler> | undefined
 
-  const sessionsFor = (request: FastifyRequest): Sessions =>
+  const sessionsFor = (request: FastifyRequest, reply: FastifyReply): Sessions =>
     ownSessions(services, {
       caller: requireCaller(request),
       client: clientOf(request),
       origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? `${request.protocol}://${request.host}`,
+      reserve: (bytes) => reply.reserveMemory(bytes),
+      hasLeft: () => reply.raw.destroyed,
       onFault: (err) => request.log.error({ err }, 'a tool failed'),
     })
 
@@ -49,7 +51,7 @@ export const mcpRoute = (app: FastifyInstance, services: Services): void => {
       opened ??= newHandler((asked) => asking.get(asked)!)
       const { fetch } = await opened
       const asked = webRequest(request)
-      asking.set(asked, sessionsFor(request))
+      asking.set(asked, sessionsFor(request, reply))
       const answer = await fetch(asked, { parsedBody: request.body })
       reply.code(answer.status).header('cache-control', 'no-store')
       const type = answer.headers.get('content-type')

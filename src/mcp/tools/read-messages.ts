@@ -15,8 +15,6 @@ const MOST_PARTS = 200
 const MOST_PART_BYTES = 4 * 1024
 /** Of many parts less of each is shown, so that all together have about so much. */
 const MOST_BYTES = 64 * 1024
-/** Of a part that is read by itself. */
-const MOST_ALONE_BYTES = 16 * 1024
 
 const input = z.object({
   ...sessionArguments,
@@ -140,7 +138,7 @@ const answerOf = (
 const readPart = (sessions: Sessions, page: Page, { part, offset }: Given) => {
   const placed = page.messages.flatMap(partsOf).find(({ index }) => index === part)
   if (!placed) throw new Mistake(`The message has no part ${part}.`)
-  const quoted = quotation(newQuoter(page.entry), placed, offset, MOST_ALONE_BYTES)
+  const quoted = quotation(newQuoter(page.entry), placed, offset, MOST_PART_BYTES)
   const leftOut = quoted.rest
     ? [`${quoted.rest.characters} more characters: call read_messages with offset ${quoted.rest.offset}.`]
     : []

@@ -8,10 +8,10 @@ const filePolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-ur
 
 /**
  * The Content-Security-Policy of every page: scripts and styles are files of this origin, nothing stands in the page itself, and a text
- * becomes HTML in a browser by the one policy `tracebook` of `client/fragment.ts`. `formTargets` are the sources of `form-action`, for a page
- * with a form.
+ * becomes HTML in a browser by the one policy `tracebook` of `client/fragment.ts`. `formTargets` are the sources of `form-action`: every page
+ * has the form of the search.
  */
-export const pagePolicy = (formTargets = "'none'"): string =>
+export const pagePolicy = (formTargets = "'self'"): string =>
   `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action ${formTargets}; ` +
   "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types tracebook"
 

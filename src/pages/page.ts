@@ -15,7 +15,7 @@ export type Page = {
   /** `thin` (default): text and forms; `wide`: lists; `two`: with `aside` as a column of its own. */
   readonly layout?: 'thin' | 'wide' | 'two'
   readonly aside?: Html
-  /** The sources of `form-action`, for a page with a form. */
+  /** The sources of `form-action`. Default: this service. */
   readonly formTargets?: string
   /** How much of the address of the page a browser sends with its form. Default: nothing. */
   readonly referrer?: 'same-origin' | 'strict-origin'

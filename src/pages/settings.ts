@@ -78,7 +78,6 @@ ${choice('keys', 'on', 'Single keys', 'Such as j and k for the next and the prev
 export const settingsPage = ({ user, sessions, identities, identityId, viewer, saved }: SettingsView): Page => ({
   title: 'Settings',
   name: 'settings',
-  formTargets: "'self'",
   // The routes of the forms check the origin of the page.
   referrer: 'same-origin',
   content: markup`${saved === undefined ? none : markup`<p class="note" role="status">${icon('done')}<span>${saved}</span></p>\n`}<section><h2 class="day">You</h2>

@@ -1,6 +1,6 @@
 import { version } from '../base/version.ts'
 import { type Html, markup, none } from '../transcript/html/markup.ts'
-import { iconSprite } from '../transcript/html/icons.ts'
+import { icon, iconSprite } from '../transcript/html/icons.ts'
 import { namespacePath, signInPath } from './links.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -24,6 +24,13 @@ const account = ({ user, path }: Viewer): Html => {
   return markup`<a class="who me" href="/settings" aria-label="${initials(name)}: your settings"><bdi aria-hidden="true">${initials(name)}</bdi></a>`
 }
 
+/** The words of a page of a search, to be changed. */
+const wordsIn = (path: string): string =>
+  path.startsWith('/search?') ? (new URLSearchParams(path.slice(path.indexOf('?'))).get('q') ?? '') : ''
+
+const searchField = (path: string): Html =>
+  markup`<form class="field" role="search" action="/search"><label for="q" class="vh">Search sessions</label>${icon('search')}<input id="q" name="q" type="search" placeholder="Search sessions" maxlength="400" autocomplete="off" value="${wordsIn(path)}"><kbd aria-hidden="true">/</kbd></form>`
+
 /** What stands above the content of every page, from the beginning of its body. */
 export const startOfShell = (viewer: Viewer): Html => {
   const { user, path } = viewer
@@ -33,6 +40,7 @@ export const startOfShell = (viewer: Viewer): Html => {
 <header class="bar"><div>
 <a class="brand" href="/" aria-label="Tracebook, sessions">${mark}<span class="word">tracebook</span></a>
 <nav aria-label="Site">${link('/', markup`Sessions`, path)}${own}${link('/help', markup`Help`, path)}</nav>
+${searchField(path)}
 ${account(viewer)}
 </div></header>
 `

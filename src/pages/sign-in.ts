@@ -98,7 +98,7 @@ would be theirs.</p>
 </form>
 `
   // The route of the form checks the origin of the page. The address of the page, which holds the code, is sent to nobody.
-  return { title: 'Sign in this browser?', content, formTargets: "'self'", referrer: 'strict-origin' }
+  return { title: 'Sign in this browser?', content, referrer: 'strict-origin' }
 }
 
 /** After a no. */

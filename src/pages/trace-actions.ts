@@ -54,7 +54,6 @@ export const visibilityPage = (trace: TraceDetail, author: string | undefined): 
   return {
     title: 'Who can read this session',
     name: 'trace-visibility',
-    formTargets: "'self'",
     // The route of the form checks the origin of the page.
     referrer: 'same-origin',
     heading: markup`${crumbs(trace, title)}<h1>Who can read this session?</h1>\n`,
@@ -77,7 +76,6 @@ export const deletePage = (trace: TraceDetail, typed?: string): Page => {
   return {
     title: 'Delete this session',
     name: 'trace-delete',
-    formTargets: "'self'",
     referrer: 'same-origin',
     heading: markup`${crumbs(trace, title)}<h1>Delete this session for everybody?</h1>\n`,
     content: markup`<p>Its ${messages} and its history are erased, also from the log. Links to it will find nothing. This cannot be undone.${

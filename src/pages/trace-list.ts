@@ -21,7 +21,7 @@ type ListOptions = {
 }
 
 /** When a session began, in milliseconds since 1970; when it was uploaded if the client gave no time, or one that is none. */
-const timeOf = ({ startedAt, createdAt }: FeedTrace): number =>
+export const timeOf = ({ startedAt, createdAt }: FeedTrace): number =>
   startedAt !== undefined && isoText(startedAt) !== undefined ? startedAt : createdAt
 
 /** How long a session took, short enough for the margin: `18 s`, `11 min`, `2 h 41 m` or `12 d`. */
@@ -44,7 +44,8 @@ const RUNNING_MS = 2 * 60_000
 const isRunning = ({ endedAt, updatedAt }: FeedTrace, now: number): boolean =>
   Math.min(endedAt ?? -Infinity, updatedAt ?? -Infinity) > now - RUNNING_MS
 
-const plural = (count: number, word: string): string => `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+export const plural = (count: number, word: string): string =>
+  `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
 
 /** What a session did, in numbers. */
 export const countsOf = ({ shape, messageCount }: Pick<FeedTrace, 'shape' | 'messageCount'>): Html => {
@@ -59,13 +60,13 @@ export const countsOf = ({ shape, messageCount }: Pick<FeedTrace, 'shape' | 'mes
   return markup`<span>${plural(prompts, 'prompt')}</span>${shownCalls}${failures}${lines}`
 }
 
-const authorHtml = ({ author, visibility }: FeedTrace): Html => {
+export const authorHtml = ({ author, visibility }: FeedTrace): Html => {
   const name = author?.displayName === undefined ? none : markup`<bdi>${visibleLine(author.displayName)}</bdi>`
   const tag = visibility === 'public' ? markup`<span class="tag ink">${icon('public')}public</span>` : none
   return name === none && tag === none ? none : markup`<span>${name}${tag}</span>`
 }
 
-const placeHtml = ({ projectName, gitBranch }: FeedTrace): Html => {
+export const placeHtml = ({ projectName, gitBranch }: FeedTrace): Html => {
   const place = [projectName, gitBranch].flatMap((text) => (text === undefined ? [] : [visibleLine(text)])).join(' @ ')
   return place === '' ? none : markup`<span class="on">${icon('branch')}<code dir="auto">${place}</code></span>`
 }

@@ -98,6 +98,23 @@ const itemOf = ([whole, minus, name, phrase, word]: readonly (string | undefined
   return { is: isExcluded ? 'excluded' : 'text', text }
 }
 
+/** The fields of a query as they stand in it, each with the query without it. */
+export const fieldsIn = (text: string): { readonly word: string; readonly rest: string }[] =>
+  [...text.matchAll(ITEM)].flatMap((match) => {
+    if (!['condition', 'from', 'to'].includes(itemOf(match).is)) return []
+    const [word] = match
+    const parts = [text.slice(0, match.index), text.slice(match.index + word.length)]
+    return [
+      {
+        word,
+        rest: parts
+          .map((part) => part.trim())
+          .filter((part) => part !== '')
+          .join(' '),
+      },
+    ]
+  })
+
 /** `OR` stands between two texts; otherwise it is a word. */
 const joins = (items: readonly Item[], at: number) =>
   items[at]?.is === 'or' && items[at - 1]?.is === 'text' && items[at + 1]?.is === 'text'

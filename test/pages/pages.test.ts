@@ -8,6 +8,7 @@ import { errorPage } from '../../src/pages/errors.ts'
 import { feedPage, homePage } from '../../src/pages/feed.ts'
 import { helpPage } from '../../src/pages/help.ts'
 import { namespacePage } from '../../src/pages/namespace.ts'
+import { searchPage } from '../../src/pages/search.ts'
 import { settingsPage } from '../../src/pages/settings.ts'
 import { type Page, sendPage } from '../../src/pages/page.ts'
 import {
@@ -55,6 +56,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     },
     ...{ visibility: 'public', createdAt: 0, namespace, author: named.user },
   }
+  const snippet = { text: words, marks: [[2, 4] as [number, number]] }
   const session = {
     id: words,
     userId: words,
@@ -100,6 +102,21 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       words,
     ),
     'to delete': deletePage({ ...trace, namespace: { id: words, slug: words }, createdBy: words, messageCount: 2 }),
+    search: searchPage({
+      ...{ q: words, sort: 'newest', now: 0 },
+      fields: [{ label: words, q: words }],
+      suggestions: [{ label: 'has:error', q: words }],
+      narrower: [{ name: 'Author', values: [{ label: words, q: words, count: 1 }] }],
+      answer: {
+        ...{ total: { value: 1, exact: false }, complete: false, indexedThrough: 0, nextCursor: words },
+        results: [{ trace, more: 2, hits: [{ messageExternalId: words, ordinal: 0, in: 'call', at: 0, snippet }] }],
+      },
+    }),
+    'nothing found': searchPage({
+      ...{ q: `"${words}"`, sort: 'relevance', now: 0, suggestions: [], narrower: [] },
+      fields: [{ label: words, q: words }],
+      answer: { results: [], total: { value: 0, exact: true }, complete: true, indexedThrough: 0 },
+    }),
     help: helpPage(words),
     'sign in': signInPage({ codehost: words, next: words, origin: words }),
     'not found': errorPage({
@@ -193,11 +210,11 @@ test('a page loads what all pages load and nothing else, and is kept by no cache
   }
 })
 
-test('only a page with a form may send one', () => {
+test('a page has the form of the search, and may send it', () => {
   for (const [name, page] of Object.entries(harmless)) {
     const { headers, body } = sent(page)
-    const mayPost = !headers['content-security-policy']!.includes("form-action 'none'")
-    assert.is(mayPost, body.includes('<form'), name)
+    assert.match(headers['content-security-policy']!, /; form-action 'self'/, name)
+    assert.is(count(body, '<form class="field" role="search" action="/search">'), 1, name)
   }
 })
 

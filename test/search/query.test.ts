@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readQuery } from '../../src/search/query.ts'
+import { fieldsIn, readQuery } from '../../src/search/query.ts'
 
 const test = suite('search/query')
 
@@ -73,6 +73,13 @@ test('any text can be read, and says no more than it has', () => {
     assert.ok(texts.flat().length + excluded.length <= 16)
   })
   fc.assert(property, { numRuns: 5_000 })
+})
+
+test('fields are found in a query, each with what is left without it', () => {
+  assert.equal(fieldsIn('-agent:x  a "b c" from:2026-01-01T00:00:00Z in:nowhere'), [
+    { word: '-agent:x', rest: 'a "b c" from:2026-01-01T00:00:00Z in:nowhere' },
+    { word: 'from:2026-01-01T00:00:00Z', rest: '-agent:x  a "b c" in:nowhere' },
+  ])
 })
 
 test.run()

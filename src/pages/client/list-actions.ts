@@ -1,8 +1,8 @@
 import type { Action } from './actions.ts'
 
-/** What can be done in a list of sessions by keys. `Enter` opens the link with the focus, as everywhere. */
+/** What can be done in a list of sessions, or of places that were found, by keys. `Enter` opens the link with the focus, as everywhere. */
 export const listActions = (): readonly Action[] => {
-  const names = () => [...document.querySelectorAll<HTMLAnchorElement>('.list.traces a.name')]
+  const names = () => [...document.querySelectorAll<HTMLAnchorElement>('.list a.name')]
   const go = (step: 1 | -1) => {
     const all = names()
     const at = all.indexOf(document.activeElement as HTMLAnchorElement)

@@ -5,6 +5,7 @@ import { element } from './dom.ts'
 import { followFeed } from './feed-page.ts'
 import { listActions } from './list-actions.ts'
 import { newPalette } from './palette.ts'
+import { startSearch } from './search-page.ts'
 import { startSession } from './session-page.ts'
 import { siteActions } from './site-actions.ts'
 import { showLocalTimes } from './times.ts'
@@ -20,13 +21,15 @@ const start = async () => {
   showLocalTimes(document)
   showLocalDays()
   startCopying()
+  const { page } = document.body.dataset
   const messages = document.getElementById('messages')
   const wrapper = messages?.closest<HTMLElement>('[data-trace]')
   const ofPage = [
     ...(messages && wrapper ? await startSession(messages, wrapper) : []),
-    ...(document.querySelector('.list.traces') ? listActions() : []),
+    ...(page === 'search' || document.querySelector('.list.traces') ? listActions() : []),
   ]
-  if (document.body.dataset['page'] === 'feed') followFeed()
+  if (page === 'feed') followFeed()
+  if (page === 'search') startSearch()
   const show = { palette: () => {}, keys: () => {} }
   const ofSite = siteActions(
     () => show.palette(),

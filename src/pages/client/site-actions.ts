@@ -10,7 +10,7 @@ const above = (): string => {
   return `/${parts.slice(0, -1).join('/')}`
 }
 
-const focusSearch = () => document.querySelector<HTMLInputElement>('.bar input[type=search]')?.focus()
+const focusSearch = () => document.querySelector<HTMLInputElement>('.bar input[type=search]')?.select()
 
 /** What can be done on every page by keys. */
 export const siteActions = (showPalette: () => void, showKeys: () => void): readonly Action[] => {

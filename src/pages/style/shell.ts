@@ -22,7 +22,6 @@ export const shell = css`
     }
     .bar nav {
       display: flex;
-      flex: 1;
       gap: var(--s1);
       min-inline-size: 0;
     }

@@ -1,5 +1,5 @@
 import { type Wanted, candidates } from './candidates.ts'
-import { BOTTOM, type Place, type Point, isBelow, isFirst } from './cursor.ts'
+import { BOTTOM, type Place, type Point, firstPlace, isFirst } from './cursor.ts'
 import type { ReadRows } from './reads.ts'
 import { type FoundDoc, newVerifier } from './verify.ts'
 
@@ -10,8 +10,10 @@ const MOST_LOOKED_AT = 2_000
 /** So long is looked, in milliseconds; a little longer as long as a page has less than its number of traces. */
 const MOST_MS = 250
 const MOST_MS_FOR_A_PAGE = 400
+/** Of a trace with so many hits no more are looked at, so that a frequent word shows other traces, too. */
+const MOST_OF_A_TRACE = 24
 /** The texts of so many candidates are read at once. */
-const CHUNK = 40
+const CHUNK = 64
 
 /** What was found among rows one behind the other, down to `end`. */
 export type Window = { readonly found: readonly FoundDoc[]; readonly end: Point }
@@ -21,7 +23,7 @@ export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, l
   const started = performance.now()
   const verify = newVerifier(rows, wanted.query)
   const found = new Map<string, FoundDoc>()
-  const traces = new Set<string>()
+  const traces = new Map<string, number>()
   let [looked, end] = [0, place.from]
 
   const isEnough = () => {
@@ -36,12 +38,12 @@ export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, l
   for await (const { readable, all } of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
     looked += all.length
     for (let i = 0; i < readable.length; i += CHUNK) {
-      const chunk = readable.slice(i, i + CHUNK)
+      const chunk = readable.slice(i, i + CHUNK).filter(({ traceId }) => (traces.get(traceId) ?? 0) < MOST_OF_A_TRACE)
       let nth = 0
       for await (const doc of verify(chunk)) {
         end = chunk[nth++]!
         if (doc) found.set(`${doc.traceId}/${doc.ordinal}`, doc)
-        if (doc) traces.add(doc.traceId)
+        if (doc) traces.set(doc.traceId, (traces.get(doc.traceId) ?? 0) + 1)
         if (isEnough()) return windowTo(end)
       }
     }
@@ -62,11 +64,11 @@ export const shownBefore = async (
   const shown = new Set<string>()
   if (isFirst(place) || traces.length === 0) return shown
   const verify = newVerifier(rows, wanted.query)
-  const range = { below: { seq: place.start + 1n, ordinal: -1 }, downTo: place.from, traces }
+  const range = { below: firstPlace(place.start).from, downTo: place.from, traces }
   for await (const { readable } of candidates(rows, wanted, range, MOST_LOOKED_AT))
-    for (const candidate of readable) {
-      if (shown.has(candidate.traceId) || isBelow(candidate, place.from)) continue
-      for await (const doc of verify([candidate])) if (doc) shown.add(doc.traceId)
+    for (let i = 0; i < readable.length; i += CHUNK) {
+      const chunk = readable.slice(i, i + CHUNK).filter((one) => !shown.has(one.traceId))
+      for await (const doc of verify(chunk)) if (doc) shown.add(doc.traceId)
     }
   return shown
 }

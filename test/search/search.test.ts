@@ -1,10 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { mainGroup, timelineGroup } from '../../projections/index.ts'
+import { openApp } from '../support/open-app.ts'
 import { openSearch } from './support/open-search.ts'
 
 const test = suite('search')
 
-const { ask, write, find, search } = await openSearch(test)
+const { database, token, ask, write, find, search } = await openSearch(test)
 
 const output = (text: string, status = 'success') => ({
   role: 'user',
@@ -79,6 +81,46 @@ test('facets count traces; a limit of none shows none', async () => {
     ],
     role: [{ value: 'user', count: 3 }],
   })
+})
+
+test('a trace full of a word does not hide the others', async () => {
+  await write('before-it', ['pomegranate'])
+  await write(
+    'full',
+    Array.from({ length: 700 }, (_, i) => `pomegranate ${i}`),
+  )
+  assert.equal((await find('pomegranate', '&sort=newest')).toSorted(), ['before-it', 'full'])
+})
+
+test('all pages together have each trace once, whatever is written meanwhile', async () => {
+  for (let i = 0; i < 12; i++) await write(`page-${i}`, ['a persimmon', `persimmon ${i}`])
+  await ask('PUT', 'page-3/messages/late', { role: 'user', textContent: 'a later persimmon' })
+  await find('persimmon')
+  for (const sort of ['newest', 'relevance']) {
+    const names: string[] = []
+    let cursor = ''
+    do {
+      const { results, nextCursor = '' } = await search(
+        `q=persimmon&limit=5&sort=${sort}${cursor && `&cursor=${cursor}`}`,
+      )
+      names.push(...results.map(({ trace }) => trace.externalId))
+      cursor = nextCursor
+      await ask('PUT', 'page-0/messages/more', { role: 'user', textContent: `a persimmon on page ${names.length}` })
+    } while (cursor)
+    assert.equal(names.length, 12, names.join())
+    assert.is(new Set(names).size, 12)
+  }
+})
+
+test('without the index only the search is not to be had', async () => {
+  const other = await openApp(database.url, { groups: [mainGroup, timelineGroup] })
+  try {
+    assert.is((await other.call('GET', '/v1/search?q=x', { token })).status, 503)
+    assert.is((await other.call('GET', '/v1/feed', { token })).status, 200)
+    assert.equal((await other.service.readiness()).missing, [])
+  } finally {
+    await other.close()
+  }
 })
 
 test.run()

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../base/bounded-map.ts'
 import { folded } from '../messages/folded.ts'
 
 /** What a character is for words. A joiner belongs to a word, between two of its parts. */
@@ -78,11 +79,21 @@ const partsOf = (word: string): string[] => {
   return parts
 }
 
-/** Adds a word and its parts. */
-const addWord = (found: Set<string>, word: string): void => {
+/** A word and its parts. */
+const tokensOf = (word: string): string[] => {
   const lower = folded(word)
-  for (const token of [lower, ...partsOf(word)]) if (token.length > 1) found.add(token)
-  if (HEX.test(lower)) for (const length of HASH_LENGTHS) found.add(lower.slice(0, length))
+  const tokens = [lower, ...partsOf(word)].filter((token) => token.length > 1)
+  return HEX.test(lower) ? [...tokens, ...HASH_LENGTHS.map((length) => lower.slice(0, length))] : tokens
+}
+
+/** Most words of a text are frequent ones: their tokens are remembered. */
+const MOST_REMEMBERED = 20_000
+const remembered = new BoundedMap<string, readonly string[]>(MOST_REMEMBERED)
+
+const addWord = (found: Set<string>, word: string): void => {
+  let tokens = remembered.get(word)
+  if (!tokens) remembered.set(word, (tokens = tokensOf(word)))
+  for (const token of tokens) found.add(token)
 }
 
 /** Adds each character, and each pair of neighbours. */
@@ -95,22 +106,19 @@ const addCjk = (found: Set<string>, text: string): void => {
   }
 }
 
-type Run = { readonly word: string; readonly isCjk: boolean }
-
-/** The words of a text, in their order; those of Chinese, Japanese and Korean are runs of characters. */
-function* runsOf(text: string): Generator<Run, void> {
-  let at = 0
-  while (at < text.length) {
-    const kind = kindAt(text, at)
+/** Calls `visit` with each word of a text, in their order; those of Chinese, Japanese and Korean are runs of characters. */
+const eachRun = (text: string, visit: (word: string, isCjk: boolean) => void): void => {
+  const { length } = text
+  for (let at = 0; at < length;) {
     const start = at
-    if (kind === SEPARATOR) at += 1
-    else if (kind === CJK) {
-      while (at < text.length && kindAt(text, at) === CJK) at += 1
-      yield { word: text.slice(start, at), isCjk: true }
-    } else {
-      while (at < text.length && isOfWord(kindAt(text, at))) at += 1
-      yield { word: text.slice(start, Math.min(at, start + MOST_LETTERS)), isCjk: false }
+    const kind = kindAt(text, at++)
+    if (kind === SEPARATOR) continue
+    const isCjk = kind === CJK
+    for (; at < length; at++) {
+      const next = kindAt(text, at)
+      if (next === SEPARATOR || (next === CJK) !== isCjk) break
     }
+    visit(text.slice(start, isCjk ? at : Math.min(at, start + MOST_LETTERS)), isCjk)
   }
 }
 
@@ -121,18 +129,18 @@ const isOfWord = (kind: Kind) => kind !== SEPARATOR && kind !== CJK
  * Chinese, Japanese and Korean. Other single characters are not found.
  */
 export const addTokens = (found: Set<string>, text: string): void => {
-  for (const { word, isCjk } of runsOf(text)) {
-    if (isCjk) addCjk(found, word)
-    else addWord(found, word)
-  }
+  eachRun(text, (word, isCjk) => (isCjk ? addCjk(found, word) : addWord(found, word)))
 }
 
 /** What a message must have to hold a text: one of the alternatives of each entry, each of which is tokens that it must have all of. */
 export type NeededTokens = readonly (readonly (readonly string[])[])[]
 
 /** The tokens that every message has that holds a text at boundaries. Empty if nothing is known. */
-export const neededTokens = (text: string): NeededTokens =>
-  [...runsOf(text)].flatMap(({ word, isCjk }) => (isCjk ? neededOfCjk(word) : neededOfWord(word)))
+export const neededTokens = (text: string): NeededTokens => {
+  const needed: NeededTokens[number][] = []
+  eachRun(text, (word, isCjk) => needed.push(...(isCjk ? neededOfCjk(word) : neededOfWord(word))))
+  return needed
+}
 
 const neededOfCjk = (word: string): NeededTokens => {
   const characters = [...word]

@@ -23,10 +23,13 @@ const answerHeaders = ({ PUBLIC_URL }: HttpConfig): Headers => ({
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
+/** What clients of the Model Context Protocol say of a request beside its body. */
+const MCP_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name']
+
 const open: FastifyCorsOptions = {
   origin: '*',
   methods: METHODS,
-  allowedHeaders: ['authorization', 'content-type', 'if-none-match', 'x-csrf-token', 'x-request-id'],
+  allowedHeaders: ['authorization', 'content-type', 'if-none-match', 'x-csrf-token', 'x-request-id', ...MCP_HEADERS],
   exposedHeaders: ['etag', 'x-request-id', 'retry-after', LOG_POSITION],
   maxAge: 86_400,
   strictPreflight: false,

@@ -11,7 +11,7 @@ import { filesBelow } from '../sync/support/files-below.ts'
 import { until } from '../support/until.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
-import { type User, bareNeed } from './support/user.ts'
+import { type User, bareNeed, run } from './support/user.ts'
 import { inWorld, namespaceOf } from './support/world.ts'
 
 const test = suite('tracebook mcp')
@@ -70,6 +70,16 @@ test('serves a client of the newest revision and one of the revision before, thr
     await assertServed((name, args) => older.callTool({ name, arguments: { ...args } }) as Promise<Answer>, slug)
     await older.close()
   }))
+
+test('its help has the lines for each agent', async () => {
+  const { out } = await run(['mcp', '--help'], {})
+  for (const line of [
+    'claude mcp add --scope user tracebook -- tracebook mcp',
+    '[mcp_servers.tracebook]',
+    '"mcpServers": { "tracebook": { "command": "tracebook", "args": ["mcp"] } }',
+  ])
+    assert.ok(out.includes(line), line)
+})
 
 test('without a login it ends with 2, and says how to log in', () =>
   inWorld(async ({ newMachine }) => {

@@ -121,6 +121,16 @@ test('without a valid token, and by a cookie, it is not answered', async () => {
   assert.is((await app.inject({ url: '/mcp', headers })).statusCode, 405)
 })
 
+test('a client in a page of another origin may ask with a token', async () => {
+  const { headers } = await app.inject({
+    method: 'OPTIONS',
+    url: '/mcp',
+    headers: { origin: 'https://inspector.example.org', 'access-control-request-method': 'POST' },
+  })
+  const allowed = String(headers['access-control-allow-headers'])
+  for (const name of ['authorization', 'mcp-protocol-version', 'mcp-method', 'mcp-name']) assert.match(allowed, name)
+})
+
 test('the outline has prompts with what was done for them, tools, files and errors', async () => {
   const { structuredContent: outline } = await callTool(node, token, 'get_session', { session: 's 1' })
   const { totals, prompts, tools, files, errors, session } = outline as Record<string, Record<string, unknown>[]>

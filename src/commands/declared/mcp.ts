@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander'
 import { clientCommand } from './command.ts'
-import type { Help } from './help.ts'
+import { type Help, helpText } from './help.ts'
 
 const environment = `Environment:
   TRACEBOOK_URL         the server, when --server is not given
@@ -49,6 +49,7 @@ and of Tracebook are stored: install again when they change. --remove takes out 
 
 const mcp = (): Command =>
   new Command('mcp')
+    .addHelpText('after', helpText(serveHelp))
     .addCommand(
       clientCommand(new Command('serve').description('Answer an agent on standard input and output (default)'), {
         help: serveHelp,

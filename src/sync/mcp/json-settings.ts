@@ -1,3 +1,4 @@
+import jsonc from 'jsonc-parser'
 import type { Edits } from '../hooks/edited-file.ts'
 import {
   type Inserted,
@@ -38,8 +39,7 @@ export const jsonEdits: Edits = {
 /** Whether the settings have just this entry. */
 export const hasJsonEntry = (text: string, entry: ServerEntry): boolean => {
   const found = ours(text)
-  if (!found) return false
-  return JSON.stringify(JSON.parse(text.slice(found.offset, found.offset + found.length))) === JSON.stringify(entry)
+  return found !== undefined && JSON.stringify(jsonc.getNodeValue(found)) === JSON.stringify(entry)
 }
 
 /** Adds the entry in front of other servers. All else stays as it is. Throws UsageError. */

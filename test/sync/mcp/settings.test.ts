@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import jsonc from 'jsonc-parser'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { addJsonEntry, hasJsonEntry, jsonEdits } from '../../../src/sync/mcp/json-settings.ts'
+import { addTomlEntry, hasTomlEntry, tomlEdits } from '../../../src/sync/mcp/toml-settings.ts'
+
+const test = suite('the server in the settings of agents')
+const entry = { command: '/usr/bin/node', args: ['a b/main.ts', 'mcp'], env: { TRACEBOOK_CONFIG_DIR: 'C:\\x "y"' } }
+
+/** Settings as people have them: formatted in every way, with comments, with servers of their own. */
+const json = fc
+  .record({
+    before: fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
+    servers: fc.option(fc.dictionary(fc.constantFrom('one', 'two'), fc.constant({ url: 'http://x' })), {
+      nil: undefined,
+    }),
+    indentation: fc.constantFrom('', '  ', '\t'),
+    eol: fc.constantFrom('\n', '\r\n'),
+    comment: fc.constantFrom('', '// "mcpServers": {\n', '/* mine */'),
+    end: fc.constantFrom('', '\n'),
+  })
+  .map(({ before, servers, indentation, eol, comment, end }) => {
+    const text = JSON.stringify({ ...before, ...(servers ? { mcpServers: servers } : {}) }, undefined, indentation)
+    return (comment + text.replace('{', `{ ${comment}`) + end).replaceAll('\n', eol)
+  })
+
+test('is put into JSON without any change of the rest, and taken out byte for byte', () => {
+  fc.assert(
+    fc.property(json, (text) => {
+      const { text: added, pieces } = addJsonEntry(text, entry, 'Cursor')
+      const value = jsonc.parse(added) as { mcpServers: Record<string, unknown> }
+      assert.equal(value.mcpServers['tracebook'], entry)
+      const { tracebook: _, ...others } = value.mcpServers
+      const old = jsonc.parse(text) as { mcpServers?: object }
+      assert.equal({ ...value, mcpServers: others }, { ...old, mcpServers: old.mcpServers ?? {} })
+      assert.ok(jsonEdits.isIn(added) && hasJsonEntry(added, entry))
+      assert.not.ok(hasJsonEntry(added, { ...entry, command: 'other' }))
+      assert.is(jsonEdits.remove(added, pieces), text)
+      const { mcpServers: __, ...rest } = old
+      assert.equal(jsonc.parse(jsonEdits.remove(added, [])), Object.keys(others).length > 0 ? old : rest)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+const line = fc.constantFrom(
+  'model = "o"',
+  '# [mcp_servers.tracebook]',
+  '[mcp_servers.other]',
+  'command = "x"',
+  '',
+  '[[a]]',
+  '  [b]',
+)
+const toml = fc
+  .record({ lines: fc.array(line, { maxLength: 6 }), eol: fc.constantFrom('\n', '\r\n'), end: fc.boolean() })
+  .map(({ lines, eol, end }) => lines.join(eol) + (end ? eol : ''))
+
+test('is put at the end of TOML, and taken out byte for byte, also when others have written behind it', () => {
+  fc.assert(
+    fc.property(toml, toml, (text, later) => {
+      const { text: added, pieces } = addTomlEntry(text, entry)
+      assert.ok(added.startsWith(text) && tomlEdits.isIn(added) && hasTomlEntry(added, entry))
+      assert.match(
+        added,
+        /^\[mcp_servers\.tracebook\]\r?\ncommand = "\/usr\/bin\/node"\r?\nargs = \["a b\/main\.ts", "mcp"\]/m,
+      )
+      assert.is(tomlEdits.remove(added, pieces), text)
+      assert.is(tomlEdits.remove(`${added}[later]\n${later}`, pieces), `${text}[later]\n${later}`)
+      assert.not.ok(tomlEdits.isIn(tomlEdits.remove(`${added}[later]\n${later}`, [])))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('is not put where it would not be understood', () => {
+  for (const text of [
+    'mcp_servers = {}',
+    '[mcp_servers."tracebook"]',
+    'mcp_servers.tracebook.command = "x"',
+    '[mcp_servers.tracebook.env]',
+  ])
+    assert.throws(() => addTomlEntry(text, entry), 'add the lines of --help by hand')
+  for (const text of ['[]', '{"mcpServers": []}', 'nonsense'])
+    assert.throws(() => addJsonEntry(text, entry, 'Cursor'), /expected/)
+})
+
+test.run()

@@ -19,6 +19,7 @@ who has the link reads it, without an account. <code>tracebook unshare ID</code>
 <section class="prose"><h2 class="day">Reading</h2>
 <p>The line of ticks beside a session is the session itself: a tall tick is a prompt, a grey one a call of a tool, a green one a change of
 a file, a red one a call that failed. On the page of a session, the outline leads to each prompt; the time beside a message is its link.
+<a href="/search">Search</a> finds words in all sessions that you may read.
 Press <kbd>?</kbd> on any page for its keys. In <a href="/settings">your settings</a> you can turn single keys off.</p></section>
 <section class="prose"><h2 class="day">Programs</h2>
 <p>All of this is an <a href="/docs">API</a>, also as <a href="/openapi.json">OpenAPI</a>. <code>tracebook token</code> prints a token for it.

@@ -98,6 +98,8 @@ const places: Readonly<Record<string, Place>> = {
   deleting: { path: ({ path }) => `${path}/-/delete`, isMine: true },
   'the settings': { path: () => '/settings', isMine: true },
   'signing in': { path: () => '/signin' },
+  'what was found': { path: () => '/search?q=task+in%3Aprompt', isMine: true },
+  'how to search': { path: () => '/search' },
   help: { path: () => '/help' },
   'what is not there': { path: () => '/nowhere' },
 }

@@ -162,7 +162,7 @@ await prepareScripts((error) => assert.unreachable(String(error)))
 const shapeOf = (source: string) =>
   elementsOf(source).map(({ tagName, attrs }) => [tagName, ...attrs.map(({ name }) => name)].join(' '))
 
-const HARMLESS = 'words'
+const HARMLESS = 'harmless'
 const harmless = pagesOf(HARMLESS)
 
 const count = (text: string, part: string) => text.split(part).length - 1

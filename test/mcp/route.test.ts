@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { freshDatabase } from '../support/database.ts'
@@ -319,6 +320,44 @@ test('what a hostile session says stays quoted, and harmless for a terminal', as
       `${name} has what was said`,
     )
   }
+})
+
+test('whatever is sent, no answer is a fault', async () => {
+  const known = fc.constantFrom(
+    'tools/call',
+    'tools/list',
+    'initialize',
+    'ping',
+    'subscriptions/listen',
+    'server/discover',
+    '',
+  )
+  const args = fc.oneof(
+    fc.jsonValue(),
+    fc.record({ session: fc.jsonValue(), limit: fc.double(), cursor: fc.string(), query: fc.string() }),
+  )
+  const params = fc.oneof(fc.jsonValue(), fc.record({ name: fc.constantFrom(...TOOLS, 'other'), arguments: args }))
+  const message = fc.record(
+    { jsonrpc: fc.constantFrom('2.0', 1), id: fc.jsonValue(), method: fc.oneof(known, fc.jsonValue()), params },
+    { requiredKeys: [] },
+  )
+  const body = fc.oneof({ weight: 4, arbitrary: message }, { weight: 1, arbitrary: fc.jsonValue() })
+  const property = fc.asyncProperty(body, fc.boolean(), async (sent, isNew) => {
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(isNew ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' } : {}),
+      },
+      payload: JSON.stringify(sent).replaceAll('0', '10000000000000000000001'),
+    })
+    assert.ok(answer.statusCode < 500, `${answer.statusCode} ${answer.body}`)
+    assert.not.match(answer.body, /at .*\.(?:ts|mjs):\d|The service has a fault/)
+  })
+  await fc.assert(property, { numRuns: 150 })
 })
 
 test('what is not there, and what makes no sense, is said without a fault', async () => {

@@ -27,6 +27,12 @@ const scrollTo = async (page: Page, y: number) => {
   )
 }
 
+const scrollOutline = (page: Page, share: number) =>
+  page.evaluate(`(() => {
+    const outline = document.getElementById('outline')
+    outline.scrollTo(0, ${share} * outline.scrollHeight)
+  })()`)
+
 test('only what is in view is in the page, as a feed that tells where it is', async () => {
   const page = await visit((await seeded()).path)
   const rows = () => page.locator('#messages .msg').count()
@@ -88,9 +94,42 @@ test('find and the outline lead to what was never fetched', async () => {
   await page.locator('.find [role=status]', { hasText: '1 of 1' }).waitFor()
   await until(async () => ((await top(page, 1_555)) ?? -1) > 0)
   await page.keyboard.press('Escape')
-  await page.locator('#outline a', { hasText: 'Question 41' }).first().click()
+  await scrollOutline(page, 0.2)
+  await page.locator('#outline a', { hasText: 'Question 41' }).click()
   await until(async () => ((await top(page, 400)) ?? -1) > 0)
   await page.locator('#outline [aria-current]', { hasText: 'Question 41' }).waitFor()
+})
+
+test('of the outline only the prompts near those in view are in the page, and all can be reached', async () => {
+  const page = await visit((await seeded()).path)
+  const prompts = page.locator('#outline ol a')
+  await until(async () => (await prompts.count()) < 60)
+  const last = page.locator('#outline ol a', { hasText: `Question ${COUNT / 10}` })
+  assert.is(await last.count(), 0)
+  await scrollOutline(page, 1)
+  await last.waitFor()
+  assert.ok((await prompts.count()) < 60)
+  const item = page.locator('#outline ol li', { hasText: `Question ${COUNT / 10}` })
+  const place = ['aria-posinset', 'aria-setsize'].map((name) => item.getAttribute(name))
+  assert.equal(await Promise.all(place), [`${COUNT / 10}`, `${COUNT / 10}`])
+  await page.keyboard.press('ControlOrMeta+k')
+  await page.keyboard.type('Question 77')
+  await page.keyboard.press('Enter')
+  await until(async () => ((await top(page, 760)) ?? -1) > 0)
+  await page.locator('#outline [aria-current]', { hasText: 'Question 77' }).waitFor()
+})
+
+test('as a sheet the outline begins at what is being read', async () => {
+  const page = await visit((await seeded()).path, { width: 390 })
+  await page.keyboard.press('G')
+  await row(page, COUNT - 1).waitFor()
+  await page.locator('.dock').getByText('Prompt').click()
+  const current = page.locator('#outline [aria-current]', { hasText: `Question ${COUNT / 10}` })
+  await current.waitFor()
+  const { y, height } = (await current.boundingBox())!
+  assert.ok(y > 0 && y + height <= 800, `${y}`)
+  await scrollOutline(page, 0)
+  await page.locator('#outline a', { hasText: /^1\D/ }).waitFor()
 })
 
 test('who comes back finds the place where they were', async () => {

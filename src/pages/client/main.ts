@@ -24,8 +24,9 @@ const start = async () => {
   const { page } = document.body.dataset
   const messages = document.getElementById('messages')
   const wrapper = messages?.closest<HTMLElement>('[data-trace]')
+  const session = messages && wrapper ? await startSession(messages, wrapper) : undefined
   const ofPage = [
-    ...(messages && wrapper ? await startSession(messages, wrapper) : []),
+    ...(session?.actions ?? []),
     ...(page === 'search' || document.querySelector('.list.traces') ? listActions() : []),
   ]
   if (page === 'feed') followFeed()
@@ -36,7 +37,7 @@ const start = async () => {
     () => show.keys(),
   )
   const actions = [...ofPage, ...ofSite]
-  show.palette = newPalette(actions)
+  show.palette = newPalette(actions, session?.places ?? (() => []))
   show.keys = startKeys(actions)
   document.querySelector('.site > div')?.append(keysButton(() => show.keys()))
   document.documentElement.dataset['ready'] = ''

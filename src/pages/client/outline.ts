@@ -1,13 +1,16 @@
 import { closest, element } from './dom.ts'
+import { linkOf, newPrompts, ordinalIn } from './prompts.ts'
 import { ROW, ordinalOf } from './rows.ts'
 
-const ordinalIn = (link: HTMLAnchorElement): number => Number(link.dataset['ordinal'])
-
 const MOST_OF_PROMPT = 160
+
+/** A place that the outline leads to. */
+export type OutlinePlace = { readonly label: string; run(): void }
 
 export type Outline = {
   /** Adds the prompts that are new. */
   grow(messages: HTMLElement): void
+  places(): readonly OutlinePlace[]
 }
 
 /** The last one of elements, from the top of the page to its end, that begins above a line. */
@@ -35,24 +38,24 @@ export const startOutline = (
   messages: HTMLElement,
   goTo: (ordinal: number) => Promise<void>,
 ): Outline => {
-  const list = nav.querySelector('ol')
+  const prompts = newPrompts(nav, nav.querySelector('ol')!)
   const dock = document.querySelector('.dock [popovertarget=outline] b')
-  const links = () => [...nav.querySelectorAll<HTMLAnchorElement>('ol > li > a')]
   let current: HTMLAnchorElement | undefined
   let isMarking = false
 
   const mark = () => {
     isMarking = false
     const row = rowInReading(messages)
-    const all = links()
-    const link = (row && all.findLast((one) => ordinalIn(one) <= ordinalOf(row))) ?? all[0]
+    const all = prompts.all()
+    const at = row ? all.findLastIndex((one) => ordinalIn(linkOf(one)) <= ordinalOf(row)) : 0
+    const prompt = all[Math.max(0, at)]
+    const link = prompt && linkOf(prompt)
     if (!link || link === current) return
     current?.removeAttribute('aria-current')
     current = link
     link.setAttribute('aria-current', 'true')
-    if (dock) dock.textContent = `Prompt ${all.indexOf(link) + 1} of ${all.length}`
-    const [own, outer] = [link.getBoundingClientRect(), nav.getBoundingClientRect()]
-    if (own.top < outer.top || own.bottom > outer.bottom) nav.scrollTop += own.top - outer.top - outer.height / 3
+    if (dock) dock.textContent = `Prompt ${Math.max(0, at) + 1} of ${all.length}`
+    prompts.show(prompt)
   }
   const markSoon = () => {
     if (isMarking) return
@@ -62,25 +65,25 @@ export const startOutline = (
 
   const add = (prompt: HTMLElement) => {
     const words = prompt.querySelector('.prose')?.textContent.trim().slice(0, MOST_OF_PROMPT) ?? ''
-    list?.append(
-      element(
-        'li',
-        {},
-        element(
-          'a',
-          { href: `#${prompt.id}`, 'data-ordinal': String(ordinalOf(prompt)) },
-          element('span', { class: 'no' }, prompt.dataset['no'] ?? ''),
-          element('span', { class: 'q', dir: 'auto' }, words),
-        ),
-      ),
+    const link = element(
+      'a',
+      { href: `#${prompt.id}`, 'data-ordinal': String(ordinalOf(prompt)) },
+      element('span', { class: 'no' }, prompt.dataset['no'] ?? ''),
+      element('span', { class: 'q', dir: 'auto' }, words),
     )
+    prompts.add(element('li', {}, link))
   }
 
   const grow: Outline['grow'] = (messages) => {
-    const last = links().at(-1)
+    const last = prompts.all().at(-1)
     for (const prompt of messages.querySelectorAll<HTMLElement>('.msg.prompt'))
-      if (!last || ordinalOf(prompt) > ordinalIn(last)) add(prompt)
+      if (!last || ordinalOf(prompt) > ordinalIn(linkOf(last))) add(prompt)
     markSoon()
+  }
+
+  const follow = (link: HTMLAnchorElement) => {
+    history.pushState(history.state, '', link.href)
+    void goTo(ordinalIn(link))
   }
 
   // As a sheet it lies over the place that it leads to.
@@ -89,10 +92,11 @@ export const startOutline = (
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
     if (nav.matches(':popover-open')) nav.hidePopover()
-    history.pushState(history.state, '', link.href)
-    void goTo(ordinalIn(link))
+    follow(link)
   })
   addEventListener('scroll', markSoon, { passive: true })
   markSoon()
-  return { grow }
+  const places = () =>
+    prompts.all().map((one) => ({ label: one.querySelector('.q')!.textContent.trim(), run: () => follow(linkOf(one)) }))
+  return { grow, places }
 }

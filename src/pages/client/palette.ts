@@ -2,6 +2,7 @@ import type { FeedTrace } from '../../contract/feed.ts'
 import { type Action } from './actions.ts'
 import { closest, element, icon } from './dom.ts'
 import { modifier } from './keys.ts'
+import type { OutlinePlace } from './outline.ts'
 import { namespacePath, tracePath } from './paths.ts'
 
 /** In this order. */
@@ -48,13 +49,13 @@ const namespaces = async (): Promise<readonly Item[]> => {
   }))
 }
 
-/** What the page itself links to: the places of the site, and the prompts of a session. */
+/** What the page itself links to: the places of the site. */
 const linksOf = (selector: string, group: Item['group'], drawing: string, label?: string): Item[] =>
   [...document.querySelectorAll<HTMLAnchorElement>(selector)].map((link) => ({
     group,
-    label: label ?? (link.querySelector('.q') ?? link).textContent.trim(),
+    label: label ?? link.textContent.trim(),
     drawing,
-    ...(link.dataset['ordinal'] === undefined ? { href: link.getAttribute('href')! } : { run: () => link.click() }),
+    href: link.getAttribute('href')!,
   }))
 
 /** Each action once, with all of its keys. */
@@ -67,9 +68,9 @@ const actionItems = (actions: readonly Action[]): Item[] =>
     end: element('span', {}, ...some.flatMap(({ keys }) => [element('kbd', {}, keys), ' '])),
   }))
 
-const ofPage = (actions: readonly Action[]): Item[] => [
+const ofPage = (actions: readonly Action[], places: readonly OutlinePlace[]): Item[] => [
   ...actionItems(actions),
-  ...linksOf('#outline ol > li > a', 'On this page', 'outline'),
+  ...places.map((place): Item => ({ ...place, group: 'On this page', drawing: 'outline' })),
   ...linksOf('.bar nav a', 'Go', 'chevron'),
   ...linksOf('.bar a.who', 'Go', 'settings', 'Settings'),
   ...linksOf('.site a', 'Go', 'chevron'),
@@ -126,7 +127,7 @@ const hints = (): HTMLElement =>
   )
 
 /** A list of all places and actions, found by words. Returns a function that shows it. */
-export const newPalette = (actions: readonly Action[]): (() => void) => {
+export const newPalette = (actions: readonly Action[], places: () => readonly OutlinePlace[]): (() => void) => {
   const field = element('input', {
     role: 'combobox',
     'aria-expanded': 'true',
@@ -179,7 +180,7 @@ export const newPalette = (actions: readonly Action[]): (() => void) => {
   const show = () => {
     const text = field.value.trim()
     const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-    const all = withoutRepeats([...fetched, ...ofPage(actions), ...searchItem(text)]).filter(
+    const all = withoutRepeats([...fetched, ...ofPage(actions, places()), ...searchItem(text)]).filter(
       ({ label, drawing }) => drawing === 'search' || words.every((word) => label.toLowerCase().includes(word)),
     )
     shown = []

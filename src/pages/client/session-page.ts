@@ -6,7 +6,7 @@ import { newFollowing } from './following.ts'
 import { fetchFragment } from './fragment.ts'
 import { followSession } from './live.ts'
 import { mergeRows } from './merge.ts'
-import { startOutline } from './outline.ts'
+import { type OutlinePlace, startOutline } from './outline.ts'
 import { type Reading, isInReading, newReading } from './reading.ts'
 import { type Rows, rowsInPage } from './rows.ts'
 import { sessionActions } from './session-actions.ts'
@@ -71,10 +71,13 @@ const goToLinked = async (here: HTMLElement, rows: Rows, reading: Reading) => {
   else await reading.goTo(row)
 }
 
-/** The page of a session: reading, finding, following. Returns what can be done on it. */
-export const startSession = async (messages: HTMLElement, wrapper: HTMLElement): Promise<readonly Action[]> => {
+/** What can be done on the page of a session, and where its outline leads. */
+export type SessionPage = { readonly actions: readonly Action[]; readonly places: () => readonly OutlinePlace[] }
+
+/** The page of a session: reading, finding, following. */
+export const startSession = async (messages: HTMLElement, wrapper: HTMLElement): Promise<SessionPage> => {
   const session = sessionOf(wrapper)
-  if (!session) return []
+  if (!session) return { actions: [], places: () => [] }
   const nav = document.getElementById('outline')
   const here = messages.querySelector<HTMLElement>('.here')
   const list = await listOf(messages, session)
@@ -90,8 +93,11 @@ export const startSession = async (messages: HTMLElement, wrapper: HTMLElement):
   const find = newFind(session, messages, list.rows, reading)
   // Who reads on a phone has no keys.
   document.querySelector('.dock [data-copy=link]')?.before(button('Find in this session', 'search', find))
-  return [
-    ...sessionActions(messages, reading, list.toEnd),
-    { keys: '/', name: 'Find in this session', group: 'In a session', run: find },
-  ]
+  return {
+    actions: [
+      ...sessionActions(messages, reading, list.toEnd),
+      { keys: '/', name: 'Find in this session', group: 'In a session', run: find },
+    ],
+    places: () => outline?.places() ?? [],
+  }
 }

@@ -5,10 +5,10 @@ import { ROW, STOP, ordinalOf } from './rows.ts'
 /** Messages have come in between, so that others have moved. */
 export class Moved extends Error {}
 
-/** How many messages are fetched at once. */
-const CHUNK = 200
+/** How many messages are fetched at once: few enough to be measured within a frame. */
+const CHUNK = 50
 /** How many chunks are kept. Others are fetched again when they are needed. */
-const MOST_CHUNKS = 8
+const MOST_CHUNKS = 32
 
 /** A row, or a run of rows, as it is put into the page: the ordinal of its first message, and an element around it. */
 export type Block = { readonly ordinal: number; readonly element: HTMLElement }

@@ -1,18 +1,14 @@
-import {
-  Virtualizer,
-  observeWindowOffset,
-  observeWindowRect,
-  windowScroll,
-  defaultRangeExtractor,
-} from '@tanstack/virtual-core'
+import { Virtualizer, observeWindowOffset, observeWindowRect, windowScroll } from '@tanstack/virtual-core'
 import type { Fragment } from './fragment.ts'
 import { heightOfBar, isInReading } from './reading.ts'
 import { goneIn } from './merge.ts'
 import { type Rows, ROW, ordinalOf } from './rows.ts'
 import { type Block, Moved, newRowStore } from './virtual-rows.ts'
 
-/** Rows before and behind those in view that are in the page, too. */
-const OVERSCAN = 16
+/** Rows that begin or end within so many pixels of those in view are in the page, too. */
+const BEYOND = 400
+/** So many messages beyond those are fetched before they are needed. */
+const AHEAD = 40
 /** Between the bar of the site and what is scrolled to. */
 const SPACE = 24
 const FRAMES_TO_SHOW = 60
@@ -110,6 +106,14 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     return item && messages.contains(item) ? Number(item.dataset['index']) : undefined
   }
 
+  /** The last message in a direction that is within so many pixels of one that is in view. */
+  const beyond = (index: number, step: 1 | -1): number => {
+    let at = index
+    for (let left = BEYOND; left > 0 && at + step >= 0 && at + step < count; at += step)
+      left -= list.measurementsCache[at + step]?.size ?? usual
+    return at
+  }
+
   const scrollMargin = () => messages.getBoundingClientRect().top + scrollY
   const options = () => ({
     count,
@@ -120,11 +124,10 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     observeElementOffset: observeWindowOffset,
     initialOffset: () => scrollY,
     initialRect: { width: innerWidth, height: innerHeight },
-    overscan: OVERSCAN,
     scrollMargin: scrollMargin(),
     scrollPaddingStart: padding,
-    rangeExtractor: (range: Parameters<typeof defaultRangeExtractor>[0]) => {
-      const indexes = defaultRangeExtractor(range)
+    rangeExtractor: ({ startIndex, endIndex }: { readonly startIndex: number; readonly endIndex: number }) => {
+      const indexes = ordinals(beyond(startIndex, -1), beyond(endIndex, 1))
       const held = heldFocus()
       return held === undefined || indexes.includes(held) ? indexes : [...indexes, held].sort((a, b) => a - b)
     },
@@ -132,8 +135,11 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   })
   const list = new Virtualizer<Window, HTMLElement>(options())
 
+  /** Fetches what is missing of these messages, or else of those around them. */
   const need = (indexes: readonly number[]) => {
-    const missing = indexes.find((index) => !store.isKnown(index))
+    const [first = 0, last = 0] = [indexes[0], indexes.at(-1)]
+    const around = [last + AHEAD, first - AHEAD].map((index) => Math.min(Math.max(index, 0), count - 1))
+    const missing = [...indexes, ...around].find((index) => count > 0 && !store.isKnown(index))
     if (missing !== undefined) store.load(missing).catch(() => {}) // asked for again with the next scroll
   }
 
@@ -152,6 +158,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
         element.remove()
         mounted.delete(index)
       }
+    const added: HTMLElement[] = []
     let before: Element | null = null
     for (const { index, start } of items.toReversed()) {
       const element = store.block(index)
@@ -160,12 +167,13 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
       if (!mounted.has(index)) {
         messages.insertBefore(element, before)
         mounted.set(index, element)
+        added.push(element)
       }
       before = element
     }
-    for (const element of mounted.values()) list.measureElement(element)
+    for (const element of added) list.measureElement(element)
     list.measureElement(null)
-    need([...wanted])
+    need(items.map(({ index }) => index))
   }
 
   const render = () => {
@@ -280,7 +288,11 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
 
   let arriving: Promise<void> | undefined
   start()
-  addEventListener('scrollend', remember)
+  let remembering = 0
+  addEventListener('scrollend', () => {
+    cancelAnimationFrame(remembering)
+    remembering = requestAnimationFrame(remember) // when places are computed anyway
+  })
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   if (entry?.type !== 'navigate' && history.state?.index !== undefined) void comeBack()
   else if (here) arriving = goTo(indexOf(here), topOfHere)

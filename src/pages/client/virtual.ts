@@ -95,10 +95,11 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     number,
     number,
   ]
-  const usual = initial.length === 0 ? 80 : messages.getBoundingClientRect().height / (lastOrdinal - firstOrdinal + 1)
   const here = messages.querySelector<HTMLElement>('.here') ?? document.getElementById(location.hash.slice(1))
   // Where the browser has gone already, it stays.
   const topOfHere = here && isInReading(here) ? topOf(here) : undefined
+  messages.classList.add('virtual')
+  const usual = initial.length === 0 ? 80 : messages.getBoundingClientRect().height / (lastOrdinal - firstOrdinal + 1)
   for (const turn of document.querySelectorAll('.turn, link[rel=prev], link[rel=next]')) turn.remove()
   let padding = heightOfBar() + SPACE
   const heldFocus = () => {
@@ -193,7 +194,6 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     content.append(...messages.childNodes)
     messages.setAttribute('role', 'feed')
     messages.setAttribute('aria-label', 'Messages')
-    messages.classList.add('virtual')
     history.scrollRestoration = 'manual'
     const blocks = store.take(content, firstOrdinal, lastOrdinal)
     list._didMount()

@@ -6,6 +6,14 @@ export const messages = css`
     .msgs {
       margin-block-start: var(--s5);
     }
+    /* what is far from view is laid out when it comes near; of tall boxes on narrow screens a part stands out at the sides */
+    @media screen {
+      .msgs:not(.virtual) > :is(.msg, .run) {
+        content-visibility: auto;
+        contain-intrinsic-block-size: auto 14rem;
+        overflow-clip-margin: var(--s5);
+      }
+    }
     .msg {
       position: relative;
       display: grid;

@@ -11,6 +11,7 @@ import { newModelRegistry } from '../models/registry.ts'
 import { newLiveQueries } from '../realtime/live-queries.ts'
 import type { Metrics } from '../http/metrics.ts'
 import { newTokens } from '../session/tokens.ts'
+import { newPublicPages } from '../web/public-pages.ts'
 
 export type CachesOptions = {
   readonly reads: Reads<ReadTables>
@@ -42,6 +43,7 @@ export const newCaches = ({
   const tokens = newTokens({ reads, now, isCurrent })
   const feedCache = newFeedCache(isCurrent)
   const publicFiles = newPublicFiles(isCurrent)
+  const publicPages = newPublicPages(isCurrent)
   const longLists = newLongLists({ now, isCurrent, permits })
   const live = newLiveQueries({
     readModelsPosition,
@@ -56,15 +58,17 @@ export const newCaches = ({
   })
   const onModelsChanged = () => {
     feedCache.clear()
+    publicPages.clear()
     live.clear(lastSeen())
   }
   const models = newModelRegistry(reads, () => caughtUp(lastSeen()), onModelsChanged)
   const memo = newPastMemo()
-  const all = [tokens, feedCache, publicFiles, longLists, live]
+  const all = [tokens, feedCache, publicFiles, publicPages, longLists, live]
   return {
     tokens,
     feedCache,
     publicFiles,
+    publicPages,
     longLists,
     live,
     models,

@@ -93,6 +93,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     tokens: caches.tokens,
     feedCache: caches.feedCache,
     publicFiles: caches.publicFiles,
+    publicPages: caches.publicPages,
     ...transactors.forClients,
     ...data,
     permits,

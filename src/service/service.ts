@@ -18,6 +18,7 @@ import type { Tokens } from '../session/tokens.ts'
 import type { CodehostServices } from '../signin/services.ts'
 import type { TraceServices } from '../trace/services.ts'
 import type { UserServices } from '../user/services.ts'
+import type { PublicPages } from '../web/public-pages.ts'
 
 /** What the routes of all features need together. */
 type Features = SessionServices &
@@ -45,6 +46,8 @@ export type Service = Features & {
   readonly bodyThreads: BodyThreads
   /** Finds the caller of a token. */
   readonly tokens: Tokens
+  /** Pages for everybody, as they are sent. */
+  readonly publicPages: PublicPages
   /** Refreshes the model registry. */
   readonly catalogue: CatalogueProcess
   /** Erases the past of traces. */

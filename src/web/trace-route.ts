@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { Key } from '../contract/parameters.ts'
+import { tracesIn } from '../effects.ts'
 import { textBytes } from '../engine/sized-cache.ts'
 import type { Draft, PublicFiles, Shown } from '../export/public-files.ts'
 import { takesEncoding } from '../http/assets.ts'
@@ -15,7 +16,7 @@ import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import { placeOf } from '../trace/messages/places.ts'
 import { views } from '../transcript/html/links.ts'
 import { shortened } from '../transcript/preview.ts'
-import { newCompressedPages } from './compressed-pages.ts'
+import { type PublicPages, compressed } from './public-pages.ts'
 import { type PageRow, newTraceContent } from './trace-content.ts'
 import { type ShownServices, type ShownTrace, changedFiles, showTrace } from './trace-shown.ts'
 import { TraceParams } from './trace-params.ts'
@@ -41,6 +42,7 @@ const LIVE_MS = 2 * 60_000
 export type TracePageServices = ShownServices & {
   readonly longLists: LongLists
   readonly publicFiles: PublicFiles
+  readonly publicPages: PublicPages
   readonly now: () => number
   readonly config: { readonly PUBLIC_URL?: string | undefined }
 }
@@ -71,10 +73,15 @@ const descriptionOf = ({ fields }: ShownTrace, firstPrompt: string): string => {
   return typeof summary === 'string' && summary.trim() !== '' ? shortened(summary) : firstPrompt
 }
 
+/** A position of the log that all later queries show. */
+const positionNow = async (reads: ShownServices['reads']): Promise<bigint> => {
+  const [reached] = await reads.rows<{ position: bigint }>('position', 'select position from reached')
+  return reached!.position
+}
+
 /** `GET /@{slug}/{externalId}`: a session as a page. */
 export const tracePageRoute = (app: FastifyInstance, services: TracePageServices): void => {
-  const { reads, longLists, publicFiles, now, config } = services
-  const compressedOf = newCompressedPages()
+  const { reads, longLists, publicFiles, publicPages, now, config } = services
 
   const originOf = (request: FastifyRequest) =>
     config.PUBLIC_URL?.replace(/\/$/, '') ?? `${request.protocol}://${request.host}`
@@ -164,13 +171,23 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
     })
   }
 
-  /** Sends a cached page; compressed at once, if its reader takes that and may still read it. */
-  const sendKept = async (reply: FastifyReply, { reader, check }: ShownTrace, pieces: readonly string[]) => {
-    const takesIt = takesEncoding(reply.request.headers['accept-encoding'], 'gzip')
-    const compressed = takesIt ? await compressedOf(pieces) : undefined
-    if (compressed) {
+  const sendCompressed = (reply: FastifyReply, page: Buffer) =>
+    reply.headers({ ...headers, 'content-encoding': 'gzip' }).send(page)
+
+  /** Sends a cached page; compressed at once, if it is asked for by an address, and was there since a position of the log. */
+  const sendKept = async (
+    reply: FastifyReply,
+    { trace, children, reader, check }: ShownTrace,
+    pieces: readonly string[],
+    asked: { readonly key: string; readonly position: bigint } | undefined,
+  ) => {
+    const topics = new Set([trace.id, trace.namespace_id, trace.created_by, tracesIn(trace.namespace_id)])
+    for (const { id } of children.linked) topics.add(id)
+    const read = async () => ({ value: await compressed(pieces, now()), topics, position: asked!.position })
+    const page = asked && (await publicPages.load(asked.key, read))
+    if (page?.body) {
       await check()
-      return reply.headers({ ...headers, 'content-encoding': 'gzip' }).send(compressed)
+      return sendCompressed(reply, page.body)
     }
     const size = textBytes(pieces)
     return longLists.send(reply, {
@@ -183,11 +200,27 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
     })
   }
 
+  /** The address of a page that anybody may be shown, to a browser that takes it compressed. */
+  const keyOf = (request: FastifyRequest, { slug, externalId }: TraceParams): string | undefined => {
+    const viewer = viewerOf(request)
+    const isWanted = isPlain(viewer, tracePath(slug, externalId))
+    return isWanted && takesEncoding(request.headers['accept-encoding'], 'gzip')
+      ? originOf(request) + viewer.path
+      : undefined
+  }
+
   app.get<{ Params: TraceParams; Querystring: Asked }>(
     '/@:slug/:externalId',
     { config: { auth: 'optional', htmlPage: true }, schema: { params: TraceParams, querystring: Query } },
     async (request, reply) => {
       const { caller, params, query } = request
+      const key = keyOf(request, params)
+      const ready = key === undefined ? undefined : publicPages.get(key)
+      if (ready?.body && ready.until > now()) {
+        addVary(reply, 'accept-encoding')
+        return sendCompressed(reply, ready.body)
+      }
+      const asked = key === undefined ? undefined : { key, position: await positionNow(reads) }
       const shown = await showTrace(services, params, caller)
       const { id: traceId, incarnation, revision, visibility } = shown.trace
       const { content, viewer, url } = await contentOf(request, shown, query)
@@ -200,7 +233,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
       const trace = [url, JSON.stringify(shown.head), shown.children.text].join('\n')
       const kept: Shown = { traceId, incarnation, revision, trace, format: 'page' }
       const pieces = publicFiles.get(kept)
-      if (pieces) return sendKept(reply, shown, pieces)
+      if (pieces) return sendKept(reply, shown, pieces, asked)
       return send(reply, shown, content, (position) => publicFiles.begin(kept, position))
     },
   )

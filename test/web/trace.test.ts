@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../src/contract/sessions.ts'
@@ -305,6 +306,31 @@ test('only those who may write to a session find the ways to share and to delete
   assert.equal(ways(await shown(page)), [true, true])
   const stranger = await signIn()
   for (const token of [stranger.token, undefined]) assert.equal(ways((await get(page, token)).body), [false, false])
+})
+
+test('a page that everybody is shown is sent without a query, until something that it shows changes', async () => {
+  const { id, url, page } = await newTrace({ visibility: 'public', title: 'The first title' }, words)
+  const headers = { accept: 'text/html', 'accept-encoding': 'gzip' }
+  const ask = () => node.app.inject({ method: 'GET', url: page, headers })
+  let queries = 0
+  node.service.reads.pool.on('acquire', () => (queries += 1))
+  /** The page as it is sent when it has been asked for often. */
+  const kept = async () => {
+    for (let i = 0; i < 3; i++) await ask()
+    queries = 0
+    const { rawPayload } = await ask()
+    assert.is(queries, 0)
+    return gunzipSync(rawPayload).toString()
+  }
+  assert.match(await kept(), 'The first title')
+  await send('PATCH', url, { title: 'The second title' })
+  assert.match(await kept(), 'The second title')
+  await send('PUT', `${url}/messages/later`, { role: 'user', textContent: 'One more question' })
+  assert.match(await kept(), 'One more question')
+  await newTrace({ visibility: 'public', title: 'The sub-agent', parentExternalId: id }, words)
+  assert.match(await kept(), 'The sub-agent')
+  await send('PATCH', url, { visibility: 'private' })
+  assert.is((await ask()).statusCode, 401)
 })
 
 test('every part of a page asks for the same right', async () => {

@@ -13,8 +13,7 @@ import type { SearchedText } from '../../src/trace/tokens/searched-text.ts'
 import {
   type MessageRow,
   type TraceRow,
-  messagesStatement,
-  messagesValues,
+  inPieces,
   storedMessage,
   timeOf,
   tracesStatement,
@@ -36,6 +35,9 @@ export type OfTrace = { readonly incarnation: bigint; readonly tokens: Int32Arra
 /** Of a message so many different tokens are kept. */
 const MOST_TOKENS = 100_000
 
+/** How often the server is asked something, at least. */
+const ASKED_MS = 1_000
+
 const hashed = (tokens: Iterable<string>, hashOf: HashOf): Int32Array => {
   const hashes = new Set<number>()
   for (const token of tokens) {
@@ -53,6 +55,14 @@ const addText = (tokens: Set<string>, text: SearchedText) => {
 /** Reads what the index has of traces and messages, from the present rows of another group, with turns for other work. */
 export const newDocReader = (read: ReadRows, hashOf: HashOf) => {
   const turn = newYielding()
+  let asked = performance.now()
+
+  /** The server ends a transaction in which it is asked nothing for long. */
+  const stayAlive = async () => {
+    if (performance.now() - asked < ASKED_MS) return
+    await read('', 'select', [])
+    asked = performance.now()
+  }
 
   const readTraces = async (ids: readonly string[]): Promise<Map<string, TraceRow>> => {
     const rows = await read<TraceRow>('search-traces', tracesStatement, tracesValues(ids))
@@ -82,19 +92,14 @@ export const newDocReader = (read: ReadRows, hashOf: HashOf) => {
 
   /** The rows of these, without those that are gone already. */
   const docsOf = async (wanted: readonly Wanted[], traces: ReadonlyMap<string, TraceRow>): Promise<Doc[]> => {
-    const ofMessages = wanted.filter(({ ordinal }) => ordinal !== TRACE_ITSELF)
-    const rows =
-      ofMessages.length > 0
-        ? await read<MessageRow>('search-messages', messagesStatement, messagesValues(ofMessages))
-        : []
-    const messages = new Map(rows.map((row) => [`${row.trace_id}/${row.ordinal}`, row]))
     const docs: Doc[] = []
-    for (const one of wanted) {
-      const trace = traces.get(one.traceId)
-      const message = messages.get(`${one.traceId}/${one.ordinal}`)
-      if (trace && one.ordinal === TRACE_ITSELF) docs.push(docOfTrace(trace, one))
-      else if (trace && message) docs.push(await docOfMessage(message, trace.incarnation, one))
-    }
+    for await (const { piece, rowOf } of inPieces(read, wanted))
+      for (const one of piece) {
+        const [trace, message] = [traces.get(one.traceId), rowOf(one)]
+        if (trace && one.ordinal === TRACE_ITSELF) docs.push(docOfTrace(trace, one))
+        else if (trace && message) docs.push(await docOfMessage(message, trace.incarnation, one))
+        await stayAlive()
+      }
     return docs
   }
 

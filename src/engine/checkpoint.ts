@@ -10,7 +10,7 @@ export const anchorOf = (events: readonly Anchor[]): Anchor | undefined => {
   return last && { position: last.position, id: last.id }
 }
 
-const POLL_MS = 10
+const [POLL_MS, MAX_POLL_MS] = [5, 160]
 
 /** How far a schema of read models has applied the log. */
 export type Checkpoint = {
@@ -112,11 +112,11 @@ export const readCheckpoint = async (client: Client, schema: string): Promise<Ch
 
 /** Waits until a schema, which need not exist yet, has reached a position. */
 export const untilReached = async (client: Client, schema: string, position: bigint): Promise<void> => {
-  for (;;) {
+  for (let ms = POLL_MS; ; ms = Math.min(2 * ms, MAX_POLL_MS)) {
     const exists = `select to_regclass('${schema}.checkpoint') is not null as exists`
     const { rows } = await client.query<{ exists: boolean }>(exists)
     if (rows[0]!.exists && (await readCheckpoint(client, schema)).position >= position) return
-    await pause(POLL_MS)
+    await pause(ms)
   }
 }
 

@@ -8,8 +8,7 @@ import type { SearchedText } from '../trace/tokens/searched-text.ts'
 import {
   type MessageRow,
   type TraceRow,
-  messagesStatement,
-  messagesValues,
+  inPieces,
   storedMessage,
   timeOf,
   tracesStatement,
@@ -56,13 +55,6 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
       traces.set(row.id, row)
   }
 
-  const loadMessages = async (all: readonly Candidate[]): Promise<Map<string, MessageRow>> => {
-    const wanted = all.filter(({ ordinal }) => ordinal !== TRACE_ITSELF)
-    if (wanted.length === 0) return new Map()
-    const found = await rows<MessageRow>('search-messages', messagesStatement, messagesValues(wanted))
-    return new Map(found.map((row) => [`${row.trace_id}/${row.ordinal}`, row]))
-  }
-
   const verifyTrace = (candidate: Candidate, trace: TraceRow): FoundDoc | undefined => {
     const values = valuesOfTrace(trace)
     const found = holds(query, values) ? findIn(textsOfTrace(trace), query) : undefined
@@ -89,13 +81,12 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
   /** Yields for each candidate, in their order, what was found in it. */
   return async function* verify(all: readonly Candidate[]): AsyncGenerator<FoundDoc | undefined> {
     await loadTraces(all)
-    const messages = await loadMessages(all)
-    for (const candidate of all) {
-      const trace = traces.get(candidate.traceId)
-      const message = messages.get(`${candidate.traceId}/${candidate.ordinal}`)
-      if (trace && candidate.ordinal === TRACE_ITSELF) yield verifyTrace(candidate, trace)
-      else yield trace && message && (await verifyMessage(candidate, trace, message))
-      await turn()
-    }
+    for await (const { piece, rowOf } of inPieces(rows, all))
+      for (const candidate of piece) {
+        const [trace, message] = [traces.get(candidate.traceId), rowOf(candidate)]
+        if (trace && candidate.ordinal === TRACE_ITSELF) yield verifyTrace(candidate, trace)
+        else yield trace && message && (await verifyMessage(candidate, trace, message))
+        await turn()
+      }
   }
 }

@@ -63,7 +63,7 @@ test('whatever is typed is answered', () =>
       const { results } = await searchAs(app, token, `q=${encodeURIComponent(q.toWellFormed())}&facets=tool,role`)
       assert.ok(results.length <= 1)
     }),
-    { numRuns: 400 },
+    { numRuns: 250 },
   ))
 
 test('a cursor that is not one is refused; none shows what may not be read', async () => {

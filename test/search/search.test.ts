@@ -112,6 +112,17 @@ test('all pages together have each trace once, whatever is written meanwhile', a
   }
 })
 
+test('of large messages the first megabyte is searched', async () => {
+  const part = (text: string) => ({ type: 'text', content: { text } })
+  const filling = Array.from({ length: 110 }, (_, i) => part(`filling ${i} ${'-'.repeat(20_000)}`))
+  for (const i of [0, 1, 2])
+    await write(`large-${i}`, [
+      { role: 'user', parts: [part('an early starfruit'), ...filling, part('a late tamarind')] },
+    ])
+  assert.equal((await find('starfruit')).toSorted(), ['large-0', 'large-1', 'large-2'])
+  assert.equal(await find('tamarind'), [])
+})
+
 test('without the index only the search is not to be had', async () => {
   const other = await openApp(database.url, { groups: [mainGroup, timelineGroup] })
   try {

@@ -6,6 +6,8 @@ import type { Place, SearchedText } from './searched-text.ts'
 /** Of a text so many characters are searched: at its beginning and at its end. */
 const HEAD = 16 * 1024
 const TAIL = 4 * 1024
+/** Of a message so many characters are searched, of the parts that come first. */
+const MOST = 1024 * 1024
 /** Stands for what is left out between them. */
 const GAP = '\n…\n'
 
@@ -74,11 +76,8 @@ function* textsOfFew(parts: string, role: MessageRole): Generator<SearchedText, 
   }
 }
 
-/**
- * The texts of a message in which people search, with undefined between steps, so that no step takes long. Of a long text the beginning
- * and the end; parts without a text have none.
- */
-export function* textsOfMessage({ role, text, parts }: StoredMessage): Generator<SearchedText | undefined, void> {
+/** With undefined between steps, so that no step takes long. */
+function* allTexts({ role, text, parts }: StoredMessage): Generator<SearchedText | undefined, void> {
   if (text !== null) yield { place: ofRole[role], text: cut(JSON.parse(text) as string) }
   if (parts !== null && isParsedAtOnce(parts)) return yield* textsOfFew(parts, role)
   let part = 0
@@ -94,5 +93,18 @@ export function* textsOfMessage({ role, text, parts }: StoredMessage): Generator
     }
     if (whole.text() !== '') yield { place: placeOf(typeIn(json), role), part, text: whole.text() }
     part += 1
+  }
+}
+
+/**
+ * The texts of a message in which people search, with undefined between steps, so that no step takes long. Of a long text the beginning
+ * and the end; parts without a text have none.
+ */
+export function* textsOfMessage(message: StoredMessage): Generator<SearchedText | undefined, void> {
+  let left = MOST
+  for (const text of allTexts(message)) {
+    left -= text?.text.length ?? 0
+    if (left < 0) return
+    yield text
   }
 }

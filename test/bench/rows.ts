@@ -8,6 +8,7 @@ import { messagePage } from './message-page.ts'
 import { put } from './message-put.ts'
 import { realtimePush } from './realtime-push.ts'
 import { rebuild } from './rebuild.ts'
+import { searchIndex, searchQuery } from './search.ts'
 import { syncAgain, syncFirst, syncRedacted } from './sync.ts'
 import { timeTravel } from './time-travel.ts'
 import { timelineLag } from './timeline-lag.ts'
@@ -33,6 +34,8 @@ export const rows: readonly Measure[] = [
   { name: 'feed-session', unit: 'requests/s', measure: feedSession },
   { name: 'realtime-push', unit: '', measure: realtimePush },
   { name: 'timeline-lag', unit: '', measure: timelineLag },
+  { name: 'search-index', unit: '', measure: searchIndex },
+  { name: 'search-query', unit: '', measure: searchQuery },
   { name: 'time-travel', unit: '', measure: timeTravel },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
   { name: 'audit-verify', unit: '', measure: auditVerify },

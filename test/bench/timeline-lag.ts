@@ -1,5 +1,5 @@
 import { timelineGroup } from '../../projections/index.ts'
-import { MAIN, schemaOf } from '../../src/engine/group.ts'
+import { type Group, MAIN, schemaOf } from '../../src/engine/group.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { withConnection } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -16,12 +16,12 @@ const lagOf = async (world: World, group: string): Promise<number> => {
 const LOOK_MS = 100
 
 /** The longest lags that were seen while the work ran. */
-const lagsDuring = async <T>(world: World, work: Promise<T>) => {
-  const most = { timeline: 0, main: 0 }
+const lagsDuring = async <T>(world: World, { name }: Group, work: Promise<T>) => {
+  const most = { group: 0, main: 0 }
   let isRunning = true
   const looking = (async () => {
     while (isRunning) {
-      most.timeline = Math.max(most.timeline, await lagOf(world, timelineGroup.name))
+      most.group = Math.max(most.group, await lagOf(world, name))
       most.main = Math.max(most.main, await lagOf(world, MAIN))
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     }
@@ -31,35 +31,38 @@ const lagsDuring = async <T>(world: World, work: Promise<T>) => {
   return { result, most }
 }
 
-/** Messages a second into a service whose timeline is held back, by the lock that its batches need. */
-const withoutTimeline = (world: World, ms: number): Promise<number> =>
+/** Messages a second into a service with a group that is held back, by the lock that its batches need. */
+const without = (world: World, group: Group, ms: number): Promise<number> =>
   withConnection(world.databaseUrl, async (client) => {
-    await client.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(timelineGroup))])
+    await client.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(group))])
     return ingest(world, ms)
   })
 
-const caughtUp = (world: World) => until(async () => (await lagOf(world, timelineGroup.name)) === 0)
+/** Waits until a group is not behind. */
+export const caughtUp = (world: World, { name }: Group) => until(async () => (await lagOf(world, name)) === 0)
 
 const ROUNDS = 4
 
 /**
- * Messages a second in batches with the timeline and without it, in turns; and by how many milliseconds at most the timeline
- * was behind while they came, beside the main read models.
+ * Messages a second in batches with the read models of a group and without them, in turns; and by how many milliseconds at most these
+ * were behind while they came, beside the main ones.
  */
-export const timelineLag = async ({ world, ms }: { world: World; ms: number }) => {
+export const lagBeside = async (name: string, group: Group, { world, ms }: { world: World; ms: number }) => {
   await ingest(world, ms / 2)
   const [values, yardsticks]: [number[], number[]] = [[], []]
-  const lag = { timeline: 0, main: 0 }
+  const lag = { group: 0, main: 0 }
   for (let round = 0; round < ROUNDS; round++) {
-    yardsticks.push(await withoutTimeline(world, ms / 2))
-    await caughtUp(world)
-    const { result, most } = await lagsDuring(world, ingest(world, ms / 2))
+    yardsticks.push(await without(world, group, ms / 2))
+    await caughtUp(world, group)
+    const { result, most } = await lagsDuring(world, group, ingest(world, ms / 2))
     values.push(result)
-    lag.timeline = Math.max(lag.timeline, most.timeline)
+    lag.group = Math.max(lag.group, most.group)
     lag.main = Math.max(lag.main, most.main)
   }
   return [
-    { name: 'timeline-lag', unit: 'messages/s', value: mean(values), yardstick: mean(yardsticks) },
-    { name: 'timeline-lag most', unit: 'ms', value: lag.timeline, yardstick: Math.max(1, lag.main) },
+    { name, unit: 'messages/s', value: mean(values), yardstick: mean(yardsticks) },
+    { name: `${name} most`, unit: 'ms', value: lag.group, yardstick: Math.max(1, lag.main) },
   ]
 }
+
+export const timelineLag = (setting: { world: World; ms: number }) => lagBeside('timeline-lag', timelineGroup, setting)

@@ -35,21 +35,21 @@ export type OfTrace = { readonly incarnation: bigint; readonly tokens: Int32Arra
 /** Of a message so many different tokens are kept. */
 const MOST_TOKENS = 100_000
 
+/** After so many hashes other work may have its turn. */
+const HASHED_AT_ONCE = 64
+
 /** How often the server is asked something, at least. */
 const ASKED_MS = 1_000
 
-const hashed = (tokens: Iterable<string>, hashOf: HashOf): Int32Array => {
-  const hashes = new Set<number>()
-  for (const token of tokens) {
-    if (hashes.size >= MOST_TOKENS) break
-    hashes.add(hashOf(token))
-  }
-  return Int32Array.from(hashes).sort()
-}
+const sortedHashes = (hashes: ReadonlySet<number>): Int32Array => Int32Array.from(hashes).sort()
 
-const addText = (tokens: Set<string>, text: SearchedText) => {
-  tokens.add(placeToken(text))
+const hashed = (tokens: Iterable<string>, hashOf: HashOf): Int32Array =>
+  sortedHashes(new Set(Array.from(tokens, (token) => hashOf(token))))
+
+const tokensOfText = (text: SearchedText): Set<string> => {
+  const tokens = new Set([placeToken(text)])
   addTokens(tokens, text.text)
+  return tokens
 }
 
 /** Reads what the index has of traces and messages, from the present rows of another group, with turns for other work. */
@@ -76,18 +76,29 @@ export const newDocReader = (read: ReadRows, hashOf: HashOf) => {
 
   const docOfTrace = (row: TraceRow, wanted: Wanted): Doc => {
     const tokens = new Set([filterToken('is', 'trace')])
-    for (const text of textsOfTrace(row)) addText(tokens, text)
+    for (const text of textsOfTrace(row)) for (const token of tokensOfText(text)) tokens.add(token)
     return { ...wanted, incarnation: row.incarnation, at: Number(row.created_at), tokens: hashed(tokens, hashOf) }
   }
 
+  /** A new hash takes long, and all words of a message may be different. */
+  const addHashes = async (hashes: Set<number>, tokens: Iterable<string>) => {
+    let count = 0
+    for (const token of tokens) {
+      if (hashes.size >= MOST_TOKENS) return
+      hashes.add(hashOf(token))
+      if (++count % HASHED_AT_ONCE === 0) await turn()
+    }
+  }
+
   const docOfMessage = async (row: MessageRow, incarnation: bigint, wanted: Wanted): Promise<Doc> => {
-    const tokens = new Set(tokensOfValues(valuesOfMessage(row)))
+    const hashes = new Set<number>()
+    await addHashes(hashes, tokensOfValues(valuesOfMessage(row)))
     for (const text of textsOfMessage(storedMessage(row))) {
-      if (text) addText(tokens, text)
+      if (text) await addHashes(hashes, tokensOfText(text))
       await turn()
     }
     const at = timeOf(row.timestamp, row.created_at)
-    return { ...wanted, incarnation, at, tokens: hashed(tokens, hashOf) }
+    return { ...wanted, incarnation, at, tokens: sortedHashes(hashes) }
   }
 
   /** The rows of these, without those that are gone already. */

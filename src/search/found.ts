@@ -1,3 +1,4 @@
+import type { Steps } from '../base/json/steps.ts'
 import { folded } from '../trace/messages/folded.ts'
 import type { SearchedText } from '../trace/tokens/searched-text.ts'
 import { isWhole } from '../trace/tokens/words.ts'
@@ -8,6 +9,8 @@ export type Mark = readonly [start: number, end: number]
 
 /** A text with what was found in it. */
 export type Found = { readonly text: SearchedText; readonly marks: readonly Mark[] }
+
+type Looked = { readonly text: SearchedText; readonly lower: string; readonly marks: Mark[] }
 
 /** Of each text so many occurrences are marked. */
 const MOST_MARKS = 50
@@ -35,35 +38,47 @@ const merged = (marks: readonly Mark[]): Mark[] => {
   return result
 }
 
+/** Marks a text wherever it stands. Text by text, because one that nearly stands everywhere takes long to look for. */
+function* markAll(wanted: string, looked: readonly Looked[]): Steps<boolean> {
+  let isFound = false
+  for (const one of looked) {
+    const marks = occurrencesOf(wanted, one.text, one.lower)
+    one.marks.push(...marks)
+    isFound ||= marks.length > 0
+    yield
+  }
+  return isFound
+}
+
+function* allowedIn(texts: readonly SearchedText[], { conditions }: Pick<Query, 'conditions'>): Steps<Looked[]> {
+  const { any = [], none = [] } = conditions.get('in') ?? {}
+  const looked: Looked[] = []
+  for (const text of texts) {
+    if ((any.length > 0 && !any.includes(text.place)) || none.includes(text.place)) continue
+    looked.push({ text, lower: folded(text.text), marks: [] })
+    yield
+  }
+  return looked
+}
+
 /**
  * The texts of a message in which the words of a query were found, with marks. Undefined unless the message has a text of each list,
  * in a place that the query allows, and none of the excluded ones.
  */
-export const findIn = (
+export function* findIn(
   texts: readonly SearchedText[],
   query: Pick<Query, 'texts' | 'excluded' | 'conditions'>,
-): Found[] | undefined => {
-  const { any = [], none = [] } = query.conditions.get('in') ?? {}
-  const isAllowed = ({ place }: SearchedText) => (any.length === 0 || any.includes(place)) && !none.includes(place)
-  const looked = texts.filter(isAllowed).map((text) => ({ text, lower: folded(text.text), marks: [] as Mark[] }))
+): Steps<Found[] | undefined> {
+  const looked = yield* allowedIn(texts, query)
   if (looked.length === 0) return undefined
-  const find = (wanted: string): boolean => {
-    let isFound = false
-    for (const one of looked) {
-      const marks = occurrencesOf(wanted, one.text, one.lower)
-      one.marks.push(...marks)
-      isFound ||= marks.length > 0
-    }
-    return isFound
-  }
   for (const alternatives of query.texts) {
+    let isFound = false
     // All alternatives are marked, not only the first.
-    const found = alternatives.map((one) => find(folded(one)))
-    if (!found.includes(true)) return undefined
+    for (const one of alternatives) isFound = (yield* markAll(folded(one), looked)) || isFound
+    if (!isFound) return undefined
   }
-  const isExcluded = (one: string) =>
-    looked.some(({ text, lower }) => occurrencesOf(folded(one), text, lower).length > 0)
-  if (query.excluded.some(isExcluded)) return undefined
   const shown = query.texts.length === 0 ? looked.slice(0, 1) : looked.filter(({ marks }) => marks.length > 0)
-  return shown.map(({ text, marks }) => ({ text, marks: merged(marks) }))
+  const found = shown.map(({ text, marks }) => ({ text, marks: merged(marks) }))
+  for (const one of query.excluded) if (yield* markAll(folded(one), looked)) return undefined
+  return found
 }

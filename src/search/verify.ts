@@ -1,4 +1,5 @@
 import { TRACE_ITSELF } from '../../projections/search/tables.ts'
+import type { Steps } from '../base/json/steps.ts'
 import { newYielding } from '../base/yielding.ts'
 import type { MessageRole } from '../contract/message.ts'
 import { folded } from '../trace/messages/folded.ts'
@@ -55,9 +56,17 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
       traces.set(row.id, row)
   }
 
-  const verifyTrace = (candidate: Candidate, trace: TraceRow): FoundDoc | undefined => {
+  const inTurns = async <Result>(work: Steps<Result>): Promise<Result> => {
+    for (;;) {
+      const { done, value } = work.next()
+      if (done) return value
+      await turn()
+    }
+  }
+
+  const verifyTrace = async (candidate: Candidate, trace: TraceRow): Promise<FoundDoc | undefined> => {
     const values = valuesOfTrace(trace)
-    const found = holds(query, values) ? findIn(textsOfTrace(trace), query) : undefined
+    const found = holds(query, values) ? await inTurns(findIn(textsOfTrace(trace), query)) : undefined
     return found && { ...candidate, at: Number(trace.created_at), found, values }
   }
 
@@ -73,7 +82,7 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
       if (text) texts.push(text)
       await turn()
     }
-    const found = findIn(texts, query)
+    const found = await inTurns(findIn(texts, query))
     const at = timeOf(row.timestamp, row.created_at)
     return found && { ...candidate, externalId: row.external_id, role: row.role as MessageRole, at, found, values }
   }
@@ -84,7 +93,7 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
     for await (const { piece, rowOf } of inPieces(rows, all))
       for (const candidate of piece) {
         const [trace, message] = [traces.get(candidate.traceId), rowOf(candidate)]
-        if (trace && candidate.ordinal === TRACE_ITSELF) yield verifyTrace(candidate, trace)
+        if (trace && candidate.ordinal === TRACE_ITSELF) yield await verifyTrace(candidate, trace)
         else yield trace && message && (await verifyMessage(candidate, trace, message))
         await turn()
       }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { atOnce } from '../../src/base/json/steps.ts'
 import { findIn } from '../../src/search/found.ts'
 import { readQuery } from '../../src/search/query.ts'
 import type { Place, SearchedText } from '../../src/trace/tokens/searched-text.ts'
@@ -15,7 +16,9 @@ const prompt = (text: string) => in_('prompt', text)
 
 /** What a query marks in texts, one line for each text. */
 const marked = (query: string, ...texts: SearchedText[]) =>
-  findIn(texts, readQuery(query))?.map(({ text: { text }, marks }) => marks.map(([from, to]) => text.slice(from, to)))
+  atOnce(findIn(texts, readQuery(query)))?.map(({ text: { text }, marks }) =>
+    marks.map(([from, to]) => text.slice(from, to)),
+  )
 
 test('a word is found as a word or as a part of one, whatever its case', () => {
   for (const [query, text, expected] of [
@@ -69,7 +72,7 @@ const someText = fc.array(words, { maxLength: 30 }).map((pieces) => pieces.join(
 test('whatever is found has all tokens that the index is asked for', () => {
   const property = fc.property(someText, someText, (text, query) => {
     const parsed = readQuery(query)
-    if (!findIn([prompt(text)], { ...parsed, excluded: [] })) return
+    if (!atOnce(findIn([prompt(text)], { ...parsed, excluded: [] }))) return
     const tokens = new Set<string>()
     addTokens(tokens, text.slice(0, 80))
     if (text.length > 80) return
@@ -84,11 +87,19 @@ test('whatever is found has all tokens that the index is asked for', () => {
   fc.assert(property, { numRuns: 10_000 })
 })
 
+test('no step looks through more than one text', () => {
+  const texts = Array.from({ length: 50 }, () => prompt('aa '.padEnd(20_000, 'a')))
+  const work = findIn(texts, readQuery('aa OR ab -aaa'))
+  let steps = 0
+  while (!work.next().done) steps += 1
+  assert.is(steps, 4 * texts.length)
+})
+
 test('a snippet is a piece of the text of at most 240 characters, whose marks are what was looked for, in order', () => {
   const filler = fc.array(words, { maxLength: 300 }).map((pieces) => pieces.join(' '))
   const property = fc.property(filler, filler, (before, after) => {
     const text = `${before} Needle_x ${after} needle_x`
-    const [{ marks } = { marks: [] }] = findIn([prompt(text)], readQuery('needle_x')) ?? []
+    const [{ marks } = { marks: [] }] = atOnce(findIn([prompt(text)], readQuery('needle_x'))) ?? []
     const snippet = snippetOf(text, marks)
     assert.ok(snippet.text.length <= 240 && text.includes(snippet.text) && snippet.marks.length > 0)
     let last = 0

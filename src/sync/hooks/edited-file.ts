@@ -1,4 +1,5 @@
-import { mkdir, rm, rmdir } from 'node:fs/promises'
+import { isUtf8 } from 'node:buffer'
+import { mkdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '../../cli/exit.ts'
@@ -29,6 +30,14 @@ export type EditedFile = {
   readonly uninstall: () => Promise<boolean>
 }
 
+/** The text of a file that is to be rewritten. Throws UsageError if it is none in UTF-8, which would not come back as it was. */
+const rewritable = async (file: string): Promise<string | undefined> => {
+  const text = await textOf(file)
+  if (text?.includes('\u{fffd}') && !isUtf8(await readFile(file)))
+    throw new UsageError('expected text in UTF-8, got something else: correct the file first')
+  return text
+}
+
 /** `record`: the file in which Tracebook remembers what it has put in. */
 export const editedFile = (file: string, record: string, { empty, isIn, remove }: Edits): EditedFile => {
   const folder = dirname(file)
@@ -40,7 +49,7 @@ export const editedFile = (file: string, record: string, { empty, isIn, remove }
   const isInstalled = async () => isIn((await textOf(file)) ?? '')
 
   const uninstall = async () => {
-    const text = await textOf(file)
+    const text = await rewritable(file)
     const found = await readRecord()
     if (text !== undefined && isIn(text)) {
       const rest = remove(text, found?.pieces ?? [])
@@ -54,7 +63,7 @@ export const editedFile = (file: string, record: string, { empty, isIn, remove }
   const install = async (add: (text: string) => Inserted, isThere: (text: string) => boolean) => {
     if (isThere((await textOf(file)) ?? '')) return false
     await uninstall()
-    const [madeFolder, text] = [await mkdir(folder, { recursive: true }), await textOf(file)]
+    const [madeFolder, text] = [await mkdir(folder, { recursive: true }), await rewritable(file)]
     const made = { madeFolder: madeFolder !== undefined, madeFile: text === undefined }
     const added = add(text ?? empty)
     await writePrivateFile(record, JSON.stringify({ pieces: added.pieces, ...made }))

@@ -10,14 +10,14 @@ const HEADER = `[mcp_servers.${SERVER_NAME}]`
 const linesOf = (text: string): string[] => text.split(/(?<=\n)/)
 
 /** A line without what may stand in it for looks. */
-const bare = (line: string): string => line.replaceAll(/[\s"]/g, '')
+const bare = (line: string): string => line.replaceAll(/[\s"']/g, '')
 
 const isHeader = (line: string): boolean => line.trimStart().startsWith('[')
 const isOurs = (line: string): boolean => bare(line).startsWith(HEADER)
 
 /** Whether a line has our server, or all of them, in a form that does not end with the next header. */
 const isOtherwise = (line: string): boolean =>
-  bare(line).startsWith('mcp_servers=') || /^\[?mcp_servers\.tracebook\b/.test(bare(line))
+  bare(line).startsWith('mcp_servers=') || /^\[?mcp_servers\.tracebook(?![\w-])/.test(bare(line))
 
 /** The text without our table, which goes from its header to the next one. */
 const withoutTable = (text: string): string => {

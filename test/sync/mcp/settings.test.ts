@@ -1,7 +1,11 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import jsonc from 'jsonc-parser'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { inAgent } from '../../../src/sync/mcp/agents.ts'
 import { addJsonEntry, hasJsonEntry, jsonEdits } from '../../../src/sync/mcp/json-settings.ts'
 import { addTomlEntry, hasTomlEntry, tomlEdits } from '../../../src/sync/mcp/toml-settings.ts'
 
@@ -78,12 +82,35 @@ test('is not put where it would not be understood', () => {
   for (const text of [
     'mcp_servers = {}',
     '[mcp_servers."tracebook"]',
+    "[mcp_servers.'tracebook']",
     'mcp_servers.tracebook.command = "x"',
     '[mcp_servers.tracebook.env]',
   ])
     assert.throws(() => addTomlEntry(text, entry), 'add the lines of --help by hand')
   for (const text of ['[]', '{"mcpServers": []}', 'nonsense'])
     assert.throws(() => addJsonEntry(text, entry, 'Cursor'), /expected/)
+})
+
+test('another server whose name begins alike is left alone', () => {
+  const text = '[mcp_servers.tracebook-test]\ncommand = "x"\n'
+  const { text: added, pieces } = addTomlEntry(text, entry)
+  assert.ok(added.startsWith(text))
+  assert.is(tomlEdits.remove(added, pieces), text)
+})
+
+test('a file that is not in UTF-8 stays byte for byte', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'mcp-'))
+  try {
+    const file = join(home, 'config.toml')
+    const bytes = Buffer.from([0x23, 0x20, 0xe9, 0x0a]) // a comment in Latin-1
+    await writeFile(file, bytes)
+    const agent = inAgent('codex', { CODEX_HOME: home }, home, join(home, 'state'))
+    const error = await agent.install(entry).catch((reason: unknown) => reason)
+    assert.match(String(error), /UTF-8/)
+    assert.equal(await readFile(file), bytes)
+  } finally {
+    await rm(home, { recursive: true })
+  }
 })
 
 test.run()

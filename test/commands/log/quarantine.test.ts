@@ -1,10 +1,14 @@
 import * as assert from 'uvu/assert'
+import { searchGroup } from '../../../projections/index.ts'
+import { haveCaughtUp } from '../../../src/commands/support/read-models.ts'
+import type { SearchAnswer } from '../../../src/contract/search.ts'
 import { skipStreamOf } from '../../../src/engine/skip-events.ts'
 import {
   allow,
   append,
   call,
   eventsOf,
+  headOf,
   isInQuarantine,
   poison,
   positionOf,
@@ -66,6 +70,7 @@ test('replay a stream once the cause is mended: all of it is served again, later
   assert.match(early.err, 'it violates no_mended')
   assert.ok(await isInQuarantine(scene, 'mended'))
 
+  assert.ok(await haveCaughtUp(scene.database.url, [searchGroup], await headOf(scene)))
   await allow(scene, 'mended')
   const { how, out, err } = await tracebook(scene, 'log', 'replay', stream)
   assert.equal([how, err], [0, ''])
@@ -74,6 +79,8 @@ test('replay a stream once the cause is mended: all of it is served again, later
   const { data } = await call(scene, 'GET', 'mended')
   assert.is((data as { trace: { title: string } }).trace.title, 'Later')
   assert.equal(await textsOf(scene, 'mended'), ['one', 'two'])
+  const find = () => scene.service.call('GET', '/v1/search?q=two', { token: scene.token })
+  await until(async () => ((await find()).data as SearchAnswer | undefined)?.results.length === 1)
   const put = await call(scene, 'PUT', 'mended/messages/n', { role: 'user', textContent: 'three' })
   assert.is(put.status, 200)
   assert.equal(await textsOf(scene, 'mended'), ['one', 'two', 'three'])

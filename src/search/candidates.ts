@@ -1,4 +1,4 @@
-import { segmentName, segmentStart, segmentsStatement } from '../../projections/search/tables.ts'
+import { segmentName } from '../../projections/search/tables.ts'
 import type { Visibility } from '../contract/trace.ts'
 import type { Role } from '../contract/namespaces.ts'
 import { int4s, uuids } from '../postgres/arrays.ts'
@@ -18,6 +18,8 @@ export type Wanted = {
   readonly query: Query
   readonly userId: string | undefined
   readonly namespaces: readonly string[]
+  /** Where the segments of the index begin, the newest first. */
+  readonly segments: readonly bigint[]
   readonly hashOf: HashOf
 }
 
@@ -59,11 +61,6 @@ const statementOf = (segment: string, wanted: Wanted, range: Range, limit: numbe
   return { text, values }
 }
 
-const segmentsOf = async (rows: ReadRows): Promise<bigint[]> => {
-  const all = await rows<{ name: string }>('search-segments', segmentsStatement)
-  return all.map(({ name }) => segmentStart(name)).toSorted((a, b) => (a < b ? 1 : -1))
-}
-
 /**
  * What the index proposes, newest first, a list for each statement; some of it may not be what was looked for. `all` are the rows that
  * were seen, also those that the caller may not read. @param most proposals of all statements together
@@ -74,7 +71,7 @@ export async function* candidates(
   range: Range,
   most: number,
 ): AsyncGenerator<{ readonly readable: readonly Candidate[]; readonly all: readonly Point[] }> {
-  const segments = await segmentsOf(rows)
+  const { segments } = wanted
   let left = most
   for (const [i, start] of segments.entries()) {
     const next = segments[i - 1] // the one before in this order has the rows from there on

@@ -1,16 +1,24 @@
+import { segmentStart, segmentsStatement } from '../../projections/search/tables.ts'
 import { isId } from '../base/ids.ts'
 import { idOfSlug } from '../namespace/queries.ts'
 import { folded } from '../trace/messages/folded.ts'
 import type { Condition, Field, Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 
-const namespacesStatement = 'select namespace_id as id from members where user_id = $1'
+const scopeStatement = `
+  select position, array(select m.namespace_id from members m where m.user_id = $1) as namespaces, array(select s.name::text from (${segmentsStatement}) s) as segments
+  from reached`
 
-/** The ids of the namespaces of which a user is a member. */
-export const namespacesOf = async (rows: ReadRows, userId: string | undefined): Promise<string[]> =>
-  userId === undefined
-    ? []
-    : (await rows<{ id: string }>('search-namespaces', namespacesStatement, [userId])).map(({ id }) => id)
+/**
+ * What a search needs to know before it asks the index, in one statement: how far the index has come, the namespaces of which the user is a
+ * member, and where the segments begin, the newest first.
+ */
+export const scopeOf = async (rows: ReadRows, userId: string | undefined) => {
+  type Scope = { position: bigint; namespaces: string[]; segments: string[] }
+  const [row] = await rows<Scope>('search-scope', scopeStatement, [userId ?? null])
+  const { position, namespaces, segments } = row!
+  return { position, namespaces, segments: segments.map(segmentStart).toSorted((a, b) => (a < b ? 1 : -1)) }
+}
 
 /** So many people are looked at for a name. */
 const MOST_PEOPLE = 10_000

@@ -18,7 +18,7 @@ import { facetsOf } from './facets.ts'
 import { type Query, readQuery, withConditions } from './query.ts'
 import { type FoundTrace, byRelevance, byTime, shownText } from './rank.ts'
 import type { ReadRows, SearchReads } from './reads.ts'
-import { namespacesOf, resolved } from './resolve.ts'
+import { resolved, scopeOf } from './resolve.ts'
 import { snippetOf } from './snippet.ts'
 import type { FoundDoc } from './verify.ts'
 import { readWindow, shownBefore } from './window.ts'
@@ -106,15 +106,15 @@ export const search = (
   const indexedThrough = now() - Math.ceil(searches.behindMs())
 
   return searches.snapshot(async (rows) => {
-    const namespaces = await namespacesOf(rows, caller?.userId)
+    const { position, namespaces, segments } = await scopeOf(rows, caller?.userId)
     const wanted: Wanted = {
       query: await resolved(rows, query, namespaces),
       userId: caller?.userId,
       namespaces,
+      segments,
       hashOf: await searches.hashes(rows),
     }
-    const [reached] = await rows<{ position: bigint }>('search-reached', 'select position from reached')
-    const place = cursorPlace ?? firstPlace(reached!.position)
+    const place = cursorPlace ?? firstPlace(position)
     const { found, end } = await readWindow(rows, wanted, place, limit)
     const ids = [...new Set(found.map(({ traceId }) => traceId))]
     const [shown, traces] = [await shownBefore(rows, wanted, place, ids), await tracesOf(rows, services, ids)]

@@ -28,7 +28,7 @@ const readsOf = (q: string, range: object = {}) =>
       return []
     }
     const hashOf = await app.service.searches.hashes(rows)
-    const wanted: Wanted = { query: readQuery(q), userId: undefined, namespaces: [], hashOf }
+    const wanted: Wanted = { query: readQuery(q), userId: undefined, namespaces: [], segments: [0n], hashOf }
     const place = { below: firstPlace(10n ** 12n).from, ...range }
     await Array.fromAsync(candidates(explained, wanted, place, 100))
     assert.is(plans.length, 1)

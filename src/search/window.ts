@@ -10,6 +10,8 @@ const MOST_LOOKED_AT = 2_000
 /** So long is looked, in milliseconds; a little longer as long as a page has less than its number of traces. */
 const MOST_MS = 250
 const MOST_MS_FOR_A_PAGE = 400
+/** A window whose end is known took less when it was found; a cursor that was made up, or a busy machine, may let it take longer. */
+const MOST_MS_OF_KNOWN = 2_000
 /** Of a trace with so many hits no more are looked at, so that a frequent word shows other traces, too. */
 const MOST_OF_A_TRACE = 24
 /** The texts of so many candidates are read at once. */
@@ -27,7 +29,7 @@ export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, l
   let [looked, end] = [0, place.from]
 
   const isEnough = () => {
-    if (place.to) return false
+    if (place.to) return performance.now() - started > MOST_MS_OF_KNOWN
     if (found.size >= ENOUGH && traces.size > limit) return true
     return performance.now() - started > (traces.size > limit ? MOST_MS : MOST_MS_FOR_A_PAGE)
   }

@@ -12,7 +12,7 @@ import { type FeedRow, type FeedSources, feedColumns, feedTables, toEntry } from
 import type { Row } from '../engine/reads.ts'
 import { uuids } from '../postgres/arrays.ts'
 import type { Caller } from '../http/caller.ts'
-import { BOTTOM, type Place, cursorOf, firstPlace, isBelow, isFirst, placeIn } from './cursor.ts'
+import { BOTTOM, type Place, cursorOf, firstPlace, isBelow, isFirst, nameOf, placeIn } from './cursor.ts'
 import type { Wanted } from './candidates.ts'
 import { facetsOf } from './facets.ts'
 import { type Query, readQuery, withConditions } from './query.ts'
@@ -79,9 +79,15 @@ const resultOf = ({ docs }: FoundTrace, trace: FeedTrace): SearchResult => ({
 })
 
 /** Where the next page goes on: with further traces of this window, or with the next window. */
-const nextPlace = (place: Place, end: Place['from'], all: number, limit: number): Place | undefined => {
-  if (place.shown + limit < all) return { ...place, to: end, shown: place.shown + limit }
-  return isBelow(BOTTOM, end) ? { start: place.start, from: end, shown: 0 } : undefined
+const nextPlace = (
+  place: Place,
+  end: Place['from'],
+  page: readonly FoundTrace[],
+  hasMore: boolean,
+): Place | undefined => {
+  const shown = [...place.shown, ...page.map(({ traceId }) => nameOf(traceId))]
+  if (hasMore) return { ...place, to: end, shown: new Set(shown) }
+  return isBelow(BOTTOM, end) ? { start: place.start, from: end, shown: new Set() } : undefined
 }
 
 const facets = (
@@ -120,8 +126,9 @@ export const search = (
     const [shown, traces] = [await shownBefore(rows, wanted, place, ids), await tracesOf(rows, services, ids)]
     const docs = found.filter(({ traceId }) => traces.has(traceId) && !shown.has(traceId))
     const all = (sort === 'newest' ? byTime : byRelevance)(docs)
-    const page = all.slice(place.shown, place.shown + limit)
-    const next = nextPlace(place, end, all.length, limit)
+    const left = all.filter(({ traceId }) => !place.shown.has(nameOf(traceId)))
+    const page = left.slice(0, limit)
+    const next = nextPlace(place, end, page, left.length > limit)
     const complete = !isBelow(BOTTOM, end)
     return {
       results: page.map((one) => resultOf(one, traces.get(one.traceId)!)),

@@ -73,13 +73,13 @@ test('a cursor that is not one is refused; none shows what may not be read', asy
     'x',
     cursor(),
     cursor('1', '1', 0, null, 0),
-    cursor('-1', '1', 0, null, 0, 0),
-    cursor('9'.repeat(19), '1', 0, null, 0, 0),
+    cursor('-1', '1', 0, null, 0, ''),
+    cursor('9'.repeat(19), '1', 0, null, 0, ''),
   ]) {
     const { status } = await app.call('GET', `/v1/search?q=word&cursor=${bad}`, { token })
     assert.is(status, 400, bad)
   }
-  const all = cursor('999999999', '999999999', 0, '0', -1, 0)
+  const all = cursor('999999999', '999999999', 0, '0', -1, '')
   assert.equal((await searchAs(app, undefined, `q=word&cursor=${all}`)).results, [])
 })
 

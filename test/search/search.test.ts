@@ -105,6 +105,8 @@ test('all pages together have each trace once, whatever is written meanwhile', a
       )
       names.push(...results.map(({ trace }) => trace.externalId))
       cursor = nextCursor
+      // What was not shown yet comes to the front, in its place in the index.
+      await ask('PUT', `page-${names.length % 12}`, { title: `a persimmon ${sort} ${names.length}` })
       await ask('PUT', 'page-0/messages/more', { role: 'user', textContent: `a persimmon on page ${names.length}` })
     } while (cursor)
     assert.equal(names.length, 12, names.join())

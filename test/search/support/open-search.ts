@@ -49,11 +49,16 @@ export const openSearch = async (test: { after(close: () => Promise<void>): void
       await ask('POST', `${id}/messages/batch`, { messages: whole.slice(from, from + 200) })
   }
   const search = (query: string) => searchAs(app, token, query)
-  /** The ids of the traces that are found, in the order of the answer, once everything can be found. */
+  /** The ids of the traces that are found, in the order of the answers, once everything can be found. On a busy machine a page ends early. */
   const find = async (q: string, more = '') => {
     await indexed(app)
-    const { results } = await search(`q=${encodeURIComponent(q)}${more}`)
-    return results.map(({ trace }) => trace.externalId)
+    const found: string[] = []
+    for (let cursor = ''; ; ) {
+      const { results, nextCursor } = await search(`q=${encodeURIComponent(q)}${more}${cursor}`)
+      found.push(...results.map(({ trace }) => trace.externalId))
+      if (nextCursor === undefined) return found
+      cursor = `&cursor=${nextCursor}`
+    }
   }
   return { app, database, token, ask, write, search, find }
 }

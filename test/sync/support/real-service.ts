@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
-import { databaseUrl, freshDatabase, onServer } from '../../support/database.ts'
+import { databaseUrl, freshDatabase, dropDatabase, onServer } from '../../support/database.ts'
 import { openApp } from '../../support/open-app.ts'
 import { type Machine, newMachine } from './machine.ts'
 import { tempFolder } from './temp.ts'
@@ -32,7 +32,7 @@ export const startRealService = async (env: Readonly<Record<string, string>> = {
     running = await open(Number(new URL(url).port))
   }
   const copy = async (from: string, to: string) => {
-    await onServer(server, `drop database if exists "${to}" with (force)`)
+    await dropDatabase(server, to)
     await onServer(server, `create database "${to}" template "${from}"`)
   }
   const [live, backup] = [nameOf(database.url), `${nameOf(database.url)}_backup`]
@@ -54,7 +54,7 @@ export const startRealService = async (env: Readonly<Record<string, string>> = {
   }
   const close = async () => {
     await running.close()
-    await onServer(server, `drop database if exists "${backup}" with (force)`)
+    await dropDatabase(server, backup)
     await database.drop()
     folder.remove()
   }

@@ -47,6 +47,9 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['hooks install claude-code',      usage,    any,    any,    ok],
   ['hooks uninstall claude-code',    any,      any,    any,    ok],
   ['hooks status',                   any,      any,    any,    ok],
+  ['mcp',                            usage,    any,    any,    any], // serves until its input ends
+  ['mcp install cursor',             usage,    any,    any,    ok],
+  ['mcp install cursor --remove',    ok,       any,    any,    ok],
   ['agents',                         ok,       any,    any,    ok],
   ['ls',                             usage,    usage,  failed, ok],
   ['ls --namespace none',            any,      any,    any,    usage],

@@ -54,8 +54,11 @@ export const traceSummarised = (changes: Changes, event: Of<'TraceSummarised'>):
 export const messageAdded = (changes: Changes, event: Of<'MessageAdded'>): void =>
   void changesOf(changes, event).docs.set(event.data.ordinal, event.position)
 
-export const messageUpdated = (changes: Changes, event: Of<'MessageUpdated'>): void =>
-  touch(changesOf(changes, event), event.data.ordinal)
+/** Another place in the list changes no row, so that many small upserts of a large message do not read it again. */
+export const messageUpdated = (changes: Changes, event: Of<'MessageUpdated'>): void => {
+  const { patch, ordinal } = event.data
+  if (patch.some(({ path }) => path !== '/order')) touch(changesOf(changes, event), ordinal)
+}
 
 export const traceDeleted = (changes: Changes, event: Of<'TraceDeleted'>): void => void removeAll(changes, event)
 

@@ -53,7 +53,7 @@ export const openSearch = async (test: { after(close: () => Promise<void>): void
   const find = async (q: string, more = '') => {
     await indexed(app)
     const found: string[] = []
-    for (let cursor = ''; ; ) {
+    for (let cursor = ''; ;) {
       const { results, nextCursor } = await search(`q=${encodeURIComponent(q)}${more}${cursor}`)
       found.push(...results.map(({ trace }) => trace.externalId))
       if (nextCursor === undefined) return found

@@ -346,7 +346,7 @@ test('every part of a page asks for the same right', async () => {
     '/-/message/a1?fragment',
     '/-/message/a1?part=0',
   ]
-  // One after the other: all at once they would wait for each other's connections to the database.
+  // One after the other: of eight at once one was answered with 503 on a very busy machine.
   const statuses = async (token?: string) => {
     const found: number[] = []
     for (const door of doors) found.push((await get(`${page}${door}`, token)).statusCode)

@@ -1,6 +1,6 @@
 import type { RecentChanges } from '../engine/recent-changes.ts'
 import type { Turns } from '../base/yielding.ts'
-import { type Chunk, type Chunks, type EndsReading, type LongList, BrokenOff } from './long-list.ts'
+import { type Chunk, type Chunks, type EndsReading, type LongList, type Texts, BrokenOff } from './long-list.ts'
 import type { OpenList } from './open-list.ts'
 import type { ReadingRights } from './reading-rights.ts'
 import { type Client, type Permits, withPermit } from '../base/permits.ts'
@@ -111,14 +111,15 @@ export const openBytes = async <Row>(
       openList.permit!.rest()
     }
     /** Adds texts as they are made. Nothing more is made for a reader that may not read it. */
-    async function* append(texts: Iterable<string>) {
-      for (const text of texts) {
+    async function* append(texts: Texts) {
+      for await (const text of texts) {
         pieces.append(text)
         if (pieces.isFull()) yield* give()
         await turns.take(client)
         assertGoesOn(openList)
       }
     }
+    if (pieces.isFull()) yield* give()
     for (let chunk = first; chunk; chunk = list.isFull?.() ? undefined : await nextChunk()) {
       for (const row of chunk.rows) {
         await turns.take(client)

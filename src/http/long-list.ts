@@ -34,6 +34,9 @@ export type Chunk<Row> = {
 /** @throws BrokenOff if the remaining rows do not match those that were sent */
 export type Chunks<Row> = AsyncIterator<Chunk<Row>, void>
 
+/** Texts that are made one after the other, here or on a thread. */
+export type Texts = Iterable<string> | AsyncIterable<string>
+
 /** A list that is too long for one query: its chunks, each read by a short query, are joined to one answer. */
 export type LongList<Row> = {
   readonly reader: Reader
@@ -42,20 +45,23 @@ export type LongList<Row> = {
   /** The approximate number of characters of a chunk. */
   readonly chunkSize: number
   chunks(): Chunks<Row>
-  /** The answer is `before`, the rows separated by commas, and `after`. A function is called when the first chunk has been read. */
+  /**
+   * The answer is `before`, the rows separated by commas, and `after`. A function is called when the first chunk has been read. What is
+   * long enough, such as the head of a page, is sent before any row is made.
+   */
   readonly before: string | (() => string)
   /**
    * The text of a row; undefined leaves the row out. Several texts are added without commas, and made one after the other, so that
    * other work gets a turn between two of them.
    */
-  toText(row: Row): string | Iterable<string> | undefined
+  toText(row: Row): string | Texts | undefined
   /** Headers of the answer, with its content type if it is not JSON. Called when the first chunk has been read. */
   headers?(): Readonly<Record<string, string>>
   /** Whether all rows that are shown have been read. */
   isFull?(): boolean
   /** The id of the trace that a row shows, if the rows are traces. */
   traceIdOf?(row: Row): string
-  after(): string | Iterable<string>
+  after(): string | Texts
 }
 
 /** A list cannot be sent to its end. The message says why. */

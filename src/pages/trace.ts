@@ -1,16 +1,14 @@
-import { lastingText } from '../base/for-people.ts'
 import type { Visibility } from '../contract/trace.ts'
-import { type Head, titleOf } from '../transcript/head.ts'
+import type { Head } from '../transcript/head.ts'
 import { headHtml } from '../transcript/html/head.ts'
 import { type IconName, icon } from '../transcript/html/icons.ts'
-import type { Child, Links, View } from '../transcript/html/links.ts'
+import type { Child, View } from '../transcript/html/links.ts'
 import { type Html, markup, none } from '../transcript/html/markup.ts'
 import { counted } from '../transcript/html/output.ts'
-import { visibleLine } from '../transcript/visible.ts'
 import { documentTitle } from './page.ts'
 import { endOfPage, startOfPage } from './document.ts'
 import { commandHtml } from './commands.ts'
-import { beneathTrace, messagePath, namespacePath, tracePath } from './links.ts'
+import { beneathTrace, namespacePath, tracePath } from './links.ts'
 import { traceActions } from './trace-actions.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -42,17 +40,6 @@ export type TracePage = {
 
 /** What other services show of a link to the page. */
 export type Preview = { readonly description: string; readonly url: string; readonly oembed: string }
-
-/** Where messages and their parts are. */
-export const linksOf = (slug: string, externalId: string, children: ReadonlyMap<string, Child>): Links => {
-  const whole = (id: string) => messagePath(slug, externalId, id)
-  return {
-    message: (id) => tracePath(slug, externalId, id),
-    whole,
-    text: (id, part) => `${whole(id)}?part=${part}`,
-    child: (callId) => children.get(callId),
-  }
-}
 
 /** How many messages a page shows of a session that has too many for one. */
 export const PAGE_ROWS = 200
@@ -233,18 +220,6 @@ export const endOfMessages = (page: TracePage): Html => {
 `
 }
 
-/** The sub-agents of a session, below its outline. */
-export const childrenHtml = (children: readonly Child[]): Html =>
-  children.length === 0
-    ? none
-    : markup`<hr><h2>Sub-agents <span class="faint num">${children.length}</span></h2><div class="files">${children.map(
-        ({ path, title }) => markup`<a href="${path}">${icon('sub-agent')}<bdi>${title}</bdi></a>`,
-      )}</div>`
-
-/** Of a session with more prompts than its outline shows. */
-export const morePrompts = (count: number): Html =>
-  count === 0 ? none : markup`<li><span class="faint">${counted(count, 'more prompt')}</span></li>`
-
 /** Stands for a row that a page may show, but that is no more. */
 export const goneRow = (id: string, place: number): Html =>
   markup`<article class="msg gone" id="m-${place}" data-id="${id}" hidden></article>\n`
@@ -268,18 +243,3 @@ export const startOfMessage = (page: Pick<TracePage, 'slug' | 'externalId' | 'he
 export const messageWithoutText: Html = markup`<p class="soft">This message has no text.</p>\n`
 
 export const endOfMessage: Html = markup`</div></main></div>${endOfPage}`
-
-/** A sub-agent's session as its parent links to it. */
-export const childOf = (slug: string, trace: ReadonlyMap<string, unknown>): Child => {
-  const number = (name: string): number | undefined => {
-    const value = trace.get(name)
-    return typeof value === 'number' ? value : undefined
-  }
-  const [started, ended] = [number('startedAt'), number('endedAt')]
-  const took =
-    started !== undefined && ended !== undefined && ended - started >= 1_000
-      ? markup`<span>${lastingText(ended - started)}</span>`
-      : none
-  const facts = markup`<span>${counted(number('messageCount') ?? 0, 'message')}</span>${took}`
-  return { path: tracePath(slug, String(trace.get('externalId') ?? '')), title: visibleLine(titleOf(trace)), facts }
-}

@@ -10,6 +10,7 @@ import { newLogId } from '../log/log-id.ts'
 import { isHeld } from '../proof/held.ts'
 import { readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
+import { newRowMaking } from '../web/row-making.ts'
 import { installDiskGauge, installPermitGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
 import { openMemory } from './memory.ts'
 import { openOperationalData } from './operational-data.ts'
@@ -72,6 +73,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const bodyThreads = newBodyThreads((error) =>
     logger.warn({ reason: error.message }, 'a thread that parses large bodies has failed'),
   )
+  const rowMaking = newRowMaking((error) =>
+    logger.warn({ reason: error.message }, 'the thread that makes rows of sessions has failed'),
+  )
   const connections = newConnections(config, (code) => metrics.realtimeDropped.inc({ code }))
   installRealtimeGauges(metrics, connections, caches.live)
   const { models, longLists, memo } = caches
@@ -98,6 +102,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     ...data,
     permits,
     bodyThreads,
+    rowMaking,
     catalogue: processes.catalogue,
     visible,
     write: newWrite({ assertWritable, visible }),
@@ -114,7 +119,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     closing.abort()
     permits.close()
     await Promise.all([closeData(), processes.close()])
-    await bodyThreads.close()
+    await Promise.all([bodyThreads.close(), rowMaking.close()])
     await Promise.all([memory.close(), groups.close()])
     await log.close()
     await Promise.all([reads.close(), timeline.close(), searches.close(), operations.end()])

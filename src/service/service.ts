@@ -19,6 +19,7 @@ import type { CodehostServices } from '../signin/services.ts'
 import type { TraceServices } from '../trace/services.ts'
 import type { UserServices } from '../user/services.ts'
 import type { PublicPages } from '../web/public-pages.ts'
+import type { RowMaking } from '../web/row-making.ts'
 
 /** What the routes of all features need together. */
 type Features = SessionServices &
@@ -44,6 +45,8 @@ export type Service = Features & {
   readonly permits: NodePermits
   /** The threads that parse large bodies. */
   readonly bodyThreads: BodyThreads
+  /** The thread that makes rows of sessions for pages. */
+  readonly rowMaking: RowMaking
   /** Finds the caller of a token. */
   readonly tokens: Tokens
   /** Pages for everybody, as they are sent. */

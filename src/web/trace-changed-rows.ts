@@ -1,4 +1,4 @@
-import type { Chunk } from '../http/long-list.ts'
+import type { Chunk, Texts } from '../http/long-list.ts'
 import { goneRow } from '../pages/trace.ts'
 import type { ChangedMessage } from '../trace/messages/changed.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
@@ -11,8 +11,8 @@ import { AROUND, type Around } from './trace-messages.ts'
 /** Rows that are made of some messages, which are read for them. */
 export type Piece = {
   chunks(): AsyncGenerator<Chunk<MessageListRow>, void>
-  add(row: MessageListRow): Iterable<string>
-  end(): Iterable<string>
+  add(rows: readonly MessageListRow[]): Texts
+  end(): Texts
 }
 
 /** A changed message with its place in the list. */
@@ -81,9 +81,11 @@ export const changedRows = (showing: Showing, changes: readonly PlacedChange[], 
 
   return {
     chunks,
-    *add(row) {
-      read.set(row.external_id, range.first.ordinal + read.size)
-      yield* session.add(messageText(row))
+    *add(rows) {
+      for (const row of rows) {
+        read.set(row.external_id, range.first.ordinal + read.size)
+        yield* session.add(messageText(row))
+      }
     },
     *end() {
       yield* session.end()

@@ -3,13 +3,12 @@ import { keyHash } from '../base/ids.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { LinkedTrace } from '../http/long-list.ts'
 import type { ModelRegistry } from '../models/registry.ts'
-import { childOf } from '../pages/trace.ts'
+import { readChildren } from '../pages/trace-links.ts'
 import { childrenStatement } from '../trace/children-route.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import { FAR_FUTURE, type StoredDetail } from '../trace/queries.ts'
 import type { ListedRow } from '../trace/rows.ts'
 import { summaryText } from '../trace/views.ts'
-import { readTrace } from '../transcript/head.ts'
 import type { Child } from '../transcript/html/links.ts'
 
 /** A page links to so many sub-agents. */
@@ -21,8 +20,8 @@ export type Children = {
   /** By the call that has started them; of several the newest. */
   readonly byCall: ReadonlyMap<string, Child>
   readonly linked: readonly LinkedTrace[]
-  /** Their JSON text: what a page that links to them depends on. */
-  readonly text: string
+  /** Their JSON texts: what a page that links to them depends on. */
+  readonly texts: readonly string[]
 }
 
 /** The traces of sub-agents that a trace has started, those that the reader may read. */
@@ -36,14 +35,6 @@ export const childrenOf = async (
   const rows = await reads.rows<ListedRow & Row>(name, childrenStatement(!isMember), values)
   const shown = rows.filter(({ id }) => reads.isNotQuarantined(`trace-${id}`))
   const texts = shown.map((row) => summaryText(rowWithModelName(models, row)))
-  const byCall = new Map<string, Child>()
-  const all = texts.map((text) => {
-    const trace = readTrace(text)
-    const child = childOf(slug ?? '', trace)
-    const callId = trace.get('parentCallId')
-    if (typeof callId === 'string' && !byCall.has(callId)) byCall.set(callId, child)
-    return child
-  })
   const linked = shown.map(({ id, created_at }) => ({ id, createdAt: created_at }))
-  return { all, byCall, linked, text: texts.join('\n') }
+  return { ...readChildren(slug ?? '', texts), linked, texts }
 }

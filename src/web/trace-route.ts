@@ -6,6 +6,7 @@ import { textBytes } from '../engine/sized-cache.ts'
 import type { Draft, PublicFiles, Shown } from '../export/public-files.ts'
 import { takesEncoding } from '../http/assets.ts'
 import type { LongLists } from '../http/long-lists.ts'
+import { clientOf } from '../http/node-permits.ts'
 import { addVary } from '../http/reply.ts'
 import { pageHeaders } from '../pages/headers.ts'
 import { tracePath } from '../pages/links.ts'
@@ -17,6 +18,7 @@ import { placeOf } from '../trace/messages/places.ts'
 import { views } from '../transcript/html/links.ts'
 import { shortened } from '../transcript/preview.ts'
 import { type PublicPages, compressed } from './public-pages.ts'
+import type { RowMaking } from './row-making.ts'
 import { type PageRow, newTraceContent } from './trace-content.ts'
 import { type ShownServices, type ShownTrace, changedFiles, showTrace } from './trace-shown.ts'
 import { TraceParams } from './trace-params.ts'
@@ -43,6 +45,7 @@ export type TracePageServices = ShownServices & {
   readonly longLists: LongLists
   readonly publicFiles: PublicFiles
   readonly publicPages: PublicPages
+  readonly rowMaking: RowMaking
   readonly now: () => number
   readonly config: { readonly PUBLIC_URL?: string | undefined }
 }
@@ -103,9 +106,8 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
     const url = `${originOf(request)}${tracePath(slug, externalId, place === undefined ? undefined : m)}`
     const project = fields.get('projectName')
     const content = newTraceContent(services, {
-      shown,
-      part,
-      showing: { ...shown.showing, view, here: place === undefined ? undefined : m },
+      ...{ shown, part },
+      ...{ view, here: place === undefined ? undefined : m, client: clientOf(request) },
       pageOf: ({ revision, firstPrompt }) => ({
         ...{ slug, externalId, head, revision, count, view, part, viewer },
         project: typeof project === 'string' ? project : undefined,
@@ -144,10 +146,13 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
       draft?.add(text)
       return text
     }
-    function* keptAll(texts: Iterable<string>) {
-      for (const text of texts) yield kept(text)
+    async function* keptAll(texts: AsyncIterable<string>) {
+      for await (const text of texts) yield kept(text)
     }
-    reply.raw.once('close', () => draft?.drop())
+    reply.raw.once('close', () => {
+      draft?.drop()
+      content.close()
+    })
     return longLists.send<PageRow>(reply, {
       reader,
       check: async () => {
@@ -163,7 +168,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
         return kept(text)
       },
       toText: (row) => keptAll(content.toText(row)),
-      *after() {
+      async *after() {
         yield* keptAll(content.after())
         draft?.keep()
       },
@@ -230,7 +235,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
         !isLive(shown, now())
       if (!isForAll) return send(reply, shown, content, () => undefined)
       addVary(reply, 'accept-encoding')
-      const trace = [url, JSON.stringify(shown.head), shown.children.text].join('\n')
+      const trace = [url, JSON.stringify(shown.head), ...shown.children.texts].join('\n')
       const kept: Shown = { traceId, incarnation, revision, trace, format: 'page' }
       const pieces = publicFiles.get(kept)
       if (pieces) return sendKept(reply, shown, pieces, asked)

@@ -4,6 +4,7 @@ import { aRevision } from '../contract/parameters.ts'
 import { invalid } from '../http/http-error.ts'
 import type { Chunk } from '../http/long-list.ts'
 import type { LongLists } from '../http/long-lists.ts'
+import { clientOf } from '../http/node-permits.ts'
 import { PAGE_ROWS } from '../pages/trace.ts'
 import { changedMessages } from '../trace/messages/changed.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
@@ -11,11 +12,11 @@ import { placesOf } from '../trace/messages/places.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { messageText } from '../trace/messages/views.ts'
 import { type View, views } from '../transcript/html/links.ts'
-import { newSession } from '../transcript/html/session.ts'
+import type { RowMaking } from './row-making.ts'
 import { type Piece, changedRows, someChanges } from './trace-changed-rows.ts'
 import { messagesAround, messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-route.ts'
-import { type ShownServices, type ShownTrace, showTrace } from './trace-shown.ts'
+import { type ShownServices, type ShownTrace, showTrace, wantedRows } from './trace-shown.ts'
 import { TraceParams } from './trace-params.ts'
 
 const Query = z.object({
@@ -33,7 +34,7 @@ const Query = z.object({
   view: z.enum(views).optional(),
 })
 
-type Services = ShownServices & { readonly longLists: LongLists }
+type Services = ShownServices & { readonly longLists: LongLists; readonly rowMaking: RowMaking }
 
 /** Which rows are sent, what they are read from, and the revision that the page shows with them. */
 type Rows = {
@@ -42,7 +43,7 @@ type Rows = {
   readonly pieces: AsyncIterable<Piece>
 }
 
-type Row = { readonly piece: Piece; readonly row: MessageListRow }
+type Row = { readonly piece: Piece; readonly rows: readonly MessageListRow[] }
 
 /** A piece of changes has so many characters, unless one batch has more. */
 const CHANGES_SIZE = 512 * 1024
@@ -53,18 +54,22 @@ const CHANGES_SIZE = 512 * 1024
  * `x-revision` is the revision that they are of; with `x-more: true` there are further changes since that one.
  */
 export const traceRowsRoute = (app: FastifyInstance, services: Services): void => {
-  const { reads, longLists } = services
+  const { reads, longLists, rowMaking } = services
 
   const rowsBetween = async (
-    { trace, showing }: ShownTrace,
-    from: number,
-    limit: number,
-    view: View,
+    reply: FastifyReply,
+    shown: ShownTrace,
+    { from, to, view }: { readonly from: number; readonly to: number; readonly view: View },
   ): Promise<Rows> => {
-    const { range, revision, chunks } = await messagesBetween(reads, trace, { from, to: from + limit })
-    const session = newSession({ ...showing, view }, range)
+    const { range, revision, chunks } = await messagesBetween(reads, shown.trace, { from, to })
+    const made = rowMaking.open({ ...wantedRows(shown), view, range }, clientOf(reply.request))
+    reply.raw.once('close', made.close)
     async function* pieces(): AsyncGenerator<Piece, void> {
-      yield { chunks, add: (row) => session.add(messageText(row)), end: session.end }
+      yield {
+        chunks,
+        add: (rows) => made.make({ is: 'messages', texts: rows.map(messageText) }),
+        end: () => made.make({ is: 'endOfMessages' }),
+      }
     }
     return { revision, hasMore: false, pieces: pieces() }
   }
@@ -97,7 +102,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
     async function* chunks(): AsyncGenerator<Chunk<Row>, void> {
       rows = await read()
       for await (const piece of rows.pieces)
-        for await (const chunk of piece.chunks()) yield { ...chunk, rows: chunk.rows.map((row) => ({ piece, row })) }
+        for await (const chunk of piece.chunks()) yield { ...chunk, rows: [{ piece, rows: chunk.rows }] }
     }
     return longLists.send<Row>(reply, {
       reader,
@@ -105,12 +110,12 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       chunkSize: Math.min(Number(trace.bytes), CHUNK_SIZE),
       chunks,
       before: '',
-      *toText({ piece, row }) {
+      async *toText({ piece, rows }) {
         if (open && open !== piece) yield* open.end()
         open = piece
-        yield* piece.add(row)
+        yield* piece.add(rows)
       },
-      *after() {
+      async *after() {
         if (open) yield* open.end()
       },
       headers: () => ({
@@ -130,7 +135,9 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
         throw invalid('from', 'either from or changedSince is needed')
       const shown = await showTrace(services, params, caller)
       return send(reply, shown, () =>
-        changedSince === undefined ? rowsBetween(shown, from!, limit, view) : rowsSince(shown, changedSince, view),
+        changedSince === undefined
+          ? rowsBetween(reply, shown, { from: from!, to: from! + limit, view })
+          : rowsSince(shown, changedSince, view),
       )
     },
   )

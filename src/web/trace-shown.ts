@@ -4,7 +4,7 @@ import type { TraceDetail } from '../contract/trace.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Reader } from '../http/long-list.ts'
 import type { ModelRegistry } from '../models/registry.ts'
-import { linksOf } from '../pages/trace.ts'
+import { linksOf } from '../pages/trace-links.ts'
 import { locateToRead } from '../trace/locate.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import type { StoredDetail } from '../trace/queries.ts'
@@ -34,6 +34,11 @@ export type ShownTrace = {
   /** How its messages are shown. */
   readonly showing: Showing
 }
+
+/** What its rows depend on, for a thread. */
+export const wantedRows = ({ slug, trace, children, head: { author, folder, model } }: ShownTrace) => ({
+  ...{ slug, externalId: trace.external_id, children: children.texts, author, folder, model },
+})
 
 const authorStatement = 'select display_name from users where id = $1'
 

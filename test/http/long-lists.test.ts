@@ -74,6 +74,25 @@ const gone = (id: string, position: bigint) => ({
   ends: ({ reader, shows }: Sending) => reader.traceId === id || shows(id),
 })
 
+test('have texts that are made elsewhere, and send a long beginning before any row is made', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  async function* later(...texts: readonly string[]) {
+    await promise
+    yield* texts
+  }
+  const before = 'x'.repeat(10_000)
+  const given = { before, toText: ({ n }: Numbered) => later(`${n}`, ';'), after: () => later('the', ' end') }
+  const served = await serve(listOf({ chunks: chunksOf([2, 1]), ...given }))
+  const answer = await fetch(`http://127.0.0.1:${served.port}/`)
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+  assert.is((await reader.read()).value, before)
+  resolve()
+  let rest = ''
+  for (let read = await reader.read(); !read.done; read = await reader.read()) rest += read.value
+  assert.is(rest, '1;2;3;the end')
+  await served.close()
+})
+
 test('have all rows with text in order, whatever the chunks', async () => {
   const toText = ({ n }: Numbered) => (n % 5 ? String(n) : undefined)
   for (const counts of [[], [0], [1], [7, 0, 1], [20_000, 13, 30_000]]) {

@@ -1,0 +1,126 @@
+import { Worker } from 'node:worker_threads'
+import type { Client } from '../base/permits.ts'
+import { moduleUrl } from '../base/threads.ts'
+import { Unavailable } from '../engine/rejected.ts'
+import { BrokenOff } from '../http/long-list.ts'
+import type { RowWork, WantedRows } from './row-steps.ts'
+
+/** Asks the thread for the next texts of a session: with `wanted` the first ones, with `work` those of other work than before. */
+export type RowRequest = {
+  readonly id: number
+  readonly client: Client
+  readonly wanted: WantedRows | undefined
+  readonly work: RowWork | undefined
+  /** So many characters make a text, unless it is the last one of its work. */
+  readonly length: number
+}
+export type RowAnswer = { readonly id: number } & (
+  { readonly text: string; readonly isOver: boolean } | { readonly error: unknown }
+)
+
+/** The rows of a session, and its outline, which are made as they are read. */
+export type Rows = {
+  /** The texts of the next work. @throws Unavailable if the thread has failed; BrokenOff after `close` */
+  make(work: RowWork): AsyncGenerator<string, void>
+  /** Frees what the thread holds. To be called in any case. */
+  close(): void
+}
+
+/** A thread that makes rows of sessions, so that the event loop, which answers writes, has little to do for a page. */
+export type RowMaking = {
+  open(wanted: WantedRows, client: Client): Rows
+  close(): Promise<void>
+}
+
+const LENGTH = 64 * 1024
+/** Something to read soon. */
+const FIRST_LENGTH = 8 * 1024
+
+type Made = Extract<RowAnswer, { readonly text: string }>
+
+/** A running thread. `ended` is called when it ends. */
+const startThread = (ended: (error: Error) => void) => {
+  const worker = new Worker(moduleUrl('./row-thread', import.meta.url))
+  const waiting = new Map<number, PromiseWithResolvers<Made>>()
+  let failure: Error | undefined
+
+  const settle = (id: number, settled: (answer: PromiseWithResolvers<Made>) => void) => {
+    const found = waiting.get(id)
+    waiting.delete(id)
+    if (found) settled(found)
+  }
+  const fail = (reason: Error) => {
+    if (failure) return
+    failure = new Unavailable('the rows of a session could not be made', false, reason)
+    for (const id of [...waiting.keys()]) settle(id, ({ reject }) => reject(failure))
+    ended(reason)
+  }
+  worker.unref()
+  worker.on('message', (answer: RowAnswer) =>
+    settle(answer.id, ({ resolve, reject }) => ('error' in answer ? reject(answer.error) : resolve(answer))),
+  )
+  worker.on('error', fail)
+  worker.on('exit', () => fail(new Error('the thread has ended')))
+
+  const ask = (request: RowRequest): Promise<Made> => {
+    if (failure) return Promise.reject(failure)
+    const made = Promise.withResolvers<Made>()
+    waiting.set(request.id, made)
+    worker.postMessage(request)
+    return made.promise
+  }
+  const forget = (id: number) => {
+    settle(id, ({ reject }) => reject(new BrokenOff('its reader has left')))
+    worker.postMessage({ closed: id })
+  }
+  return { ask, forget, close: () => worker.terminate() }
+}
+
+type Thread = ReturnType<typeof startThread>
+
+/** `onError` is called when a thread ends by itself; the next rows are made by another one. */
+export const newRowMaking = (onError: (error: Error) => void): RowMaking => {
+  let thread: Thread | undefined
+  let count = 0
+  let isClosed = false
+
+  const start = (): Thread => {
+    const started = startThread((error) => {
+      if (thread === started) thread = undefined
+      if (!isClosed) onError(error)
+    })
+    return started
+  }
+
+  const open: RowMaking['open'] = (wanted, client) => {
+    const { ask, forget } = (thread ??= start())
+    const id = (count += 1)
+    let isOpen = false
+    let isOver = false
+
+    async function* make(work: RowWork): AsyncGenerator<string, void> {
+      for (let next: RowWork | undefined = work; ; next = undefined) {
+        if (isOver) throw new BrokenOff('its reader has left')
+        const first = isOpen ? undefined : wanted
+        isOpen = true
+        const made = await ask({ id, client, wanted: first, work: next, length: first ? FIRST_LENGTH : LENGTH })
+        yield made.text
+        if (made.isOver) return
+      }
+    }
+
+    const close = () => {
+      if (isOpen && !isOver) forget(id)
+      isOver = true
+    }
+
+    return { make, close }
+  }
+
+  const close = async () => {
+    isClosed = true
+    await thread?.close()
+  }
+
+  return { open, close }
+}

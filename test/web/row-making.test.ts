@@ -1,0 +1,106 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { Unavailable } from '../../src/engine/rejected.ts'
+import { BrokenOff } from '../../src/http/long-list.ts'
+import { WHOLE } from '../../src/transcript/html/session.ts'
+import { type Rows, newRowMaking } from '../../src/web/row-making.ts'
+import { type RowWork, type WantedRows, newRowSteps } from '../../src/web/row-steps.ts'
+
+const test = suite('web: rows that are made on a thread')
+
+const making = newRowMaking(console.error)
+test.after(() => making.close())
+
+const rejection = (made: Promise<unknown>): Promise<unknown> =>
+  made.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+const child = JSON.stringify({ externalId: 'child', title: 'A sub-agent', parentCallId: 'call', messageCount: 2 })
+const wanted: WantedRows = {
+  ...{ slug: 'acme', externalId: 'session', children: [child], range: WHOLE, view: 'full', here: undefined },
+  ...{ author: 'Ada', folder: undefined, model: { id: undefined, name: undefined } },
+}
+const client = { id: 'user:1', net: 'net:1' }
+
+const messageOf = (i: number, length: number) =>
+  JSON.stringify({
+    ...{ externalId: `m-${i}`, role: i % 2 === 0 ? 'user' : 'assistant', timestamp: 1_770_000_000_000 + i },
+    parts: [
+      { type: 'text', content: { text: `Text ${i} <b> ${'word '.repeat(length)}` } },
+      { type: 'tool_call', content: { callId: 'call', toolName: 'Task', args: { description: 'Look' } } },
+      { type: 'tool_result', content: { callId: 'call', toolName: 'Task', output: 'Seen.', status: 'success' } },
+    ],
+  })
+const works = (count: number, length = 10): RowWork[] => [
+  { is: 'messages', texts: Array.from({ length: count }, (_, i) => messageOf(i, length)) },
+  { is: 'endOfMessages' },
+  { is: 'endOfOutline', unlisted: 3 },
+]
+
+const made = async (rows: Rows, all: readonly RowWork[]): Promise<string[]> => {
+  const texts: string[] = []
+  for (const work of all) for await (const text of rows.make(work)) texts.push(text)
+  return texts
+}
+
+/** What the same steps give here. */
+const expected = (all: readonly RowWork[]): string => {
+  const steps = newRowSteps(wanted)
+  return all.flatMap((work) => [...steps(work)]).join('')
+}
+
+test('are what the same steps give here, for many readers at the same time', async () => {
+  const sessions = [1, 7, 60].map((count) => ({ all: works(count), rows: making.open(wanted, client) }))
+  const results = await Promise.all(sessions.map(({ rows, all }) => made(rows, all)))
+  for (const [i, { all, rows }] of sessions.entries()) {
+    assert.is(results[i]!.join(''), expected(all))
+    rows.close()
+  }
+  assert.match(results[0]!.join(''), 'href="/@acme/child"')
+})
+
+test('come in pieces, the first of which is short', async () => {
+  const rows = making.open(wanted, client)
+  const lengths = (await made(rows, works(60, 2_000))).map(({ length }) => length)
+  assert.ok(lengths[0]! >= 8 * 1024 && lengths[0]! < 32 * 1024, `the first one has ${lengths[0]}`)
+  assert.ok(lengths.length > 5 && lengths.every((length) => length < 100_000), lengths.join(' '))
+  rows.close()
+})
+
+test('are not made any more when their reader has left', async () => {
+  const rows = making.open(wanted, client)
+  const reading = rows.make(works(60, 2_000)[0]!)
+  await reading.next()
+  const waiting = reading.next()
+  rows.close()
+  assert.instance(await rejection(waiting), BrokenOff)
+  assert.instance(await rejection(made(rows, works(1))), BrokenOff)
+})
+
+test('that cannot be made do not stop those of others', async () => {
+  const [rows, others] = [making.open(wanted, client), making.open(wanted, client)]
+  const failing = rejection(made(rows, [{ is: 'messages', texts: [undefined as never] }]))
+  assert.is((await made(others, works(3))).join(''), expected(works(3)))
+  assert.instance(await failing, Error)
+  for (const one of [rows, others]) one.close()
+})
+
+test('are made by another thread when one has ended', async () => {
+  const failures: Error[] = []
+  const ending = newRowMaking((error) => failures.push(error))
+  const rows = ending.open(wanted, client)
+  const reading = rows.make(works(60, 2_000)[0]!)
+  await reading.next()
+  const failing = rejection(reading.next())
+  await ending.close()
+  assert.instance(await failing, Unavailable)
+  assert.instance(await rejection(made(rows, works(1))), Unavailable)
+  const next = ending.open(wanted, client)
+  assert.is((await made(next, works(2))).join(''), expected(works(2)))
+  assert.equal(failures, [], 'it was ended by its service')
+  await ending.close()
+})
+
+test.run()

@@ -132,6 +132,9 @@ const effects: Effects = {
   ProviderRemoved: ownTopicOnly,
 }
 
+/** Of several of these in a row in a stream the last one says all: they change only what answers show of their stream. */
+export const repeated: ReadonlySet<string> = new Set(['MessageAdded', 'MessageUpdated'] satisfies AnyEvent['type'][])
+
 /** What one event means, for any type of event. */
 export type Effect = {
   readonly topics: readonly string[]

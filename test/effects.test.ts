@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { mainGroup } from '../projections/index.ts'
 import type { DecodedEvent } from '../src/engine/projection.ts'
 import { type AnyEvent, formats } from '../src/events.ts'
-import { PUBLIC_TRACES, effectOf, tracesIn, tracesNamed } from '../src/effects.ts'
+import { PUBLIC_TRACES, effectOf, repeated, tracesIn, tracesNamed } from '../src/effects.ts'
 import type { Reader } from '../src/http/long-list.ts'
 
 const test = suite('the effects of events')
@@ -129,6 +129,14 @@ test('what a crash of PostgreSQL may undo takes no right away', () => {
     const { callers, ends } = effectOf(decoded({ type, streamId: 'x', data }))
     assert.is(callers, undefined, type)
     assert.is(ends, undefined, type)
+  }
+})
+
+test('an event of a repeated type has the effect of any other one in its stream', () => {
+  for (const type of repeated as ReadonlySet<AnyEvent['type']>) {
+    const effect = (data: object) => effectOf(decoded({ type, streamId: 'trace', data }))
+    assert.equal(effect({}), { topics: ['trace'], callers: undefined, ends: undefined }, type)
+    assert.equal(effect({ patch: [{ op: 'remove', path: '/visibility' }] }), effect({}), type)
   }
 })
 

@@ -29,6 +29,8 @@ export type CacheSubscriptionOptions = {
   readonly lags: readonly Lag[]
   readonly outage: OutageLog
   readonly observe: (event: DecodedEvent) => void
+  /** Types of events of which the last one in a stream changes all that the ones right before it do: only that one is observed. */
+  readonly repeated?: ReadonlySet<string>
   /**
    * Empties the caches: called with the log's head at every start, and with the position of an event that cannot be read, for
    * example one that a newer version has written.
@@ -43,7 +45,7 @@ const RETRY_MS = 200
 
 /** Subscribes to the log from its head on, as soon as it can be reached: the service starts without it. */
 export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscription => {
-  const { log, codec, watermark, readModelsWatermark, lags, outage, observe, clear } = options
+  const { log, codec, watermark, readModelsWatermark, lags, outage, observe, clear, repeated = new Set() } = options
   const stop = new AbortController()
   let start: bigint | undefined // the log's head at the start of the subscription, in the current epoch
   let confirmed = Number.NEGATIVE_INFINITY // the last time at which the caches were known to be at the head
@@ -56,6 +58,9 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
       clear(event.position)
     }
   }
+
+  const isRepeated = ({ stream, type }: RecordedEvent, next: RecordedEvent | undefined) =>
+    next?.stream === stream && next.type === type && repeated.has(type)
 
   const { promise: started, resolve: resolveStarted } = Promise.withResolvers<void>()
   const begin = async (): Promise<bigint> => {
@@ -73,7 +78,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
   const follow = async () => {
     start ??= await begin()
     for await (const { events, through } of log.follow({ after: watermark.position(), signal: stop.signal })) {
-      for (const event of events) pass(event)
+      for (const [i, event] of events.entries()) if (!isRepeated(event, events[i + 1])) pass(event)
       watermark.advance(through)
       for (const lag of lags) lag.ms()
     }

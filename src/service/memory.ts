@@ -1,3 +1,4 @@
+import { repeated } from '../effects.ts'
 import { subscribeCaches } from '../engine/cache-subscription.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import { REQUEST_WAIT_MS, newWakeup } from '../base/waits.ts'
@@ -55,6 +56,7 @@ export const openMemory = async (stores: Stores, permits: NodePermits, now: () =
       if (event.type === 'RetentionChanged') retentionWakeup.wake()
     },
     clear,
+    repeated,
   })
   if (!log.problem()) await waitDuringStart(subscription.started)
 

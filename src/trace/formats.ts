@@ -1,16 +1,20 @@
 import { type EventFormat, type Upcaster, formatsOf } from '../engine/codec.ts'
 import type { PatchOperation } from '../base/json/patch-operation.ts'
 import { TraceEvent } from './events.ts'
-import { headsOf, jsonOf, partIndex } from './messages/message.ts'
+import { headsOf, partIndex } from './messages/message.ts'
 import type { Part } from '../contract/message.ts'
 import { type StoredPart, storedPart } from './messages/part.ts'
 
 type WithParts<P> = { readonly parts: readonly P[] }
 type WithPatch = { readonly patch: readonly PatchOperation[] }
 
-/** Writes data with a last member that is JSON text already. */
-const writeHead = (head: object, member: string, items: string) =>
-  `${JSON.stringify(head).slice(0, -1)},"${member}":[${items}]}`
+/** Writes data with a last member that is a list of JSON texts. All is joined at once: the result of `+` is copied again when it is read. */
+const writeHead = (head: object, member: string, items: readonly string[]) => {
+  const texts = items.length === 0 ? [''] : [...items]
+  texts[0] = `${JSON.stringify(head).slice(0, -1)},"${member}":[${texts[0]}`
+  texts.push(`${texts.pop()}]}`)
+  return texts.join()
+}
 
 type SetsValue = Exclude<PatchOperation, { readonly op: 'remove' }>
 
@@ -32,14 +36,18 @@ const readOperation = (operation: PatchOperation): PatchOperation =>
 /** Parts are stored as JSON text, and are not parsed when they are read. */
 const added = {
   write: ({ parts, heads: _, ...head }: WithParts<StoredPart> & { heads?: unknown }) =>
-    writeHead(head, 'parts', jsonOf(parts)),
+    writeHead(
+      head,
+      'parts',
+      parts.map(({ json }) => json),
+    ),
   read: ({ parts, ...head }: WithParts<Part> & { readonly textContent?: string }) => {
     const stored = parts.map(storedPart)
     return { ...head, heads: headsOf({ ...head, parts: stored }), parts: stored }
   },
 }
 const updated = {
-  write: ({ patch, ...head }: WithPatch) => writeHead(head, 'patch', patch.map(writeOperation).join(',')),
+  write: ({ patch, ...head }: WithPatch) => writeHead(head, 'patch', patch.map(writeOperation)),
   read: ({ patch, ...head }: WithPatch) => ({ ...head, patch: patch.map(readOperation) }),
 }
 

@@ -54,9 +54,6 @@ export const headsOf = ({ textContent, parts }: MessageTexts): MessageHeads => (
 
 export const toUpsert = (externalId: string, body: MessageGiven): MessageUpsert => ({ externalId, ...givenOf(body) })
 
-/** The JSON texts of parts, joined by commas. */
-export const jsonOf = (parts: readonly StoredPart[]): string => parts.map(({ json }) => json).join(',')
-
 /** The patch (RFC 6902) from one document to another. It replaces whole fields, and whole parts by index. */
 export const difference = (before: MessageDocument, after: MessageDocument): PatchOperation[] => {
   const patch: PatchOperation[] = []

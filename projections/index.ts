@@ -98,8 +98,9 @@ export const timelineGroup: Group = {
  */
 export const searchGroup: Group = {
   name: 'search',
-  version: 1,
+  version: 2,
   isLazy: true,
+  isDeferred: true,
   behind: mainGroup,
   mayBeUndone: whereNoRightIsRead,
   projections: [searchDocs(schemaOf(mainGroup))],

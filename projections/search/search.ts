@@ -1,7 +1,6 @@
 import { type Sender, type WriteStatement, projectionOf } from '../../src/engine/projection.ts'
-import { int4s, int8s, uuids } from '../../src/postgres/arrays.ts'
+import { int4s, int8s, joinedInt4s, uuids } from '../../src/postgres/arrays.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
-import { type HashOf, type KeyRow, keyStatement, newHashes } from '../../src/trace/tokens/hashes.ts'
 import {
   type Changes,
   historyErased,
@@ -12,21 +11,15 @@ import {
   traceSummarised,
   traceUpdated,
 } from './changes.ts'
-import { type Doc, type OfTrace, type Wanted, newDocReader } from './read-docs.ts'
-import { makeRoom } from './segments.ts'
-import { SEGMENT_ROWS, createSearchDocs } from './tables.ts'
+import { type Doc, type Hashing, type OfTrace, type Wanted, newDocReader, readHashing } from './read-docs.ts'
+import { type Segments, makeRoom, segmentAt } from './segments.ts'
+import { SEGMENT_ROWS, createSearchDocs, segmentName } from './tables.ts'
 
-/** So many messages are read at once. */
-const CHUNK = 64
+const hashings = new WeakMap<object, Hashing>()
 
-const hashes = new WeakMap<object, HashOf>()
-
-const hashesOf = async ({ read, session }: Sender): Promise<HashOf> => {
-  let known = hashes.get(session)
-  if (!known) {
-    const [row] = await read<KeyRow>('search-key', keyStatement, [])
-    hashes.set(session, (known = newHashes(row!.key)))
-  }
+const hashingOf = async ({ read, session }: Sender): Promise<Hashing> => {
+  const known = hashings.get(session) ?? (await readHashing(read))
+  hashings.set(session, known)
   return known
 }
 
@@ -43,14 +36,11 @@ const writeRemoved = (changes: Changes, write: WriteStatement) => {
   ])
 }
 
-/** Arrays of different lengths as one, and where each ends in it. */
+/** Arrays of different lengths as one, and where each begins and ends in it. */
 const joined = (arrays: readonly Int32Array[]) => {
-  const all: number[] = []
-  const ends = arrays.map((one) => {
-    for (const value of one) all.push(value)
-    return all.length
-  })
-  return { all: int4s(all), starts: int4s(ends.map((_, i) => (ends[i - 1] ?? 0) + 1)), ends: int4s(ends) }
+  let end = 0
+  const ends = arrays.map(({ length }) => (end += length))
+  return { all: joinedInt4s(arrays), starts: int4s(ends.map((_, i) => (ends[i - 1] ?? 0) + 1)), ends: int4s(ends) }
 }
 
 const given = `
@@ -59,32 +49,38 @@ const given = `
 const tokens = '($6::int4[])[u.tokens_from:u.tokens_to]'
 const ofTrace = '($9::int4[])[u.of_trace_from:u.of_trace_to]'
 
-const insert = `
-  insert into search_docs (trace_id, ordinal, incarnation, seq, at, tokens, of_trace)
+const insertInto = (segment: bigint) => `
+  insert into ${segmentName(segment)} (trace_id, ordinal, incarnation, seq, at, tokens, of_trace)
   select u.trace_id, u.ordinal, u.incarnation, u.seq, u.at, ${tokens}, ${ofTrace} from ${given}`
 
 const update = `
   update search_docs d set incarnation = u.incarnation, at = u.at, tokens = ${tokens}, of_trace = ${ofTrace} from ${given}
   where d.trace_id = u.trace_id and d.ordinal = u.ordinal`
 
-const writeDocs = (
-  name: string,
-  text: string,
-  docs: readonly Doc[],
-  traces: ReadonlyMap<string, OfTrace>,
-  write: WriteStatement,
-) => {
-  if (docs.length === 0) return
-  const [own, inherited] = [docs.map((doc) => doc.tokens), docs.map(({ traceId }) => traces.get(traceId)!.tokens)]
-  const [a, b] = [joined(own), joined(inherited)]
-  write(name, text, [
+const values = (docs: readonly Doc[], traces: ReadonlyMap<string, OfTrace>): unknown[] => {
+  const own = joined(docs.map((doc) => doc.tokens))
+  const inherited = joined(docs.map(({ traceId }) => traces.get(traceId)!.tokens))
+  return [
     uuids(docs.map(({ traceId }) => traceId)),
     int4s(docs.map(({ ordinal }) => ordinal)),
     int8s(docs.map(({ incarnation }) => incarnation)),
     int8s(docs.map(({ seq }) => seq)),
     int8s(docs.map(({ at }) => at)),
-    ...[a.all, a.starts, a.ends, b.all, b.starts, b.ends],
-  ])
+    ...[own.all, own.starts, own.ends, inherited.all, inherited.starts, inherited.ends],
+  ]
+}
+
+/** Inserts new rows into the segments of their positions, and updates others. */
+const writeDocs = (
+  docs: readonly Doc[],
+  segments: Segments | undefined,
+  traces: ReadonlyMap<string, OfTrace>,
+  write: WriteStatement,
+) => {
+  const [added, others] = [docs.filter(({ seq }) => seq !== undefined), docs.filter(({ seq }) => seq === undefined)]
+  for (const [start, some] of Map.groupBy(added, ({ seq }) => segmentAt(segments!, seq!)))
+    write('', insertInto(start), values(some, traces))
+  if (others.length > 0) write('search-update', update, values(others, traces))
 }
 
 const retag = `
@@ -104,33 +100,18 @@ const wantedOf = (changes: Changes): Wanted[] =>
 /** Where texts are read, and about how many rows a segment gets. */
 type Options = { readonly mainSchema: string; readonly segmentRows: number }
 
+const least = (positions: readonly bigint[]): bigint => positions.reduce((a, b) => (a < b ? a : b))
+
 const write = async (changes: Changes, sender: Sender, { mainSchema, segmentRows }: Options): Promise<void> => {
   const path = "select set_config('search_path', current_schema() || ',' || $1, true)"
   await sender.read('search-path', path, [mainSchema])
-  const reader = newDocReader(sender.read, await hashesOf(sender))
+  const reader = newDocReader(sender.read, await hashingOf(sender))
   const rows = await reader.readTraces([...changes.keys()])
   const traces = new Map([...rows].map(([id, row]) => [id, reader.ofTrace(row)]))
   const wanted = wantedOf(changes)
   const added = wanted.flatMap(({ seq }) => seq ?? [])
-  if (added.length > 0)
-    await makeRoom(
-      sender,
-      added.reduce((a, b) => (a < b ? a : b)),
-      added.length,
-      segmentRows,
-    )
-  for (let i = 0; i < wanted.length; i += CHUNK) {
-    const docs = await reader.docsOf(wanted.slice(i, i + CHUNK), rows)
-    const isNew = ({ seq }: Doc) => seq !== undefined
-    writeDocs('search-insert', insert, docs.filter(isNew), traces, sender.write)
-    writeDocs(
-      'search-update',
-      update,
-      docs.filter((doc) => !isNew(doc)),
-      traces,
-      sender.write,
-    )
-  }
+  const segments = added.length === 0 ? undefined : await makeRoom(sender, least(added), added.length, segmentRows)
+  for await (const docs of reader.docsOf(wanted, rows)) writeDocs(docs, segments, traces, sender.write)
   const others = [...changes].flatMap(([id, { hasOtherValues }]) => {
     const values = traces.get(id)
     return hasOtherValues && values ? [[id, values] as const] : []
@@ -144,9 +125,7 @@ export const searchDocs = (mainSchema: string, segmentRows = SEGMENT_ROWS) =>
     name: 'search',
     tables: createSearchDocs,
     rows: { search_docs: { trace: 'trace_id' } },
-    // New entries are collected in a short list, which each query reads as well.
-    indexes: `create index search_docs_tokens on search_docs using gin (tokens, of_trace)
-      with (fastupdate = on, gin_pending_list_limit = 256);`,
+    indexes: '', // each segment gets its index when it has all its rows
     start: () => new Map(),
     on: {
       TraceCreated: traceCreated,

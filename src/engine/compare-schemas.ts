@@ -27,7 +27,8 @@ const columnsStatement = `
   select c.relname as name, a.attname as column, coalesce(a.attnum = any(i.indkey), false) as "isKey"
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   left join pg_index i on i.indrelid = c.oid and i.indisprimary
-  where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by c.relname, a.attnum`
+  where c.relnamespace = $1::regnamespace and c.relkind = 'r' and not exists (select from pg_inherits h where h.inhrelid = c.oid)
+  order by c.relname, a.attnum`
 
 const tablesOf = async (client: Client, schema: string): Promise<Map<string, Table>> => {
   const { rows } = await client.query<{ name: string; column: string; isKey: boolean }>(columnsStatement, [schema])

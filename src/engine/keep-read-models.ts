@@ -19,6 +19,12 @@ const REST_MS = 50
 const REST_STEP_MS = 5
 const MANY_EVENTS = 500
 
+/** From this share of its time on the event loop counts as busy. */
+const BUSY = 0.8
+/** So many times as long as a batch took, deferred groups rest on a busy event loop; not for longer than `MOST_REST_MS`. */
+const REST_TIMES = 9
+const MOST_REST_MS = 2_000
+
 /** What a process does with its read models. The positions of a build: where it began, where it is, and its goal. */
 export type KeepingState =
   | { readonly is: 'running' }
@@ -114,10 +120,23 @@ const applyBatch = async (lead: Lead, { events, through }: Batch) => {
   progress.pruned = from - 1n
 }
 
-/** Waits a little, so that the next events become one batch, unless a read waits for them or the log is far ahead. */
-const rest = async ({ watermark, signal }: KeepOptions, batch: Batch) => {
-  if (batch.events.length >= MANY_EVENTS) return
-  for (let ms = 0; ms < REST_MS && !watermark.hasWaiters() && !signal.aborted; ms += REST_STEP_MS)
+/**
+ * How long to wait after a batch of so many events that took `ms`, with the share of its time that the event loop worked since the one
+ * before: a little, so that the next events become one batch, unless the log is far ahead; and longer where requests need the time.
+ */
+export const restMs = (
+  group: Pick<Group, 'isLazy' | 'isDeferred'>,
+  events: number,
+  ms: number,
+  busy: number,
+): number => {
+  if (group.isDeferred && busy > BUSY) return Math.min(ms * REST_TIMES, MOST_REST_MS)
+  return group.isLazy && events > 0 && events < MANY_EVENTS ? REST_MS : 0
+}
+
+/** Rests, unless a read waits for this group. */
+const rest = async ({ watermark, signal }: KeepOptions, ms: number) => {
+  for (const until = performance.now() + ms; performance.now() < until && !watermark.hasWaiters() && !signal.aborted;)
     await pause(REST_STEP_MS, signal)
 }
 
@@ -141,11 +160,19 @@ export const keepReadModels = async (options: KeepOptions, { client, lost }: Lea
   quarantine.set(applier.quarantine())
   await finish(lead)
   const signal = AbortSignal.any([options.signal, lost])
+  let work = performance.eventLoopUtilization()
   for await (const batch of log.follow({ after: progress.position, signal })) {
     if (changes !== epochChanges()) throw new LogChanged() // `follow` does not throw if it began in the new epoch
+    const started = performance.now()
     if (batch.through !== progress.position) await applyBatch(lead, batch)
+    const ms = performance.now() - started
     if (progress.finished) cleanup.run() // after each batch: on a busy service the log's end may never be reached
-    if (group.isLazy && batch.events.length > 0) await rest(options, batch)
+    const [before, now] = [work, performance.eventLoopUtilization()]
+    work = now
+    await rest(
+      options,
+      restMs(group, batch.events.length, ms, performance.eventLoopUtilization(now, before).utilization),
+    )
   }
   lost.throwIfAborted()
 }

@@ -88,6 +88,17 @@ export const int8s = fixed<bigint | number>(oid.int8, 8, (target, value, offset)
 export const int4s = fixed<number>(oid.int4, 4, (target, value, offset) => {
   target.writeInt32BE(value, offset)
 })
+/** Some arrays one behind the other, as one. */
+export const joinedInt4s = (arrays: readonly Int32Array[]): Buffer => {
+  const count = arrays.reduce((sum, { length }) => sum + length, 0)
+  if (count === 0) return empty(oid.int4)
+  const target = Buffer.allocUnsafe(HEADER_BYTES + count * 8)
+  header(target, oid.int4, count)
+  let offset = HEADER_BYTES
+  for (const array of arrays)
+    for (const value of array) offset = target.writeInt32BE(value, target.writeInt32BE(4, offset))
+  return target
+}
 export const float8s = fixed<number>(oid.float8, 8, (target, value, offset) => {
   target.writeDoubleBE(value, offset)
 })

@@ -1,4 +1,4 @@
-import { segmentStart, segmentsStatement } from '../../projections/search/tables.ts'
+import { segmentsStatement, startsOf } from '../../projections/search/tables.ts'
 import { isId } from '../base/ids.ts'
 import { idOfSlug } from '../namespace/queries.ts'
 import { folded } from '../trace/messages/folded.ts'
@@ -17,7 +17,7 @@ export const scopeOf = async (rows: ReadRows, userId: string | undefined) => {
   type Scope = { position: bigint; namespaces: string[]; segments: string[] }
   const [row] = await rows<Scope>('search-scope', scopeStatement, [userId ?? null])
   const { position, namespaces, segments } = row!
-  return { position, namespaces, segments: segments.map(segmentStart).toSorted((a, b) => (a < b ? 1 : -1)) }
+  return { position, namespaces, segments: startsOf(segments) }
 }
 
 /** So many people are looked at for a name. */

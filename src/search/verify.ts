@@ -87,14 +87,17 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
     return found && { ...candidate, externalId: row.external_id, role: row.role as MessageRole, at, found, values }
   }
 
-  /** Yields for each candidate, in their order, what was found in it. */
-  return async function* verify(all: readonly Candidate[]): AsyncGenerator<FoundDoc | undefined> {
+  /** Yields for each candidate, in their order, what was found in it; nothing in those that are not needed when they would be read. */
+  return async function* verify(
+    all: readonly Candidate[],
+    isNeeded?: (candidate: Candidate) => boolean,
+  ): AsyncGenerator<readonly [Candidate, FoundDoc | undefined]> {
     await loadTraces(all)
-    for await (const { piece, rowOf } of inPieces(rows, all))
+    for await (const { piece, rowOf } of inPieces(rows, all, isNeeded))
       for (const candidate of piece) {
         const [trace, message] = [traces.get(candidate.traceId), rowOf(candidate)]
-        if (trace && candidate.ordinal === TRACE_ITSELF) yield await verifyTrace(candidate, trace)
-        else yield trace && message && (await verifyMessage(candidate, trace, message))
+        if (trace && candidate.ordinal === TRACE_ITSELF) yield [candidate, await verifyTrace(candidate, trace)]
+        else yield [candidate, trace && message && (await verifyMessage(candidate, trace, message))]
         await turn()
       }
   }

@@ -14,9 +14,6 @@ const MOST_MS_FOR_A_PAGE = 400
 const MOST_MS_OF_KNOWN = 2_000
 /** Of a trace with so many hits no more are looked at, so that a frequent word shows other traces, too. */
 const MOST_OF_A_TRACE = 24
-/** The texts of so many candidates are read at once. */
-const CHUNK = 64
-
 /** What was found among rows one behind the other, down to `end`. */
 export type Window = { readonly found: readonly FoundDoc[]; readonly end: Point }
 
@@ -26,6 +23,7 @@ export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, l
   const verify = newVerifier(rows, wanted.query)
   const found = new Map<string, FoundDoc>()
   const traces = new Map<string, number>()
+  const without = new Set<string>()
   let [looked, end] = [0, place.from]
 
   const isEnough = () => {
@@ -34,20 +32,22 @@ export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, l
     return performance.now() - started > (traces.size > limit ? MOST_MS : MOST_MS_FOR_A_PAGE)
   }
 
+  const add = (doc: FoundDoc) => {
+    found.set(`${doc.traceId}/${doc.ordinal}`, doc)
+    const count = (traces.get(doc.traceId) ?? 0) + 1
+    traces.set(doc.traceId, count)
+    if (count >= MOST_OF_A_TRACE) without.add(doc.traceId)
+  }
+
   const windowTo = (end: Point): Window => ({ found: [...found.values()], end })
 
-  const range = { below: place.from, downTo: place.to }
+  const range = { below: place.from, downTo: place.to, without }
   for await (const { readable, all } of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
     looked += all.length
-    for (let i = 0; i < readable.length; i += CHUNK) {
-      const chunk = readable.slice(i, i + CHUNK).filter(({ traceId }) => (traces.get(traceId) ?? 0) < MOST_OF_A_TRACE)
-      let nth = 0
-      for await (const doc of verify(chunk)) {
-        end = chunk[nth++]!
-        if (doc) found.set(`${doc.traceId}/${doc.ordinal}`, doc)
-        if (doc) traces.set(doc.traceId, (traces.get(doc.traceId) ?? 0) + 1)
-        if (isEnough()) return windowTo(end)
-      }
+    for await (const [candidate, doc] of verify(readable, ({ traceId }) => !without.has(traceId))) {
+      end = candidate
+      if (doc) add(doc)
+      if (isEnough()) return windowTo(end)
     }
     end = all.at(-1) ?? end
     if (isEnough()) return windowTo(end)
@@ -68,9 +68,7 @@ export const shownBefore = async (
   const verify = newVerifier(rows, wanted.query)
   const range = { below: firstPlace(place.start).from, downTo: place.from, traces }
   for await (const { readable } of candidates(rows, wanted, range, MOST_LOOKED_AT))
-    for (let i = 0; i < readable.length; i += CHUNK) {
-      const chunk = readable.slice(i, i + CHUNK).filter((one) => !shown.has(one.traceId))
-      for await (const doc of verify(chunk)) if (doc) shown.add(doc.traceId)
-    }
+    for await (const [{ traceId }, doc] of verify(readable, ({ traceId }) => !shown.has(traceId)))
+      if (doc) shown.add(traceId)
   return shown
 }

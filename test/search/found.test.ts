@@ -6,7 +6,7 @@ import { findIn } from '../../src/search/found.ts'
 import { readQuery } from '../../src/search/query.ts'
 import type { Place, SearchedText } from '../../src/trace/tokens/searched-text.ts'
 import { snippetOf } from '../../src/search/snippet.ts'
-import { addTokens, neededTokens } from '../../src/trace/tokens/words.ts'
+import { eachWord, neededTokens, tokensOf } from '../../src/trace/tokens/words.ts'
 import { folded } from '../../src/trace/messages/folded.ts'
 
 const test = suite('search/found')
@@ -74,7 +74,7 @@ test('whatever is found has all tokens that the index is asked for', () => {
     const parsed = readQuery(query)
     if (!atOnce(findIn([prompt(text)], { ...parsed, excluded: [] }))) return
     const tokens = new Set<string>()
-    addTokens(tokens, text.slice(0, 80))
+    eachWord(text.slice(0, 80), (word, isCjk) => tokensOf(word, isCjk).forEach((token) => tokens.add(token)))
     if (text.length > 80) return
     for (const alternatives of parsed.texts)
       assert.ok(

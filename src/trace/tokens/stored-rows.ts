@@ -11,7 +11,6 @@ export type TraceRow = FilteredTrace & SearchedTrace & { id: string; incarnation
 /** The same of a message. */
 export type MessageRow = FilteredMessage &
   Omit<StoredMessage, 'role' | 'text'> & {
-    trace_id: string
     ordinal: number
     external_id: string
     text_content: string | null
@@ -24,19 +23,30 @@ export const tracesStatement = `
     t.git_branch, t.title, t.ai_title, t.ai_summary
   from unnest($1::uuid[]) u (id) cross join lateral (select * from traces r where r.id = u.id limit 1) t`
 
-const fromMessages = `
-  from unnest($1::uuid[], $2::int4[]) u (id, ordinal)
-  cross join lateral (select r.id, r.incarnation from traces r where r.id = u.id limit 1) t
+/** So many bytes of messages are in memory at once, unless one alone has more. */
+const MOST_BYTES = 4 * 1024 * 1024
+
+const messageOf = (trace: string, incarnation: string, ordinal: string) => `
   cross join lateral (
-    select * from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = u.ordinal limit 1
+    select * from messages r where r.trace_id = ${trace} and r.incarnation = ${incarnation} and r.ordinal = ${ordinal} limit 1
   ) m`
 
+// Their sizes are added up before a text is read.
 const messagesStatement = `
-  select m.ordinal, m.external_id, m.role, m.text_content, m.model, m.tools, m.timestamp, m.created_at, ${factsColumns},
-    ${columnsOfParts}, ${partsText} as parts ${fromMessages}`
-
-const sizesStatement = `
-  select m.trace_id, m.ordinal, (coalesce(pg_column_size(m.text_content), 0) + ${partsLength})::float8 as size ${fromMessages}`
+  select s.nth::int4, s.count::int4, m.ordinal, m.external_id, m.role, m.text_content, m.model, m.tools, m.timestamp, m.created_at, ${factsColumns},
+    ${columnsOfParts}, ${partsText} as parts
+  from (
+    select s.nth, s.trace_id, s.incarnation, s.ordinal, sum(s.size) over (order by s.nth) - s.size as before, count(*) over () as count
+    from (
+      select u.nth, m.trace_id, m.incarnation, m.ordinal, coalesce(pg_column_size(m.text_content), 0) + ${partsLength} as size
+      from unnest($1::uuid[], $2::int4[]) with ordinality u (id, ordinal, nth)
+      cross join lateral (select r.id, r.incarnation from traces r where r.id = u.id limit 1) t
+      ${messageOf('t.id', 't.incarnation', 'u.ordinal')}
+    ) s
+  ) s
+  ${messageOf('s.trace_id', 's.incarnation', 's.ordinal')}
+  where s.before < ${MOST_BYTES}
+  order by s.nth`
 
 /** The values of `tracesStatement`. */
 export const tracesValues = (ids: readonly string[]): unknown[] => [uuids(ids)]
@@ -44,45 +54,54 @@ export const tracesValues = (ids: readonly string[]): unknown[] => [uuids(ids)]
 /** A message by its place in the index. */
 type Place = { readonly traceId: string; readonly ordinal: number }
 
-const keyOf = (traceId: string, ordinal: number) => `${traceId}/${ordinal}`
-
 type Read = <Row extends Record<string, unknown>>(
   name: string,
   text: string,
   values: readonly unknown[],
 ) => Promise<Row[]>
 
-const read = <Row extends Record<string, unknown>>(rows: Read, name: string, text: string, all: readonly Place[]) =>
-  all.length === 0
-    ? []
-    : rows<Row>(name, text, [uuids(all.map(({ traceId }) => traceId)), int4s(all.map(({ ordinal }) => ordinal))])
+type FoundRow = MessageRow & { readonly nth: number; readonly count: number }
 
-/** So many bytes of messages are in memory at once, unless one alone has more. */
-const MOST_BYTES = 4 * 1024 * 1024
+/** So many messages are read at once. */
+const CHUNK = 64
+
+type Piece<One> = { readonly piece: readonly One[]; readonly rowOf: (one: One) => MessageRow | undefined }
 
 /**
  * Reads messages piece by piece, so that large ones take little memory. Yields each piece of `all`, in their order, with what gives the
- * row of one of them; undefined for those that are gone.
+ * row of one of them; undefined for those that are gone, and those that are not needed. While a piece is worked on, the next one is read.
  */
 export async function* inPieces<One extends Place>(
   rows: Read,
   all: readonly One[],
-): AsyncGenerator<{ readonly piece: readonly One[]; readonly rowOf: (one: One) => MessageRow | undefined }> {
-  const ofMessages = all.filter(({ ordinal }) => ordinal >= 0)
-  type Size = { trace_id: string; ordinal: number; size: number }
-  const found = await read<Size>(rows, 'search-sizes', sizesStatement, ofMessages)
-  const sizes = new Map(found.map(({ trace_id, ordinal, size }) => [keyOf(trace_id, ordinal), size]))
-  let [from, bytes] = [0, 0]
-  for (let to = 1; to <= all.length; to++) {
-    const last = all[to - 1]!
-    bytes += sizes.get(keyOf(last.traceId, last.ordinal)) ?? 0
-    if (bytes < MOST_BYTES && to < all.length) continue
-    const piece = all.slice(from, to)
-    const wanted = piece.filter(({ traceId, ordinal }) => sizes.has(keyOf(traceId, ordinal)))
-    const stored = await read<MessageRow>(rows, 'search-messages', messagesStatement, wanted)
-    const byKey = new Map(stored.map((row) => [keyOf(row.trace_id, row.ordinal), row]))
-    yield { piece, rowOf: ({ traceId, ordinal }) => byKey.get(keyOf(traceId, ordinal)) }
-    ;[from, bytes] = [to, 0]
+  isNeeded: (one: One) => boolean = () => true,
+): AsyncGenerator<Piece<One>> {
+  const readPiece = async (from: number): Promise<Piece<One>> => {
+    const chunk = all.slice(from, from + CHUNK)
+    const wanted = chunk.filter((one) => one.ordinal >= 0 && isNeeded(one))
+    if (wanted.length === 0) return { piece: chunk, rowOf: () => undefined }
+    const values = [uuids(wanted.map(({ traceId }) => traceId)), int4s(wanted.map(({ ordinal }) => ordinal))]
+    const found = await rows<FoundRow>('search-messages', messagesStatement, values)
+    const byPlace = new Map(found.map((row) => [wanted[row.nth - 1]!, row]))
+    const last = found.at(-1)
+    const isCut = last !== undefined && found.length < last.count
+    return {
+      piece: isCut ? chunk.slice(0, chunk.indexOf(wanted[last.nth - 1]!) + 1) : chunk,
+      rowOf: (one) => byPlace.get(one),
+    }
+  }
+
+  let next: Promise<Piece<One>> | undefined
+  try {
+    for (let from = 0; from < all.length;) {
+      const found = await (next ?? readPiece(from))
+      from += found.piece.length
+      next = from < all.length ? readPiece(from) : undefined
+      next?.catch(() => {}) // nobody may ask for it
+      yield found
+    }
+  } finally {
+    await next?.catch(() => {})
   }
 }
 

@@ -1,4 +1,3 @@
-import { BoundedMap } from '../../base/bounded-map.ts'
 import { folded } from '../messages/folded.ts'
 
 /** What a character is for words. A joiner belongs to a word, between two of its parts. */
@@ -80,34 +79,27 @@ const partsOf = (word: string): string[] => {
 }
 
 /** A word and its parts. */
-const tokensOf = (word: string): string[] => {
+const tokensOfWord = (word: string): string[] => {
   const lower = folded(word)
   const tokens = [lower, ...partsOf(word)].filter((token) => token.length > 1)
   return HEX.test(lower) ? [...tokens, ...HASH_LENGTHS.map((length) => lower.slice(0, length))] : tokens
 }
 
-/** Most words of a text are frequent ones: their tokens are remembered. */
-const MOST_REMEMBERED = 20_000
-const remembered = new BoundedMap<string, readonly string[]>(MOST_REMEMBERED)
-
-const addWord = (found: Set<string>, word: string): void => {
-  let tokens = remembered.get(word)
-  if (!tokens) remembered.set(word, (tokens = tokensOf(word)))
-  for (const token of tokens) found.add(token)
+/** Each character, and each pair of neighbours. */
+const tokensOfCjk = (text: string): string[] => {
+  const characters = [...text]
+  return characters.flatMap((character, i) => (i === 0 ? [character] : [character, characters[i - 1]! + character]))
 }
 
-/** Adds each character, and each pair of neighbours. */
-const addCjk = (found: Set<string>, text: string): void => {
-  let before = ''
-  for (const character of text) {
-    found.add(character)
-    if (before !== '') found.add(before + character)
-    before = character
-  }
-}
+/**
+ * What a word of `eachWord` is found by, in lower case: itself, its parts and the short forms of a hash; of Chinese, Japanese and Korean
+ * its characters and pairs of them. Other single characters are not found.
+ */
+export const tokensOf = (word: string, isCjk: boolean): readonly string[] =>
+  isCjk ? tokensOfCjk(word) : tokensOfWord(word)
 
 /** Calls `visit` with each word of a text, in their order; those of Chinese, Japanese and Korean are runs of characters. */
-const eachRun = (text: string, visit: (word: string, isCjk: boolean) => void): void => {
+export const eachWord = (text: string, visit: (word: string, isCjk: boolean) => void): void => {
   const { length } = text
   for (let at = 0; at < length;) {
     const start = at
@@ -124,21 +116,13 @@ const eachRun = (text: string, visit: (word: string, isCjk: boolean) => void): v
 
 const isOfWord = (kind: Kind) => kind !== SEPARATOR && kind !== CJK
 
-/**
- * Adds what a text is found by, in lower case: its words, the parts of words, short forms of hashes, and characters and pairs of
- * Chinese, Japanese and Korean. Other single characters are not found.
- */
-export const addTokens = (found: Set<string>, text: string): void => {
-  eachRun(text, (word, isCjk) => (isCjk ? addCjk(found, word) : addWord(found, word)))
-}
-
 /** What a message must have to hold a text: one of the alternatives of each entry, each of which is tokens that it must have all of. */
 export type NeededTokens = readonly (readonly (readonly string[])[])[]
 
 /** The tokens that every message has that holds a text at boundaries. Empty if nothing is known. */
 export const neededTokens = (text: string): NeededTokens => {
   const needed: NeededTokens[number][] = []
-  eachRun(text, (word, isCjk) => needed.push(...(isCjk ? neededOfCjk(word) : neededOfWord(word))))
+  eachWord(text, (word, isCjk) => needed.push(...(isCjk ? neededOfCjk(word) : neededOfWord(word))))
   return needed
 }
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { addTokens, isBoundary, isWhole, neededTokens } from '../../../src/trace/tokens/words.ts'
+import { eachWord, isBoundary, isWhole, neededTokens, tokensOf } from '../../../src/trace/tokens/words.ts'
 import { folded } from '../../../src/trace/messages/folded.ts'
 
 const test = suite('trace/tokens/words')
 
 const tokens = (text: string): string[] => {
   const found = new Set<string>()
-  addTokens(found, text)
+  eachWord(text, (word, isCjk) => tokensOf(word, isCjk).forEach((token) => found.add(token)))
   return [...found]
 }
 

@@ -1,0 +1,36 @@
+import { placeToken, tokensOfValues, valuesOfMessage } from '../../src/trace/tokens/filter-tokens.ts'
+import { type AddHashes, type HashOf, newHashes, newTextHashes } from '../../src/trace/tokens/hashes.ts'
+import { textsOfMessage } from '../../src/trace/tokens/message-texts.ts'
+import type { SearchedText } from '../../src/trace/tokens/searched-text.ts'
+import { type MessageRow, storedMessage } from '../../src/trace/tokens/stored-rows.ts'
+
+/** Of a message so many different hashes are kept. */
+const MOST_HASHES = 100_000
+
+/** Makes hashes with one key. */
+export type Hasher = { readonly hashOf: HashOf; readonly addHashes: AddHashes }
+
+export const newHasher = (key: Uint8Array): Hasher => {
+  const hashOf = newHashes(key)
+  return { hashOf, addHashes: newTextHashes(hashOf) }
+}
+
+export const sortedHashes = (hashes: Iterable<number>): Int32Array<ArrayBuffer> => Int32Array.from(hashes).sort()
+
+export const addText = ({ hashOf, addHashes }: Hasher, hashes: Set<number>, text: SearchedText): void => {
+  hashes.add(hashOf(placeToken(text)))
+  addHashes(hashes, text.text)
+}
+
+const hashesOfMessage = (hasher: Hasher, row: MessageRow): Int32Array => {
+  const hashes = new Set(tokensOfValues(valuesOfMessage(row)).map(hasher.hashOf))
+  for (const text of textsOfMessage(storedMessage(row))) {
+    if (text) addText(hasher, hashes, text)
+    if (hashes.size > MOST_HASHES) break
+  }
+  return sortedHashes(hashes.values().take(MOST_HASHES))
+}
+
+/** The hashes of all that each of these messages is found by, in order. */
+export const hashesOfMessages = (hasher: Hasher, rows: readonly MessageRow[]): Int32Array[] =>
+  rows.map((row) => hashesOfMessage(hasher, row))

@@ -1,0 +1,33 @@
+import { Tinypool } from 'tinypool'
+import { moduleUrl } from '../../src/base/threads.ts'
+import type { MessageRow } from '../../src/trace/tokens/stored-rows.ts'
+import { hashesOfMessages, newHasher } from './hash-messages.ts'
+import type { HashTask } from './thread-worker.ts'
+
+const IDLE_MS = 10_000
+/** Fewer characters are hashed sooner than they are sent to the thread. */
+const FEW = 16 * 1024
+
+/** A thread of this process, which ends after ten seconds without a task: all words of a large message take up to a second. */
+const pool = new Tinypool({
+  filename: moduleUrl('./thread-worker', import.meta.url).href,
+  minThreads: 0,
+  maxThreads: 1,
+  idleTimeout: IDLE_MS,
+  resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 },
+})
+
+const lengthOf = ({ text_content, parts }: MessageRow): number => (text_content?.length ?? 0) + (parts?.length ?? 0)
+
+/** Makes the hashes of all that each of these messages is found by, in order; on a thread, unless they are small. */
+export type HashMessages = (rows: readonly MessageRow[]) => Promise<readonly Int32Array[]>
+
+export const newHashMessages = (key: Uint8Array): HashMessages => {
+  const hasher = newHasher(key)
+  return async (rows) => {
+    const length = rows.reduce((sum, row) => sum + lengthOf(row), 0)
+    if (length < FEW) return hashesOfMessages(hasher, rows)
+    const task: HashTask = { key, rows }
+    return (await pool.run(task, { name: 'hashMessages' })) as Int32Array[]
+  }
+}

@@ -1,4 +1,4 @@
-import { segmentName } from '../../projections/search/tables.ts'
+import { TRACE_ITSELF, segmentName } from '../../projections/search/tables.ts'
 import type { Visibility } from '../contract/trace.ts'
 import type { Role } from '../contract/namespaces.ts'
 import { int4s, uuids } from '../postgres/arrays.ts'
@@ -21,6 +21,8 @@ export type Wanted = {
   /** Where the segments of the index begin, the newest first. */
   readonly segments: readonly bigint[]
   readonly hashOf: HashOf
+  /** Of a trace so many rows are proposed by each statement, where what the index has is exactly what is looked for. */
+  readonly mostOfTrace?: number | undefined
 }
 
 /** Which rows: below one point, and down to another one; of some traces only, or without those that are in a set by then. */
@@ -31,14 +33,22 @@ export type Range = {
   readonly without?: ReadonlySet<string>
 }
 
-type Row = { trace_id: string; ordinal: number; seq: bigint; visibility: Visibility | null; role: Role | null }
+type Row = {
+  trace_id: string
+  ordinal: number
+  seq: bigint
+  nth: number
+  visibility: Visibility | null
+  role: Role | null
+}
 
 /**
  * The newest segment has no index of hashes: its rows are looked at in the order in which they are wanted. Of the others only the index of
  * hashes is used: with `+ 0` no index has the place.
  */
 const statementOf = (segments: readonly bigint[], wanted: Wanted, range: Range, limit: number) => {
-  const { query, userId, namespaces, hashOf } = wanted
+  const { query, userId, namespaces, hashOf, mostOfTrace } = wanted
+  const isNewest = segments[0] === wanted.segments[0] // then it is alone
   const visible = [filterToken('is', 'public'), ...namespaces.map((id) => filterToken('namespace', id))]
   const values: unknown[] = [userId ?? null, int4s(visible.map(hashOf))]
   const add = (value: unknown) => `$${values.push(value)}`
@@ -47,7 +57,7 @@ const statementOf = (segments: readonly bigint[], wanted: Wanted, range: Range, 
   const downTo = range.downTo && point(range.downTo)
   const between = (place: string) => [`${place} < ${below}`, ...(downTo ? [`${place} >= ${downTo}`] : [])].join(' and ')
   const conditions = [
-    conditionOf(neededBy(query), hashOf, values),
+    conditionOf(neededBy(query), hashOf, isNewest ? 'each' : 'contained', values),
     'd.of_trace && $2::int4[]',
     ...(range.traces ? [`d.trace_id = any(${add(uuids(range.traces))}::uuid[])`] : []),
     ...(range.without?.size ? [`d.trace_id <> all(${add(uuids([...range.without]))}::uuid[])`] : []),
@@ -56,20 +66,22 @@ const statementOf = (segments: readonly bigint[], wanted: Wanted, range: Range, 
   ].join(' and ')
   const columns = 'd.trace_id, d.incarnation, d.ordinal, d.seq'
   const each = segments.map((start) =>
-    start === wanted.segments[0]
+    isNewest
       ? `select ${columns} from (
           select * from ${segmentName(start)} d where ${between('(d.seq, d.ordinal)')} order by d.seq desc, d.ordinal desc offset 0
         ) d where ${conditions}`
       : `select ${columns} from ${segmentName(start)} d where ${conditions} and ${between('(d.seq + 0, d.ordinal)')}`,
   )
   const text = `
-    select d.trace_id, d.ordinal, d.seq, t.visibility, m.role from (
-      ${each.join('\n union all ')}
-      order by seq desc, ordinal desc limit ${limit}
+    select d.trace_id, d.ordinal, d.seq, d.nth::int4, t.visibility, m.role from (
+      select *, row_number() over (partition by trace_id order by seq desc, ordinal desc) as nth from (
+        ${each.join('\n union all ')}
+        order by seq desc, ordinal desc limit ${limit}
+      ) d
     ) d
     left join lateral (
       select r.visibility, r.namespace_id from traces r where r.id = d.trace_id and r.incarnation = d.incarnation limit 1
-    ) t on true
+    ) t on ${mostOfTrace === undefined ? 'true' : `d.nth <= ${mostOfTrace}`}
     left join lateral (
       select r.role from members r where r.namespace_id = t.namespace_id and r.user_id = $1::uuid limit 1
     ) m on true
@@ -77,9 +89,11 @@ const statementOf = (segments: readonly bigint[], wanted: Wanted, range: Range, 
   return { text, values }
 }
 
-/** So many rows are proposed at first: a frequent word needs no more. Then twice as many, and so on. */
-const FIRST_PROPOSED = 256
-export const MOST_PROPOSED = 2_000
+/** So many rows are seen at first: a frequent word needs no more. Then twice as many, and so on. */
+const FIRST_SEEN = 250
+/** Where few of each trace are looked at. */
+const FIRST_EXACT = 1_000
+const MOST_SEEN = 2_000
 
 /** A rare word may be in any segment: behind the newest one so many are asked at once, then four times as many, and so on. */
 const FIRST_ASKED = 2
@@ -92,36 +106,34 @@ const segmentsIn = (segments: readonly bigint[], { below, downTo }: Range): read
     return start <= below.seq && !(downTo && end !== undefined && end <= downTo.seq)
   })
 
-/**
- * What the index proposes, newest first, a list for each statement; some of it may not be what was looked for. `all` are the rows that
- * were seen, also those that the caller may not read. @param most proposals of all statements together
- */
+/** What a statement proposes: rows that the caller may read, and the point down to which all rows have been seen. */
+type Proposed = { readonly readable: readonly Candidate[]; readonly end: Point }
+
+const mayBeRead = ({ visibility, role }: Row): boolean =>
+  visibility !== null && mayRead({ visibility }, { role: role ?? undefined })
+
+/** What the index proposes, newest first; some of it may not be what was looked for. @param most proposals of all statements together */
 export async function* candidates(
   rows: ReadRows,
   wanted: Wanted,
   range: Range,
   most: number,
-): AsyncGenerator<{ readonly readable: readonly Candidate[]; readonly all: readonly Point[] }> {
+): AsyncGenerator<Proposed> {
   const segments = segmentsIn(wanted.segments, range)
-  let [left, size, at, count, below] = [most, FIRST_PROPOSED, 0, 1, range.below]
+  const mostOfTrace = wanted.mostOfTrace ?? Infinity
+  const isExact = wanted.mostOfTrace !== undefined
+  let [left, size, at, count, below] = [most, isExact ? FIRST_EXACT : FIRST_SEEN, 0, 1, range.below]
   while (at < segments.length && left > 0) {
-    const limit = Math.min(left, size)
-    const { text, values } = statementOf(segments.slice(at, at + count), wanted, { ...range, below }, limit)
+    const asked = segments.slice(at, at + count)
+    const limit = isExact ? size : Math.min(size, left)
+    const { text, values } = statementOf(asked, wanted, { ...range, below }, limit)
     const found = await rows<Row>('', text, values)
-    left -= found.length
-    const readable = found.filter(
-      (row) => row.visibility !== null && mayRead({ visibility: row.visibility }, { role: row.role ?? undefined }),
-    )
-    yield {
-      readable: readable.map(({ trace_id: traceId, ordinal, seq }) => ({ traceId, ordinal, seq })),
-      all: found,
-    }
-    if (found.length === limit) {
-      below = found.at(-1)!
-      size = Math.min(size * 2, MOST_PROPOSED)
-      continue
-    }
-    at += count
-    count = at === 1 ? FIRST_ASKED : Math.min(count * 4, MOST_ASKED)
+    left -= found.filter(({ nth }) => nth <= mostOfTrace).length
+    const isCut = found.length === limit
+    below = isCut ? found.at(-1)! : { seq: asked.at(-1)!, ordinal: TRACE_ITSELF }
+    const readable = found.filter(mayBeRead)
+    yield { readable: readable.map(({ trace_id: traceId, ordinal, seq }) => ({ traceId, ordinal, seq })), end: below }
+    if (isCut) size = Math.min(size * 2, MOST_SEEN)
+    else [at, count] = [at + count, at === 0 ? FIRST_ASKED : Math.min(count * 4, MOST_ASKED)]
   }
 }

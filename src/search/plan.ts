@@ -51,6 +51,18 @@ export const neededBy = ({ texts, conditions }: Query): Needed => {
   return and([...ofTexts, ...ofFields, ...(isOfTraces ? [all([filterToken('is', 'trace')])] : [])])
 }
 
+/** Whether rows that the index proposes are found in their texts, but for one in a thousand million: words without parts, anywhere. */
+export const isExact = ({ texts, excluded, conditions }: Query): boolean =>
+  excluded.length === 0 &&
+  !conditions.has('in') &&
+  [...conditions.values()].every(({ none }) => none.length === 0) &&
+  texts.every((alternatives) =>
+    alternatives.every((text) => {
+      const [needed, ...others] = neededTokens(text)
+      return needed?.length === 1 && needed[0]!.length === 1 && others.length === 0
+    }),
+  )
+
 /** Tokens that a row has to have all of, by column, and what else it needs. */
 const flattened = (needed: Needed): { tokens: string[]; of_trace: string[]; others: Alternatives[] } => {
   const found = { tokens: [] as string[], of_trace: [] as string[], others: [] as Alternatives[] }
@@ -64,15 +76,21 @@ const flattened = (needed: Needed): { tokens: string[]; of_trace: string[]; othe
   return found
 }
 
+/** How SQL says that a column has all of some hashes: `contained` by an index, and `each` sooner of a row that is looked at. */
+export type Says = 'contained' | 'each'
+
 /** A condition in SQL, whose parameters are added to `values`. */
-export const conditionOf = (needed: Needed, hashOf: HashOf, values: unknown[]): string => {
+export const conditionOf = (needed: Needed, hashOf: HashOf, says: Says, values: unknown[]): string => {
   const { tokens, of_trace, others } = flattened(needed)
-  const contains = (column: string, wanted: readonly string[]) =>
-    wanted.length === 0 ? [] : [`d.${column} @> $${values.push(int4s(wanted.map(hashOf)))}::int4[]`]
+  const contains = (column: string, wanted: readonly string[]) => {
+    if (wanted.length === 0) return []
+    if (says === 'each') return wanted.map((token) => `$${values.push(hashOf(token))}::int4 = any(d.${column})`)
+    return [`d.${column} @> $${values.push(int4s(wanted.map(hashOf)))}::int4[]`]
+  }
   const conditions = [
     ...contains('tokens', tokens),
     ...contains('of_trace', of_trace),
-    ...others.map(({ of }) => `(${of.map((each) => conditionOf(each, hashOf, values)).join(' or ')})`),
+    ...others.map(({ of }) => `(${of.map((each) => conditionOf(each, hashOf, says, values)).join(' or ')})`),
   ]
   return conditions.length === 0 ? 'true' : conditions.join(' and ')
 }

@@ -15,13 +15,14 @@ import type { Caller } from '../http/caller.ts'
 import { BOTTOM, type Place, cursorOf, firstPlace, isBelow, isFirst, nameOf, placeIn } from './cursor.ts'
 import type { Wanted } from './candidates.ts'
 import { facetsOf } from './facets.ts'
+import { isExact } from './plan.ts'
 import { type Query, readQuery, withConditions } from './query.ts'
 import { type FoundTrace, byRelevance, byTime, shownText } from './rank.ts'
 import type { ReadRows, SearchReads } from './reads.ts'
 import { resolved, scopeOf } from './resolve.ts'
 import { snippetOf } from './snippet.ts'
 import type { FoundDoc } from './verify.ts'
-import { readWindow, shownBefore } from './window.ts'
+import { MOST_OF_A_TRACE, readWindow, shownBefore } from './window.ts'
 
 /** What searches need: the index, and what entries of the feed are made of. */
 export type SearchServices = FeedSources & {
@@ -113,8 +114,10 @@ export const search = (
 
   return searches.snapshot(async (rows) => {
     const { position, namespaces, segments } = await scopeOf(rows, caller?.userId)
+    const meant = await resolved(rows, query, namespaces)
     const wanted: Wanted = {
-      query: await resolved(rows, query, namespaces),
+      query: meant,
+      mostOfTrace: isExact(meant) ? MOST_OF_A_TRACE : undefined,
       userId: caller?.userId,
       namespaces,
       segments,

@@ -1,5 +1,5 @@
 import { type Wanted, candidates } from './candidates.ts'
-import { BOTTOM, type Place, type Point, firstPlace, isFirst } from './cursor.ts'
+import { type Place, type Point, firstPlace, isFirst } from './cursor.ts'
 import type { ReadRows } from './reads.ts'
 import { type FoundDoc, newVerifier } from './verify.ts'
 
@@ -13,7 +13,7 @@ const MOST_MS_FOR_A_PAGE = 400
 /** A window whose end is known took less when it was found; a cursor that was made up, or a busy machine, may let it take longer. */
 const MOST_MS_OF_KNOWN = 2_000
 /** Of a trace with so many hits no more are looked at, so that a frequent word shows other traces, too. */
-const MOST_OF_A_TRACE = 24
+export const MOST_OF_A_TRACE = 24
 /** What was found among rows one behind the other, down to `end`. */
 export type Window = { readonly found: readonly FoundDoc[]; readonly end: Point }
 
@@ -24,11 +24,11 @@ export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, l
   const found = new Map<string, FoundDoc>()
   const traces = new Map<string, number>()
   const without = new Set<string>()
-  let [looked, end] = [0, place.from]
+  let end = place.from
 
   const isEnough = () => {
     if (place.to) return performance.now() - started > MOST_MS_OF_KNOWN
-    if (found.size >= ENOUGH && traces.size > limit) return true
+    if (found.size >= ENOUGH) return true
     return performance.now() - started > (traces.size > limit ? MOST_MS : MOST_MS_FOR_A_PAGE)
   }
 
@@ -42,18 +42,16 @@ export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, l
   const windowTo = (end: Point): Window => ({ found: [...found.values()], end })
 
   const range = { below: place.from, downTo: place.to, without }
-  for await (const { readable, all } of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
-    looked += all.length
-    for await (const [candidate, doc] of verify(readable, ({ traceId }) => !without.has(traceId))) {
+  for await (const proposed of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
+    for await (const [candidate, doc] of verify(proposed.readable, ({ traceId }) => !without.has(traceId))) {
       end = candidate
-      if (doc) add(doc)
+      if (doc && !without.has(doc.traceId)) add(doc)
       if (isEnough()) return windowTo(end)
     }
-    end = all.at(-1) ?? end
+    end = proposed.end
     if (isEnough()) return windowTo(end)
   }
-  if (place.to) return windowTo(place.to)
-  return windowTo(looked < MOST_LOOKED_AT ? BOTTOM : end)
+  return windowTo(place.to ?? end)
 }
 
 /** Which of these traces were found on an earlier page: something newer was found of them there. */

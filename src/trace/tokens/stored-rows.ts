@@ -63,7 +63,7 @@ type Read = <Row extends Record<string, unknown>>(
 type FoundRow = MessageRow & { readonly nth: number; readonly count: number }
 
 /** So many messages are read at once. */
-const CHUNK = 64
+const CHUNK = 100
 
 type Piece<One> = { readonly piece: readonly One[]; readonly rowOf: (one: One) => MessageRow | undefined }
 

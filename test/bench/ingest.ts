@@ -3,25 +3,49 @@ import { messages } from './corpus.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
 import type { World } from './world.ts'
 
+export type IngestOptions = {
+  /** Makes so many messages of a session. */
+  readonly make?: typeof messages
+  /** In how many batches a session ends, and another begins. */
+  readonly batches?: number
+  /** So many messages a second at most. */
+  readonly most?: number
+}
+
+const BATCH = 200
+
+/** Waits until a batch is due. */
+const newPace = (most: number) => {
+  const started = performance.now()
+  let sent = 0
+  return () => {
+    const ms = started + ((sent++ * BATCH) / most) * 1_000 - performance.now()
+    return ms > 0 ? new Promise((resolve) => setTimeout(resolve, ms)) : undefined
+  }
+}
+
 /** Messages a second into a service, from 8 clients, each with a trace of its own, in batches of 200. */
-export const ingest = async (world: World, ms: number): Promise<number> => {
+export const ingest = async (world: World, ms: number, options: IngestOptions = {}): Promise<number> => {
+  const { make = messages, batches: count = 60, most = Infinity } = options
+  const pace = newPace(most)
   const { authorization } = await world.signIn('batch-ingest')
   const workers = await Promise.all(
     Array.from({ length: 8 }, async (_, i) => {
       const trace = `batch-${randomUUID()}-${i}`
       await world.call('PUT', `/v1/traces/${trace}`, authorization, {})
-      const batches = Array.from({ length: 60 }, (_, k) =>
+      const batches = Array.from({ length: count }, (_, k) =>
         requestBytes(
           'POST',
           `/v1/traces/${trace}/messages/batch`,
           { authorization },
-          JSON.stringify({ messages: messages(200, k * 200, i) }),
+          JSON.stringify({ messages: make(BATCH, k * BATCH, i) }),
         ),
       )
       return { connection: await openConnection(world.url), batches, next: 0 }
     }),
   )
   const result = await rate(8, ms, async (i) => {
+    await pace()
     const worker = workers[i]!
     if (worker.next === worker.batches.length) {
       const trace = `batch-${randomUUID()}`
@@ -34,7 +58,7 @@ export const ingest = async (world: World, ms: number): Promise<number> => {
     }
     const { status, body } = await worker.connection.send(worker.batches[worker.next++]!)
     if (status !== 200) throw new Error(`batch: ${status} ${body}`)
-    return 200
+    return BATCH
   })
   for (const { connection } of workers) connection.close()
   return result

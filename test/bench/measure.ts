@@ -6,8 +6,13 @@ import type { World } from './world.ts'
 
 /** A line of the table. */
 export type Row = Named & { ratio: number }
-/** What is measured: the service, a bare HTTP server beside it, and for how long. */
-export type Setting = { readonly world: World; readonly helloUrl: string; readonly ms: number }
+/** What is measured: the service, a bare HTTP server beside it, for how long, and where it matters among how many messages. */
+export type Setting = {
+  readonly world: World
+  readonly helloUrl: string
+  readonly ms: number
+  readonly messages?: number
+}
 /** A figure, and that of what it stands beside. */
 export type Measured = { value: number; yardstick: number }
 /** Several figures of one run, each a row of its own; `most` is what one may come to. */

@@ -8,6 +8,7 @@ import { closeWorlds, openWorld } from './world.ts'
 
 const { values: options } = parseArgs({
   options: {
+    messages: { type: 'string' },
     json: { type: 'boolean', default: false },
     only: { type: 'string' },
     seconds: { type: 'string', default: '5' },
@@ -55,7 +56,8 @@ try {
   greeter = fork(new URL('hello.ts', import.meta.url))
   const [helloUrl] = (await once(greeter, 'message')) as [string]
   say(`${'row'.padEnd(22)}  ${'reached'.padStart(9)}  ${'yardstick'.padStart(9)}  ${'unit'.padEnd(11)}  ratio`)
-  const setting: Setting = { world, helloUrl, ms: Number(options.seconds) * 1_000 }
+  const count = options.messages === undefined ? {} : { messages: Number(options.messages) }
+  const setting: Setting = { world, helloUrl, ms: Number(options.seconds) * 1_000, ...count }
   for (const { name, unit, measure } of chosen) {
     const measured = await measure(setting)
     const figures = 'value' in measured ? [{ name, unit, ...measured }] : measured

@@ -3,7 +3,7 @@ import { type Group, MAIN, schemaOf } from '../../src/engine/group.ts'
 import { locks } from '../../src/engine/schema.ts'
 import { withConnection } from '../support/database.ts'
 import { until } from '../support/until.ts'
-import { ingest } from './ingest.ts'
+import { type IngestOptions, ingest } from './ingest.ts'
 import { mean } from './measure.ts'
 import type { World } from './world.ts'
 
@@ -16,7 +16,7 @@ const lagOf = async (world: World, group: string): Promise<number> => {
 const LOOK_MS = 100
 
 /** The longest lags that were seen while the work ran. */
-const lagsDuring = async <T>(world: World, { name }: Group, work: Promise<T>) => {
+export const lagsDuring = async <T>(world: World, { name }: Group, work: Promise<T>) => {
   const most = { group: 0, main: 0 }
   let isRunning = true
   const looking = (async () => {
@@ -32,10 +32,10 @@ const lagsDuring = async <T>(world: World, { name }: Group, work: Promise<T>) =>
 }
 
 /** Messages a second into a service with a group that is held back, by the lock that its batches need. */
-const without = (world: World, group: Group, ms: number): Promise<number> =>
+const without = (world: World, group: Group, ms: number, options?: IngestOptions): Promise<number> =>
   withConnection(world.databaseUrl, async (client) => {
     await client.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(group))])
-    return ingest(world, ms)
+    return ingest(world, ms, options)
   })
 
 /** Waits until a group is not behind. */
@@ -47,14 +47,19 @@ const ROUNDS = 4
  * Messages a second in batches with the read models of a group and without them, in turns; and by how many milliseconds at most these
  * were behind while they came, beside the main ones.
  */
-export const lagBeside = async (name: string, group: Group, { world, ms }: { world: World; ms: number }) => {
-  await ingest(world, ms / 2)
+export const lagBeside = async (
+  name: string,
+  group: Group,
+  { world, ms }: { world: World; ms: number },
+  options?: IngestOptions,
+) => {
+  await ingest(world, ms / 2, options)
   const [values, yardsticks]: [number[], number[]] = [[], []]
   const lag = { group: 0, main: 0 }
   for (let round = 0; round < ROUNDS; round++) {
-    yardsticks.push(await without(world, group, ms / 2))
+    yardsticks.push(await without(world, group, ms / 2, options))
     await caughtUp(world, group)
-    const { result, most } = await lagsDuring(world, group, ingest(world, ms / 2))
+    const { result, most } = await lagsDuring(world, group, ingest(world, ms / 2, options))
     values.push(result)
     lag.group = Math.max(lag.group, most.group)
     lag.main = Math.max(lag.main, most.main)

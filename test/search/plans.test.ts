@@ -58,10 +58,8 @@ const assertPlans = async () => {
       // Rows come in the order in which they are wanted, so that a frequent word needs few of them.
       assert.equal(ofSegments(newest).map((node) => node['Node Type']), ['Index Scan'], q) // prettier-ignore
       assert.match(ofSegments(newest)[0]!['Index Name']!, /seq_ordinal/)
-      assert.not(
-        newest.some((node) => node['Node Type'] === 'Sort' && ofSegments(nodesOf(node)).length > 0),
-        q,
-      )
+      const limit = newest.find((node) => node['Node Type'] === 'Limit' && ofSegments(nodesOf(node)).length > 0)
+      assert.not(nodesOf(limit!).some((node) => node['Node Type'] === 'Sort'), q) // prettier-ignore
       assert.equal(ofSegments(older).map((node) => node['Node Type']), ['Bitmap Heap Scan'], q) // prettier-ignore
       const indexes = older.filter((node) => node['Node Type'] === 'Bitmap Index Scan')
       assert.ok(indexes.length > 0 && indexes.every((node) => node['Index Name']?.includes('tokens')), q) // prettier-ignore

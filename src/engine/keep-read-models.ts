@@ -23,7 +23,7 @@ const MANY_EVENTS = 500
 const BUSY = 0.8
 /** So many times as long as a batch took, deferred groups rest on a busy event loop; not for longer than `MOST_REST_MS`. */
 const REST_TIMES = 9
-const MOST_REST_MS = 2_000
+const MOST_REST_MS = 1_000
 
 /** What a process does with its read models. The positions of a build: where it began, where it is, and its goal. */
 export type KeepingState =

@@ -72,13 +72,16 @@ const statementOf = (segments: readonly bigint[], wanted: Wanted, range: Range, 
         ) d where ${conditions}`
       : `select ${columns} from ${segmentName(start)} d where ${conditions} and ${between('(d.seq + 0, d.ordinal)')}`,
   )
+  const last = `order by seq desc, ordinal desc limit ${limit}`
+  const numbered = (rows: string) =>
+    `select *, row_number() over (partition by trace_id order by seq desc, ordinal desc) as nth from (${rows}) d`
+  const found = each.join('\n union all ')
+  const proposed =
+    isNewest || mostOfTrace === undefined
+      ? numbered(`${found} ${last}`)
+      : `select * from (${numbered(found)}) d where nth <= ${mostOfTrace} ${last}`
   const text = `
-    select d.trace_id, d.ordinal, d.seq, d.nth::int4, t.visibility, m.role from (
-      select *, row_number() over (partition by trace_id order by seq desc, ordinal desc) as nth from (
-        ${each.join('\n union all ')}
-        order by seq desc, ordinal desc limit ${limit}
-      ) d
-    ) d
+    select d.trace_id, d.ordinal, d.seq, d.nth::int4, t.visibility, m.role from (${proposed}) d
     left join lateral (
       select r.visibility, r.namespace_id from traces r where r.id = d.trace_id and r.incarnation = d.incarnation limit 1
     ) t on ${mostOfTrace === undefined ? 'true' : `d.nth <= ${mostOfTrace}`}
@@ -91,7 +94,7 @@ const statementOf = (segments: readonly bigint[], wanted: Wanted, range: Range, 
 
 /** So many rows are seen at first: a frequent word needs no more. Then twice as many, and so on. */
 const FIRST_SEEN = 250
-/** Where few of each trace are looked at. */
+/** The same of the newest segment, where only few of each trace are looked at. */
 const FIRST_EXACT = 1_000
 const MOST_SEEN = 2_000
 
@@ -133,7 +136,11 @@ export async function* candidates(
     below = isCut ? found.at(-1)! : { seq: asked.at(-1)!, ordinal: TRACE_ITSELF }
     const readable = found.filter(mayBeRead)
     yield { readable: readable.map(({ trace_id: traceId, ordinal, seq }) => ({ traceId, ordinal, seq })), end: below }
-    if (isCut) size = Math.min(size * 2, MOST_SEEN)
-    else [at, count] = [at + count, at === 0 ? FIRST_ASKED : Math.min(count * 4, MOST_ASKED)]
+    if (isCut) {
+      size = Math.min(size * 2, MOST_SEEN)
+      continue
+    }
+    at += count
+    ;[count, size] = [count === 1 ? FIRST_ASKED : Math.min(count * 4, MOST_ASKED), FIRST_SEEN]
   }
 }

@@ -13,7 +13,7 @@ const MOST_MS_FOR_A_PAGE = 400
 /** A window whose end is known took less when it was found; a cursor that was made up, or a busy machine, may let it take longer. */
 const MOST_MS_OF_KNOWN = 2_000
 /** Of a trace with so many hits no more are looked at, so that a frequent word shows other traces, too. */
-export const MOST_OF_A_TRACE = 24
+export const MOST_OF_A_TRACE = 12
 /** What was found among rows one behind the other, down to `end`. */
 export type Window = { readonly found: readonly FoundDoc[]; readonly end: Point }
 
@@ -28,7 +28,7 @@ export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, l
 
   const isEnough = () => {
     if (place.to) return performance.now() - started > MOST_MS_OF_KNOWN
-    if (found.size >= ENOUGH) return true
+    if (found.size >= ENOUGH && traces.size > limit) return true
     return performance.now() - started > (traces.size > limit ? MOST_MS : MOST_MS_FOR_A_PAGE)
   }
 

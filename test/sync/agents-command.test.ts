@@ -32,7 +32,7 @@ const firstSession = ({ claude }: CommandContext): string =>
 /** What `--json` gives of an agent. */
 const agentIn = (out: string, id: string) => documents(out).find((one) => one['id'] === id)
 
-test('without a login it counts the sessions of each agent, and says where they are', async (context) => {
+test('without a login, agents counts the sessions of each agent and says where they are', async (context) => {
   const folder = addDatabase(context)
   const { code, out, err } = await run(context, 'agents')
   assert.is(code, 0)
@@ -47,7 +47,7 @@ test('without a login it counts the sessions of each agent, and says where they 
   assert.is(context.server.requests.length, 0)
 })
 
-test('with a login it distinguishes new, changed and unchanged sessions, without a request to the server', async (context) => {
+test('with a login, agents distinguishes new, changed and unchanged sessions without a request to the server', async (context) => {
   addDatabase(context)
   await run(context, 'login')
   assert.match((await run(context, 'agents')).out, /\nAll: 4 sessions in 3 files: 4 new\n$/)
@@ -61,7 +61,7 @@ test('with a login it distinguishes new, changed and unchanged sessions, without
   assert.match(out, /opencode: 2 sessions in 1 file: 2 unchanged\n/)
 })
 
-test('--json gives a document for each agent, and the summary last', async (context) => {
+test('agents --json prints a document for each agent, and the summary last', async (context) => {
   await run(context, 'login')
   const { code, out } = await run(context, 'agents', '--json')
   assert.is(code, 0)
@@ -137,7 +137,7 @@ test('sessions that rules keep from the namespace of the login are listed separa
   )
 })
 
-test('a database that cannot be read is named, counts for nothing, and exits with 1', async (context) => {
+test('a database that cannot be read is named, adds no sessions to the count, and makes agents exit with 1', async (context) => {
   const damaged = join(addDatabase(context), 'opencode-dev.db')
   writeFileSync(damaged, 'damaged'.repeat(1_000))
   const { code, out, err } = await run(context, 'agents')

@@ -26,7 +26,7 @@ test('sync without a login exits with 2 and says what to do', async (context) =>
   )
 })
 
-test('without a terminal nobody can agree to what the code host says: --yes is asked for, and nothing begun', async (context) => {
+test('without a terminal, login --codehost requires --yes, and sends no request', async (context) => {
   const { code, out, err } = await run(context, 'login', '--codehost')
   assert.equal([code, out], [2, ''])
   assert.match(err, /has to be confirmed, and there is no terminal: run this in a terminal, or use --yes/)
@@ -35,7 +35,7 @@ test('without a terminal nobody can agree to what the code host says: --yes is a
   assert.is((await run(context, 'login', '--yes')).code, 2)
 })
 
-test('login says who one is and what is next, sync then says what it did', async (context) => {
+test('login prints the user and the next command; sync then prints what it uploaded', async (context) => {
   const login = await run(context, 'login')
   assert.is(login.code, 0)
   assert.match(
@@ -57,7 +57,7 @@ test('login says who one is and what is next, sync then says what it did', async
   assert.not.match(JSON.stringify(context.server.requests), /c2lnbmF0dXJl|trackedFileBackups|bash_progress/)
 })
 
-test('the server of a login is used by commands that name none, also under another name of this machine', async (context) => {
+test('commands without --server use the server of the login, also under another name of this machine', async (context) => {
   const nowhere = { ...context, server: { ...context.server, url: '' } }
   const byName = context.server.url.replace('127.0.0.1', 'localhost')
   const { out } = await run(nowhere, 'login', '--server', byName)
@@ -67,14 +67,14 @@ test('the server of a login is used by commands that name none, also under anoth
   assert.is(context.server.users.size, 1)
 })
 
-test('login says when TRACEBOOK_URL names another server', async (context) => {
+test('login reports that TRACEBOOK_URL names another server', async (context) => {
   const elsewhere = { ...context, server: { ...context.server, url: 'https://other.example' } }
   const { out } = await run(elsewhere, 'login', '--server', context.server.url)
   assert.match(out, 'TRACEBOOK_URL names another server, https://other.example')
   assert.match(out, `sync --server ${context.server.url}\n`)
 })
 
-test('--json is one document a line, the summary last', async (context) => {
+test('sync --json prints one document a line, and the summary last', async (context) => {
   await run(context, 'login')
   const file = writeSession(context.home, 's-1.jsonl', [userLine('u-1', 'a'), '{"cut":'])
   const { code, out, err } = await run(context, 'sync', '--json', file)
@@ -98,7 +98,7 @@ test('a malformed line is reported on stderr with its file and line', async (con
   assert.match(out, /synced 1 session: 1 message \(1 new\), 1 line skipped\n$/)
 })
 
-test('wrong usage exits with 2, help with 0', async (context) => {
+test('wrong usage of sync and login exits with 2, and --help exits with 0', async (context) => {
   for (const args of [
     ['sync', '--visibility', 'secret'],
     ['sync', '--nonsense'],
@@ -124,7 +124,7 @@ test('the help of sync names each agent, and each variable that tells where its 
   for (const name of asked) assert.match(out, name)
 })
 
-test('nothing becomes public where nobody can be asked, but with --yes', async (context) => {
+test('without a terminal, sync makes sessions public only with --yes', async (context) => {
   await run(context, 'login')
   const refused = await run(context, 'sync', '--visibility', 'public')
   assert.equal([refused.code, context.server.traces.length], [2, 0])
@@ -145,7 +145,7 @@ test('invalid rules of the user are reported once, before anything is sent', asy
   assert.match(out, /config\/tracebook\.json: .*clients.* must begin with/)
 })
 
-test('a session that has ended exits with 2', async (context) => {
+test('sync exits with 2 if its token has expired', async (context) => {
   await run(context, 'login')
   context.server.sessions.clear()
   const { code, err } = await run(context, 'sync')
@@ -153,7 +153,7 @@ test('a session that has ended exits with 2', async (context) => {
   assert.match(err, /Log in again: (npx )?tracebook login/)
 })
 
-test('a server that asks for too long a wait exits with 1 and says so', async (context) => {
+test('sync exits with 1, and says why, if the server asks it to wait too long', async (context) => {
   await run(context, 'login')
   context.server.fault = ({ method }) => (method === 'PUT' ? refusal(503, { 'retry-after': '600' }) : undefined)
   const { code, err } = await run(context, 'sync')
@@ -161,7 +161,7 @@ test('a server that asks for too long a wait exits with 1 and says so', async (c
   assert.match(err, /stopped early: .*asks to wait 10 minutes/)
 })
 
-test('a folder without sessions is no failure', async (context) => {
+test('sync exits with 0 for a folder without sessions', async (context) => {
   await run(context, 'login')
   mkdirSync(join(context.home, 'empty'))
   const { code, out, err } = await run(context, 'sync', join(context.home, 'empty'))
@@ -169,7 +169,7 @@ test('a folder without sessions is no failure', async (context) => {
   assert.match(err, /No session files in .*empty/)
 })
 
-test('after kill -9 in the middle the next run repeats at most what was on its way', async (context) => {
+test('after kill -9 during a sync, the next run repeats at most the requests that were in flight', async (context) => {
   await run(context, 'login')
   const file = writeSession(context.home, 's-1.jsonl', [])
   for (let i = 0; i < 3_000; i++) appendFileSync(file, `${userLine(`u-${i}`, `message ${i}`)}\n`)

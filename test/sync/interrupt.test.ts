@@ -34,7 +34,7 @@ const interrupted = async (context: CommandContext & { file: string }, signal: N
   return { code: child.exitCode, out, err }
 }
 
-test('Ctrl-C reports what was done, and the same command continues there', async (context) => {
+test('after Ctrl-C a sync reports what it uploaded, and the same command continues from there', async (context) => {
   const { code, out, err } = await interrupted(context, 'SIGINT')
   assert.is(code, 130)
   assert.match(err, 'stopped early: interrupted by Ctrl-C. Run the same command again: it goes on where it stopped.\n')
@@ -46,7 +46,7 @@ test('Ctrl-C reports what was done, and the same command continues there', async
   assert.is(context.server.traces[0]!.messages.size, MESSAGES)
 })
 
-test('SIGTERM does likewise, with its own exit code', async (context) => {
+test('after SIGTERM a sync reports what it uploaded, and exits with 143', async (context) => {
   const { code, out } = await interrupted(context, 'SIGTERM', '--json')
   assert.is(code, 143)
   const { type, stopped, exitCode } = documents(out).at(-1)!
@@ -54,7 +54,7 @@ test('SIGTERM does likewise, with its own exit code', async (context) => {
   assert.match(String(stopped), 'ended by SIGTERM')
 })
 
-test('it does not wait for a service that is away', async (context) => {
+test('after Ctrl-C a sync does not wait for an unavailable service', async (context) => {
   context.server.fault = ({ path }) => (path.endsWith('/batch') ? refusal(503, { 'retry-after': '100' }) : undefined)
   const child = start(context, 'sync', context.file)
   const told = text(child.stderr)
@@ -65,7 +65,7 @@ test('it does not wait for a service that is away', async (context) => {
   assert.match(await told, 'interrupted by Ctrl-C')
 })
 
-test('a second Ctrl-C ends at once, and says what was done too', async (context) => {
+test('a second Ctrl-C ends a sync at once, and it still reports what it uploaded', async (context) => {
   const { server } = context
   const child = start(context, 'sync', context.file)
   const [out, err] = [text(child.stdout), text(child.stderr)]

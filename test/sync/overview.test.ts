@@ -36,7 +36,7 @@ const claudeIn = async (env: Readonly<Record<string, string>>, sent?: Sent) => {
 
 const expiringIn = async (path: string) => (await claudeIn({ CLAUDE_CONFIG_DIR: path })).expiring.sessions
 
-test('Claude Code deletes within a week what nothing was written to for 23 days, if it keeps sessions for 30', async () => {
+test('a Claude Code session expires within a week if it has not changed for 23 days, and sessions are kept for 30', async () => {
   const ages = [0, 22, 24, 31, 400]
   assert.is(await expiringIn(claudeFolder('default', ages)), 3)
   for (const [name, settings] of [
@@ -56,13 +56,13 @@ test('each folder of CLAUDE_CONFIG_DIR has its own cleanupPeriodDays', async () 
   assert.is(await expiringIn(`${long}, ${short}`), 2)
 })
 
-test('a folder that is reached by a link is found again', async () => {
+test('sessions in a folder that is reached by a symbolic link are counted', async () => {
   const link = join(folder, 'link')
   symlinkSync(claudeFolder('linked', [50]), link)
   assert.is(await expiringIn(link), 1)
 })
 
-test('of sessions that expire those are unsent that sync would send, or ask about', async () => {
+test('an expiring session counts as unsent if sync would send it, or ask about it', async () => {
   const path = claudeFolder('sent', [1, 40, 41, 42, 43, 44, 45])
   const ageOf = (source: string) => /days-(\d+)/.exec(source)![1]
   const states: SessionStates = {

@@ -24,7 +24,7 @@ const age = (context: CommandContext, days: number): void => {
 
 const sessionsOf = async (context: CommandContext) => documents((await run(context, 'status', '--json')).out)[0]!
 
-test('are counted in total, sent and not sent', async (context) => {
+test('status counts sessions in total, sent and not sent', async (context) => {
   await run(context, 'login')
   assert.match(
     (await run(context, 'status')).out,
@@ -40,7 +40,7 @@ test('are counted in total, sent and not sent', async (context) => {
   assert.equal(waiting, { new: 1, changed: 0, unchanged: 2 })
 })
 
-test('are counted if the agent deletes them within a week, also while the service is unreachable, with how to save them', async (context) => {
+test('status counts sessions that their agent will delete within a week, also while the service is unreachable, and says how to save them', async (context) => {
   await run(context, 'login')
   age(context, 28)
   const saving =
@@ -61,7 +61,7 @@ test('are counted if the agent deletes them within a week, also while the servic
   assert.equal(away['sessions'], { here: 2, sent: 2, unsent: 0, expiring: { sessions: 2, unsent: 0 } })
 })
 
-test('are counted without a login', async (context) => {
+test('status counts sessions without a login', async (context) => {
   age(context, 40)
   const { out } = await run(context, 'status')
   assert.match(out, /\nsessions {3}2 here; unknown how many were sent\n/)

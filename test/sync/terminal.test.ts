@@ -13,7 +13,7 @@ test.after.each(({ close }) => close())
 
 if (!hasTerminal) console.log('skipped: there is no `script` of util-linux to run a command in a terminal')
 else
-  test('in 40 columns a bar shows how far a sync is, and leaves nothing behind but lines', async (context) => {
+  test('in a terminal of 40 columns a bar shows the progress of a sync, and is erased at the end', async (context) => {
     await run(context, 'login')
     const file = writeSession(context.home, 's-1.jsonl', ['{"cut":'])
     for (let i = 0; i < 900; i++) appendFileSync(file, `${userLine(`u-${i}`, `message ${i}`)}\n`)

@@ -85,7 +85,7 @@ test('the second process continues at once when the first one is killed', async 
   assert.not.ok(existsSync(join(context.home, 'config', 'data', 'uploading')))
 })
 
-test('a watch tries again by itself, and reports no failure', async (context) => {
+test('a watch tries again after another process’s upload, and reports no failure', async (context) => {
   const claimer = join(import.meta.dirname, 'state', 'claimer.ts')
   const other = fork(claimer, [join(context.home, 'config', 'data'), context.file])
   await once(other, 'message')

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { agents } from '../../../src/sync/agents/index.ts'
 
-const test = suite('sync/agents')
+const test = suite('the list of agents')
 
 test('each agent has an id and a name of its own', () => {
   assert.is(new Set(agents.map(({ id }) => id)).size, agents.length)

@@ -80,7 +80,7 @@ test('all sessions are uploaded, and a second run uploads only changed ones', as
   await machine.close()
 })
 
-test('only the damaged database fails, with its name and the reason', async () => {
+test('if one database is damaged, only its sessions fail, with its name and the reason', async () => {
   const machine = await newMachine()
   const damaged = machine.put('.local/share/opencode/opencode-dev.db', 'damaged'.repeat(1_000))
   const { summary, events } = await machine.sync()

@@ -29,7 +29,7 @@ const failureOf = (promise: Promise<unknown>): Promise<Error> =>
     (error: unknown) => error as Error,
   )
 
-test('sends the body and the headers as they are, and gives the answer with its status and headers', async () => {
+test('an exchange sends the body and the headers unchanged, and returns the answer with its status and headers', async () => {
   let seen: { method?: string; length?: string; kind?: string; body: string } | undefined
   const answer = async (request: IncomingMessage) => {
     const { 'content-length': length, 'x-kind': kind } = request.headers
@@ -48,7 +48,7 @@ test('sends the body and the headers as they are, and gives the answer with its 
   )
 })
 
-test('uses one connection for one request after the other', async () => {
+test('successive requests use one connection', async () => {
   const ports = new Set<number>()
   await withServer(
     ({ socket }, response) => (ports.add(socket.remotePort!), void response.end('{}')),
@@ -59,7 +59,7 @@ test('uses one connection for one request after the other', async () => {
   )
 })
 
-test('unpacks what is packed', async () => {
+test('a compressed answer is decompressed', async () => {
   const packed = { gzip: gzipSync('"g"'), deflate: deflateSync('"d"'), br: brotliCompressSync('"b"') }
   await withServer(
     ({ url }, response) => {
@@ -75,7 +75,7 @@ test('unpacks what is packed', async () => {
   )
 })
 
-test('does not follow a redirect', async () => {
+test('a redirect is returned, not followed', async () => {
   let asked = 0
   await withServer(
     (_request, response) => (asked++, void response.writeHead(302, { location: '/other' }).end()),
@@ -86,7 +86,7 @@ test('does not follow a redirect', async () => {
   )
 })
 
-test('an answer that is cut off, is packed wrongly or does not come is a failure of the network', async () => {
+test('an answer that is cut off, wrongly compressed or missing is a network failure', async () => {
   await withServer(
     ({ url }, response) => {
       if (url === '/packed') return void response.writeHead(200, { 'content-encoding': 'gzip' }).end('not packed')
@@ -117,7 +117,7 @@ test('an error about an unreachable server has its error code', async () => {
   assert.is((error.cause as NodeJS.ErrnoException).code, 'ECONNREFUSED')
 })
 
-test('an answer that is too large is refused, plain or packed', async () => {
+test('an answer that is too large is refused, compressed or not', async () => {
   const large = Buffer.alloc((1 << 20) + 1, ' ')
   await withServer(
     ({ url }, response) =>

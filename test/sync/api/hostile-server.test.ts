@@ -16,7 +16,7 @@ import { tempFolder } from '../support/temp.ts'
 import { newTestTiming } from '../support/timing.ts'
 
 type Context = { server: TestServer; home: string; remove: () => void }
-const test = suite<Context>('a server that means harm')
+const test = suite<Context>('a hostile server')
 const entry = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
 const evil = 'e\u001b]0;x\u0007\u009b2J\u007f\u202evil\r\nLogged in'
 const shown = 'e\\u001b]0;x\\u0007\\u009b2J\\u007f\\u202evil\\u000d\\u000aLogged in'
@@ -44,7 +44,7 @@ const said = (message: string) => ({
   body: { ok: false, error: { code: evil, message, details: { formErrors: [evil], fieldErrors: {} } } },
 })
 
-test('its refusals are printed on one line, without what a terminal obeys', async (context) => {
+test('the server’s error messages are printed on one line, with control characters escaped', async (context) => {
   context.server.fault = () => said(evil)
   assert.equal(await run(context, 'login'), { code: 1, out: '', err: `tracebook: ${shown}\n` })
   context.server.fault = () => ({ status: 302, headers: { location: 'https://x/\u009b2J' }, body: {} })
@@ -53,14 +53,14 @@ test('its refusals are printed on one line, without what a terminal obeys', asyn
   assert.ok((await run(context, 'login')).err.length < 5_000)
 })
 
-test('so are the names that it gives', async (context) => {
+test('names given by the server are printed with control characters escaped', async (context) => {
   const session = { token: 't', userId: evil, namespaceId: 'n', namespaceSlug: evil }
   context.server.fault = () => ok({ session, user: { id: evil, displayName: evil } })
   const { out } = await run(context, 'login')
   assert.match(out, `as ${shown} (user ${shown}), namespace ${shown}.\n`)
 })
 
-test('a command that is suggested holds the namespace that was typed, not the one that was answered', async (context) => {
+test('a suggested command has the namespace that the user typed, not the one that the server answered', async (context) => {
   await run(context, 'login')
   const answered = { id: 'n', slug: 'x; rm -rf ~', displayName: 'X', role: 'member' }
   const session = { token: 't', userId: 'another', namespaceId: 'n', namespaceSlug: 'x' }
@@ -73,7 +73,7 @@ test('a command that is suggested holds the namespace that was typed, not the on
   assert.match(err, 'login --codehost --namespace team --server')
 })
 
-test('what a sync reports is plain too, as lines and as JSON, and so are titles and names of files', async (context) => {
+test('the report of a sync has control characters escaped in messages, titles and file names, as lines and as JSON', async (context) => {
   await run(context, 'login')
   const file = writeSession(context.home, 'a\u001b[2J\u202e\n.jsonl', ['{"cut":x}', userLine('u-1', 'red\u001b[31m')])
   context.server.fault = ({ method }) => (method === 'GET' ? undefined : said(evil))
@@ -101,7 +101,7 @@ const failureFrom = async (answer: (response: ServerResponse) => void): Promise<
   return error
 }
 
-test('an endless answer is given up, compressed or not, with any status', async () => {
+test('reading an endless answer stops at the limit, compressed or not, with any status', async () => {
   const chunk = Buffer.alloc(1 << 16, 'x')
   const endless = (response: ServerResponse) => {
     const more = () => {
@@ -119,7 +119,7 @@ test('an endless answer is given up, compressed or not, with any status', async 
   assert.match(error.message, 'larger than 4 MiB')
 })
 
-test('an answer nested without end, and a status that is none, are refusals', async () => {
+test('a very deeply nested answer and an invalid status are reported as failed requests', async () => {
   const nested = '[1,'.repeat(1 << 20)
   assert.match(
     (await failureFrom((response) => response.writeHead(200).end(nested))).message,

@@ -13,7 +13,7 @@ const reasonOf = (url: string): Promise<string> =>
     (error: unknown) => networkReason(error),
   )
 
-test('a port at which nobody listens, or that does not speak TLS, is described', async () => {
+test('the reason says that a port refuses connections, or does not speak TLS', async () => {
   const server = createServer((_request, response) => response.end())
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const { port } = server.address() as AddressInfo
@@ -22,7 +22,7 @@ test('a port at which nobody listens, or that does not speak TLS, is described',
   assert.is(await reasonOf(`http://127.0.0.1:${port}`), 'connection refused')
 })
 
-test('a name without a host is told so, and what is not known as it is', () => {
+test('the reason says that a host name is unknown; any other error is shown unchanged', () => {
   const failed = (cause: object) => networkReason(Object.assign(new TypeError('fetch failed'), { cause }))
   assert.is(failed({ code: 'ENOTFOUND', message: 'getaddrinfo ENOTFOUND h' }), 'no host has this name')
   assert.is(failed({ code: 'EWHATEVER', message: 'something else' }), 'something else')

@@ -30,7 +30,7 @@ const told = (timing: RetryTiming) => {
   return { said, timing: withConnectionNotice(timing, (state) => said.push(state)) }
 }
 
-test('a service that is away is tried again for two minutes, and then what to look at is said', async () => {
+test('requests to an unreachable service are repeated for two minutes; then the error says what to check', async () => {
   const { timing, waits } = newTestTiming()
   const { message } = await failureOf(withRetry(failing(...times(1_000, away)), timing))
   assert.is(Math.round(waits.reduce((sum, ms) => sum + ms, 0)), 120_000)
@@ -41,13 +41,13 @@ test('a service that is away is tried again for two minutes, and then what to lo
   )
 })
 
-test('a command that is short gives up sooner', async () => {
+test('a request with less patience fails sooner', async () => {
   const { timing, waits } = newTestTiming()
   await failureOf(withRetry(failing(...times(1_000, away)), { ...timing, patienceMs: 10_000 }))
   assert.is(Math.round(waits.reduce((sum, ms) => sum + ms, 0)), 10_000)
 })
 
-test('delays differ, so that clients do not come back at the same time', async () => {
+test('delays are random, so that clients do not repeat their requests at the same time', async () => {
   const waits: number[][] = []
   for (const random of [0, 0.999]) {
     const test = newTestTiming()
@@ -57,7 +57,7 @@ test('delays differ, so that clients do not come back at the same time', async (
   assert.ok(waits[0]!.every((ms, i) => ms > 0 && ms < waits[1]![i]!))
 })
 
-test('Retry-After is honoured, unless it is too long', async () => {
+test('a repeated request waits as long as Retry-After says; if that is too long, it fails', async () => {
   const { timing, waits } = newTestTiming()
   await withRetry(failing(busy(40_000)), { ...timing, patienceMs: 10_000 })
   assert.ok(waits[0]! >= 40_000 && waits[0]! <= 44_000)
@@ -65,7 +65,7 @@ test('Retry-After is honoured, unless it is too long', async () => {
   assert.is(message, 'not now (asks to wait 10 minutes)')
 })
 
-test('an outage or a busy server is reported once, and so is its end', async () => {
+test('an outage or a busy server is reported once, and its end too', async () => {
   for (const [error, state] of [
     [away, 'out of reach'],
     [busy, 'busy'],
@@ -78,7 +78,7 @@ test('an outage or a busy server is reported once, and so is its end', async () 
   }
 })
 
-test('a short outage is not told, nor is one told twice by requests at the same time', async () => {
+test('a short outage is not reported, and simultaneous requests report a longer one only once', async () => {
   const short = told(newTestTiming().timing)
   await withRetry(failing(away()), short.timing)
   assert.equal(short.said, [])
@@ -87,14 +87,14 @@ test('a short outage is not told, nor is one told twice by requests at the same 
   assert.equal(long.said.slice(0, 2), ['out of reach', 'back'])
 })
 
-test('a refusal is an answer: it is thrown at once, and ends an outage', async () => {
+test('a refusal is not repeated: it is thrown at once, and ends an outage', async () => {
   const { said, timing } = told(newTestTiming().timing)
   const refusal = new RequestFailed('no', { status: 403 })
   assert.is(await failureOf(withRetry(failing(...times(5, away), refusal), timing)), refusal)
   assert.equal(said, ['out of reach', 'back'])
 })
 
-test('a signal ends a delay, and lets no request begin any more', async () => {
+test('an abort signal ends a delay, and prevents further requests', async () => {
   const ended = new AbortController()
   const timing = withSignal({ ...newTestTiming().timing, sleep: () => new Promise(() => {}) }, ended.signal)
   const waiting = failureOf(withRetry(failing(away()), timing))

@@ -4,13 +4,13 @@ import { parseTraceLink, traceLink } from '../../../src/sync/api/trace-link.ts'
 
 const test = suite('links to traces')
 
-test('are read as they were written, with any names', () => {
+test('a link is parsed to the parts from which it was made, for any names', () => {
   for (const server of ['http://127.0.0.1:3000', 'https://example.org/tracebook'])
     for (const externalId of ['a', 'a/b', 'a b?#', '@x', '%25', 'ü', '.', '..', '~.', '~~..', '~a', '...'])
       assert.equal(parseTraceLink(traceLink(server, 'team', externalId)), { server, namespace: 'team', externalId })
 })
 
-test('may have more behind them, and may be addresses of the API', () => {
+test('a link may continue after the trace, and may be an address of the API', () => {
   const [server, externalId] = ['https://example.org', 'a']
   for (const more of ['', '/', '/-/', '/-/messages/7', '?x=1', '#m7'])
     assert.equal(parseTraceLink(`${server}/@team/a${more}`), { server, namespace: 'team', externalId })
@@ -19,7 +19,7 @@ test('may have more behind them, and may be addresses of the API', () => {
   assert.equal(parseTraceLink(`${server}/v1/traces/a?namespace=team`), { server, namespace: 'team', externalId })
 })
 
-test('are nothing else', () => {
+test('any other text is not a link to a trace', () => {
   for (const text of ['a', '/@team/a', 'https://example.org/', 'https://example.org/@team', 'https://example.org/@/a'])
     assert.is(parseTraceLink(text), undefined, text)
   for (const text of ['https://example.org/@team/a/b', 'https://example.org/v1/traces', 'ftp://example.org/@team/a'])

@@ -36,7 +36,7 @@ const settings = fc
     return (comment + text.replace('{', `{ ${comment}`) + end).replaceAll('\n', eol)
   })
 
-test('is put in without any change of the rest, and taken out byte for byte', () => {
+test('adding the hook does not change other settings, and removing it restores the file byte for byte', () => {
   fc.assert(
     fc.property(settings, (text) => {
       const added = addClaudeHooks(text, command)
@@ -54,7 +54,7 @@ test('is put in without any change of the rest, and taken out byte for byte', ()
   )
 })
 
-test('is taken out of settings that were formatted anew, or changed around it', () => {
+test('the hook is removed from settings that were reformatted, or changed beside it', () => {
   fc.assert(
     fc.property(settings, (text) => {
       const added = addClaudeHooks(text, command)
@@ -71,7 +71,7 @@ test('is taken out of settings that were formatted anew, or changed around it', 
   )
 })
 
-test('a command that the user has put beside it stays', () => {
+test('a command that the user added beside the hook stays when the hook is removed', () => {
   const text = JSON.stringify({
     hooks: { Stop: [{ hooks: [{ type: 'command', command }, ...other.hooks] }], SessionEnd: [{ hooks: [] }] },
   })

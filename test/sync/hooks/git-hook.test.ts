@@ -73,7 +73,7 @@ const inRepository = async (work: (world: World) => Promise<unknown>) => {
 
 const CALL = 'hooks run git --server http://x'
 
-test('is made where there was none, called with each commit, and removed with all it has made', () =>
+test('the hook is created if there was none, called with each commit, and removed with every file that it created', () =>
   inRepository(async ({ top, file, hook, program, commit, calls }) => {
     rmSync(join(top, '.git', 'hooks'), { recursive: true })
     const before = filesBelow(top)
@@ -120,7 +120,7 @@ test('an existing hook continues to run, and is restored byte by byte', () =>
     }
   }))
 
-test('a hook that is a link stays one', () =>
+test('a hook that is a symbolic link stays one', () =>
   inRepository(async ({ top, home, file, hook, program, commit, calls }) => {
     const script = join(top, 'scripts.sh')
     const text = `#!/bin/sh\necho ran >> '${join(home, 'noted')}'\n`
@@ -135,7 +135,7 @@ test('a hook that is a link stays one', () =>
     assert.is(readFileSync(script, 'utf8'), text)
   }))
 
-test('additions of the user to the created file stay', () =>
+test('lines that the user added to the created file stay', () =>
   inRepository(async ({ file, hook, program }) => {
     rmSync(file, { force: true })
     await hook.install(program)
@@ -144,7 +144,7 @@ test('additions of the user to the created file stay', () =>
     assert.is(readFileSync(file, 'utf8'), '#!/bin/sh\necho mine\n')
   }))
 
-test('files that are not of this repository alone are left, and the line is told', () =>
+test('a hook file that is shared with other repositories is not changed, and the error says which line to add', () =>
   inRepository(async ({ top, home, file, git, hook, program }) => {
     const refusedWith = async (pattern: RegExp) => {
       const error = await hook.install(program).catch((thrown: Error) => thrown)
@@ -166,7 +166,7 @@ test('files that are not of this repository alone are left, and the line is told
     assert.match((outside as Error).message, /not in a git repository/)
   }))
 
-test('for all repositories: their own hooks still run, and the settings of git are the same bytes again', () =>
+test('with --global, the hooks of each repository still run, and removal restores the settings of git byte for byte', () =>
   inRepository(async ({ home, top, env, git, commit, program, calls }) => {
     const hook = globalHook(home, join(home, 'state'), env)
     const config = join(home, '.gitconfig')

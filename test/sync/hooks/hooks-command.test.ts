@@ -38,7 +38,7 @@ const commandIn = (file: string): string => {
   return settings.hooks['Stop']![0]!.hooks[0]!.command
 }
 
-test('Claude Code: the turn that has ended is uploaded, nothing is printed, and nothing stays behind', async (context) => {
+test('the hook of Claude Code uploads the session after each turn, prints nothing, and leaves no files when it is removed', async (context) => {
   const { claude, home, server } = context
   const file = join(claude, 'settings.json')
   const text = '{\n\t// mine\n\t"model": "opus",\n}\n'
@@ -66,7 +66,7 @@ test('Claude Code: the turn that has ended is uploaded, nothing is printed, and 
   )
 })
 
-test('git: who installs it in one of several worktrees is told that it is called for all', async (context) => {
+test('hooks install git says, in one of several worktrees, that the hook is called in all of them', async (context) => {
   const { home } = context
   const git = (cwd: string, ...args: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd, stdio: 'pipe' })
@@ -89,7 +89,7 @@ test('git: who installs it in one of several worktrees is told that it is called
   assert.is(await installIn(other, '--json'), '')
 })
 
-test('Claude Code: settings that were not there are not there again', async (context) => {
+test('removing the hook of Claude Code also removes a settings file that it created', async (context) => {
   context.variables = { CLAUDE_CONFIG_DIR: join(context.home, 'new') }
   await run(context, 'hooks', 'install', 'claude-code')
   assert.match(commandIn(join(context.home, 'new', 'settings.json')), 'hooks run claude-code')
@@ -97,7 +97,7 @@ test('Claude Code: settings that were not there are not there again', async (con
   assert.not.ok(existsSync(join(context.home, 'new')))
 })
 
-test('git: a commit uploads the sessions of its repository, and of no other', async (context) => {
+test('the hook of git uploads the sessions of the commit’s repository, and no others', async (context) => {
   const { home, claude, server } = context
   const top = join(home, 'repository')
   mkdirSync(join(top, 'below'), { recursive: true })
@@ -137,7 +137,7 @@ test('git: a commit uploads the sessions of its repository, and of no other', as
   )
 })
 
-test('while the sessions are watched, a hook does nothing', async (context) => {
+test('a hook uploads nothing while a watch runs', async (context) => {
   const { claude, home } = context
   await run(context, 'hooks', 'install', 'claude-code')
   const watching = startWatching(context)

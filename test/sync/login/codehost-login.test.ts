@@ -59,7 +59,7 @@ const failureOf = (promise: Promise<unknown>) =>
     (error: unknown) => error as Error,
   )
 
-test('the browser brings the code to a port of this machine', async () => {
+test('the browser sends the code to a port that login listens on', async () => {
   const prompts = clicks()
   const { userId } = await logInWithCodehost({ config, server, isLocal: true, prompts }, newApiClient)
   assert.match(String(await prompts.browsed), 'You are signed in')
@@ -69,12 +69,12 @@ test('the browser brings the code to a port of this machine', async () => {
   assert.is((await logInWithDevice(config, server, newApiClient)).userId, userId)
 })
 
-test('without a port the code is pasted', async () => {
+test('the user pastes the code if the browser cannot reach a port of this machine', async () => {
   const { userId } = await logInWithCodehost({ config, server, isLocal: false, prompts: copies() }, newApiClient)
   assert.is((await readCredentials(config, server))!.login!.userId, userId)
 })
 
-test('without a terminal the error comes at once', async () => {
+test('login fails at once if the code has to be pasted and there is no terminal', async () => {
   const prompts = newPrompts(async () => {})
   const error = await failureOf(logInWithCodehost({ config, server, isLocal: false, prompts }, newApiClient))
   assert.is(error.name, 'UsageError')
@@ -86,7 +86,7 @@ test('a denied sign-in is reported', async () => {
   assert.equal([error.name, error.message], ['RequestFailed', 'the code host did not sign you in (forbidden)'])
 })
 
-test('what will be joined is said before it is: the account, the device, and whose it is', async () => {
+test('login asks before it joins an account to a user, and names the account, the device and the user', async () => {
   provider.account = { id: 'told', login: 'to\u001b[2Jld\u202e' }
   const folder = tempFolder()
   const where = { config: folder.path, server, isLocal: true }
@@ -110,14 +110,14 @@ test('what will be joined is said before it is: the account, the device, and who
   provider.account = { id: '1', login: 'ada' }
 })
 
-test('without a terminal nothing is begun', async () => {
+test('without a terminal to confirm in, login fails before the browser is opened', async () => {
   const prompts = { ...clicks(), confirm: undefined }
   const error = await failureOf(logInWithCodehost({ config, server, isLocal: true, prompts }, newApiClient))
   assert.is(error.name, 'UsageError')
   assert.match(error.message, 'or use --yes')
 })
 
-test('a code for another state is not taken', async () => {
+test('a code with another state is rejected', async () => {
   const prompts = newPrompts(async (authorizeUrl) => {
     const { headers } = await agree(await consent({ authorizeUrl }))
     const forged = new URL(headers.location!)
@@ -128,7 +128,7 @@ test('a code for another state is not taken', async () => {
   await logInWithCodehost({ config, server, isLocal: true, prompts }, newApiClient)
 })
 
-test("the namespace of a login is the user's on every device, that of the device its own", async () => {
+test('a login with the code host may use all namespaces of the user, a login with the device only its own', async () => {
   const { login } = (await readCredentials(config, server))!
   await world.call('POST', '/v1/namespaces', { token: login!.token, body: { slug: 'team', displayName: 'Team' } })
   await logInWithDevice(elsewhere, server, newApiClient)
@@ -144,7 +144,7 @@ test("the namespace of a login is the user's on every device, that of the device
   assert.is((await connect(where, newApiClient)).namespaceSlug, 'team')
 })
 
-test('a server without a code host says so', async () => {
+test('login fails with a clear reason if the server has no code host', async () => {
   const database = await freshDatabase()
   const plain = await openApp(database.url)
   const url = await plain.app.listen({ port: 0, host: '127.0.0.1' })
@@ -156,7 +156,7 @@ test('a server without a code host says so', async () => {
   await database.drop()
 })
 
-test('a code is found in pasted text', () => {
+test('the code is found in pasted text', () => {
   assert.is(parseExchangeCode(' abc-_1\n'), 'abc-_1')
   assert.is(parseExchangeCode('http://127.0.0.1:5000/?state=s&exchangeCode=abc'), 'abc')
 })

@@ -33,7 +33,7 @@ const refused = async (promise: Promise<unknown>): Promise<string> => {
   return error!.message
 }
 
-test('the device id stays the same from login to login, and so does the user', async ({ world }) => {
+test('the device id and the user stay the same from login to login', async ({ world }) => {
   const before = await credentials(world)
   const again = await logInWithDevice(world.config, world.server.url, world.api)
   const after = await credentials(world)
@@ -43,7 +43,9 @@ test('the device id stays the same from login to login, and so does the user', a
   assert.match(after!.deviceId, /^[0-9a-f]{8}-[0-9a-f]{4}-4/)
 })
 
-test('the id is kept before it is used: a lost answer leads to the same user', async ({ world }) => {
+test('the device id is stored before it is sent, so that a login after a lost answer leads to the same user', async ({
+  world,
+}) => {
   const other = await startServer()
   other.fault = () => 'cut after'
   await logInWithDevice(world.config, other.url, world.api).catch(() => {})
@@ -53,7 +55,7 @@ test('the id is kept before it is used: a lost answer leads to the same user', a
   await other.close()
 })
 
-test('a machine joins as a new device with one id, also after a lost answer; the old one is kept aside', async ({
+test('a machine that joins as a new device has one new id, also after a lost answer, and its old credentials are kept in another file', async ({
   world,
 }) => {
   const { config, server, api, user } = world
@@ -74,9 +76,7 @@ test('a machine joins as a new device with one id, also after a lost answer; the
   assert.is(statSync(joined.keptAside!).mode & 0o777, 0o600)
 })
 
-test('what an unanswered join has made of the new device does not keep it from joining another user', async ({
-  world,
-}) => {
+test('a device whose join got no answer can still join another user', async ({ world }) => {
   const { config, server, api } = world
   const join = () => logInWithCode({ config, server: server.url, code: 'c', asNewDevice: true }, api)
   server.fault = () => 'cut after'
@@ -90,7 +90,7 @@ test('what an unanswered join has made of the new device does not keep it from j
   assert.is.not(after.deviceId, joining)
 })
 
-test('a code that would do something else in a shell is not shown', async ({ world: { server } }) => {
+test('a code with characters that a shell would interpret is refused', async ({ world: { server } }) => {
   const { newDeviceCode } = newAccountClient(server.url, 'token')
   for (const code of ['$(id)', 'a;b', '-x', '', 'a b', 'a\nb']) {
     server.fault = () => ok({ code, expiresAt: 0 })
@@ -109,7 +109,7 @@ test('each server has its own device id and its own token', async ({ world }) =>
   await other.close()
 })
 
-test('what is kept can be read by its owner only', async ({ world }) => {
+test('all stored files can be read by their owner only', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'hello')])
   await world.sync()
   const entries = world.configFiles()
@@ -121,7 +121,7 @@ test('what is kept can be read by its owner only', async ({ world }) => {
   assert.is(statSync(world.config).mode & 0o777, 0o700)
 })
 
-test('a state file that was damaged means a comparison with what is there, no failure', async ({ world }) => {
+test('with a damaged state file, sync compares its sessions with the service, and does not fail', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'hello')])
   await world.sync()
   const state = world.configFiles().find((entry) => entry.name === STATE_FILE)
@@ -130,19 +130,23 @@ test('a state file that was damaged means a comparison with what is there, no fa
   assert.equal([summary.messages, summary.new, summary.exitCode], [0, 0, 0])
 })
 
-test('without a login the way to log in is said, and where one is logged in', async ({ world }) => {
+test('without a login for a server, the error says how to log in, and to which other server the user is logged in', async ({
+  world,
+}) => {
   const where = { config: world.config, server: 'http://127.0.0.1:1', readOnly: false }
   const message = await refused(connect(where, world.api))
   assert.match(message, /Run: (npx )?tracebook login --server http:\/\/127\.0\.0\.1:1/)
   assert.match(message, `You are logged in to ${world.server.url}`)
 })
 
-test('a token that has ended: log in again', async ({ world }) => {
+test('if the token has expired, the error says how to log in again', async ({ world }) => {
   world.server.sessions.clear()
   assert.match(await refused(world.sync()), /has ended. Log in again: (npx )?tracebook login/)
 })
 
-test('another namespace gets a session of its own, which is kept; the login stays where it is', async ({ world }) => {
+test('for another namespace a second token is created once and stored, and the login keeps its namespace', async ({
+  world,
+}) => {
   const team = world.server.addNamespace('team', { [world.user.userId]: 'member' })
   const login = (await credentials(world))?.login
   assert.equal(await world.writesOf({ slug: ' Team ' }), ['POST /v1/session'])
@@ -157,7 +161,7 @@ test('another namespace gets a session of its own, which is kept; the login stay
   assert.equal(await world.writesOf({ slug: 'user-1' }), [])
 })
 
-test('a stored session that has ended is replaced', async ({ world }) => {
+test('a stored token that has expired is replaced', async ({ world }) => {
   world.server.addNamespace('team', { [world.user.userId]: 'member' })
   await world.sync({ slug: 'team' })
   const stored = (await credentials(world))!
@@ -165,13 +169,13 @@ test('a stored session that has ended is replaced', async ({ world }) => {
   assert.equal(await world.writesOf({ slug: 'team' }), ['POST /v1/session'])
 })
 
-test('an unknown namespace, or one of others, is wrong usage', async ({ world }) => {
+test('an unknown namespace, or one that the user is not a member of, is wrong usage', async ({ world }) => {
   world.server.addNamespace('closed')
   assert.match(await refused(world.sync({ slug: 'none' })), /There is no namespace "none"/)
   assert.match(await refused(world.sync({ slug: 'closed' })), /You are not a member of the namespace "closed"/)
 })
 
-test('a server has one spelling, and no password in it', () => {
+test('the address of a server has one normal form, and an address with a password is refused', () => {
   assert.is(serverAddress('HTTPS://Example.com:443/base/', {}), 'https://example.com/base')
   assert.is(serverAddress(undefined, { TRACEBOOK_URL: 'http://x:1/' }), 'http://x:1')
   assert.is(serverAddress(undefined, { TRACEBOOK_URL: '' }), 'http://127.0.0.1:3000')
@@ -182,7 +186,7 @@ test('a server has one spelling, and no password in it', () => {
     )
 })
 
-test('a redirect is not followed: the token stays', async ({ world }) => {
+test('a redirect is not followed, so that the token is not sent to another server', async ({ world }) => {
   const other = await startServer()
   world.server.fault = () => ({ status: 307, headers: { location: `${other.url}/v1/session` }, body: {} })
   const error = await world.sync().then(

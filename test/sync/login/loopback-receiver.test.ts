@@ -19,7 +19,7 @@ const statusOf = async (requestLine: string): Promise<string> => {
   return answer.slice(0, answer.indexOf('\r\n'))
 }
 
-test('any request line is answered, and none ends the wait for the code', async () => {
+test('the port answers any request line, and waits for the code after each', async () => {
   const code = loopback.waitForCode('s')
   for (const target of [
     '//[',

@@ -57,7 +57,7 @@ test('localhost, 127.0.0.1 and [::1] at one port are one server, others are not'
   for (const other of others) assert.is.not(serverKey(other), serverKey(same[0]!), other)
 })
 
-test('a login is found under each spelling, and used with the one that was typed', async ({ config }) => {
+test('a login is found under each spelling of its server, and used with the one that was typed', async ({ config }) => {
   await writeCredentials(config, credentials('http://localhost:3000', 1))
   const found = await readCredentials(config, 'http://[::1]:3000')
   assert.equal([found?.server, found?.login?.token], ['http://[::1]:3000', 'token of http://localhost:3000'])
@@ -65,21 +65,23 @@ test('a login is found under each spelling, and used with the one that was typed
   assert.is(readdirSync(join(config, 'servers')).length, 1)
 })
 
-test('a login that was stored under another spelling is taken over', async ({ config }) => {
+test('a login that an older version stored under another spelling is migrated', async ({ config }) => {
   writeOlder(config, 'http://localhost:3000')
   const found = await readCredentials(config, 'http://127.0.0.1:3000')
   assert.equal([found?.deviceId, found?.login?.token], [deviceId, 'token of http://localhost:3000'])
   assert.equal(readdirSync(join(config, 'servers')), [`${digest('http://127.0.0.1:3000')}.json`])
 })
 
-test('of two older logins to one server that of the first spelling stays, and none is lost', async ({ config }) => {
+test('of two older logins to one server, the one with the normal spelling is used, and the file of the other is kept', async ({
+  config,
+}) => {
   for (const server of ['http://localhost:3000', 'http://127.0.0.1:3000']) writeOlder(config, server)
   assert.is((await readCredentials(config, 'http://localhost:3000'))?.login?.token, 'token of http://127.0.0.1:3000')
   assert.equal(serversWithLogin(config), ['http://127.0.0.1:3000'])
   assert.match(readFileSync(join(config, 'servers', `${digest('http://localhost:3000')}.json`), 'utf8'), deviceId)
 })
 
-test('without another word the server is that of the last login', async ({ config, env }) => {
+test('without --server and TRACEBOOK_URL the server is that of the last login', async ({ config, env }) => {
   assert.is(serverAddress(undefined, env), 'http://127.0.0.1:3000')
   await writeCredentials(config, credentials('https://b.example', 2))
   await writeCredentials(config, credentials('https://a.example', 1))
@@ -88,7 +90,7 @@ test('without another word the server is that of the last login', async ({ confi
   assert.is(serverAddress('https://d.example', { ...env, TRACEBOOK_URL: 'https://c.example' }), 'https://d.example')
 })
 
-test('a server that was logged out of is the one to log in to again', async ({ config, env }) => {
+test('after the last logout the server is one that the user was logged in to', async ({ config, env }) => {
   for (const [server, at] of [
     ['https://a.example', 1],
     ['https://b.example', 2],
@@ -100,7 +102,7 @@ test('a server that was logged out of is the one to log in to again', async ({ c
   assert.ok(['https://a.example', 'https://b.example'].includes(serverAddress(undefined, env)))
 })
 
-test('an address without a scheme is refused with the one that was meant', () => {
+test('an address without a scheme is refused, and the error suggests the complete address', () => {
   for (const [wrong, meant] of [
     ['localhost:21100', /Did you mean http:\/\/localhost:21100\?/],
     ['127.0.0.1:3000', /Did you mean http:\/\/127\.0\.0\.1:3000\?/],
@@ -110,7 +112,7 @@ test('an address without a scheme is refused with the one that was meant', () =>
     assert.throws(() => serverAddress(wrong, {}), meant)
 })
 
-test('a single login of an older version is the last one, of several none is', ({ config, env }) => {
+test('a single login of an older version counts as the last login; of several, none does', ({ config, env }) => {
   writeOlder(config, 'https://a.example')
   assert.is(serverAddress(undefined, env), 'https://a.example')
   writeOlder(config, 'https://b.example')

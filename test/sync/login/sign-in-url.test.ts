@@ -35,7 +35,7 @@ const refusalOf = (said: string): string => {
   }
 }
 
-test('https, and http of this machine, spelt in ASCII', () => {
+test('an https address, or an http address of this machine, is accepted and spelt in ASCII', () => {
   for (const said of [
     'https://codehost.example/login/oauth?client_id=a&state=b#c',
     'http://localhost:3000/a',

@@ -29,7 +29,7 @@ const json = fc
     return (comment + text.replace('{', `{ ${comment}`) + end).replaceAll('\n', eol)
   })
 
-test('is put into JSON without any change of the rest, and taken out byte for byte', () => {
+test('adding the server to JSON does not change other settings, and removing it restores the file byte for byte', () => {
   fc.assert(
     fc.property(json, (text) => {
       const { text: added, pieces } = addJsonEntry(text, entry, 'Cursor')
@@ -61,7 +61,7 @@ const toml = fc
   .record({ lines: fc.array(line, { maxLength: 6 }), eol: fc.constantFrom('\n', '\r\n'), end: fc.boolean() })
   .map(({ lines, eol, end }) => lines.join(eol) + (end ? eol : ''))
 
-test('is put at the end of TOML, and taken out byte for byte, also when others have written behind it', () => {
+test('the server is added at the end of TOML, and removing it keeps the other bytes, also those written after it', () => {
   fc.assert(
     fc.property(toml, toml, (text, later) => {
       const { text: added, pieces } = addTomlEntry(text, entry)
@@ -78,7 +78,7 @@ test('is put at the end of TOML, and taken out byte for byte, also when others h
   )
 })
 
-test('is not put where it would not be understood', () => {
+test('the server is not added to settings that define it already, or whose structure is unexpected', () => {
   for (const text of [
     'mcp_servers = {}',
     '[mcp_servers."tracebook"]',
@@ -91,14 +91,14 @@ test('is not put where it would not be understood', () => {
     assert.throws(() => addJsonEntry(text, entry, 'Cursor'), /expected/)
 })
 
-test('another server whose name begins alike is left alone', () => {
+test('another server whose name has the same beginning is not changed', () => {
   const text = '[mcp_servers.tracebook-test]\ncommand = "x"\n'
   const { text: added, pieces } = addTomlEntry(text, entry)
   assert.ok(added.startsWith(text))
   assert.is(tomlEdits.remove(added, pieces), text)
 })
 
-test('a file that is not in UTF-8 stays byte for byte', async () => {
+test('a file that is not in UTF-8 is refused, and not changed', async () => {
   const home = await mkdtemp(join(tmpdir(), 'mcp-'))
   try {
     const file = join(home, 'config.toml')

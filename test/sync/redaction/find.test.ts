@@ -5,7 +5,7 @@ import { rules } from '../../../src/sync/redaction/rules.ts'
 import { contexts, fill, forms, harmless, innocent, named, newRandom, phrases } from './corpus.ts'
 import { samples } from './rule-samples.ts'
 
-const test = suite('sync/redaction/find')
+const test = suite('finding secrets in a text')
 const find = newFindSecrets()
 
 const without = (text: string, about: Parameters<typeof find>[1] = {}): string =>
@@ -44,7 +44,7 @@ test('of planted secrets of more than 100 kinds, in more than 25 contexts, at le
   assert.ok(missed.length <= all.length / 50, missed.map(({ kind, text }) => `${kind}: ${text}`).join('\n'))
 })
 
-test('no kind, and no context, hides more than one secret in seven', () => {
+test('at most one secret in seven is missed, for each kind and each context', () => {
   for (const part of [0, 1]) {
     const byPart = Map.groupBy(planted(), ({ kind }) => kind.split(', ')[part] ?? 'phrase')
     for (const [name, all] of byPart) {
@@ -54,7 +54,7 @@ test('no kind, and no context, hides more than one secret in seven', () => {
   }
 })
 
-test('words, variables, types and placeholders beside names of secrets are let be', () => {
+test('words, variables, types and placeholders next to the name of a secret are not taken for secrets', () => {
   const wrong: string[] = []
   for (const [name] of Object.values(named))
     for (const write of Object.values(contexts))
@@ -65,11 +65,11 @@ test('words, variables, types and placeholders beside names of secrets are let b
   assert.equal(wrong, [])
 })
 
-test('a text that only looks like a secret is kept', () => {
+test('a text that only resembles a secret is not taken for one', () => {
   for (const text of innocent) assert.is(without(text), text)
 })
 
-test('every row of the table finds a sample of its rule alone', () => {
+test('each row of the table of rules finds, by itself, a sample of its rule', () => {
   const random = newRandom(5)
   for (const row of rules) {
     const { found = [] } = samples[row.rule] ?? {}
@@ -80,7 +80,7 @@ test('every row of the table finds a sample of its rule alone', () => {
 })
 
 for (const [rule, { found, letBe }] of Object.entries(samples))
-  test(`the samples of ${rule} are found, and what looks alike is let be`, () => {
+  test(`the rule ${rule} finds its samples, and no similar text`, () => {
     assert.ok(rules.some((row) => row.rule === rule))
     assert.ok(letBe.length > 0)
     const random = newRandom(6)
@@ -113,7 +113,7 @@ for (const pattern of [
   'GCP_SERVICE_KEY_BASE64={b:2240}',
   '?api_key={A:900}&limit=10',
 ])
-  test(`a long secret goes out whole: ${pattern}`, () => {
+  test(`a long secret is removed whole: ${pattern}`, () => {
     const text = fill(newRandom(9), pattern)
     const left = without(text)
     const secrets = text.match(/[\w+/-]{40,}/g)!
@@ -124,7 +124,7 @@ for (const pattern of [
     if (pattern.endsWith('&limit=10')) assert.ok(left.endsWith('&limit=10'))
   })
 
-test('a long value is told by the name that it has in the arguments of a call', () =>
+test('a long value is a secret if its name in the arguments of a call says so', () =>
   assert.is(without(fill(newRandom(9), '{A:900}'), { name: 'access_token' }), '[secret-value]'))
 
 for (const [what, text, left] of [
@@ -183,13 +183,13 @@ for (const [what, text, left] of [
 ] as const)
   test(what, () => assert.is(without(text), left))
 
-test('a value is told by the name that it has in the arguments of a call', () => {
+test('a value is a secret if its name in the arguments of a call says so', () => {
   assert.is(without('k3jx9q2mAB', { name: 'DB_PASSWORD' }), '[secret-value]')
   assert.is(without('k3jx9q2mAB', { name: 'description' }), 'k3jx9q2mAB')
   assert.is(without('changeme', { name: 'DB_PASSWORD' }), 'changeme')
 })
 
-test('in an environment file every value that says something is secret', () =>
+test('every value in an environment file is a secret, except values that carry no information', () =>
   assert.is(
     without(
       '# settings\nPORT=3000\nDEBUG=true\nSMTP_LOGIN=ada-mailer\nexport SALT="pepper & thyme"\nURL=https://x.org/a\n',
@@ -198,12 +198,12 @@ test('in an environment file every value that says something is secret', () =>
     '# settings\nPORT=3000\nDEBUG=true\nSMTP_LOGIN=[env-value]\nexport SALT="[env-value]"\nURL=https://x.org/a\n',
   ))
 
-test('16 MB behind the beginning of a private key are read', () => {
+test('a private key of 16 MB without a last line is found whole', () => {
   const long = `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC-'.repeat(500_000)}`
   assert.is(without(long), '[privatekey]')
 })
 
-test('a text of keywords only costs time in proportion to its length', () => {
+test('a text that consists of keywords is searched in time proportional to its length', () => {
   // What looked on to the end from each of them would take minutes.
   const words = [
     'sk-',

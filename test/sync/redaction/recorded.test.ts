@@ -13,7 +13,7 @@ const data = sharedData()
 const find = newFindSecrets()
 
 /** The recorded sessions hold no secrets: what is found in them is a mistake. */
-test('of 10,000 messages at most one is taken for one that holds a secret', async () => {
+test('at most one of 10,000 recorded messages without secrets is redacted', async () => {
   if (!data) return
   let messages = 0
   const wrong: string[] = []

@@ -6,7 +6,7 @@ const test = suite('regular expressions that find secrets')
 
 for (const { file, literals } of expressions().filter(({ file }) => file.startsWith(REDACTION)))
   if (literals.length > 0)
-    test(`take time in proportion to what they are given: ${file}`, async () => {
+    test(`the regular expressions of ${file} take time proportional to the length of the text`, async () => {
       // Few iterations are enough for expressions without repetitions of repetitions.
       assert.equal(await slowOnes([{ file, literals, isBuilt: false }], { maxIteration: 3 }), [])
     })

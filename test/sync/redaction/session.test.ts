@@ -5,7 +5,7 @@ import { newFindSecrets } from '../../../src/sync/redaction/find.ts'
 import { hashOf, redactSession } from '../../../src/sync/redaction/session.ts'
 import { fill, forms, newRandom } from './corpus.ts'
 
-const test = suite('sync/redaction/session')
+const test = suite('redacting a session')
 const find = newFindSecrets()
 const [github, other] = [7, 8].map((seed) => fill(newRandom(seed), forms['github token']!)) as [string, string]
 
@@ -41,7 +41,7 @@ for (const [when, before, isKept] of [
   ['another was found before', `use ${other}`, false],
   ['the session said that it would be the same', 'nothing yet', true],
 ] as const)
-  test(`a secret that is written while the session is read is taken out: ${when}`, async () => {
+  test(`a secret that is written while the session is read is redacted: ${when}`, async () => {
     let readings = 0
     const given = sessionOf([])
     const messages = () =>
@@ -55,7 +55,7 @@ for (const [when, before, isKept] of [
     assert.ok(redacted.hasNew())
   })
 
-test('a secret is taken out of every place that a message has', async () => {
+test('a secret is redacted in every field of a message and of a trace', async () => {
   const { parts, session, redactions } = await redact(
     [
       text(`use ${github}`),
@@ -98,7 +98,7 @@ test('a secret is taken out of every place that a message has', async () => {
   )
 })
 
-test('what is reported holds no secret, but the hash by which it can be allowed', async () => {
+test('the report of a redaction has the hash by which the secret can be allowed, not the secret', async () => {
   const parts = [text(`use ${github} or ${other}`)]
   const { redactions } = await redact(parts)
   assert.not.match(JSON.stringify(redactions), /ghp_/)
@@ -110,7 +110,7 @@ test('what is reported holds no secret, but the hash by which it can be allowed'
   assert.equal(left, [text(`use ${github} or [redacted:github]`)])
 })
 
-test('a value that is known for a secret is taken out where nothing else tells it, before and after', async () => {
+test('a value that one message reveals as a secret is redacted in earlier and later messages too', async () => {
   const value = 'Zx81kQ0pLm7Rt5Vw'
   const { parts } = await redact([text(`try ${value}`), text(`DB_PASSWORD=${value}`), text(`it was ${value}!`)])
   assert.equal(parts, [
@@ -120,17 +120,17 @@ test('a value that is known for a secret is taken out where nothing else tells i
   ])
 })
 
-test('a short one is taken out where it was found only: it could be a word', async () => {
+test('a short secret that could be a word is redacted only where it was found', async () => {
   const { parts } = await redact([text('postgres://app:sesame9@db.internal/app'), text('open sesame9 now')])
   assert.equal(parts, [text('postgres://app:[redacted:url-password]@db.internal/app'), text('open sesame9 now')])
 })
 
-test('one that is no word is taken out everywhere, though it is short', async () => {
+test('a short secret that is not a word is redacted everywhere', async () => {
   const { parts } = await redact([text('password: k3jx9q2m'), text('it was k3jx9q2m!')])
   assert.equal(parts, [text('password: [redacted:secret-value]'), text('it was [redacted:secret-value]!')])
 })
 
-test('a value that its name in the arguments of a call tells is taken out', async () => {
+test('a value whose name in the arguments of a call reveals a secret is redacted', async () => {
   const args = (secret: string) => ({
     env: { DB_PASSWORD: secret, REGION: 'eu-west-1' },
     variables: [
@@ -142,7 +142,7 @@ test('a value that its name in the arguments of a call tells is taken out', asyn
   assert.equal(parts, [call('c1', args('[redacted:secret-value]'))])
 })
 
-test('what a later reading has to know keeps the secrets of before out, and the files that calls read', async () => {
+test('a later reading redacts secrets found by an earlier one, and results of calls that were read before', async () => {
   const value = 'Zx81kQ0pLm7Rt5Vw'
   const first = sessionOf([text(`DB_PASSWORD=${value}`), call('c1', { file_path: '/w/.env' })])
   const before = await redactSession(first, { find, isAllowed: () => false })
@@ -162,7 +162,7 @@ test('what a later reading has to know keeps the secrets of before out, and the 
   assert.is(hasNew(), true)
 })
 
-test('what is shown or written of an environment file loses its values', async () => {
+test('the values of an environment file are redacted where a call reads or writes it', async () => {
   const { parts } = await redact([
     call('c1', { command: 'cat ./app/.env.local | head' }),
     result('c1', 'LOGIN_NAME=ada-lovelace\nPORT=3000'),
@@ -198,7 +198,7 @@ for (const args of [
   { prompt: 'create a .env file' },
   { edits: [{ path: '/x/a.ts', newText: 'cat .env' }] },
 ])
-  test(`a call that only mentions an environment file shows none: ${JSON.stringify(args)}`, async () => {
+  test(`the result of a call that only mentions an environment file is not redacted: ${JSON.stringify(args)}`, async () => {
     const shown = result('c1', 'LOGIN_NAME=ada-lovelace')
     assert.equal((await redact([call('c1', args), shown])).parts, [call('c1', args), shown])
   })
@@ -235,12 +235,12 @@ for (const args of [
   { edits: [{ path: '/x/.env' }] },
   { files: [{ path: '.env' }] },
 ])
-  test(`a call that reads or writes an environment file does: ${JSON.stringify(args)}`, async () => {
+  test(`the result of a call that reads or writes an environment file is redacted: ${JSON.stringify(args)}`, async () => {
     const { parts } = await redact([call('c1', args), result('c1', 'LOGIN_NAME=ada-lovelace')])
     assert.equal(parts[1], result('c1', 'LOGIN_NAME=[redacted:env-value]'))
   })
 
-test('a session without secrets is given back as it is, exact numbers and odd keys included', async () => {
+test('a session without secrets is not changed, with exact numbers and keys such as __proto__', async () => {
   const args = JSON.parse('{"__proto__":{"a":1},"b":"x"}') as Record<string, unknown>
   const exact = (JSON as unknown as { rawJSON(text: string): object }).rawJSON('12345678901234567890')
   const parts = [call('c1', { ...args, exact })]
@@ -256,7 +256,7 @@ test('a session without secrets is given back as it is, exact numbers and odd ke
   )
 })
 
-test('a part that nests too deeply to be looked through is left out, and nothing else', async () => {
+test('a part that is nested too deeply to be searched is left out, and the others are kept', async () => {
   const deep = JSON.parse(`{"a":${'['.repeat(50_000)}"${github}"${']'.repeat(50_000)}}`) as Record<string, unknown>
   const { parts } = await redact([call('c1', deep), text(`use ${github}`)])
   assert.match(JSON.stringify(parts[0]), 'nested too deeply')

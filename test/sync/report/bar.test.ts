@@ -15,7 +15,7 @@ const newTerminal = (columns: number) => {
   return { stream, output: () => written.join('') }
 }
 
-test('text that is printed stands above the bar, whole, at every width', async () => {
+test('printed text appears above the bar, complete, at every width', async () => {
   for (const columns of [40, 80]) {
     const { stream, output } = newTerminal(columns)
     const bar = newBar(stream, 1_000)
@@ -33,7 +33,7 @@ test('text that is printed stands above the bar, whole, at every width', async (
   }
 })
 
-test('it follows a terminal that is resized, and never fills its last column', async () => {
+test('the bar fits a resized terminal, and never fills its last column', async () => {
   const { stream, output } = newTerminal(100)
   const bar = newBar(stream, 1_000)
   bar.advance(500, 20)
@@ -46,7 +46,7 @@ test('it follows a terminal that is resized, and never fills its last column', a
   bar.stop()
 })
 
-test('it sends no colours, and leaves the cursor shown', async () => {
+test('the bar has no colours, and does not hide the cursor', async () => {
   const { stream, output } = newTerminal(80)
   const bar = newBar(stream, 10)
   bar.advance(10, 1)
@@ -61,13 +61,13 @@ test('a wide terminal shows the bar, how much is done, the rate and the time lef
   assert.is(barLine(line, 60), '■■■■■■■···········  42 %  1,234 messages  1,050/s  0:42 left')
 })
 
-test('in 40 columns something of each is left, but for what matters least', () => {
+test('a terminal of 40 columns or fewer shows the most important values', () => {
   assert.is(barLine(line, 39), '■■■■■········  42 %  1,050/s  0:42 left')
   assert.is(barLine(line, 20), '42 %  0:42 left')
   assert.is(barLine(line, 5), '42 %')
 })
 
-test('no line is wider than it may be', () => {
+test('the bar is never wider than the terminal', () => {
   for (let width = 0; width < 120; width++)
     for (const done of [0, 0.004, 0.5, 0.999, 1])
       for (const secondsLeft of [undefined, 0, 59, 100_000]) {
@@ -76,7 +76,7 @@ test('no line is wider than it may be', () => {
       }
 })
 
-test('unknown values are not shown', () => {
+test('the bar leaves out unknown values', () => {
   assert.is(barLine({ done: 0, messages: 1, rate: 0, secondsLeft: undefined }, 30), '··············  0 %  1 message')
 })
 

@@ -40,7 +40,7 @@ const told = (events: readonly SyncEvent[], dryRun = false) => {
   return { results: all.flatMap(({ results = [] }) => results), notices: all.flatMap(({ notices = [] }) => notices) }
 }
 
-test('of 20,000 bad lines three are told, and how many more there are', () => {
+test('of 20,000 malformed lines three are reported, with the number of the others', () => {
   const lines = Array.from({ length: 20_000 }, (_, i) => badLine(i + 1))
   const { notices } = told([start, ...lines, summary({ skippedLines: 20_000 })])
   assert.equal(notices, [
@@ -56,7 +56,7 @@ test('each failed session is reported', () => {
   assert.is(told([start, ...failed, summary()]).notices.length, 10)
 })
 
-test('a dry run names each session, how many messages go where, and who may read them', () => {
+test('a dry run reports for each session how many messages go to which namespace, and who can read them', () => {
   const untitled: SessionEvent = { ...session, new: 1, messages: 12, visibility: 'public' }
   delete (untitled as { title?: string }).title
   const { results } = told([start, session, untitled, summary({ dryRun: true, synced: 2, messages: 16, new: 5 })], true)
@@ -67,7 +67,7 @@ test('a dry run names each session, how many messages go where, and who may read
   ])
 })
 
-test('a session is called by its title, else by its id; its path stands where it has to be looked into', () => {
+test('a session is named by its title, else by its id; a problem in a file is reported with the path', () => {
   const file = '/s/a.jsonl'
   const { title: _, ...untitled } = session
   const { externalId: __, ...unread } = untitled

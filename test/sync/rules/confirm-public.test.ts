@@ -34,7 +34,7 @@ const refusal = async (promise: Promise<void>): Promise<UsageError> => {
   return error as UsageError
 }
 
-test('shows who can read, title, project, number of messages, first prompt, and that secrets were taken out', async () => {
+test('the question shows who can read the session, its title, project, number of messages and first prompt, and that secrets were redacted', async () => {
   const { asked, asking } = answering(true)
   await confirmPublic([preview], { yes: false, server }, asking)
   assert.equal(asked, [
@@ -48,7 +48,7 @@ What is added later becomes public too, with "sync --watch" at once.
   ])
 })
 
-test('names every session, and which of them hold secrets', async () => {
+test('the question names every session, and says which ones hold secrets', async () => {
   const { asked, asking } = answering(true)
   const all = [preview, { ...preview, title: 'Other', isRedacted: false }, { ...preview, isRedacted: undefined }]
   await confirmPublic(all, { yes: false, server }, asking)
@@ -57,13 +57,13 @@ test('names every session, and which of them hold secrets', async () => {
   assert.match(asked[0]!, 'not known whether secrets were taken out')
 })
 
-test('cuts a long prompt between characters', async () => {
+test('the question truncates a long prompt at a character boundary', async () => {
   const { asked, asking } = answering(true)
   await confirmPublic([{ ...preview, firstPrompt: '😀'.repeat(500) }], { yes: false, server }, asking)
   assert.match(asked[0]!, /begins: 😀{99}…\n/u)
 })
 
-test('is refused by the answer no, and if nobody can answer', async () => {
+test('sessions stay private after the answer no, and if the question cannot be asked', async () => {
   assert.match(
     (await refusal(confirmPublic([preview], { yes: false, server }, answering(false).asking))).message,
     'not confirmed',
@@ -71,7 +71,7 @@ test('is refused by the answer no, and if nobody can answer', async () => {
   assert.match((await refusal(confirmPublic([preview], { yes: false, server }, nobody))).message, '--yes')
 })
 
-test('is not asked with --yes, nor when nothing would become public', async () => {
+test('the question is not asked with --yes, nor if no session would become public', async () => {
   await confirmPublic([preview], { yes: true, server }, nobody)
   await confirmPublic([], { yes: false, server }, nobody)
 })

@@ -26,7 +26,7 @@ const sent = (decision: Decision) => {
   return decision
 }
 
-test('is the namespace of the login, private, without rules', () => {
+test('without rules a session goes to the namespace of the login, as private', () => {
   assert.equal(decide(known([])), {
     is: 'sent',
     namespace: { value: 'ada', because: 'the login' },
@@ -36,7 +36,7 @@ test('is the namespace of the login, private, without rules', () => {
   })
 })
 
-test('is what the first source says, and before all the command line', () => {
+test('the command line decides before all rules, and an earlier rule before a later one', () => {
   const sources = [own('local', { namespace: 'l' }), own('global', { namespace: 'g', visibility: 'public' })]
   const ruled = sent(decide(known(sources)))
   assert.equal(ruled.namespace, { value: 'l', because: 'local' })
@@ -48,7 +48,7 @@ test('is what the first source says, and before all the command line', () => {
   assert.ok(asked.isAsked)
 })
 
-test('is nowhere where a file of the project says never; of the user’s own rules the first one counts', () => {
+test('a session is never sent if a file of its project says never; of the user’s own rules the first one counts', () => {
   const never = own('global', { never: true })
   assert.equal(decide(known([never])), { is: 'never', why: 'never sent, says global' })
   assert.is(decide(known([own('local', { never: false }), never])).is, 'sent')
@@ -57,7 +57,7 @@ test('is nowhere where a file of the project says never; of the user’s own rul
     assert.equal(decide(known(sources, { asked: { namespace: 'c' } })), { is: 'never', why: 'never sent, says file' })
 })
 
-test('is not public where a file of the project says private or direct, whatever else is said', () => {
+test('a session is not public if a file of its project says private or direct, whatever other rules say', () => {
   const file = strange('file', { visibility: 'private' })
   const asked = { visibility: 'public' } as const
   for (const sources of [[file], [own('local', { visibility: 'public' }), file], [strange('near', asked), file]]) {
@@ -66,7 +66,7 @@ test('is not public where a file of the project says private or direct, whatever
   }
 })
 
-test('needs an agreement to another namespace of a stranger’s, and to none that changes nothing', () => {
+test('a rule of a cloned file needs the user’s agreement only if it changes the namespace', () => {
   const file = strange('file', { namespace: 'acme' })
   assert.equal(sent(decide(known([file]))).untrusted, file)
   assert.is(sent(decide(known([file], { isTrusted: () => true }))).untrusted, undefined)
@@ -97,7 +97,7 @@ const asked = fc.record(
   { requiredKeys: [] },
 ) as fc.Arbitrary<Known['asked']>
 
-test('is, without an agreement, never changed to another namespace by strangers', () => {
+test('without an agreement, cloned files never change the namespace, for any rules', () => {
   fc.assert(
     fc.property(owns, strangers, owns, asked, (before, files, after, asked) => {
       const [without, withFiles] = [
@@ -112,7 +112,7 @@ test('is, without an agreement, never changed to another namespace by strangers'
   )
 })
 
-test('is never more public for what a stranger restricts, and says who has made it public', () => {
+test('cloned files can only restrict the visibility of others’ rules, and a public session names the rule that made it public', () => {
   fc.assert(
     fc.property(owns, strangers, asked, (rules, files, asked) => {
       const decision = decide(known([...rules, ...files], { asked, isTrusted: () => true }))

@@ -21,7 +21,7 @@ const meant: readonly (readonly [string, readonly string[]])[] = [
 const paths = ['', 'secret', 'secret/a', 'secret/a/b', '.hidden/a', '{x,y}', '#c']
 
 for (const [glob, expected] of meant)
-  test(`${JSON.stringify(glob)} means ${expected.join(', ') || 'nothing'}`, () => {
+  test(`the glob ${JSON.stringify(glob)} matches ${expected.join(', ') || 'nothing'}`, () => {
     const matches = globIn(['/w/app'], glob)
     assert.equal(
       paths.filter((path) => matches(`/w/app/${path}`)),
@@ -31,13 +31,13 @@ for (const [glob, expected] of meant)
     assert.not(matches('/w/application/secret'))
   })
 
-test('have errors that say what is wrong', () => {
+test('an invalid glob has an error that says what is wrong', () => {
   assert.match(globProblem('!a')!, '!')
   assert.match(globProblem('a/../../b')!, '..')
   assert.is(globProblem('a/..b/*'), undefined)
 })
 
-test('of strangers take no long time', () => {
+test('a glob that is made to be slow is matched in a short time', () => {
   const long = `/w/${'a'.repeat(200)}/`.repeat(15)
   for (const glob of ['*a'.repeat(100) + 'b', '**/*a/'.repeat(40) + 'b', '?*'.repeat(120), '[a-z]*'.repeat(40) + '!'])
     assert.not(globIn(['/'], glob)(long))

@@ -30,7 +30,7 @@ const failure = async (promise: Promise<unknown>): Promise<string> => {
   return (error as UsageError).message
 }
 
-test('come from git, the user and the project, in the documented order', async (context) => {
+test('rules come from git, the user and the project, in the documented order', async (context) => {
   const { home, repository, write, git } = context
   const root = repository('code/app')
   git(root, 'config', 'tracebook.namespace', 'Local')
@@ -55,7 +55,7 @@ test('come from git, the user and the project, in the documented order', async (
   assert.equal(await said(context, undefined), [['git config --global', { namespace: 'global' }]])
 })
 
-test('of git are what git says: includes, worktrees, the last of several, a value that takes back', async (context) => {
+test('rules in git’s configuration are read as git reads it: includes, worktrees, the last of several values, an empty value that unsets', async (context) => {
   const { home, repository, write, git } = context
   const root = repository('app')
   write('of-work', '[tracebook]\n\tnamespace = included\n')
@@ -77,7 +77,7 @@ test('of git are what git says: includes, worktrees, the last of several, a valu
   assert.equal((await said(context, root))[0], ['git config of ~/app', { visibility: 'direct', never: false }])
 })
 
-test('of git are those of the project, also where a hook has named another repository', async (context) => {
+test('the rules in git’s configuration are those of the project’s repository, even if the environment names another one', async (context) => {
   const { home, repository, git } = context
   const [root, other] = [repository('app'), repository('other')]
   git(other, 'config', 'tracebook.namespace', 'other')
@@ -94,7 +94,7 @@ test('of git are those of the project, also where a hook has named another repos
   assert.equal(await said(where, home), [])
 })
 
-test('run no program that a hostile repository names', async (context) => {
+test('reading rules runs no program that a hostile repository names', async (context) => {
   const { home, repository, git, write } = context
   const root = repository('app')
   const [proof, program] = [join(home, 'proof'), write('program', `#!/bin/sh\ntouch "${join(home, 'proof')}"\n`)]
@@ -127,7 +127,7 @@ test('run no program that a hostile repository names', async (context) => {
   assert.not(existsSync(proof))
 })
 
-test('are not those of a bare repository that a clone holds', async (context) => {
+test('the configuration of a bare repository inside a clone has no rules', async (context) => {
   const { repository, git } = context
   const root = repository('app')
   git(root, 'init', '--quiet', '--bare', 'vendor')
@@ -135,7 +135,7 @@ test('are not those of a bare repository that a clone holds', async (context) =>
   assert.equal(await said(context, join(root, 'vendor')), [])
 })
 
-test('cannot be told where git does not read a configuration', async (context) => {
+test('rules that git cannot read are an error with git’s reason', async (context) => {
   const { home, repository, git } = context
   const root = repository('app')
   git(root, 'config', 'tracebook.never', 'true')
@@ -153,7 +153,7 @@ test('cannot be told where git does not read a configuration', async (context) =
 })
 
 if (process.getuid?.() === 0)
-  test('cannot be told of a repository of another user, which git does not trust', async (context) => {
+  test('rules of a repository of another user are an error, because git does not trust it', async (context) => {
     const root = context.repository('app')
     assert.equal(await said(context, root), [])
     context.git(root, 'config', 'tracebook.never', 'true')
@@ -161,7 +161,7 @@ if (process.getuid?.() === 0)
     assert.match(await failure(said(context, root)), /app: git does not trust its configuration/)
   })
 
-test('must be without mistakes, and say where one is', async (context) => {
+test('a mistake in a rule is an error that says where it is', async (context) => {
   const { home, repository, write, git } = context
   const root = repository('app')
   const mistakes: readonly (readonly [string, RegExp])[] = [
@@ -190,7 +190,7 @@ test('must be without mistakes, and say where one is', async (context) => {
   }
 })
 
-test('of a file that is a pipe, a device, or far too large are not read', async (context) => {
+test('rules in a pipe, a device or a very large file are not read', async (context) => {
   const { repository, write } = context
   const root = repository('app')
   const file = join(root, '.tracebook.json')
@@ -214,7 +214,7 @@ test('of a file that is a pipe, a device, or far too large are not read', async 
   )
 })
 
-test('leave out what globs mean: of the project below the file, of the user whole paths', async (context) => {
+test('globs of a project exclude folders below its file, and globs of the user exclude whole paths', async (context) => {
   const { home, repository, write } = context
   const root = repository('code/app')
   write('code/app/.tracebook.json', { exclude: ['packages/billing', '**/scratch'] })
@@ -241,7 +241,7 @@ test('leave out what globs mean: of the project below the file, of the user whol
   assert.match(await excludes('/s/secrets.jsonl#7'), 'secret')
 })
 
-test('are remembered when the folder of the project is gone', async (context) => {
+test('rules are remembered after the project’s folder was deleted', async (context) => {
   const { home, repository, write } = context
   const root = repository('app')
   const rule = { namespace: 'acme', never: true }
@@ -257,14 +257,14 @@ test('are remembered when the folder of the project is gone', async (context) =>
   assert.equal(await said(context, join(home, 'never-was')), [])
 })
 
-test('are not remembered in a dry run', async (context) => {
+test('a dry run does not store rules', async (context) => {
   const root = context.repository('app')
   context.write('app/.tracebook.json', { never: true })
   await rulesIn(context, false).of(root)
   assert.not(existsSync(context.config))
 })
 
-test('are read again after a while', async (context) => {
+test('rules are read again after five seconds', async (context) => {
   const root = context.repository('app')
   let now = 0
   const rules = newProjectRules({ ...context, remembers: false }, () => now)

@@ -21,7 +21,7 @@ const remoteOf = async (context: Home, projectPath: string, gitRemoteUrl?: strin
   return found.gitRemoteUrl
 }
 
-test('is the one that the agent stored, else the origin of the repository, without credentials', async (context) => {
+test('the remote is the one that the agent stored, else the repository’s origin, without credentials', async (context) => {
   const root = context.repository('app')
   assert.is(await remoteOf(context, root), undefined)
   context.git(root, 'remote', 'add', 'fork', 'https://ada:token@git.example/fork.git')
@@ -37,7 +37,7 @@ test('is the one that the agent stored, else the origin of the repository, witho
   assert.is(await remoteOf(context, join(context.home, 'further')), 'git@git.example:acme/app.git')
 })
 
-test('is unknown outside of repositories, and without git', async (context) => {
+test('the remote is unknown outside of repositories, and without git', async (context) => {
   const root = context.repository('app')
   context.git(root, 'remote', 'add', 'origin', 'https://git.example/app')
   assert.is(await remoteOf(context, context.home), undefined)
@@ -46,7 +46,7 @@ test('is unknown outside of repositories, and without git', async (context) => {
   assert.is(await remoteOf({ ...context, env }, root), undefined)
 })
 
-test('is no remote of the user, which any repository has', async (context) => {
+test('a remote in the user’s global configuration does not count, because every repository has it', async (context) => {
   const root = context.repository('app')
   context.git(root, 'config', '--global', 'remote.origin.url', 'https://git.example/global')
   assert.is(await remoteOf(context, root), undefined)

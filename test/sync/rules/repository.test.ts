@@ -10,7 +10,7 @@ const test = suite<Home>('where a session was worked on')
 test.before.each((context) => void Object.assign(context, newHome()))
 test.after.each(({ remove }) => remove())
 
-test('is searched from its folder up to the root of its repository', async ({ home, repository }) => {
+test('rules are searched from a session’s folder up to the root of its repository', async ({ home, repository }) => {
   const root = repository('work/app')
   mkdirSync(join(root, 'a', 'b'), { recursive: true })
   const place = await findPlace(join(root, 'a', 'b'), home)
@@ -18,14 +18,14 @@ test('is searched from its folder up to the root of its repository', async ({ ho
   assert.equal(place?.repository, { root, gitDir: join(root, '.git'), commonDir: join(root, '.git') })
 })
 
-test('is searched up to the home folder without a repository, and no further', async ({ home }) => {
+test('without a repository, rules are searched up to the home folder', async ({ home }) => {
   mkdirSync(join(home, 'notes', 'x'), { recursive: true })
   const place = await findPlace(join(home, 'notes', 'x'), home)
   assert.equal(place?.folders, [join(home, 'notes', 'x'), join(home, 'notes'), home])
   assert.is(place?.repository, undefined)
 })
 
-test('is a worktree, which is searched at the root of the first one too', async ({ home, repository, git }) => {
+test('in a worktree, rules are also searched at the root of the main worktree', async ({ home, repository, git }) => {
   const root = repository('app')
   const worktree = join(home, 'elsewhere')
   git(root, 'worktree', 'add', '--quiet', worktree)
@@ -35,7 +35,7 @@ test('is a worktree, which is searched at the root of the first one too', async 
   assert.is(place?.repository?.gitDir, join(root, '.git', 'worktrees', 'elsewhere'))
 })
 
-test('is a submodule, which is a repository of its own', async ({ home, repository, git }) => {
+test('a submodule is a repository of its own', async ({ home, repository, git }) => {
   const [root, part] = [repository('app'), repository('part')]
   git(root, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', part, 'part')
   const place = await findPlace(join(root, 'part'), home)
@@ -44,7 +44,7 @@ test('is a submodule, which is a repository of its own', async ({ home, reposito
   assert.equal(place?.folders, [join(root, 'part')])
 })
 
-test('is found through a link, and where folders are gone', async ({ home, repository }) => {
+test('the repository is found through a symbolic link, and for deleted folders', async ({ home, repository }) => {
   const root = repository('app')
   symlinkSync(root, join(home, 'link'))
   assert.is((await findPlace(join(home, 'link'), home))?.path, root)
@@ -53,7 +53,7 @@ test('is found through a link, and where folders are gone', async ({ home, repos
   assert.is(gone?.repository?.root, root)
 })
 
-test('is no bare repository that a clone holds as a folder, and no folder that only has the name', async ({
+test('a bare repository inside a clone, or an empty folder .git, is not the repository of a session', async ({
   home,
   repository,
 }) => {
@@ -66,7 +66,7 @@ test('is no bare repository that a clone holds as a folder, and no folder that o
   assert.is((await findPlace(join(root, 'vendor'), home))?.repository, undefined)
 })
 
-test('is not known for a path of another machine', async ({ home }) => {
+test('a path of another machine has no repository', async ({ home }) => {
   for (const path of ['C:\\work\\app', 'app', '', 'a\0b', '/a\0b']) assert.is(await findPlace(path, home), undefined)
 })
 

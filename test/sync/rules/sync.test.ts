@@ -22,7 +22,7 @@ const outcomes = (events: readonly SyncEvent[], home: string) =>
     }),
   )
 
-test('sends each session where the rules of its project say', async ({
+test('sync sends each session where the rules of its project say', async ({
   home,
   repository,
   git,
@@ -55,7 +55,7 @@ test('sends each session where the rules of its project say', async ({
   assert.equal([again.summary.unchanged, again.summary.excluded, again.summary.exitCode], [3, 2, 0])
 })
 
-test('never sends again, once a rule says so, and goes elsewhere with what is new', async (world) => {
+test('sync stops sending a session once a rule says never, and sends it to another namespace once a rule names one', async (world) => {
   const { repository, git, session, sync, stored } = world
   const app = repository('app')
   session('s-1', app, 'a')
@@ -71,7 +71,7 @@ test('never sends again, once a rule says so, and goes elsewhere with what is ne
   assert.is(world.server.traces.length, 2)
 })
 
-test('holds what a cloned file sends elsewhere, until the user agrees to the file', async (world) => {
+test('sync holds sessions that a cloned file sends to another namespace, until the user agrees to the file', async (world) => {
   const { home, repository, write, session, sync, stored } = world
   const app = repository('app')
   write('app/.tracebook.json', { namespace: 'acme' })
@@ -106,7 +106,7 @@ test('holds what a cloned file sends elsewhere, until the user agrees to the fil
   assert.is((await sync()).summary.held, 4)
 })
 
-test('is not public for a rule without a yes to what is shown, each time for new sessions', async (world) => {
+test('sync asks before a rule makes new sessions public, each time', async (world) => {
   const { repository, git, session, sync, stored } = world
   const app = repository('app')
   git(app, 'config', 'tracebook.visibility', 'public')
@@ -130,7 +130,7 @@ test('is not public for a rule without a yes to what is shown, each time for new
   assert.equal(stored(), { 's-1': 'user-1 public', 's-2': 'user-1 public' })
 })
 
-test('leaves a trace as it is that was made private after a rule had made it public, also with --force', async (world) => {
+test('sync does not publish a trace again that was made private after a rule made it public, even with --force', async (world) => {
   const { repository, git, session, sync, server, stored } = world
   const app = repository('app')
   git(app, 'config', 'tracebook.visibility', 'public')
@@ -145,7 +145,7 @@ test('leaves a trace as it is that was made private after a rule had made it pub
   assert.equal(stored(), { 's-1': login })
 })
 
-test('asks for --visibility public, and only about sessions that are not public yet', async (world) => {
+test('sync --visibility public asks only about sessions that are not public yet', async (world) => {
   const { session, sync, stored } = world
   session('s-1', '/w/app', 'first')
   await sync()
@@ -163,7 +163,7 @@ test('asks for --visibility public, and only about sessions that are not public 
   assert.equal([third.questions, third.summary.exitCode], [[], 0])
 })
 
-test('asks again where the file of a public session holds another one now', async (world) => {
+test('sync asks again if the file of a public session now holds another session', async (world) => {
   const { session, sync, stored } = world
   const path = session('s-1', '/w/app', 'first')
   const asked = { visibility: 'public' } as const
@@ -174,7 +174,7 @@ test('asks again where the file of a public session holds another one now', asyn
   assert.equal(stored(), { 's-1': 'user-1 public' })
 })
 
-test('shows secrets as they are sent, and says when they are not taken out', async (world) => {
+test('the question shows the redacted text, and says if secrets are not redacted', async (world) => {
   const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'
   world.session('s-1', '/w/app', `my token is ${secret}`)
   const asked = { visibility: 'public' } as const
@@ -184,7 +184,7 @@ test('shows secrets as they are sent, and says when they are not taken out', asy
   assert.match((await world.sync({ asked, answers: [false], redacts: false })).questions[0]!, 'SECRETS NOT TAKEN OUT')
 })
 
-test('keeps private what a cloned file says is private, whatever is asked for', async (world) => {
+test('sync keeps a session private if a cloned file says so, whatever the command line says', async (world) => {
   const { repository, git, write, session, sync, stored } = world
   const app = repository('app')
   write('app/.tracebook.json', { visibility: 'private' })
@@ -194,7 +194,7 @@ test('keeps private what a cloned file says is private, whatever is asked for', 
   assert.equal(stored(), { 's-1': login })
 })
 
-test('asks twice for a cloned file that wants both, and sends nothing before both are agreed to', async (world) => {
+test('a cloned file that sets a namespace and public needs two agreements, and nothing is sent before the second', async (world) => {
   const { repository, write, session, sync, stored } = world
   write('app/.tracebook.json', { namespace: 'acme', visibility: 'public' })
   session('s-1', repository('app'), 'a')
@@ -204,7 +204,7 @@ test('asks twice for a cloned file that wants both, and sends nothing before bot
   assert.equal([whole.questions.length, stored()], [1, { 's-1': 'acme public' }])
 })
 
-test('goes on with others when a rule names a namespace that one may not use, or cannot be read', async (world) => {
+test('a session whose rule is unreadable, or names a namespace closed to the user, fails; the others are sent', async (world) => {
   const { home, repository, git, write, session, sync, stored } = world
   const [closed, missing, broken] = [repository('closed'), repository('missing'), repository('broken')]
   git(closed, 'config', 'tracebook.namespace', 'closed')
@@ -220,7 +220,7 @@ test('goes on with others when a rule names a namespace that one may not use, or
   assert.match(problems, /broken\/\.tracebook\.json: /)
 })
 
-test('says in a dry run what would be held or left out, asks for nothing and remembers nothing', async (world) => {
+test('a dry run reports which sessions would be held or excluded, asks nothing and stores nothing', async (world) => {
   const { home, repository, git, write, session, sync, stored } = world
   const [app, secret, open] = [repository('app'), repository('secret'), repository('open')]
   write('app/.tracebook.json', { namespace: 'acme' })
@@ -239,7 +239,7 @@ test('says in a dry run what would be held or left out, asks for nothing and rem
   assert.is((await sync({ dryRun: true })).summary.excluded, 0)
 })
 
-test('goes by a path in which a secret was found, and sends it without', async (world) => {
+test('a project’s path that holds a secret selects the rules, and is sent redacted', async (world) => {
   const { home, session, sync, stored, write, server } = world
   const folder = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'
   write(`${folder}/.tracebook.json`, { never: true })
@@ -250,7 +250,7 @@ test('goes by a path in which a secret was found, and sends it without', async (
   assert.match(server.traces[0]!.fields['projectPath']!, '[redacted:')
 })
 
-test('adds the remote of the repository, without credentials, and no branch or commit of today', async (world) => {
+test('sync adds the repository’s remote, without credentials, but not its current branch or commit', async (world) => {
   const { repository, git, session, sync, server } = world
   const app = repository('app')
   git(app, 'remote', 'add', 'origin', 'https://ada:hunter2@git.example/acme/app.git')
@@ -261,7 +261,7 @@ test('adds the remote of the repository, without credentials, and no branch or c
   assert.equal([gitRemoteUrl, gitBranch, gitRef], ['https://git.example/acme/app.git', 'main', undefined])
 })
 
-test('sends nothing of a project that is gone and said never', async (world) => {
+test('a session of a deleted project whose rule said never is not sent', async (world) => {
   const { repository, write, session, sync, stored } = world
   const app = repository('app')
   write('app/.tracebook.json', { never: true })

@@ -37,7 +37,7 @@ const answer = async ({ server, home, claude }: CommandContext, reply: string, .
 }
 
 if (hasTerminal) {
-  test('one is asked before sessions become public, and shown what would be seen', async (context) => {
+  test('in a terminal, sync shows what would become public, and asks before it sends', async (context) => {
     await run(context, 'login')
     const refused = await answer(context, 'n\n', 'sync', '--visibility', 'public')
     assert.equal([refused.code, context.server.traces.length], [2, 0], refused.output)
@@ -51,7 +51,7 @@ if (hasTerminal) {
     )
   })
 
-  test('the end of the input is no agreement', async (context) => {
+  test('the end of the input counts as the answer no', async (context) => {
     await run(context, 'login')
     const { code } = await answer(context, '\u0004', 'sync', '--visibility', 'public')
     assert.equal([code, context.server.traces.length], [2, 0])

@@ -18,7 +18,7 @@ const ruleAt = async (context: Home, path: string) => {
   return sources.find(({ stranger }) => stranger)!
 }
 
-test('holds for a file as it is, in all worktrees of its repository, on one server', async (context) => {
+test('an agreement is valid for one content of a file, in all worktrees of its repository, on one server', async (context) => {
   const { config, home, repository, git, write } = context
   const root = repository('app')
   write('app/.tracebook.json', { namespace: 'acme' })
@@ -38,7 +38,7 @@ test('holds for a file as it is, in all worktrees of its repository, on one serv
   assert.not(has(await ruleAt(context, root)))
 })
 
-test('holds for no other repository with the same file', async (context) => {
+test('an agreement is not valid for another repository with the same file', async (context) => {
   const [app, clone] = [context.repository('app'), context.repository('clone')]
   for (const name of ['app', 'clone']) context.write(`${name}/.tracebook.json`, { namespace: 'acme' })
   const trust = openTrust(context.config, server)
@@ -46,7 +46,7 @@ test('holds for no other repository with the same file', async (context) => {
   assert.not((await trust.current())(await ruleAt(context, clone)))
 })
 
-test('is kept by two processes that agree at once to different files, and nothing in a file that is damaged', async (context) => {
+test('agreements that two processes store at once are both kept; a damaged file has none', async (context) => {
   context.repository('app')
   const [one, other] = [openTrust(context.config, server), openTrust(context.config, server)]
   const rule = (hash: string) => ({ place: 'x', rule: {}, stranger: { anchor: '/a', hash } })

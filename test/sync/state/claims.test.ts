@@ -36,7 +36,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 
 const work = async () => 'done'
 
-test('keeps others from that source only, until the process is killed', async ({ path, state }) => {
+test('a claim excludes other processes from one source, until its process is killed', async ({ path, state }) => {
   const other = await startClaimer(path, '/a')
   assert.instance(await failure(state.alone('/a', NO_PATIENCE, work)), SourceBusy)
   assert.is(await state.alone('/b', NO_PATIENCE, work), 'done')
@@ -45,14 +45,16 @@ test('keeps others from that source only, until the process is killed', async ({
   assert.is(await state.alone('/a', NO_PATIENCE, work), 'done')
 })
 
-test('ends with the work, also when that fails, and is not needed twice', async ({ state }) => {
+test('a claim ends with its work, even if that fails, and includes nested work of the same process', async ({
+  state,
+}) => {
   assert.is(await state.alone('/a', NO_PATIENCE, () => state.alone('/a', NO_PATIENCE, work)), 'done')
   const error = new Error('no')
   assert.is(await failure(state.alone('/a', NO_PATIENCE, () => Promise.reject(error))), error)
   assert.is(await state.alone('/a', NO_PATIENCE, work), 'done')
 })
 
-test('is waited for until the run is interrupted', async ({ path, state }) => {
+test('waiting for another process’s claim ends when the run is interrupted', async ({ path, state }) => {
   const other = await startClaimer(path, '/a')
   const interrupted = new AbortController()
   const reason = new Error('interrupted')
@@ -62,7 +64,7 @@ test('is waited for until the run is interrupted', async ({ path, state }) => {
   other.kill('SIGKILL')
 })
 
-test('leaves nothing behind, and removes the files of killed processes', async ({ path, state }) => {
+test('claims leave no files, and remove the files of killed processes', async ({ path, state }) => {
   const other = await startClaimer(path, '/a')
   other.kill('SIGKILL')
   await once(other, 'exit')

@@ -9,7 +9,7 @@ import { tempFolder } from '../support/temp.ts'
 const COUNT = 200
 const writer = join(import.meta.dirname, 'writer.ts')
 
-test('several processes remember at once, and nothing is lost', async () => {
+test('records that several processes write at once are all kept', async () => {
   const { path, remove } = tempFolder()
   const names = ['a', 'b', 'c', 'd']
   const codes = names.map(async (name) => {

@@ -42,7 +42,10 @@ const session: SessionState = {
 }
 const message = { externalId: 'm', digest: new Uint8Array(digestBytes(Buffer.from('text'))) }
 
-test('is stored with the position to resume reading from, and readable only by its owner', async ({ open, file }) => {
+test('a session is recorded with the position to resume reading from, in a file that only its owner can read', async ({
+  open,
+  file,
+}) => {
   const states = await open().of(place)
   states.write(session)
   states.acknowledge(session, [message])
@@ -55,7 +58,9 @@ test('is stored with the position to resume reading from, and readable only by i
   assert.is(statSync(file).mode & 0o077, 0)
 })
 
-test('is kept while an upload goes on, and what is not complete has no stamp', async ({ open }) => {
+test('the record of a session is kept during its next upload, without a stamp until that is complete', async ({
+  open,
+}) => {
   const states = await open().of(place)
   states.complete({ ...session, stamp: 'stamp' }, 'resume')
   states.acknowledge(session, [message])
@@ -65,7 +70,9 @@ test('is kept while an upload goes on, and what is not complete has no stamp', a
   assert.equal(states.digests(session)('m'), message.digest)
 })
 
-test('of a session is found when it is read from another source, which has no stamp yet', async ({ open }) => {
+test('the record of a session is found when it is read from another source, which has no stamp yet', async ({
+  open,
+}) => {
   const states = await open().of(place)
   states.complete({ ...session, stamp: 'stamp' }, 'resume')
   states.acknowledge(session, [message])
@@ -78,7 +85,7 @@ test('of a session is found when it is read from another source, which has no st
   assert.equal([states.read(session.source)?.stamp, states.find(session)?.sentFrom], ['stamp', moved])
 })
 
-test('of a source that holds another session now stays with its own session', async ({ open }) => {
+test('the record of a session stays its own when its source holds another session', async ({ open }) => {
   const states = await open().of(place)
   states.complete({ ...session, stamp: 'stamp' }, 'resume')
   states.acknowledge(session, [message])
@@ -89,22 +96,20 @@ test('of a source that holds another session now stays with its own session', as
   assert.equal(states.digests(session)('m'), message.digest)
 })
 
-test('is told apart by agent: two may give their sessions the same ids', async ({ open }) => {
+test('sessions of two agents with the same id have separate records', async ({ open }) => {
   const states = await open().of(place)
   states.write(session)
   assert.is(states.find({ ...session, agentId: 'pi' }), undefined)
 })
 
-test('is told apart by server and namespace', async ({ open }) => {
+test('records are separate for each server and namespace', async ({ open }) => {
   const state = open()
   ;(await state.of(place)).write(session)
   for (const other of [{ namespaceId: 'm' }, { server: 'http://t' }])
     assert.is((await state.of({ ...place, ...other })).read(session.source), undefined)
 })
 
-test('is forgotten once the service has another log, and kept if the service does not name its log', async ({
-  open,
-}) => {
+test('records are dropped if the service has another log, and kept if it does not name its log', async ({ open }) => {
   ;(await open().of(place)).write(session)
   const unsaid = await open().of({ ...place, logId: undefined })
   assert.equal([unsaid.logId(), unsaid.read(session.source)?.externalId], ['log', 's@ada'])
@@ -118,7 +123,7 @@ test('is forgotten once the service has another log, and kept if the service doe
   assert.is((await open().of({ ...place, logId: 'another' })).read(session.source), undefined)
 })
 
-test('the destination of a source is remembered, and updated', ({ open }) => {
+test('the stamp and the project of a source are remembered, and updated', ({ open }) => {
   const state = open()
   assert.is(state.originOf('/s.jsonl'), undefined)
   state.learnOrigin('/s.jsonl', { stamp: '1', projectPath: undefined })
@@ -127,7 +132,7 @@ test('the destination of a source is remembered, and updated', ({ open }) => {
   assert.equal(open().originOf('/s.jsonl'), { stamp: '2', projectPath: '/w/app' })
 })
 
-test('in a damaged file is forgotten, and everything else continues', async ({ open, file }) => {
+test('records in a damaged file are dropped, and new ones can be written', async ({ open, file }) => {
   mkdirSync(join(file, '..'))
   writeFileSync(file, 'no database at all, but long enough to be looked at as one'.repeat(100))
   const states = await open().of(place)
@@ -136,7 +141,7 @@ test('in a damaged file is forgotten, and everything else continues', async ({ o
   assert.equal((await open().of(place)).read(session.source), session)
 })
 
-test('in a file that is damaged while it is open is forgotten too', async ({ open, file }) => {
+test('records in a file that is damaged after its first page are dropped too', async ({ open, file }) => {
   const first = open()
   const states = await first.of(place)
   for (let i = 0; i < 500; i++) states.write({ ...session, source: `/${i}`, sessionId: `${i}` })
@@ -152,7 +157,7 @@ test('in a file that is damaged while it is open is forgotten too', async ({ ope
   assert.equal(again.read(session.source), session)
 })
 
-test('is forgotten by every process once one of them has found that the service has lost it', async ({ open }) => {
+test('every process drops its records once one of them has found that the service lost its data', async ({ open }) => {
   const [one, other] = [open(), open()]
   const [before, beside] = [await one.of(place), await other.of(place)]
   before.write(session)
@@ -171,7 +176,7 @@ test('is forgotten by every process once one of them has found that the service 
   assert.equal((await other.of(place)).read(session.source), session)
 })
 
-test('is not changed if a newer version stored it', ({ open, file }) => {
+test('a state file of a newer version is refused, and not changed', ({ open, file }) => {
   open().close()
   const database = openDatabase(file)
   database.exec('PRAGMA user_version = 99')
@@ -197,7 +202,7 @@ const writeOlder = (home: string, namespaceId = place.namespaceId): string => {
   return folder
 }
 
-test('by an older version is migrated once', async ({ home, open }) => {
+test('the state files of an older version are migrated once', async ({ home, open }) => {
   const folder = writeOlder(home)
   const states = await open().of(place)
   assert.equal(states.read(session.source), { ...session, stamp: 'codex/1 2 3', sentFrom: session.source })
@@ -226,7 +231,7 @@ const VERSION_3 = `
   INSERT INTO told VALUES ('/s.jsonl', 's line 1');
   PRAGMA user_version = 3;`
 
-test('is found by session, even if older versions stored it by source', async ({ open, file }) => {
+test('records that older versions stored by source are found by session', async ({ open, file }) => {
   mkdirSync(join(file, '..'))
   const older = openDatabase(file)
   older.exec(VERSION_3)
@@ -245,7 +250,7 @@ test('is found by session, even if older versions stored it by source', async ({
   assert.is((await state.of({ ...place, logId: 'another' })).find(session), undefined)
 })
 
-test('is read by a dry run, which writes nothing', async ({ home, open, file }) => {
+test('a dry run reads older state files, and writes nothing', async ({ home, open, file }) => {
   const folder = writeOlder(home)
   const states = await open(true).of(place)
   assert.is(states.read(session.source)?.stamp, 'codex/1 2 3')

@@ -6,7 +6,7 @@ import { STATE_FILE } from '../../../src/sync/state/state-file.ts'
 import { openSyncState } from '../../../src/sync/state/sync-state.ts'
 import { tempFolder } from '../support/temp.ts'
 
-const test = suite<{ path: string; remove: () => void }>('losses that were told')
+const test = suite<{ path: string; remove: () => void }>('losses that were reported')
 
 test.before.each((context) => void Object.assign(context, tempFolder()))
 test.after.each(({ remove }) => remove())
@@ -23,7 +23,7 @@ test('a loss that was reported for an agent is new for another agent, but not fo
   again.close()
 })
 
-test('the state of a version that reported each time is kept', ({ path }) => {
+test('the state of a version that did not record reported losses is migrated', ({ path }) => {
   const first = openSyncState({ folder: path, config: path })
   first.learnOrigin('/a', { stamp: 's', projectPath: '/p' })
   first.close()

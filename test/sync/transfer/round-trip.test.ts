@@ -96,7 +96,7 @@ const essence = (path: string) => {
   return { trace: without(members.get('trace')!, OWN_OF_TRACE), messages }
 }
 
-test('an import is equal to the export, byte by byte, for any content', () =>
+test('the export of an imported trace equals the first export byte for byte, for any content', () =>
   fc.assert(
     fc.asyncProperty(hostileText, fc.boolean(), async (text, hasOrder) => {
       const messages = session((place) => `${place} ${text}`).map((message, i) =>
@@ -116,7 +116,7 @@ const EXACT = '{"zeta":1,"alpha":12345678901234567890,"__proto__":{"x":-0},"1":[
 const exact = (i: number) =>
   `{"externalId":"m${i}","role":"assistant","textContent":"x\\u0000\\ud83d","parts":[{"type":"tool_call","content":{"callId":"c","toolName":"t","args":${EXACT}}},{"type":"text"}]}`
 
-test('numbers, keys, their order and halves of characters stay as they are', async () => {
+test('numbers, keys, their order and lone surrogates survive export and import', async () => {
   const id = await newTrace({}, [exact(0), exact(1)])
   const before = await exported(first!, here, id)
   await imported(before)
@@ -124,7 +124,7 @@ test('numbers, keys, their order and halves of characters stay as they are', asy
   assert.ok(readFileSync(before, 'utf8').includes('"alpha":12345678901234567890,"__proto__":{"x":-0}'))
 })
 
-test('a repetition changes nothing, and other content stays', async () => {
+test('a repeated import changes nothing, and does not replace other content', async () => {
   const id = await newTrace({ title: 'T' }, [exact(0), exact(1)])
   const path = await exported(first!, here, id)
   await imported(path)
@@ -134,7 +134,7 @@ test('a repetition changes nothing, and other content stays', async () => {
   assert.is((await imported(path)).done.others, 1)
 })
 
-test('a trace without messages is made, too', async () => {
+test('a trace without messages is imported too', async () => {
   const id = await newTrace({ title: 'Empty', parentExternalId: 'parent', parentCallId: 'call-1' }, [])
   const before = await exported(first!, here, id)
   await imported(before)
@@ -144,7 +144,7 @@ test('a trace without messages is made, too', async () => {
 
 const visibilityOf = async (id: string) => (await there.api.trace(id)).visibility
 
-test('nothing is published that was not said to be', async () => {
+test('an import publishes a trace only if that was asked for', async () => {
   const id = await newTrace({ visibility: 'public' }, [exact(0)])
   const path = await exported(first!, here, id)
   const { done, notices } = await imported(path)
@@ -167,7 +167,7 @@ const refusalOf = async (text: string | Buffer): Promise<string> => {
   )
 }
 
-test('a file that is cut off anywhere is refused before anything is written', async () => {
+test('a file that is truncated anywhere is refused before any write', async () => {
   const id = await newTrace({ title: 'T' }, [exact(0), exact(1)])
   const text = readFileSync(await exported(first!, here, id), 'utf8')
   assert.is(await refusalOf(text), 'taken')
@@ -181,7 +181,7 @@ test('a file that is cut off anywhere is refused before anything is written', as
   assert.match(await refusalOf(Buffer.concat([Buffer.from(text.slice(0, 20)), Buffer.from([0xff])])), /not UTF-8/)
 })
 
-test('a file of something else is refused', async () => {
+test('a file that is not an export is refused', async () => {
   for (const text of [
     '',
     '{}',
@@ -197,7 +197,7 @@ test('a file of something else is refused', async () => {
     assert.match(await refusalOf(text), /^Damaged: /, text.slice(0, 50))
 })
 
-test('white space and members of later versions do not matter', async () => {
+test('whitespace and unknown members of an export are ignored', async () => {
   const id = await newTrace({ title: 'T' }, [exact(0)])
   const text = readFileSync(await exported(first!, here, id), 'utf8')
   assert.is(

@@ -32,11 +32,11 @@ test('a batch stays within 1 MiB, counted in bytes', async () => {
   assert.ok(made.every((batch) => bodyBytes(batch) <= 1 << 20))
 })
 
-test('a message over 1 MiB goes alone', async () => {
+test('a message over 1 MiB has a batch of its own', async () => {
   assert.equal(await sizes(messages('a', 'x'.repeat(2 << 20), 'b')), [1, 1, 1])
 })
 
-test('what fits is exactly what the server takes', () => {
+test('a message fits if and only if the server accepts its size', () => {
   const empty = bodyBytes(messages(''))
   const [most, more] = messages('x'.repeat((16 << 20) - empty), 'x'.repeat((16 << 20) - empty + 1))
   assert.is(bodyBytes([most!]), 16 << 20)

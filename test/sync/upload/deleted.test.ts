@@ -64,7 +64,7 @@ const uploadAndDelete = async (service: RealService, write: Case['write']) => {
 }
 
 for (const [when, { write, happens }] of Object.entries(cases))
-  test(when, async ({ service }) => {
+  test(`a deleted trace is not uploaded again ${when}`, async ({ service }) => {
     const { machine, written, status } = await uploadAndDelete(service, write)
     const { sync } = happens(written, machine, service) ?? written
     await sync()
@@ -73,7 +73,9 @@ for (const [when, { write, happens }] of Object.entries(cases))
     assert.is(await status(), 404)
   })
 
-test('and this is reported, remembered without a request, and ended by --force', async ({ service }) => {
+test('a deleted trace is reported, remembered without further requests, and uploaded again with --force', async ({
+  service,
+}) => {
   const { machine, written, status } = await uploadAndDelete(service, writeInProject)
   const second = service.another(machine)
   cpSync(machine.sessions, second.sessions, { recursive: true })

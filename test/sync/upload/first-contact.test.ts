@@ -28,7 +28,7 @@ const stored = async (machine: Machine, id: string) =>
     [externalId, ...parts!.map(({ type }) => type)].join(' '),
   )
 
-test('removes no messages by uploading an older copy, so that the first machineâ€™s "unchanged" stays true', async ({
+test('a second machine with an older copy removes no messages, so that the session stays unchanged for the first machine', async ({
   service,
 }) => {
   const [first, id] = [await service.logIn(), newId()]
@@ -50,7 +50,7 @@ test('removes no messages by uploading an older copy, so that the first machineâ
   assert.equal(await stored(first, id), [...whole, 'u-3 text'])
 })
 
-test('adds the messages that a later copy has in addition', async ({ service }) => {
+test('a second machine with a later copy adds its new messages', async ({ service }) => {
   const [first, id] = [await service.logIn(), newId()]
   write(first, id, [prompt(id), begun(id)])
   await first.sync()
@@ -61,7 +61,9 @@ test('adds the messages that a later copy has in addition', async ({ service }) 
   assert.equal(await stored(first, id), ['u-1 text', 'm-1 text tool_call', 'u-2 tool_result'])
 })
 
-test('sends no messages that the service has, and only fills in missing fields of the trace', async ({ service }) => {
+test('a second machine does not send messages that the service has, and only fills in missing fields of the trace', async ({
+  service,
+}) => {
   const [first, id] = [await service.logIn(), newId()]
   write(first, id, [prompt(id), begun(id), JSON.stringify({ type: 'custom-title', customTitle: 'A later title' })])
   await first.sync()
@@ -74,7 +76,7 @@ test('sends no messages that the service has, and only fills in missing fields o
   assert.is((await second.sync()).summary.unchanged, 1)
 })
 
-test('and a machine that has lost its state restore messages that an older client truncated', async ({ service }) => {
+test('a machine that has lost its state restores messages that an older client truncated', async ({ service }) => {
   const [first, id] = [await service.logIn(), newId()]
   write(first, id, [prompt(id), begun(id), called(id), answered(id)])
   await first.sync()
@@ -87,7 +89,7 @@ test('and a machine that has lost its state restore messages that an older clien
   assert.equal((await stored(first, id))[1], 'm-1 text tool_call')
 })
 
-test('compares a long session page by page', async ({ service }) => {
+test('a second machine compares a long session page by page', async ({ service }) => {
   const [first, id] = [await service.logIn(), newId()]
   const lines = Array.from({ length: 450 }, (_, i) => [
     userLine(`u-${i}`, `prompt ${i}`, { sessionId: id }),
@@ -106,7 +108,7 @@ test('compares a long session page by page', async ({ service }) => {
 
 const KEY = 'q7Zr4TnW2kXvB9mLpC3sJd8F'
 
-test('does not restore a redacted secret by uploading a copy that still has it', async ({ service }) => {
+test('a second machine whose copy still has a redacted secret does not restore it', async ({ service }) => {
   const [first, id] = [await service.logIn(), newId()]
   const curl = answerLine('a-1', 'm-1', [call('t-1', 'Bash', { command: `curl -H x:${KEY}` })], { sessionId: id })
   const older = [prompt(id), curl]
@@ -120,7 +122,9 @@ test('does not restore a redacted secret by uploading a copy that still has it',
   assert.not.match(JSON.stringify(await storedOf(first, id)), KEY)
 })
 
-test('redacts a known secret in the title, and does not change any other title', async ({ service }) => {
+test('a second machine redacts a known secret in the title, and does not change any other title', async ({
+  service,
+}) => {
   const titleOf = async (machine: Machine, id: string) => {
     const headers = { authorization: `Bearer ${await tokenOf(machine)}` }
     const { data } = (await (await fetch(`${service.url}/v1/traces/${id}`, { headers })).json()) as {

@@ -26,7 +26,7 @@ const once = ({ server }: ClientWorld, fault: Fault): void => {
   server.fault = ({ path }) => (isBatch(path) && !met ? ((met = true), fault) : undefined)
 }
 
-test('the next run sends only the messages that have not arrived', async ({ world }) => {
+test('after an interruption, the next run sends only the messages that have not arrived', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', session(700))
   fromBatch(world, 3, 'cut before')
   const { summary } = await world.sync()

@@ -16,7 +16,9 @@ const loseData = ({ server }: ClientWorld): void => {
 }
 const messagesOf = ({ server }: ClientWorld) => server.traces.map(({ messages }) => messages.size)
 
-test('receives all sessions again, also unchanged ones, and no trace is reported as deleted', async ({ world }) => {
+test('a service with another log receives all sessions again, also unchanged ones, and no trace is reported as deleted', async ({
+  world,
+}) => {
   const path = write(world, 's-1.jsonl')
   await world.sync()
   loseData(world)
@@ -29,7 +31,9 @@ test('receives all sessions again, also unchanged ones, and no trace is reported
   assert.is((await world.sync()).summary.unchanged, 1)
 })
 
-test('that appears during a run ends the run, and the next run uploads everything again', async ({ world }) => {
+test('another log that appears during a run ends the run, and the next run uploads everything again', async ({
+  world,
+}) => {
   const path = write(world, 's-1.jsonl')
   await world.sync()
   appendFileSync(path, `${userLine('u-2', 'more')}\n`)
@@ -45,9 +49,7 @@ test('that appears during a run ends the run, and the next run uploads everythin
   assert.equal(messagesOf(world), [2])
 })
 
-test('is not assumed if a trace is missing from the same log: the trace was deleted, and is not uploaded again', async ({
-  world,
-}) => {
+test('a trace that is missing from the same log counts as deleted, and is not uploaded again', async ({ world }) => {
   const path = write(world, 's-1.jsonl')
   await world.sync()
   world.server.traces.length = 0

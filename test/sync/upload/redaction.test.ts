@@ -24,7 +24,7 @@ const lines = [
 ]
 const sent = (world: ClientWorld) => world.server.requests.map(({ text }) => text).join('\n')
 
-test('no request holds a secret, and its redaction is reported without it', async ({ world }) => {
+test('no request holds a secret, and the report of a redaction does not hold it either', async ({ world }) => {
   const file = writeSession(world.sessions, 's-1.jsonl', lines)
   const { summary, events } = await world.sync()
   assert.not.match(sent(world), /ghp_/)

@@ -7,7 +7,9 @@ const test = suite<{ service: RealService }>('a session that the service refuses
 test.before(async (context) => void (context.service = await startRealService({ QUOTA_TRACES: '1' })))
 test.after(({ service }) => service.close())
 
-test('because the namespace is full is reported with this reason and with what to do', async ({ service }) => {
+test('a session that is refused because its namespace is full is reported with this reason and what to do', async ({
+  service,
+}) => {
   const machine = await service.logIn()
   writeInProject(machine)
   writeInProject(machine)

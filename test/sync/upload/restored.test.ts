@@ -46,18 +46,21 @@ const loseSome = async ({ service, machine }: Context) => {
   return { grown }
 }
 
-inPostgres('is noticed: what the service lacks is uploaded again, and nothing is called deleted', async (context) => {
-  const { machine } = context
-  await loseSome(context)
-  const { summary, events } = await machine.sync()
-  assert.equal([summary.synced, summary.new, summary.deleted, summary.exitCode], [2, 5, 0, 0])
-  assert.match(JSON.stringify(events.filter(({ type }) => type === 'connection')), /was restored from a backup/)
-  assert.not.match(JSON.stringify(events), /deleted on the service/)
-  assert.equal(await idsOf(machine, 's-1'), ['u-0', 'u-1', 'u-2', 'u-3', 'u-4', 'u-5'])
-  assert.equal(await idsOf(machine, 's-2'), ['u-0', 'u-1'])
-  const again = await machine.sync()
-  assert.equal([again.summary.unchanged, again.events.some(({ type }) => type === 'connection')], [2, false])
-})
+inPostgres(
+  'after a restore, a sync uploads again what the service lacks, and reports nothing as deleted',
+  async (context) => {
+    const { machine } = context
+    await loseSome(context)
+    const { summary, events } = await machine.sync()
+    assert.equal([summary.synced, summary.new, summary.deleted, summary.exitCode], [2, 5, 0, 0])
+    assert.match(JSON.stringify(events.filter(({ type }) => type === 'connection')), /was restored from a backup/)
+    assert.not.match(JSON.stringify(events), /deleted on the service/)
+    assert.equal(await idsOf(machine, 's-1'), ['u-0', 'u-1', 'u-2', 'u-3', 'u-4', 'u-5'])
+    assert.equal(await idsOf(machine, 's-2'), ['u-0', 'u-1'])
+    const again = await machine.sync()
+    assert.equal([again.summary.unchanged, again.events.some(({ type }) => type === 'connection')], [2, false])
+  },
+)
 
 /** A client that does not know of its last write, as one of before. */
 const forgetLastWrite = ({ config }: Machine) => {
@@ -66,19 +69,22 @@ const forgetLastWrite = ({ config }: Machine) => {
   database.close()
 }
 
-inPostgres('leaves no hole in a session that grows, where the last write was not noted', async (context) => {
-  const { machine } = context
-  const { grown } = await loseSome(context)
-  forgetLastWrite(machine)
-  grow(grown, 's-1', 6)
-  const { summary, events } = await machine.sync()
-  assert.is(summary.exitCode, 0)
-  assert.match(JSON.stringify(events), /the service lacked what it had of this session: all of it was sent again/)
-  assert.equal(await idsOf(machine, 's-1'), ['u-0', 'u-1', 'u-2', 'u-3', 'u-4', 'u-5', 'u-6'])
-})
+inPostgres(
+  'a session that has grown is complete after a restore, even if the client did not record its last write',
+  async (context) => {
+    const { machine } = context
+    const { grown } = await loseSome(context)
+    forgetLastWrite(machine)
+    grow(grown, 's-1', 6)
+    const { summary, events } = await machine.sync()
+    assert.is(summary.exitCode, 0)
+    assert.match(JSON.stringify(events), /the service lacked what it had of this session: all of it was sent again/)
+    assert.equal(await idsOf(machine, 's-1'), ['u-0', 'u-1', 'u-2', 'u-3', 'u-4', 'u-5', 'u-6'])
+  },
+)
 
 inPostgres(
-  'makes a trace anew that it lacks, when the session grows or its visibility is asked for',
+  'a trace that is missing after a restore is created again when the visibility of its session is asked for',
   async (context) => {
     const { machine } = context
     await loseSome(context)

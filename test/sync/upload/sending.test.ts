@@ -27,7 +27,7 @@ const isFree = async ({ take }: ReturnType<typeof newBudget>): Promise<boolean> 
   return taken
 }
 
-test('arrive one after the other, even if there is room for both', async () => {
+test('batches of a session are sent one after the other, even if the budget has room for both', async () => {
   const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const steps: string[] = []
   const { sending, turn, budget } = setUp(async ([first]) => {
@@ -48,7 +48,7 @@ test('arrive one after the other, even if there is room for both', async () => {
   assert.ok(await isFree(budget))
 })
 
-test('take no room if they are not sent: no trace, a trace that could not be created, or a run that has ended', async () => {
+test('a batch that is not sent takes none of the budget, whether there is no trace, its creation failed, or the run has ended', async () => {
   const sent: string[] = []
   const { sending, turn, budget, stop } = setUp(async ([first]) => void sent.push(first!.externalId))
   await turn.during(async () => {
@@ -62,7 +62,7 @@ test('take no room if they are not sent: no trace, a trace that could not be cre
   assert.ok(await isFree(budget))
 })
 
-test('are not sent after one that failed', async () => {
+test('no batch of a session is sent after one that failed', async () => {
   const sent: string[] = []
   const { sending, turn, budget } = setUp(async ([first]) => {
     sent.push(first!.externalId)
@@ -78,7 +78,7 @@ test('are not sent after one that failed', async () => {
   assert.ok(await isFree(budget))
 })
 
-test('let another session work while they are being sent', async () => {
+test('another session continues while a batch is being sent', async () => {
   const answer = Promise.withResolvers<void>()
   const newTurn = newTurns(1, new AbortController().signal)
   const turn = newTurn()

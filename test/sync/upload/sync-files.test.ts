@@ -29,7 +29,7 @@ test('a first sync creates a private trace and sends its messages, in this order
   assert.equal([summary.synced, summary.messages, summary.new, summary.exitCode], [1, 2, 2, 0])
 })
 
-test('a message goes without text of its own: the parts carry it', async ({ world }) => {
+test('a message is sent without a text of its own, because its parts have the text', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', first)
   await world.sync()
   const timestamp = Date.UTC(2026, 1, 1, 10)
@@ -43,7 +43,7 @@ test('a message goes without text of its own: the parts carry it', async ({ worl
   })
 })
 
-test('a second sync writes nothing', async ({ world }) => {
+test('a second sync of unchanged sessions writes nothing', async ({ world }) => {
   writeSession(world.sessions, 's-1.jsonl', first)
   await world.sync()
   assert.equal(await world.writesOf(), [])
@@ -63,7 +63,7 @@ test('an unchanged file is not even opened, a touched one is read and only chang
   assert.is((await world.sync()).summary.updated, 1, 'a microsecond later')
 })
 
-test('of a file that grew only the new and the changed messages are sent', async ({ world }) => {
+test('only the new and the changed messages of a file that grew are sent', async ({ world }) => {
   const path = writeSession(world.sessions, 's-1.jsonl', first)
   await world.sync()
   appendFileSync(
@@ -81,7 +81,7 @@ test('of a file that grew only the new and the changed messages are sent', async
   )
 })
 
-test('a changed title alone changes the trace alone, and only this field', async ({ world }) => {
+test('if only the title has changed, only this field of the trace is sent', async ({ world }) => {
   const path = writeSession(world.sessions, 's-1.jsonl', first)
   await world.sync()
   appendFileSync(path, `${JSON.stringify({ type: 'custom-title', customTitle: 'Mine' })}\n`)
@@ -106,7 +106,7 @@ test('with --force everything is sent again', async ({ world }) => {
   assert.equal(await world.writesOf({ force: true }), ['PATCH /v1/traces/s-1', batch])
 })
 
-test('a session is kept apart for each namespace', async ({ world }) => {
+test('a session has separate records for each namespace', async ({ world }) => {
   world.server.addNamespace('team', { [world.user.userId]: 'member' })
   writeSession(world.sessions, 's-1.jsonl', first)
   await world.sync()

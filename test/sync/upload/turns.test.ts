@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts'
 const test = suite('turns of sessions')
 const goOn = new AbortController().signal
 
-test('the given number of tasks works at once, the others in their order, also after one that fails', async () => {
+test('the given number of tasks run at once, the others in their order, even after one that fails', async () => {
   const newTurn = newTurns(2, goOn)
   const began: number[] = []
   const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
@@ -26,7 +26,7 @@ test('the given number of tasks works at once, the others in their order, also a
   assert.equal(began, [0, 1, 2, 3])
 })
 
-test('a task that waits for something else lets another one work, and continues after it', async () => {
+test('a task that waits lets another one run, and continues after it', async () => {
   const newTurn = newTurns(1, goOn)
   const steps: string[] = []
   const answer = Promise.withResolvers<string>()
@@ -49,7 +49,7 @@ test('a task that waits for something else lets another one work, and continues 
   assert.equal(steps, ['first asks', 'second works', 'second ends', 'first goes on'])
 })
 
-test('nothing begins once the run has ended', async () => {
+test('no task begins once the run has ended', async () => {
   const stop = new AbortController()
   const newTurn = newTurns(1, stop.signal)
   const end = Promise.withResolvers<void>()

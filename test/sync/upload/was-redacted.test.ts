@@ -11,7 +11,7 @@ const test = suite<{ service: RealService }>('whether secrets were taken out of 
 test.before(async (context) => void (context.service = await startRealService()))
 test.after(({ service }) => service.close())
 
-test('is known on the machine that sent it, and on no other', async ({ service }) => {
+test('whether a session’s secrets were redacted is known only on the machine that sent it', async ({ service }) => {
   const machine = await service.logIn()
   const { id } = writeInProject(machine)
   await machine.sync()

@@ -32,7 +32,7 @@ const cut = (part: { type: string; content: object }, length: number) => ({
   ),
 })
 
-test('has some of its parts, and the beginnings of their texts', () => {
+test('an earlier version of a message has some of its parts, and the beginnings of their texts', () => {
   const versions = fc.array(fc.tuple(anyPart, fc.boolean(), fc.nat(10)))
   fc.assert(
     fc.property(versions, (parts) => {
@@ -43,7 +43,7 @@ test('has some of its parts, and the beginnings of their texts', () => {
   )
 })
 
-test('is also a later version only if both are the same', () => {
+test('an earlier version is also a later version only if both are the same', () => {
   fc.assert(
     fc.property(fc.array(anyPart), fc.array(anyPart), (some, others) => {
       const [one, other] = [message(...some), message(...others)]
@@ -52,7 +52,7 @@ test('is also a later version only if both are the same', () => {
   )
 })
 
-test('is not one with a different text, call or result', () => {
+test('a message with a different text, call or result is not an earlier version', () => {
   const whole = message(textPart('hello there'), callPart('c-1'), resultPart('done'))
   assert.not(isWithin(message(textPart('hello, and more')), whole))
   assert.not(isWithin(message(callPart('c-2')), whole))
@@ -61,13 +61,13 @@ test('is not one with a different text, call or result', () => {
   assert.not(isWithin(message(callPart('c-1'), textPart('hello')), whole), 'another order')
 })
 
-test('can be one with a secret that is redacted later, but never the other way round', () => {
+test('an earlier version can hold a secret that is redacted later, but never the other way round', () => {
   const [secret, redacted] = [message(textPart('take q7Zr2LmX9v')), message(textPart('take [redacted:token]'))]
   assert.ok(isWithin(secret, redacted))
   assert.not(isWithin(redacted, secret))
 })
 
-test('can have the secret in the arguments of a call or in the middle of a text', () => {
+test('the redacted secret of an earlier version can be in the arguments of a call or within a text', () => {
   const call = (command: string) => ({
     type: 'tool_call',
     content: { callId: 'c', toolName: 'Bash', args: { command } },

@@ -8,7 +8,7 @@ import { tempFolder } from '../support/temp.ts'
 
 const test = suite('the log file of a watch')
 
-test('lines have the time, and are kept in two files of limited size', () => {
+test('lines of the log have the time, and are kept in two files of limited size', () => {
   const { path: folder, remove } = tempFolder()
   const file = join(folder, 'state', 'watch.log')
   const log = logFile(file, 1_000)

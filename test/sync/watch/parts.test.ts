@@ -59,7 +59,7 @@ test('only the latest change of a session is queued', () => {
   assert.ok(waiting.isEmpty())
 })
 
-test('a service counts as unreachable after two seconds, and this is reported once', () => {
+test('a service counts as unreachable after two seconds without an answer, and this is reported once', () => {
   const said: string[] = []
   const reach = newReach('http://server', ({ state }) => void said.push(state))
   reach.noteWait(1_500)

@@ -45,7 +45,7 @@ const isStored = (context: CommandContext, id: string, value: string) =>
 
 const batches = ({ server }: CommandContext) => server.writes().filter((write) => write.endsWith('/batch'))
 
-test('uploads existing sessions, then each new line, and nothing else', async (context) => {
+test('a watch uploads existing sessions, then each new line, and nothing else', async (context) => {
   const watching = await watch(context)
   assert.equal(
     watching.of('watching').map(({ sessions }) => sessions),
@@ -59,7 +59,7 @@ test('uploads existing sessions, then each new line, and nothing else', async (c
   assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
 })
 
-test('if its state cannot be written, as on a full disk, it names the file once and waits until that is possible', async (context) => {
+test('if its state cannot be written, as on a full disk, a watch names the file once and waits until it can', async (context) => {
   const watching = await watch(context)
   const file = join(context.home, 'config', 'data', STATE_FILE)
   const database = openDatabase(file)
@@ -85,7 +85,7 @@ test('if its state cannot be written, as on a full disk, it names the file once 
   assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
 })
 
-test('reports once a secret that was sent before the next line revealed it', async (context) => {
+test('a watch reports once a secret that was sent before the next line revealed it', async (context) => {
   const key = 'q7Zr4TnW2kXvB9mLpC3sJd8F'
   const say = (id: string, words: string) => `${userLine(id, words, { sessionId: session })}\n`
   const watching = await watch(context)
@@ -100,7 +100,7 @@ test('reports once a secret that was sent before the next line revealed it', asy
   assert.equal([told.map(({ externalId }) => externalId), watching.of('problem')], [[session], []])
 })
 
-test('lines that come in a burst go together', async (context) => {
+test('lines that are written in quick succession are sent together', async (context) => {
   await watch(context)
   const before = batches(context).length
   for (let i = 0; i < 100; i++) appendFileSync(fileOf(context), added(`u-${i}`))
@@ -108,7 +108,7 @@ test('lines that come in a burst go together', async (context) => {
   assert.ok(batches(context).length - before < 10, `${batches(context).length - before} batches for 100 lines`)
 })
 
-test('finds new sessions in new folders, also of an agent that is installed later, removed and installed again', async (context) => {
+test('a watch finds new sessions in new folders, also of an agent that is installed later, removed and installed again', async (context) => {
   await watch(context)
   mkdirSync(join(context.claude, 'projects', '-w-other', 'deep', 'er'), { recursive: true })
   writeSession(join(context.claude, 'projects', '-w-other', 'deep', 'er'), 's-2.jsonl', [
@@ -130,7 +130,7 @@ test('finds new sessions in new folders, also of an agent that is installed late
   }
 })
 
-test('continues with a file that was cut, replaced, moved away, or deleted and created again', async (context) => {
+test('a watch continues with a file that was truncated, replaced, moved away, or deleted and created again', async (context) => {
   await watch(context)
   const file = fileOf(context)
   truncateSync(file)
@@ -151,7 +151,7 @@ test('continues with a file that was cut, replaced, moved away, or deleted and c
   await isStored(context, session, 'line u-folder')
 })
 
-test('sees changes that opencode writes to the log beside its database', async (context) => {
+test('a watch notices changes that opencode writes to the write-ahead log of its database', async (context) => {
   const folder = join(context.home, '.local', 'share', 'opencode')
   mkdirSync(folder, { recursive: true })
   const database = opencodeDatabase(join(folder, 'opencode.db'))
@@ -188,7 +188,7 @@ test('an outage of the service is reported once, and so is its end; then everyth
   assert.equal(watching.of('problem'), [])
 })
 
-test('can start while the service is unreachable', async (context) => {
+test('a watch can start while the service is unreachable', async (context) => {
   context.server.fault = () => 'cut before'
   const watching = startWatching(context)
   context.watching.push(watching)
@@ -198,7 +198,7 @@ test('can start while the service is unreachable', async (context) => {
   assert.ok(stored(context, session).length > 0)
 })
 
-test('ends after requests in flight are acknowledged, so that they are not sent again', async (context) => {
+test('a watch ends after its requests in flight are acknowledged, so that they are not sent again', async (context) => {
   const watching = await watch(context)
   const { server } = context
   server.fault = ({ path }) => {
@@ -237,7 +237,7 @@ test('a second watch says that one is running; a killed watch does not block the
   await watch(context)
 })
 
-test('a failed request for the session does not count as the end of the login', async (context) => {
+test('if the request for the login fails, status exits with 1; it exits with 2 only if the login has ended', async (context) => {
   const ready = { status: 200, body: { status: 'ready' } }
   context.server.fault = ({ path }) => (path === '/health/ready' ? ready : refusal(500))
   const { code, out } = await run(context, 'status')
@@ -247,7 +247,7 @@ test('a failed request for the session does not count as the end of the login', 
   assert.is((await run(context, 'status')).code, 2)
 })
 
-test('the end of the login ends it, with a text that says what to do', async (context) => {
+test('the end of the login ends a watch, with an error that says what to do', async (context) => {
   const watching = await watch(context)
   context.server.fault = () => refusal(401)
   appendFileSync(fileOf(context), added('u-401'))
@@ -255,7 +255,7 @@ test('the end of the login ends it, with a text that says what to do', async (co
   assert.match(String(watching.of('error')[0]?.['message']), /Log in again: \S+( \S+)? login/)
 })
 
-test('options that cannot hold for future sessions are refused', async (context) => {
+test('a watch refuses options that cannot apply to future sessions', async (context) => {
   for (const [option, words] of [
     ['--dry-run', /--watch cannot be combined with --dry-run/],
     ['--force', /--watch cannot be combined with --force/],
@@ -270,7 +270,7 @@ test('options that cannot hold for future sessions are refused', async (context)
   assert.equal(context.server.writes(), ['POST /v1/session'])
 })
 
-test('follows the rules of projects, asks nobody, and reports once which sessions are held', async (context) => {
+test('a watch follows the rules of projects, asks no questions, and reports once which sessions are held', async (context) => {
   const never = join(context.home, 'never')
   const open = join(context.home, 'open')
   for (const [folder, rule] of [
@@ -300,7 +300,7 @@ test('follows the rules of projects, asks nobody, and reports once which session
   assert.not.match(JSON.stringify(context.server.traces), /s-never|s-open/)
 })
 
-test('holds no descriptor for a session, for any number of sessions', async (context) => {
+test('a watch keeps no file open for a session, for any number of sessions', async (context) => {
   for (let folder = 0; folder < 10; folder++) {
     mkdirSync(join(context.claude, 'projects', `-w-${folder}`))
     for (let i = 0; i < 30; i++) {
@@ -314,7 +314,7 @@ test('holds no descriptor for a session, for any number of sessions', async (con
   if (process.platform === 'linux') assert.ok(readdirSync(`/proc/${pid}/fd`).length < 60)
 })
 
-test('uploads everything again to a service that has lost its data or was replaced, and says so', async (context) => {
+test('a watch uploads everything again to a service that has lost its data or was replaced, and reports this', async (context) => {
   const watching = await watch(context)
   const before = context.server.traces.length
   assert.is(before, 2)
@@ -338,7 +338,7 @@ test('uploads everything again to a service that has lost its data or was replac
   assert.equal((await watching.end('SIGTERM')).how, 0)
 })
 
-test('first uploads lost messages again to a service restored from a backup, and says so once', async (context) => {
+test('a watch first uploads the lost messages again to a service restored from a backup, and reports this once', async (context) => {
   const { server } = context
   server.positions = new Set()
   const watching = await watch(context)
@@ -357,7 +357,7 @@ test('first uploads lost messages again to a service restored from a backup, and
   assert.equal((await watching.end('SIGTERM')).how, 0)
 })
 
-test('keeps its own state if another process noticed first that the service was restored', async (context) => {
+test('a watch keeps its state if another process noticed first that the service was restored', async (context) => {
   const { server } = context
   server.positions = new Set()
   const watching = await watch(context)

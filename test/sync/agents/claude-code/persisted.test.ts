@@ -26,7 +26,7 @@ const outputIn = async (name: string, content: unknown): Promise<string> => {
 
 const kept = (content: string) => outputIn('s-1.jsonl', content)
 
-test('are read from a file in the session’s folder, even if the folder has been moved since (rule 5)', async () => {
+test('a large output is read from a file in the session’s folder, even if the folder has been moved since (rule 5)', async () => {
   writeFileSync(join(outputs, 'toolu_1.txt'), 'all of it\n')
   const notice = noticeOf('/home/someone/.claude/projects/-w-app/s-1/tool-results/toolu_1.txt')
   assert.is(await kept(notice), 'all of it\n')
@@ -36,7 +36,7 @@ test('are read from a file in the session’s folder, even if the folder has bee
   assert.is(await outputIn('agent-b.jsonl', notice), 'all of it\n')
 })
 
-test('are not replaced if their file is missing or outside of the session’s folder (rule 5)', async () => {
+test('the notice about a large output stays if its file is missing or outside of the session’s folder (rule 5)', async () => {
   const secret = join(path, 'secret.txt')
   writeFileSync(secret, 'secret')
   writeFileSync(join(path, 's-1', 'beside.txt'), 'secret')
@@ -62,7 +62,7 @@ test('are not replaced if their file is missing or outside of the session’s fo
   assert.is(await kept(quoted), quoted)
 })
 
-test('are truncated to 1 MiB at a character boundary (rule 5)', async () => {
+test('a large output is truncated to 1 MiB at a character boundary (rule 5)', async () => {
   writeFileSync(join(outputs, 'huge.txt'), `x${'ü'.repeat(1 << 20)}`)
   const output = await kept(noticeOf('/x/tool-results/huge.txt'))
   assert.match(output, /^xü+\n… \([\d,]+ bytes more\)$/)

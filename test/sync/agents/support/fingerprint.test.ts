@@ -39,7 +39,7 @@ const write = async (bytes: Buffer, length: number): Promise<Fingerprint> => {
   return (await fingerprintAt(path, checksumsIn(bytes), length, undefined))!
 }
 
-test('stays the same when the file is appended to, and does not depend on how the bytes were chunked', async () => {
+test('a fingerprint stays the same when the file is appended to, and does not depend on how the bytes were chunked', async () => {
   const fingerprint = await write(content.subarray(0, OFFSET), OFFSET)
   appendFileSync(path, content.subarray(OFFSET))
   assert.ok(await checked(path, fingerprint, OFFSET))
@@ -51,7 +51,7 @@ test('stays the same when the file is appended to, and does not depend on how th
   assert.equal(all(), checksumsIn(content))
 })
 
-test('differs if a byte before the offset was removed or changed, even if bytes were appended too', async () => {
+test('a fingerprint differs if a byte before the offset was removed or changed, even if bytes were appended too', async () => {
   const fingerprint = await write(content, OFFSET)
   const places = [0, 4_095, BLOCK, 2 * BLOCK - 1, 3 * BLOCK, OFFSET - 1]
   for (const other of [...places.map((at) => changed(at)), ...places.map(without)]) {
@@ -62,7 +62,7 @@ test('differs if a byte before the offset was removed or changed, even if bytes 
   assert.ok(await checked(path, fingerprint, OFFSET))
 })
 
-test('checks a limited number of blocks of a large file, the next ones in turn, and all of them after a minute', async () => {
+test('a fingerprint checks a limited number of blocks of a large file, the next ones in turn, and all of them after a minute', async () => {
   const large = bytesOf(150 * BLOCK)
   const fingerprint = await write(large, large.length)
   const now = fingerprint.allAt
@@ -92,14 +92,14 @@ test('checks a limited number of blocks of a large file, the next ones in turn, 
   assert.equal([all?.allAt, all?.next], [now + 60_000, 0])
 })
 
-test('differs for a copy that replaced the file', async () => {
+test('a fingerprint differs for a copy that replaced the file', async () => {
   const fingerprint = await write(content, OFFSET)
   copyFileSync(path, `${path}.copy`)
   renameSync(`${path}.copy`, path)
   assert.is(await checked(path, fingerprint, OFFSET), undefined)
 })
 
-test('is undefined for a shorter or a missing file', async () => {
+test('a shorter or a missing file has no fingerprint', async () => {
   const fingerprint = await write(content, OFFSET)
   truncateSync(path, OFFSET - 1)
   assert.is(await checked(path, fingerprint, OFFSET), undefined)

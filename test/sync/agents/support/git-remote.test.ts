@@ -42,7 +42,7 @@ for (const [remote, expected] of cleaned)
   test(`${JSON.stringify(remote)} is sent as ${JSON.stringify(expected)}`, () =>
     assert.is(withoutCredentials(remote), expected))
 
-test('never holds a password, in any form of address that git accepts', () => {
+test('the address of a remote never holds a password, in any form that git accepts', () => {
   const secret = fc.stringMatching(/^[A-Za-z0-9_~!$&'()*+,;=.-]{0,12}S3CRET[A-Za-z0-9@:~-]{0,12}$/)
   const host = fc.constantFrom('git.example', 'localhost:8443', '10.0.0.1', '[::1]')
   const path = fc.constantFrom('', '/', '/a/b.git', '/@scope/a', '/~ada/a')
@@ -71,7 +71,7 @@ test('never holds a password, in any form of address that git accepts', () => {
   )
 })
 
-test('has no credentials in the fields of a trace; unknown fields are left out', () => {
+test('the remote in the fields of a trace has no credentials; unknown fields are left out', () => {
   assert.equal(traceFieldsOf('a', { title: undefined, projectPath: '/w/app/', gitRemoteUrl: 'https://u:p@h/a' }), {
     agentId: 'a',
     projectPath: '/w/app/',

@@ -14,7 +14,7 @@ const line = (number: number, offset: number, text: string): ObjectLine => ({
   json: {},
 })
 
-test('are yielded unchanged, and the position moves with them, also past the last one', () => {
+test('kept lines are yielded unchanged, and the position moves with them, also past the last one', () => {
   const [first, second] = [line(1, 0, '{}'), line(4, 30, '{"a":1}')]
   const keeping = newKeptLines()
   keeping.add(first)
@@ -33,7 +33,7 @@ test('are yielded unchanged, and the position moves with them, also past the las
   assert.equal(at, { line: 4, offset: 30 })
 })
 
-test('are dropped once they exceed the limit, and no further lines are kept', () => {
+test('kept lines are dropped once they exceed the limit, and no further lines are kept', () => {
   const keeping = newKeptLines()
   keeping.add(line(1, 0, 'x'.repeat(1_900 << 10)))
   assert.ok(keeping.all(beginning()))
@@ -42,7 +42,7 @@ test('are dropped once they exceed the limit, and no further lines are kept', ()
   assert.is(keeping.all(beginning()), undefined)
 })
 
-test('can be reduced to the needed fields, also depending on the previous line', () => {
+test('kept lines can be reduced to the needed fields, also depending on the previous line', () => {
   const keeping = newKeptLines((one, before) => ({ ...one, text: `${before?.text ?? ''}${one.number}` }))
   keeping.add(line(1, 0, '{"a":1}'))
   keeping.add(line(2, 15, '{}'))

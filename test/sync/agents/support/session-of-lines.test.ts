@@ -16,7 +16,7 @@ const read = async (path: string) => {
 }
 const lines = [userLine('u-1', 'hello'), answerLine('a-1', 'm-1', [text('hi')]), answerLine('a-2', 'm-1', [text('on')])]
 
-test('is read once if it is small: the same messages are yielded again, even if the file has changed', async () => {
+test('a small session is read once: the same messages are yielded again, even if the file has changed', async () => {
   const path = writeSession(folder, 's-1.jsonl', lines)
   const session = await read(path)
   assert.ok(session.isKept)
@@ -34,7 +34,7 @@ test('is read once if it is small: the same messages are yielded again, even if 
   assert.equal(changed?.parts, [{ type: 'text', content: { text: 'HELLO' } }])
 })
 
-test('is not kept in memory if it is large, and yields the same messages again', async () => {
+test('a large session is not kept in memory, and yields the same messages again', async () => {
   const many = Array.from({ length: 300 }, (_, index) => userLine(`u-${index}`, 'x'.repeat(10_000)))
   const session = await read(writeSession(folder, 's-2.jsonl', many))
   assert.not(session.isKept)
@@ -43,7 +43,7 @@ test('is not kept in memory if it is large, and yields the same messages again',
   assert.equal(await Array.fromAsync(session.messages()), first)
 })
 
-test('has a position to resume from once its messages were yielded the first time', async () => {
+test('a session has a position to resume from once its messages were yielded the first time', async () => {
   const path = writeSession(folder, 's-3.jsonl', lines)
   const session = await read(path)
   await Array.fromAsync(session.messages({ again: true }))

@@ -77,7 +77,7 @@ test('systemd accepts the unit, if systemd is installed', () =>
 
 const RUNNING = `case "$*" in *show*) printf 'LoadState=loaded\\nActiveState=active\\nSubState=running\\nMainPID=4711\\n';; esac`
 
-test('systemd is asked to start it now and at each login, and told to forget it', () =>
+test('systemd is asked to start the service now and at each login, and later to remove it', () =>
   inHome(async (place, bin) => {
     const { calls } = fakeProgram(bin, 'systemctl', RUNNING)
     const manager = systemd(place)
@@ -131,7 +131,7 @@ const assertFails = async (work: () => Promise<unknown>, message: RegExp) => {
   assert.match((error as Error).message, message)
 }
 
-test('the line for a crontab does what the unit does', () =>
+test('the line for a crontab runs the same command as the unit', () =>
   inHome(async (place, bin) => {
     const { calls } = fakeProgram(bin, "it's 100% it")
     const said = withoutManager(
@@ -148,7 +148,7 @@ test('the line for a crontab does what the unit does', () =>
 
 const PRINT = `case "$*" in print*) printf '\\tstate = running\\n\\tpid = 4711\\n';; esac`
 
-test('launchd is asked to load the agent, with a log that is bounded, and told to forget it', () =>
+test('launchd is asked to load the service, with a log of limited size, and later to remove it', () =>
   inHome(async (place, bin) => {
     const { calls } = fakeProgram(bin, 'launchctl', PRINT)
     const manager = launchd(place, 501)
@@ -183,7 +183,7 @@ test('launchd is asked to load the agent, with a log that is bounded, and told t
     assert.not.ok(existsSync(join(place.home, 'Library', 'LaunchAgents')))
   }))
 
-test('the command is absolute, its links are followed, and the cache of npx is refused', () =>
+test('the command of the service has an absolute path with links resolved, and one in the cache of npx is refused', () =>
   inHome(async ({ home }) => {
     const [entry, link] = [join(home, 'lib', 'tracebook.js'), join(home, 'tracebook')]
     mkdirSync(join(home, 'lib'))
@@ -194,7 +194,7 @@ test('the command is absolute, its links are followed, and the cache of npx is r
     assert.throws(() => lastingCommand('/opt/node', cached), /cache of npx .* Install it first/)
   }))
 
-test('only environment variables that hold locations are passed on, as absolute paths', () => {
+test('only environment variables that hold locations are passed to the service, as absolute paths', () => {
   const env = {
     TRACEBOOK_CONFIG_DIR: 'conf',
     CODEX_HOME: '/codex',

@@ -61,7 +61,7 @@ if (process.platform === 'linux')
     assert.ok(calls().includes('--user disable --now tracebook-watch.service'))
   })
 
-test('without a service manager, the command says what to do instead', async (context) => {
+test('without a service manager, watch install says what to do instead', async (context) => {
   mkdirSync(join(context.home, 'empty'))
   context.variables = { PATH: join(context.home, 'empty') }
   await run(context, 'login')
@@ -72,7 +72,7 @@ test('without a service manager, the command says what to do instead', async (co
   assert.not.ok(existsSync(unitOf(context)))
 })
 
-test('help teaches by example, also for each part', async (context) => {
+test('the help of watch, and of each of its commands, has examples', async (context) => {
   for (const args of [['watch'], ['watch', 'install'], ['watch', 'status']])
     assert.match((await run(context, ...args, '--help')).out, '  tracebook watch install --server https://')
 })

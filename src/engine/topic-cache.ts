@@ -53,6 +53,7 @@ export const newTopicCache = <Value>(options: TopicCacheOptions<Value>): TopicCa
   const keysOf = newIndex()
   const reading = new Map<string, Promise<ReadValue<Value>>>()
   const changes = newRecentChanges<readonly string[]>(remembered)
+  let newest: string | undefined
   let total = 0
   let clears = 0
 
@@ -70,7 +71,7 @@ export const newTopicCache = <Value>(options: TopicCacheOptions<Value>): TopicCa
     if (size > maxSize) return
     total += size
     while (total > maxSize) remove(kept.keys().next().value!)
-    kept.set(key, { ...read, size })
+    kept.set((newest = key), { ...read, size })
     for (const topic of read.topics) keysOf.add(topic, key)
   }
 
@@ -103,7 +104,8 @@ export const newTopicCache = <Value>(options: TopicCacheOptions<Value>): TopicCa
 
   const get = (key: string) => {
     const entry = isCurrent() ? kept.get(key) : undefined
-    if (entry && kept.delete(key)) kept.set(key, entry)
+    // A map from which an entry is deleted with each request is slow.
+    if (entry && key !== newest && kept.delete(key)) kept.set((newest = key), entry)
     return entry?.value
   }
 

@@ -2,7 +2,7 @@ import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { JoinedTexts } from '../../src/postgres/arrays.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { headOfPart, partHeadLine } from '../../src/trace/messages/heads.ts'
-import { partText, partTextBytes } from '../../src/trace/messages/part-text.ts'
+import { partTextBytes, partTexts } from '../../src/trace/messages/part-text.ts'
 import { inBlock } from '../tables.ts'
 
 /** A row of `message_blocks`, to which messages are still added. All of them are of one append and have the same time. */
@@ -33,7 +33,8 @@ const MOST_BYTES = 32 * 1024
 
 /** The heads and the texts of a message's parts, and the size of both. */
 const written = ({ data: { parts } }: AddedEvent | RestatedEvent) => {
-  let [heads, text, end] = ['', '', 0]
+  const texts = ['']
+  let [heads, end] = ['', 0]
   for (const [i, part] of parts.entries()) {
     const comma = i === 0 ? '' : ','
     end += partTextBytes(part.json, i) + comma.length
@@ -41,9 +42,11 @@ const written = ({ data: { parts } }: AddedEvent | RestatedEvent) => {
     if (head.length >= inBlock.head)
       throw new Error(`a head of ${head.length} characters is longer than its place in a block`)
     heads += comma + head.padEnd(inBlock.head - 1)
-    text += comma + partText(part.json, i)
+    const [open, rest] = partTexts(part.json, i)
+    texts.push(comma + open, rest) // not joined: they are copied into a buffer
   }
-  return { heads, headBytes: heads.length, text, textBytes: end }
+  texts[0] = heads
+  return { texts, headBytes: heads.length, textBytes: end }
 }
 
 /**
@@ -72,13 +75,13 @@ export const newBlocks = () => {
   return {
     /** Adds the parts of a message, and returns their place. */
     add: (event: AddedEvent | RestatedEvent): Place => {
-      const { heads, headBytes, text, textBytes } = written(event)
+      const { texts, headBytes, textBytes } = written(event)
       const block = blockFor(event, headBytes + textBytes)
       const { body } = block
       const headsAt = body.bytes
       const partsAt = headsAt + headBytes
       body.bytes = partsAt + textBytes
-      body.texts.push(heads, text)
+      for (const text of texts) body.texts.push(text)
       return { block, headsAt, partsAt, partsEnd: body.bytes }
     },
     removeAll: (ofTrace: string): void => void (blocks = blocks.filter(({ traceId }) => traceId !== ofTrace)),

@@ -33,14 +33,25 @@ export const patchText = (patch: readonly PatchOperation[]): string => `[${patch
 const readOperation = (operation: PatchOperation): PatchOperation =>
   setsPart(operation) ? { ...operation, value: storedPart(operation.value as Part) } : operation
 
+/**
+ * Makes the texts of parts slices of the data that ends with them: both are in memory until all followers have read the event, and as a
+ * slice a text takes no memory of its own.
+ */
+const shareText = (data: string, parts: readonly StoredPart[]): string => {
+  let end = data.length - 1
+  for (const part of parts.toReversed()) {
+    end -= 1 + part.json.length
+    ;(part as { json: string }).json = data.slice(end, end + part.json.length)
+  }
+  return data
+}
+
 /** Parts are stored as JSON text, and are not parsed when they are read. */
 const added = {
-  write: ({ parts, heads: _, ...head }: WithParts<StoredPart> & { heads?: unknown }) =>
-    writeHead(
-      head,
-      'parts',
-      parts.map(({ json }) => json),
-    ),
+  write: ({ parts, heads: _, ...head }: WithParts<StoredPart> & { heads?: unknown }) => {
+    const items = parts.map(({ json }) => json)
+    return shareText(writeHead(head, 'parts', items), parts)
+  },
   read: ({ parts, ...head }: WithParts<Part> & { readonly textContent?: string }) => {
     const stored = parts.map(storedPart)
     return { ...head, heads: headsOf({ ...head, parts: stored }), parts: stored }

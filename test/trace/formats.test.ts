@@ -28,7 +28,12 @@ test('parts of a message are plain JSON in the log, and are decoded unchanged', 
       const { parts: _, ...fields } = merge(undefined, given)
       const data = { externalId, ordinal: 0, ...fields, ...counted, parts: parts.map(storedPart) }
       const event = { type: 'MessageAdded', data }
+      const texts = data.parts.map(({ json }) => `${json}`)
       assert.is(codec.encode(event).data, JSON.stringify({ ...data, parts }))
+      assert.equal(
+        data.parts.map(({ json }) => json),
+        texts,
+      )
       assert.equal(again(event), { ...event, data: { ...data, heads: headsOf(data) } })
       assert.is(codec.encode(again(event)).data, codec.encode(event).data, 'heads are never in the log')
     }),

@@ -11,38 +11,39 @@ import type { GrowingTree, Subtree } from './tree.ts'
 /** An event with the hash of its leaf. */
 export type Hashed = { readonly event: RecordedEvent; readonly hash: Buffer }
 
-/** An event of more characters would hold up the event loop; one of fewer is hashed sooner here than it is copied to a thread. */
+/** So many characters take less than a millisecond. More are hashed on a thread, so that the event loop only copies them. */
 const MOST_INLINE = 64 * 1024
 
-/** Hashes events, the large ones on a thread of lower priority, which is started for the first of them. */
+/** Hashes events, those of large batches on a thread of lower priority, which is started for the first of them. */
 export type EventHashing = {
   hash(events: readonly RecordedEvent[]): Promise<readonly Hashed[]>
   close(): Promise<void>
 }
 
+const NO_HASH = Buffer.alloc(0)
+
 export const newEventHashing = (): EventHashing => {
   let thread: Hashing | undefined
 
-  const add = (event: RecordedEvent): Hashed => {
-    const { id, stream, type, metadata, data } = event
-    if (metadata.length + data.length <= MOST_INLINE) return { event, hash: leafHashOf(event) }
+  const onThread = async (events: readonly RecordedEvent[]) => {
     thread ??= openHashing()
-    const slot = { event, hash: Buffer.alloc(0) }
-    thread.add([id, stream, type, metadata, data], slot)
-    if (thread.isFull()) void thread.send()
-    return slot
+    const yieldWhenDue = newYielding()
+    const slots = events.map((event) => ({ event, hash: NO_HASH }))
+    for (const slot of slots) {
+      const { id, stream, type, metadata, data } = slot.event
+      thread.add([id, stream, type, metadata, data], slot)
+      if (thread.isFull()) void thread.send()
+      await yieldWhenDue()
+    }
+    await thread.send()
+    return slots
   }
 
   return {
     hash: async (events) => {
-      const yieldWhenDue = newYielding()
-      const hashed: Hashed[] = []
-      for (const event of events) {
-        hashed.push(add(event))
-        await yieldWhenDue()
-      }
-      await thread?.send()
-      return hashed
+      const length = events.reduce((sum, { metadata, data }) => sum + metadata.length + data.length, 0)
+      if (length > MOST_INLINE) return onThread(events)
+      return events.map((event) => ({ event, hash: leafHashOf(event) }))
     },
     close: async () => thread?.close(),
   }

@@ -24,7 +24,8 @@ const valueAt = (text: string, index: number): number => values[text.charCodeAt(
  * @throws RangeError for a text that is none
  */
 export const writeUuid = (target: Uint8Array, uuid: string, offset: number): void => {
-  let wrong = uuid.length !== TEXT_LENGTH || HYPHEN_INDEXES.some((index) => uuid.charCodeAt(index) !== HYPHEN)
+  let wrong = uuid.length !== TEXT_LENGTH
+  for (let i = 0; i < 4; i++) wrong ||= uuid.charCodeAt(HYPHEN_INDEXES[i]!) !== HYPHEN // `some` would need a closure for each
   for (let i = 0; i < 16; i++) {
     const high = valueAt(uuid, BYTE_INDEXES[i]!)
     const low = valueAt(uuid, BYTE_INDEXES[i]! + 1)

@@ -2,13 +2,13 @@ import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { TRACE_ITSELF } from './tables.ts'
 
-/** What a batch changes of a trace. */
+/** What a batch of events changes in the rows of a trace. */
 export type TraceChanges = {
-  /** Rows that were added before this position are removed. */
+  /** Rows that were added before this position are to be removed. */
   removedBefore: bigint | undefined
-  /** The rows that are made, or made again, by ordinal: new ones with the position of their event. */
+  /** The rows to be written, by ordinal; new ones with the position of their event, updated ones with undefined. */
   readonly docs: Map<number, bigint | undefined>
-  /** Whether what all rows have of the trace is made again. */
+  /** Whether the column `of_trace` of all its rows is to be written again. */
   hasOtherValues: boolean
 }
 
@@ -26,6 +26,7 @@ const touch = ({ docs }: TraceChanges, ordinal: number) => {
   if (!docs.has(ordinal)) docs.set(ordinal, undefined)
 }
 
+/** The fields of a trace whose values all its rows have, and those whose texts are searched. */
 const FILTERED: ReadonlySet<string> = new Set(['/agentId', '/model', '/projectName', '/gitBranch', '/visibility'])
 const SEARCHED: ReadonlySet<string> = new Set(['/title', '/projectName', '/gitBranch'])
 
@@ -54,7 +55,7 @@ export const traceSummarised = (changes: Changes, event: Of<'TraceSummarised'>):
 export const messageAdded = (changes: Changes, event: Of<'MessageAdded'>): void =>
   void changesOf(changes, event).docs.set(event.data.ordinal, event.position)
 
-/** Another place in the list changes no row, so that many small upserts of a large message do not read it again. */
+/** A change of only the order changes no row, so that a large message is not read again for each of many small upserts. */
 export const messageUpdated = (changes: Changes, event: Of<'MessageUpdated'>): void => {
   const { patch, ordinal } = event.data
   if (patch.some(({ path }) => path !== '/order')) touch(changesOf(changes, event), ordinal)
@@ -62,7 +63,7 @@ export const messageUpdated = (changes: Changes, event: Of<'MessageUpdated'>): v
 
 export const traceDeleted = (changes: Changes, event: Of<'TraceDeleted'>): void => void removeAll(changes, event)
 
-/** All messages are in another incarnation now: their rows are made again, as if they had been added by this event. */
+/** All messages get another incarnation: their rows are written again, as if this event had added them. */
 export const historyErased = (changes: Changes, event: Of<'HistoryErased'>): void => {
   const { docs } = removeAll(changes, event)
   docs.set(TRACE_ITSELF, event.position)

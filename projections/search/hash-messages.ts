@@ -4,7 +4,7 @@ import { textsOfMessage } from '../../src/trace/tokens/message-texts.ts'
 import type { SearchedText } from '../../src/trace/tokens/searched-text.ts'
 import { type MessageRow, storedMessage } from '../../src/trace/tokens/stored-rows.ts'
 
-/** Of a message so many different hashes are kept. */
+/** The most different hashes of a message. */
 const MOST_HASHES = 100_000
 
 /** Makes hashes with one key. */
@@ -31,6 +31,6 @@ const hashesOfMessage = (hasher: Hasher, row: MessageRow): Int32Array => {
   return sortedHashes(hashes.values().take(MOST_HASHES))
 }
 
-/** The hashes of all that each of these messages is found by, in order. */
+/** The hashes of the words and values of each message, in order. */
 export const hashesOfMessages = (hasher: Hasher, rows: readonly MessageRow[]): Int32Array[] =>
   rows.map((row) => hashesOfMessage(hasher, row))

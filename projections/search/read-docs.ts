@@ -14,16 +14,16 @@ import { type Hasher, addText, newHasher, sortedHashes } from './hash-messages.t
 import { TRACE_ITSELF } from './tables.ts'
 import { type HashMessages, newHashMessages } from './thread.ts'
 
-/** A row to be made. */
-export type Wanted = { readonly traceId: string; readonly ordinal: number; readonly seq: bigint | undefined }
+/** A row of the index that is to be inserted, or updated if `seq` is undefined. */
+export type DocToWrite = { readonly traceId: string; readonly ordinal: number; readonly seq: bigint | undefined }
 
-/** A row as it is to be. */
-export type Doc = Wanted & { readonly incarnation: bigint; readonly at: number; readonly tokens: Int32Array }
+/** A row with its columns. */
+export type Doc = DocToWrite & { readonly incarnation: bigint; readonly at: number; readonly tokens: Int32Array }
 
-/** What its rows have of a trace. */
-export type OfTrace = { readonly incarnation: bigint; readonly tokens: Int32Array }
+/** The hashes of a trace's values, which all its rows have. */
+export type TraceTokens = { readonly incarnation: bigint; readonly tokens: Int32Array }
 
-/** What makes the hashes of an index. */
+/** Makes the hashes of the index, with its key. */
 export type Hashing = Hasher & { readonly hashMessages: HashMessages }
 
 export const readHashing = async (read: ReadRows): Promise<Hashing> => {
@@ -31,7 +31,7 @@ export const readHashing = async (read: ReadRows): Promise<Hashing> => {
   return { ...newHasher(row!.key), hashMessages: newHashMessages(row!.key) }
 }
 
-/** Reads what the index has of traces and messages, from the present rows of another group. */
+/** Makes rows of the index from the present traces and messages, which are read from the main group. */
 export const newDocReader = (read: ReadRows, hashing: Hashing) => {
   const { hashOf, hashMessages } = hashing
 
@@ -40,18 +40,18 @@ export const newDocReader = (read: ReadRows, hashing: Hashing) => {
     return new Map(rows.map((row) => [row.id, row]))
   }
 
-  const ofTrace = (row: TraceRow): OfTrace => ({
+  const tokensOfTrace = (row: TraceRow): TraceTokens => ({
     incarnation: row.incarnation,
     tokens: sortedHashes(new Set(tokensOfValues(valuesOfTrace(row)).map(hashOf))),
   })
 
-  const docOfTrace = (row: TraceRow, wanted: Wanted): Doc => {
+  const docOfTrace = (row: TraceRow, wanted: DocToWrite): Doc => {
     const hashes = new Set([hashOf(filterToken('is', 'trace'))])
     for (const text of textsOfTrace(row)) addText(hashing, hashes, text)
     return { ...wanted, incarnation: row.incarnation, at: Number(row.created_at), tokens: sortedHashes(hashes) }
   }
 
-  const docsOfMessages = async (found: readonly (readonly [Wanted, TraceRow, MessageRow])[]): Promise<Doc[]> => {
+  const docsOfMessages = async (found: readonly (readonly [DocToWrite, TraceRow, MessageRow])[]): Promise<Doc[]> => {
     const tokens = await hashMessages(found.map(([, , row]) => row))
     return found.map(([wanted, { incarnation }, { timestamp, created_at }], i) => ({
       ...wanted,
@@ -61,10 +61,10 @@ export const newDocReader = (read: ReadRows, hashing: Hashing) => {
     }))
   }
 
-  /** Yields the rows of these, some at once, without those that are gone already. */
-  async function* docsOf(wanted: readonly Wanted[], traces: ReadonlyMap<string, TraceRow>): AsyncGenerator<Doc[]> {
+  /** Yields the rows with their columns, in groups, without those whose trace or message has been removed meanwhile. */
+  async function* docsOf(wanted: readonly DocToWrite[], traces: ReadonlyMap<string, TraceRow>): AsyncGenerator<Doc[]> {
     for await (const { piece, rowOf } of inPieces(read, wanted)) {
-      const found: [Wanted, TraceRow, MessageRow][] = []
+      const found: [DocToWrite, TraceRow, MessageRow][] = []
       const docs: Doc[] = []
       for (const one of piece) {
         const [trace, row] = [traces.get(one.traceId), rowOf(one)]
@@ -75,5 +75,5 @@ export const newDocReader = (read: ReadRows, hashing: Hashing) => {
     }
   }
 
-  return { readTraces, ofTrace, docsOf }
+  return { readTraces, tokensOfTrace, docsOf }
 }

@@ -11,10 +11,11 @@ import {
   traceSummarised,
   traceUpdated,
 } from './changes.ts'
-import { type Doc, type Hashing, type OfTrace, type Wanted, newDocReader, readHashing } from './read-docs.ts'
+import { type Doc, type Hashing, type TraceTokens, type DocToWrite, newDocReader, readHashing } from './read-docs.ts'
 import { type Segments, makeRoom, segmentAt } from './segments.ts'
 import { SEGMENT_ROWS, createSearchDocs, segmentName } from './tables.ts'
 
+/** The key of the index, by database session: it is read once for each. */
 const hashings = new WeakMap<object, Hashing>()
 
 const hashingOf = async ({ read, session }: Sender): Promise<Hashing> => {
@@ -36,7 +37,7 @@ const writeRemoved = (changes: Changes, write: WriteStatement) => {
   ])
 }
 
-/** Arrays of different lengths as one, and where each begins and ends in it. */
+/** Arrays of different lengths as one array, with the index where each begins and ends: PostgreSQL has no arrays of arrays of different lengths. */
 const joined = (arrays: readonly Int32Array[]) => {
   let end = 0
   const ends = arrays.map(({ length }) => (end += length))
@@ -57,7 +58,7 @@ const update = `
   update search_docs d set incarnation = u.incarnation, at = u.at, tokens = ${tokens}, of_trace = ${ofTrace} from ${given}
   where d.trace_id = u.trace_id and d.ordinal = u.ordinal`
 
-const values = (docs: readonly Doc[], traces: ReadonlyMap<string, OfTrace>): unknown[] => {
+const values = (docs: readonly Doc[], traces: ReadonlyMap<string, TraceTokens>): unknown[] => {
   const own = joined(docs.map((doc) => doc.tokens))
   const inherited = joined(docs.map(({ traceId }) => traces.get(traceId)!.tokens))
   return [
@@ -70,11 +71,11 @@ const values = (docs: readonly Doc[], traces: ReadonlyMap<string, OfTrace>): unk
   ]
 }
 
-/** Inserts new rows into the segments of their positions, and updates others. */
+/** Inserts new rows into the segments of their positions, and updates the others. */
 const writeDocs = (
   docs: readonly Doc[],
   segments: Segments | undefined,
-  traces: ReadonlyMap<string, OfTrace>,
+  traces: ReadonlyMap<string, TraceTokens>,
   write: WriteStatement,
 ) => {
   const [added, others] = [docs.filter(({ seq }) => seq !== undefined), docs.filter(({ seq }) => seq === undefined)]
@@ -83,21 +84,21 @@ const writeDocs = (
   if (others.length > 0) write('search-update', update, values(others, traces))
 }
 
-const retag = `
+const updateValues = `
   update search_docs d set of_trace = ($2::int4[])[u.of_trace_from:u.of_trace_to]
   from unnest($1::uuid[], $3::int4[], $4::int4[]) u (trace_id, of_trace_from, of_trace_to)
   where d.trace_id = u.trace_id and d.of_trace <> ($2::int4[])[u.of_trace_from:u.of_trace_to]`
 
-const writeOtherValues = (traces: readonly (readonly [string, OfTrace])[], write: WriteStatement) => {
+const writeOtherValues = (traces: readonly (readonly [string, TraceTokens])[], write: WriteStatement) => {
   if (traces.length === 0) return
   const { all, starts, ends } = joined(traces.map(([, one]) => one.tokens))
-  write('search-retag', retag, [uuids(traces.map(([id]) => id)), all, starts, ends])
+  write('search-retag', updateValues, [uuids(traces.map(([id]) => id)), all, starts, ends])
 }
 
-const wantedOf = (changes: Changes): Wanted[] =>
+const docsToWrite = (changes: Changes): DocToWrite[] =>
   [...changes].flatMap(([traceId, { docs }]) => [...docs].map(([ordinal, seq]) => ({ traceId, ordinal, seq })))
 
-/** Where texts are read, and about how many rows a segment gets. */
+/** The PostgreSQL schema from which texts are read, and the approximate number of rows in a segment. */
 type Options = { readonly mainSchema: string; readonly segmentRows: number }
 
 const least = (positions: readonly bigint[]): bigint => positions.reduce((a, b) => (a < b ? a : b))
@@ -107,8 +108,8 @@ const write = async (changes: Changes, sender: Sender, { mainSchema, segmentRows
   await sender.read('search-path', path, [mainSchema])
   const reader = newDocReader(sender.read, await hashingOf(sender))
   const rows = await reader.readTraces([...changes.keys()])
-  const traces = new Map([...rows].map(([id, row]) => [id, reader.ofTrace(row)]))
-  const wanted = wantedOf(changes)
+  const traces = new Map([...rows].map(([id, row]) => [id, reader.tokensOfTrace(row)]))
+  const wanted = docsToWrite(changes)
   const added = wanted.flatMap(({ seq }) => seq ?? [])
   const segments = added.length === 0 ? undefined : await makeRoom(sender, least(added), added.length, segmentRows)
   for await (const docs of reader.docsOf(wanted, rows)) writeDocs(docs, segments, traces, sender.write)
@@ -119,7 +120,7 @@ const write = async (changes: Changes, sender: Sender, { mainSchema, segmentRows
   writeOtherValues(others, sender.write)
 }
 
-/** What is found, by hashes of words. Texts are read from the present rows of the main group, so it does not matter in which order they changed. */
+/** The search index. Texts are read from the present rows of the main group, so the order of their changes does not matter. */
 export const searchDocs = (mainSchema: string, segmentRows = SEGMENT_ROWS) =>
   projectionOf<TraceEvent>()<Changes>({
     name: 'search',

@@ -1,13 +1,14 @@
 import type { ReadRows, Sender } from '../../src/engine/projection.ts'
 import { createSegment, indexSegment, segmentName, segmentsStatement, startsOf } from './tables.ts'
 
-/** The segments, and about how many rows the newest has. */
+/** The segments, and the approximate number of rows in the newest. */
 export type Segments = {
-  /** Where they begin, the newest first. */
+  /** Their first positions, the newest first. */
   readonly starts: readonly bigint[]
   rows: number
 }
 
+/** The segments that each database session knows. */
 const known = new WeakMap<object, Segments>()
 
 const remember = (session: object, starts: readonly bigint[], rows: number): Segments => {
@@ -30,8 +31,8 @@ const countOf = async (read: ReadRows, start: bigint): Promise<number> => {
   return Number(row!.count)
 }
 
-/** Ends the newest segment before a position, and begins another there; not if it has rows behind that, as when a stream is replayed. */
-const end = async ({ read, session }: Sender, segments: Segments, at: bigint): Promise<Segments> => {
+/** Begins a new segment at a position, and indexes the one before; unless that has later rows, as when a stream is replayed. */
+const beginSegment = async ({ read, session }: Sender, segments: Segments, at: bigint): Promise<Segments> => {
   const [newest] = segments.starts as [bigint]
   const [row] = await read<{ last: bigint | null }>('', `select max(seq) as last from ${segmentName(newest)}`, [])
   if (at <= newest || (row!.last ?? 0n) >= at) return segments
@@ -40,10 +41,13 @@ const end = async ({ read, session }: Sender, segments: Segments, at: bigint): P
   return remember(session, [at, ...segments.starts], 0)
 }
 
-/** Before rows are inserted, so many, the first of them at a position: the segments, of which the newest has less than `most` rows. */
+/**
+ * Begins a new segment if the newest is full. To be called before rows are inserted. @returns the segments to insert into
+ * @param first the first position of the new rows @param most the number of rows at which a segment is full
+ */
 export const makeRoom = async (sender: Sender, first: bigint, count: number, most: number): Promise<Segments> => {
   let segments = await segmentsOf(sender)
-  if (segments.rows >= most) segments = await end(sender, segments, first)
+  if (segments.rows >= most) segments = await beginSegment(sender, segments, first)
   segments.rows += count
   return segments
 }

@@ -1,9 +1,9 @@
 import { erasedFrom } from '../tables.ts'
 
 /**
- * What is found: a row for each message, and one with the ordinal -1 for each trace itself. `seq` is the position of the event that added
- * it. `at` is the time of the message. `tokens` are hashes of all that it is found by, `of_trace` those of its trace (`../../src/trace/tokens/`),
- * so that a change of a trace needs no text. Rows of another incarnation than that of the trace are not found.
+ * The search index: a row (`doc`) for each message, and one with the ordinal -1 for each trace itself. `seq` is the position of the event
+ * that added the row, `at` the time of the message. `tokens` are the hashes of the message's words and values, `of_trace` those of its trace's
+ * values (`../../src/trace/tokens/`), so that a change of a trace needs no text. A row of another incarnation than that of its trace is ignored.
  */
 const columns = `
   trace_id uuid not null, incarnation int8 not null, ordinal int4 not null, seq int8 not null, at int8 not null,
@@ -13,12 +13,12 @@ const columns = `
 export const TRACE_ITSELF = -1
 
 /**
- * So many rows, about, are in one segment. The newest has no index of hashes, and a query looks through all its rows: hashes of as many
- * different words are put into an index at once in a tenth of the time that it takes row by row.
+ * The approximate number of rows in a segment. The newest segment has no index of hashes, and a query reads all its rows: to index the hashes
+ * of a whole segment at once takes a tenth of the time that it takes row by row.
  */
 export const SEGMENT_ROWS = 16_384
 
-/** A segment has the rows from a position on. */
+/** The table of the segment that begins at a position. */
 export const segmentName = (from: bigint | number): string => `search_docs_${from}`
 
 /** The first position of a segment, by its name. */
@@ -27,8 +27,8 @@ const segmentStart = (name: string): bigint => BigInt(name.slice(name.lastIndexO
 const key = 'primary key (trace_id, incarnation, ordinal, seq)'
 
 /**
- * SQL that creates the newest segment. It inherits from the table of all rows instead of being a partition of it, because where a partition
- * ends cannot be said while it is read. Hashes cannot be compressed, and the planner needs no statistics of them.
+ * SQL that creates the newest segment. It inherits from the table of all rows instead of being a partition of it, because the end of
+ * a partition cannot be set while the partition is read. Hashes cannot be compressed, and the planner needs no statistics of them.
  */
 export const createSegment = (from: bigint | number): string => `
   create table ${segmentName(from)} (${key}) inherits (search_docs) with (${erasedFrom});
@@ -36,7 +36,7 @@ export const createSegment = (from: bigint | number): string => `
     alter tokens set storage external, alter tokens set statistics 0, alter of_trace set statistics 0;
   create index on ${segmentName(from)} (seq, ordinal);`
 
-/** SQL for the index of a segment that has all its rows. Later changes are collected in a short list, which each query reads as well. */
+/** SQL for the index of a segment that is complete. PostgreSQL collects later changes in a short list, which each query reads too. */
 export const indexSegment = (from: bigint): string => `
   create index on ${segmentName(from)} using gin (tokens, of_trace) with (fastupdate = on, gin_pending_list_limit = 512)`
 
@@ -49,6 +49,6 @@ export const segmentsStatement = `
   select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
   where i.inhparent = 'search_docs'::regclass`
 
-/** Where segments begin, by their names; the newest first. */
+/** The first positions of segments with these names, the newest first. */
 export const startsOf = (names: readonly string[]): bigint[] =>
   names.map(segmentStart).toSorted((a, b) => (a < b ? 1 : a > b ? -1 : 0))

@@ -5,7 +5,7 @@ import { hashesOfMessages, newHasher } from './hash-messages.ts'
 import type { HashTask } from './thread-worker.ts'
 
 const IDLE_MS = 10_000
-/** Fewer characters are hashed sooner than they are sent to the thread. */
+/** Below this number of characters, hashing takes less time than sending them to the thread. */
 const FEW = 16 * 1024
 
 /** A thread of this process, which ends after ten seconds without a task: all words of a large message take up to a second. */
@@ -19,7 +19,7 @@ const pool = new Tinypool({
 
 const lengthOf = ({ text_content, parts }: MessageRow): number => (text_content?.length ?? 0) + (parts?.length ?? 0)
 
-/** Makes the hashes of all that each of these messages is found by, in order; on a thread, unless they are small. */
+/** Makes the hashes of the words and values of each message, in order; on a thread, unless they are short. */
 export type HashMessages = (rows: readonly MessageRow[]) => Promise<readonly Int32Array[]>
 
 export const newHashMessages = (key: Uint8Array): HashMessages => {

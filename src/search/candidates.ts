@@ -6,26 +6,29 @@ import { filterToken } from '../trace/tokens/filter-tokens.ts'
 import type { HashOf } from '../trace/tokens/hashes.ts'
 import { mayRead } from '../trace/policy.ts'
 import type { Point } from './cursor.ts'
-import { conditionOf, neededBy } from './plan.ts'
+import { type Access, conditionOf, neededBy } from './plan.ts'
 import type { Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 
 /** A row that the index proposes, of a trace that the caller may read. */
 export type Candidate = Point & { readonly traceId: string }
 
-/** What is looked for in the index, by whom: in namespaces of which the user is a member, and in what is public. */
-export type Wanted = {
+/** A query to the index, with the rights of its caller: the namespaces of which the user is a member; public traces are always included. */
+export type IndexQuery = {
   readonly query: Query
   readonly userId: string | undefined
   readonly namespaces: readonly string[]
-  /** Where the segments of the index begin, the newest first. */
+  /** The first position of each segment of the index, the newest first. */
   readonly segments: readonly bigint[]
   readonly hashOf: HashOf
-  /** Of a trace so many rows are proposed by each statement, where what the index has is exactly what is looked for. */
+  /** The most rows of one trace that a statement may propose. Undefined unless the index alone can answer the query (`isExact`). */
   readonly mostOfTrace?: number | undefined
 }
 
-/** Which rows: below one point, and down to another one; of some traces only, or without those that are in a set by then. */
+/**
+ * The rows to be proposed: below one point, down to another one, of these traces only, and not of the traces in `without`, to which the
+ * caller may add while the rows are read.
+ */
 export type Range = {
   readonly below: Point
   readonly downTo?: Point | undefined
@@ -42,28 +45,32 @@ type Row = {
   role: Role | null
 }
 
-/**
- * The newest segment has no index of hashes: its rows are looked at in the order in which they are wanted. Of the others only the index of
- * hashes is used: with `+ 0` no index has the place.
- */
-const statementOf = (segments: readonly bigint[], wanted: Wanted, range: Range, limit: number) => {
-  const { query, userId, namespaces, hashOf, mostOfTrace } = wanted
-  const isNewest = segments[0] === wanted.segments[0] // then it is alone
+/** Adds a parameter of a statement, and returns its name in SQL. */
+type Add = (value: unknown) => string
+
+/** SQL that says whether the row `d` matches a query, may be visible to its caller, and is of the traces of a range. */
+const conditionsOf = ({ query, namespaces, hashOf }: IndexQuery, range: Range, access: Access, add: Add): string => {
   const visible = [filterToken('is', 'public'), ...namespaces.map((id) => filterToken('namespace', id))]
-  const values: unknown[] = [userId ?? null, int4s(visible.map(hashOf))]
-  const add = (value: unknown) => `$${values.push(value)}`
-  const point = ({ seq, ordinal }: Point) => `(${add(seq)}::int8, ${add(ordinal)}::int4)`
-  const below = point(range.below)
-  const downTo = range.downTo && point(range.downTo)
-  const between = (place: string) => [`${place} < ${below}`, ...(downTo ? [`${place} >= ${downTo}`] : [])].join(' and ')
-  const conditions = [
-    conditionOf(neededBy(query), hashOf, isNewest ? 'each' : 'contained', values),
-    'd.of_trace && $2::int4[]',
+  return [
+    conditionOf(neededBy(query), hashOf, access, add),
+    `d.of_trace && ${add(int4s(visible.map(hashOf)))}::int4[]`,
     ...(range.traces ? [`d.trace_id = any(${add(uuids(range.traces))}::uuid[])`] : []),
     ...(range.without?.size ? [`d.trace_id <> all(${add(uuids([...range.without]))}::uuid[])`] : []),
     ...(query.from === undefined ? [] : [`d.at >= ${add(query.from)}::int8`]),
     ...(query.to === undefined ? [] : [`d.at <= ${add(query.to)}::int8`]),
   ].join(' and ')
+}
+
+/**
+ * SQL for the matching rows of some segments. The newest segment has no index of hashes: its rows are read in their order, and each is
+ * compared. In the others only the index of hashes is used: because of the `+ 0`, PostgreSQL does not use the index of places.
+ */
+const rowsOf = (segments: readonly bigint[], wanted: IndexQuery, range: Range, isNewest: boolean, add: Add): string => {
+  const point = ({ seq, ordinal }: Point) => `(${add(seq)}::int8, ${add(ordinal)}::int4)`
+  const below = point(range.below)
+  const downTo = range.downTo && point(range.downTo)
+  const between = (place: string) => [`${place} < ${below}`, ...(downTo ? [`${place} >= ${downTo}`] : [])].join(' and ')
+  const conditions = conditionsOf(wanted, range, isNewest ? 'row by row' : 'by index', add)
   const columns = 'd.trace_id, d.incarnation, d.ordinal, d.seq'
   const each = segments.map((start) =>
     isNewest
@@ -72,10 +79,18 @@ const statementOf = (segments: readonly bigint[], wanted: Wanted, range: Range, 
         ) d where ${conditions}`
       : `select ${columns} from ${segmentName(start)} d where ${conditions} and ${between('(d.seq + 0, d.ordinal)')}`,
   )
+  return each.join('\n union all ')
+}
+
+/** The statement that proposes rows of some segments; the newest segment is always asked alone. */
+const statementOf = (segments: readonly bigint[], wanted: IndexQuery, range: Range, limit: number) => {
+  const { userId, mostOfTrace } = wanted
+  const isNewest = segments[0] === wanted.segments[0]
+  const values: unknown[] = [userId ?? null]
+  const found = rowsOf(segments, wanted, range, isNewest, (value) => `$${values.push(value)}`)
   const last = `order by seq desc, ordinal desc limit ${limit}`
   const numbered = (rows: string) =>
     `select *, row_number() over (partition by trace_id order by seq desc, ordinal desc) as nth from (${rows}) d`
-  const found = each.join('\n union all ')
   const proposed =
     isNewest || mostOfTrace === undefined
       ? numbered(`${found} ${last}`)
@@ -92,33 +107,34 @@ const statementOf = (segments: readonly bigint[], wanted: Wanted, range: Range, 
   return { text, values }
 }
 
-/** So many rows are seen at first: a frequent word needs no more. Then twice as many, and so on. */
+/** The limit of the first statement, which is enough for a frequent word. It is doubled for each further one. */
 const FIRST_SEEN = 250
-/** The same of the newest segment, where only few of each trace are looked at. */
+/** The limit of the first statement of an exact query, of whose rows only a few of each trace count. */
 const FIRST_EXACT = 1_000
+/** The limit that no statement exceeds. */
 const MOST_SEEN = 2_000
 
-/** A rare word may be in any segment: behind the newest one so many are asked at once, then four times as many, and so on. */
+/** A rare word may be in any segment: after the newest one, this many segments are asked at once, then four times as many, and so on. */
 const FIRST_ASKED = 2
 const MOST_ASKED = 64
 
 /** The segments that have rows of a range, the newest first. */
 const segmentsIn = (segments: readonly bigint[], { below, downTo }: Range): readonly bigint[] =>
   segments.filter((start, i) => {
-    const end = segments[i - 1] // the one before in this order has the rows from there on
+    const end = segments[i - 1] // the next newer segment begins where this one ends
     return start <= below.seq && !(downTo && end !== undefined && end <= downTo.seq)
   })
 
-/** What a statement proposes: rows that the caller may read, and the point down to which all rows have been seen. */
+/** What a statement proposes: rows that the caller may read, and the point down to which all rows have been considered. */
 type Proposed = { readonly readable: readonly Candidate[]; readonly end: Point }
 
 const mayBeRead = ({ visibility, role }: Row): boolean =>
   visibility !== null && mayRead({ visibility }, { role: role ?? undefined })
 
-/** What the index proposes, newest first; some of it may not be what was looked for. @param most proposals of all statements together */
+/** Yields the rows that the index proposes, the newest first; some of them may not match the query. @param most proposals of all statements together */
 export async function* candidates(
   rows: ReadRows,
-  wanted: Wanted,
+  wanted: IndexQuery,
   range: Range,
   most: number,
 ): AsyncGenerator<Proposed> {

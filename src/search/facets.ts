@@ -2,14 +2,14 @@ import type { FeedTrace } from '../contract/feed.ts'
 import type { FacetName, SearchAnswer } from '../contract/search.ts'
 import type { FoundDoc } from './verify.ts'
 
-/** Of each field so many values are shown. */
+/** The most values that are shown of a field. */
 const MOST_VALUES = 50
 
-/** The values of a field that something found has. A namespace is shown by its slug. */
+/** The values that a hit has of a field. A namespace is shown by its slug. */
 const valuesOf = (name: FacetName, { values }: FoundDoc, trace: FeedTrace): readonly string[] =>
   name === 'namespace' ? [trace.namespace.slug] : (values[name] ?? [])
 
-/** In how many of the traces found the fields have which values. */
+/** The values of each field among the hits, with the number of traces that have it. */
 export const facetsOf = (
   names: readonly FacetName[],
   docs: readonly FoundDoc[],

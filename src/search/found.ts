@@ -4,18 +4,19 @@ import type { SearchedText } from '../trace/tokens/searched-text.ts'
 import { isWhole } from '../trace/tokens/words.ts'
 import type { Query } from './query.ts'
 
-/** The beginning and the end of what was found, as UTF-16 offsets. */
+/** The beginning and the end of an occurrence, as UTF-16 offsets. */
 export type Mark = readonly [start: number, end: number]
 
-/** A text with what was found in it. */
+/** A text with the occurrences of what was searched for. */
 export type Found = { readonly text: SearchedText; readonly marks: readonly Mark[] }
 
-type Looked = { readonly text: SearchedText; readonly lower: string; readonly marks: Mark[] }
+/** A text while it is searched: also in lower case, and with the occurrences so far. */
+type Examined = { readonly text: SearchedText; readonly lower: string; readonly marks: Mark[] }
 
-/** Of each text so many occurrences are marked. */
+/** The most occurrences that are marked in a text. */
 const MOST_MARKS = 50
 
-/** Where a folded text stands in another one: as words, or as parts of words. */
+/** Where a text in lower case occurs in another one, as whole words or parts of words. */
 const occurrencesOf = (wanted: string, { text }: SearchedText, lower: string): Mark[] => {
   const marks: Mark[] = []
   for (let at = lower.indexOf(wanted); at >= 0 && marks.length < MOST_MARKS;) {
@@ -27,7 +28,7 @@ const occurrencesOf = (wanted: string, { text }: SearchedText, lower: string): M
   return marks
 }
 
-/** In their order; those that overlap are one. */
+/** Marks in their order, with overlapping ones joined. */
 const merged = (marks: readonly Mark[]): Mark[] => {
   const result: [number, number][] = []
   for (const [start, end] of marks.toSorted(([a], [b]) => a - b)) {
@@ -38,10 +39,10 @@ const merged = (marks: readonly Mark[]): Mark[] => {
   return result
 }
 
-/** Marks a text wherever it stands. Text by text, because one that nearly stands everywhere takes long to look for. */
-function* markAll(wanted: string, looked: readonly Looked[]): Steps<boolean> {
+/** Marks each occurrence of a text. It yields after each examined text, because a text that almost occurs everywhere takes long to search for. */
+function* markAll(wanted: string, examined: readonly Examined[]): Steps<boolean> {
   let isFound = false
-  for (const one of looked) {
+  for (const one of examined) {
     const marks = occurrencesOf(wanted, one.text, one.lower)
     one.marks.push(...marks)
     isFound ||= marks.length > 0
@@ -50,35 +51,36 @@ function* markAll(wanted: string, looked: readonly Looked[]): Steps<boolean> {
   return isFound
 }
 
-function* allowedIn(texts: readonly SearchedText[], { conditions }: Pick<Query, 'conditions'>): Steps<Looked[]> {
+/** The texts in the places that a query allows. */
+function* allowedIn(texts: readonly SearchedText[], { conditions }: Pick<Query, 'conditions'>): Steps<Examined[]> {
   const { any = [], none = [] } = conditions.get('in') ?? {}
-  const looked: Looked[] = []
+  const examined: Examined[] = []
   for (const text of texts) {
     if ((any.length > 0 && !any.includes(text.place)) || none.includes(text.place)) continue
-    looked.push({ text, lower: folded(text.text), marks: [] })
+    examined.push({ text, lower: folded(text.text), marks: [] })
     yield
   }
-  return looked
+  return examined
 }
 
 /**
- * The texts of a message in which the words of a query were found, with marks. Undefined unless the message has a text of each list,
- * in a place that the query allows, and none of the excluded ones.
+ * The texts of a message in which the words of a query occur, with marks. Undefined unless one text of each list of the query occurs, in a
+ * place that the query allows, and none of the excluded texts.
  */
 export function* findIn(
   texts: readonly SearchedText[],
   query: Pick<Query, 'texts' | 'excluded' | 'conditions'>,
 ): Steps<Found[] | undefined> {
-  const looked = yield* allowedIn(texts, query)
-  if (looked.length === 0) return undefined
+  const examined = yield* allowedIn(texts, query)
+  if (examined.length === 0) return undefined
   for (const alternatives of query.texts) {
     let isFound = false
     // All alternatives are marked, not only the first.
-    for (const one of alternatives) isFound = (yield* markAll(folded(one), looked)) || isFound
+    for (const one of alternatives) isFound = (yield* markAll(folded(one), examined)) || isFound
     if (!isFound) return undefined
   }
-  const shown = query.texts.length === 0 ? looked.slice(0, 1) : looked.filter(({ marks }) => marks.length > 0)
+  const shown = query.texts.length === 0 ? examined.slice(0, 1) : examined.filter(({ marks }) => marks.length > 0)
   const found = shown.map(({ text, marks }) => ({ text, marks: merged(marks) }))
-  for (const one of query.excluded) if (yield* markAll(folded(one), looked)) return undefined
+  for (const one of query.excluded) if (yield* markAll(folded(one), examined)) return undefined
   return found
 }

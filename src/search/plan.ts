@@ -4,14 +4,14 @@ import type { HashOf } from '../trace/tokens/hashes.ts'
 import { type NeededTokens, neededTokens } from '../trace/tokens/words.ts'
 import type { Field, Query } from './query.ts'
 
-/** What the index has to have of a row: all of some tokens, one of several conditions, or all of them. */
+/** A condition on a row of the index: it has all these tokens, meets one of several conditions, or meets all of them. */
 type Needed =
   | { readonly is: 'all'; readonly in: 'tokens' | 'of_trace'; readonly tokens: readonly string[] }
   | { readonly is: 'and'; readonly of: readonly Needed[] }
   | Alternatives
 type Alternatives = { readonly is: 'or'; readonly of: readonly Needed[] }
 
-/** The fields whose values are those of a trace; a model also is one of a message. */
+/** The fields whose values belong to a trace, and those whose values belong to a message; both have a model. */
 const OF_TRACE: ReadonlySet<Field> = new Set(['agent', 'model', 'author', 'project', 'namespace', 'branch', 'is'])
 const OF_MESSAGE: ReadonlySet<Field> = new Set(['model', 'tool', 'role', 'has', 'in'])
 
@@ -31,7 +31,7 @@ const ofValue = (field: Field, value: string): Needed[] => [
   ...(OF_MESSAGE.has(field) ? [all([filterToken(field, value)])] : []),
 ]
 
-/** Whether a condition is true of every row. */
+/** Whether every row meets a condition. */
 const isEmpty = (needed: Needed): boolean =>
   needed.is === 'all'
     ? needed.tokens.length === 0
@@ -39,19 +39,22 @@ const isEmpty = (needed: Needed): boolean =>
       ? needed.of.some(isEmpty)
       : needed.of.every(isEmpty)
 
-/** What every row has in the index that a query finds. Exclusions are left to those who read the texts. */
+/** The condition that every result of a query meets in the index. Exclusions are checked later, in the texts. */
 export const neededBy = ({ texts, conditions }: Query): Needed => {
   const ofTexts = texts.map((alternatives) => or(alternatives.map((text) => ofEntries(neededTokens(text)))))
   const ofFields = [...conditions]
     .filter(([, { any }]) => any.length > 0)
     .map(([field, { any }]) => or(any.flatMap((value) => ofValue(field, value))))
-  // Lists of traces need their own rows only.
+  // A query without words and fields of messages lists traces: then only the rows of traces themselves are needed.
   const isOfTraces =
     texts.length === 0 && ![...conditions.keys()].some((field) => field !== 'model' && OF_MESSAGE.has(field))
   return and([...ofTexts, ...ofFields, ...(isOfTraces ? [all([filterToken('is', 'trace')])] : [])])
 }
 
-/** Whether rows that the index proposes are found in their texts, but for one in a thousand million: words without parts, anywhere. */
+/**
+ * Whether the index alone can answer a query, except for equal hashes, one in a thousand million: only words without parts, in any place
+ * of a message, and nothing excluded.
+ */
 export const isExact = ({ texts, excluded, conditions }: Query): boolean =>
   excluded.length === 0 &&
   !conditions.has('in') &&
@@ -63,7 +66,7 @@ export const isExact = ({ texts, excluded, conditions }: Query): boolean =>
     }),
   )
 
-/** Tokens that a row has to have all of, by column, and what else it needs. */
+/** A condition as all tokens that a row must have, by column, and the alternatives that remain. */
 const flattened = (needed: Needed): { tokens: string[]; of_trace: string[]; others: Alternatives[] } => {
   const found = { tokens: [] as string[], of_trace: [] as string[], others: [] as Alternatives[] }
   const add = (one: Needed) => {
@@ -76,21 +79,26 @@ const flattened = (needed: Needed): { tokens: string[]; of_trace: string[]; othe
   return found
 }
 
-/** How SQL says that a column has all of some hashes: `contained` by an index, and `each` sooner of a row that is looked at. */
-export type Says = 'contained' | 'each'
+/** How rows are found, which decides how SQL tests for hashes: one test that the index of hashes can answer, or one for each hash. */
+export type Access = 'by index' | 'row by row'
 
-/** A condition in SQL, whose parameters are added to `values`. */
-export const conditionOf = (needed: Needed, hashOf: HashOf, says: Says, values: unknown[]): string => {
+/** A condition on the row `d` in SQL. @param add adds a parameter, and returns its name in SQL */
+export const conditionOf = (
+  needed: Needed,
+  hashOf: HashOf,
+  access: Access,
+  add: (value: unknown) => string,
+): string => {
   const { tokens, of_trace, others } = flattened(needed)
   const contains = (column: string, wanted: readonly string[]) => {
     if (wanted.length === 0) return []
-    if (says === 'each') return wanted.map((token) => `$${values.push(hashOf(token))}::int4 = any(d.${column})`)
-    return [`d.${column} @> $${values.push(int4s(wanted.map(hashOf)))}::int4[]`]
+    if (access === 'row by row') return wanted.map((token) => `${add(hashOf(token))}::int4 = any(d.${column})`)
+    return [`d.${column} @> ${add(int4s(wanted.map(hashOf)))}::int4[]`]
   }
   const conditions = [
     ...contains('tokens', tokens),
     ...contains('of_trace', of_trace),
-    ...others.map(({ of }) => `(${of.map((each) => conditionOf(each, hashOf, says, values)).join(' or ')})`),
+    ...others.map(({ of }) => `(${of.map((each) => conditionOf(each, hashOf, access, add)).join(' or ')})`),
   ]
   return conditions.length === 0 ? 'true' : conditions.join(' and ')
 }

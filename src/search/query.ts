@@ -17,13 +17,14 @@ const fields = [
 ] as const
 export type Field = (typeof fields)[number]
 
-/** One of `any` has to hold, if there are some, and none of `none`. */
+/** A field must have one of the values in `any`, if there are some, and none of those in `none`. */
 export type Condition = { readonly any: readonly string[]; readonly none: readonly string[] }
 
-/** What is searched for. Words and phrases are as they were typed. */
+/** A query. Its words and phrases are as they were typed. */
 export type Query = {
-  /** Of each of these lists one text has to be found. */
+  /** Lists of alternatives: of each list one text must occur. */
   readonly texts: readonly (readonly string[])[]
+  /** Texts that must not occur. */
   readonly excluded: readonly string[]
   readonly conditions: ReadonlyMap<Field, Condition>
   /** The time of a message, in milliseconds, both inclusive. */
@@ -31,9 +32,10 @@ export type Query = {
   readonly to?: number
 }
 
-/** A value that nothing has. */
+/** A value that no field has. */
 const NOTHING = '\0'
 
+/** The values that meet two lists; an empty list allows all. */
 const both = (a: readonly string[], b: readonly string[]): readonly string[] => {
   if (a.length === 0) return b
   const values = new Set(a.map(folded))
@@ -41,7 +43,7 @@ const both = (a: readonly string[], b: readonly string[]): readonly string[] => 
   return common.length > 0 ? common : [NOTHING]
 }
 
-/** A query with further conditions, which hold besides its own. */
+/** A query with further conditions, all of which must be met besides its own. */
 export const withConditions = (
   query: Query,
   values: readonly (readonly [Field, string])[],
@@ -62,10 +64,10 @@ export const withConditions = (
   }
 }
 
-/** Texts behind so many are not looked for. */
+/** The most texts that are searched for; further ones are ignored. */
 const MOST_TEXTS = 16
 
-/** The values of fields that have few. */
+/** The possible values of the fields that have only a few. */
 const valuesOf: Partial<Readonly<Record<Field, readonly string[]>>> = {
   role: ['user', 'assistant', 'system'],
   is: ['public'],
@@ -73,6 +75,7 @@ const valuesOf: Partial<Readonly<Record<Field, readonly string[]>>> = {
   in: places,
 }
 
+/** A piece of a query between spaces. */
 type Item =
   | { readonly is: 'text' | 'excluded'; readonly text: string }
   | { readonly is: 'condition'; readonly field: Field; readonly value: string; readonly isExcluded: boolean }
@@ -98,7 +101,7 @@ const itemOf = ([whole, minus, name, phrase, word]: readonly (string | undefined
   return { is: isExcluded ? 'excluded' : 'text', text }
 }
 
-/** The fields of a query as they stand in it, each with the query without it. */
+/** The fields in the text of a query, each as it was typed (`word`), with the text of the query without it (`rest`). */
 export const fieldsIn = (text: string): { readonly word: string; readonly rest: string }[] =>
   [...text.matchAll(ITEM)].flatMap((match) => {
     if (!['condition', 'from', 'to'].includes(itemOf(match).is)) return []
@@ -115,11 +118,11 @@ export const fieldsIn = (text: string): { readonly word: string; readonly rest: 
     ]
   })
 
-/** `OR` stands between two texts; otherwise it is a word. */
+/** Whether an item is an `OR` between two texts; elsewhere it is a word. */
 const joins = (items: readonly Item[], at: number) =>
   items[at]?.is === 'or' && items[at - 1]?.is === 'text' && items[at + 1]?.is === 'text'
 
-/** Reads a query as people type it. Whatever it cannot read is words. */
+/** Reads a query as people type it. What is neither a field nor a phrase is a word. */
 export const readQuery = (text: string): Query => {
   const items = [...text.matchAll(ITEM)].map(itemOf)
   const texts: string[][] = []

@@ -3,7 +3,7 @@ import type { SearchedText } from '../trace/tokens/searched-text.ts'
 import type { Found, Mark } from './found.ts'
 import type { FoundDoc } from './verify.ts'
 
-/** How much it counts where something was found. */
+/** The weight of a hit, by its place. */
 const weights: Readonly<Record<SearchedText['place'], number>> = {
   trace: 6,
   prompt: 4,
@@ -14,14 +14,14 @@ const weights: Readonly<Record<SearchedText['place'], number>> = {
   system: 1,
 }
 
-/** After so many days something counts half. */
+/** The number of days after which the part of the score that depends on age is halved. */
 const HALF_LIFE = 180
 const DAY_MS = 86_400_000
 
 const termsOf = ({ text, marks }: Found): Set<string> =>
   new Set(marks.map(([start, end]) => folded(text.text.slice(start, end))))
 
-/** The shortest piece of a text that has all its terms, at least about: between marks of different terms that follow each other. */
+/** How close together the terms of a text stand, from 0 to 1: by the shortest distance between two successive marks of different terms. */
 const closeness = ({ text, marks }: Found, terms: number): number => {
   if (terms < 2) return 0
   const term = ([start, end]: Mark) => folded(text.text.slice(start, end))
@@ -35,7 +35,7 @@ const closeness = ({ text, marks }: Found, terms: number): number => {
 
 export type Scored = { readonly doc: FoundDoc; readonly score: number }
 
-/** Scores what was found: by where, how rare the words are among all that was found, how close together they stand, and how old it is. */
+/** Scores hits by place, by how rare their words are among all hits, by how close together the words stand, and by age. */
 export const scored = (docs: readonly FoundDoc[]): Scored[] => {
   const terms = docs.map(({ found }) => found.map(termsOf))
   const counts = new Map<string, number>()
@@ -58,14 +58,14 @@ export const scored = (docs: readonly FoundDoc[]): Scored[] => {
   })
 }
 
-/** What was found of a trace. */
+/** A trace with its hits. */
 export type FoundTrace = { readonly traceId: string; readonly docs: readonly FoundDoc[] }
 
-/** By traces, latest first, and in each its hits. */
+/** Groups hits by trace, the latest first. */
 export const byTime = (docs: readonly FoundDoc[]): FoundTrace[] =>
   [...Map.groupBy(docs, ({ traceId }) => traceId)].map(([traceId, docs]) => ({ traceId, docs }))
 
-/** By traces, best first, and in each its best hits. Of equal ones the later first. */
+/** Groups hits by trace, the best first, in each trace too. Of two with the same score the later one is first. */
 export const byRelevance = (docs: readonly FoundDoc[]): FoundTrace[] => {
   const groups = [...Map.groupBy(scored(docs), ({ doc }) => doc.traceId)].map(([traceId, all]) => {
     const sorted = all.toSorted((a, b) => b.score - a.score)
@@ -74,7 +74,7 @@ export const byRelevance = (docs: readonly FoundDoc[]): FoundTrace[] => {
   return groups.toSorted((a, b) => b.score - a.score)
 }
 
-/** The text of a hit that is shown: the one where it counts most. */
+/** The text of a hit that is shown: the one with the highest weight and the most marks. */
 export const shownText = (found: readonly Found[]): Found => {
   const value = ({ text, marks }: Found) => weights[text.place] + Math.min(marks.length, 10)
   return found.reduce((a, b) => (value(b) > value(a) ? b : a))

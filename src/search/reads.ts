@@ -13,7 +13,7 @@ export type SearchReads = {
   snapshot<T>(work: (rows: ReadRows) => Promise<T>): Promise<T>
   /** The hashes of tokens in the index. */
   hashes(rows: ReadRows): Promise<HashOf>
-  /** For how long, in milliseconds, the index has been behind what this node has seen. */
+  /** How far, in milliseconds, the index is behind the events that this node has seen. */
   behindMs(): number
   close(): Promise<void>
 }

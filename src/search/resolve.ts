@@ -10,8 +10,8 @@ const scopeStatement = `
   from reached`
 
 /**
- * What a search needs to know before it asks the index, in one statement: how far the index has come, the namespaces of which the user is a
- * member, and where the segments begin, the newest first.
+ * What a search needs before it asks the index, in one statement: the position up to which the index is complete, the namespaces of which
+ * the user is a member, and the first position of each segment, the newest first.
  */
 export const scopeOf = async (rows: ReadRows, userId: string | undefined) => {
   type Scope = { position: bigint; namespaces: string[]; segments: string[] }
@@ -20,7 +20,7 @@ export const scopeOf = async (rows: ReadRows, userId: string | undefined) => {
   return { position, namespaces, segments: startsOf(segments) }
 }
 
-/** So many people are looked at for a name. */
+/** The most people who are compared with a name. */
 const MOST_PEOPLE = 10_000
 
 const peopleStatement = `
@@ -40,7 +40,7 @@ const idOfNamespace = (slug: string): string => {
 }
 
 const mapped = ({ any, none }: Condition, change: (value: string) => readonly string[]): Condition => {
-  // What nobody is called is the id of nobody, not no condition.
+  // A name that nobody has stays as it is: it then matches nothing, while a missing condition would match everything.
   const changed = any.map((value) => [value, change(value)] as const)
   return { any: changed.flatMap(([value, ids]) => (ids.length > 0 ? ids : [value])), none: none.flatMap(change) }
 }

@@ -12,8 +12,8 @@ import { type FeedRow, type FeedSources, feedColumns, feedTables, toEntry } from
 import type { Row } from '../engine/reads.ts'
 import { uuids } from '../postgres/arrays.ts'
 import type { Caller } from '../http/caller.ts'
-import { BOTTOM, type Place, cursorOf, firstPlace, isBelow, isFirst, nameOf, placeIn } from './cursor.ts'
-import type { Wanted } from './candidates.ts'
+import { BOTTOM, type PageStart, cursorOf, firstPageStart, isBelow, isFirst, shortId, pageStartIn } from './cursor.ts'
+import type { IndexQuery } from './candidates.ts'
 import { facetsOf } from './facets.ts'
 import { isExact } from './plan.ts'
 import { type Query, readQuery, withConditions } from './query.ts'
@@ -24,7 +24,7 @@ import { snippetOf } from './snippet.ts'
 import type { FoundDoc } from './verify.ts'
 import { MOST_OF_A_TRACE, readWindow, shownBefore } from './window.ts'
 
-/** What searches need: the index, and what entries of the feed are made of. */
+/** What a search needs: the index, and the sources of the traces that it shows. */
 export type SearchServices = FeedSources & {
   readonly searches: SearchReads
   /** The clock, in milliseconds. */
@@ -34,9 +34,10 @@ export type SearchServices = FeedSources & {
 /** The parameters of a search; all are optional. */
 export type SearchQuery = Partial<QueryOf<(typeof api)['GET /v1/search']>>
 
+/** The most hits that are shown of a trace. */
 const MOST_HITS = 3
 
-/** The fields that may be given as parameters as well. */
+/** The fields of a query that the API also takes as parameters. */
 const parameters = ['agent', 'model', 'tool', 'namespace', 'author', 'project', 'role', 'in'] as const
 
 const queryOf = (given: SearchQuery): Query => {
@@ -62,7 +63,7 @@ const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc): Hit => {
 
 const tracesStatement = `select ${feedColumns} from unnest($1::uuid[]) f (id) ${feedTables}`
 
-/** The traces as lists show them, by id; without those that must not be shown. */
+/** The traces as lists show them, by id, without those that lists leave out. */
 const tracesOf = async (rows: ReadRows, services: FeedSources, ids: readonly string[]) => {
   const found = ids.length === 0 ? [] : await rows<FeedRow & Row>('search-feed', tracesStatement, [uuids(ids)])
   return new Map(
@@ -79,16 +80,16 @@ const resultOf = ({ docs }: FoundTrace, trace: FeedTrace): SearchResult => ({
   more: Math.max(0, docs.length - MOST_HITS),
 })
 
-/** Where the next page goes on: with further traces of this window, or with the next window. */
-const nextPlace = (
-  place: Place,
-  end: Place['from'],
+/** Where the next page continues: with further traces of this window, or with the next window. */
+const nextPageStart = (
+  pageStart: PageStart,
+  end: PageStart['from'],
   page: readonly FoundTrace[],
   hasMore: boolean,
-): Place | undefined => {
-  const shown = [...place.shown, ...page.map(({ traceId }) => nameOf(traceId))]
-  if (hasMore) return { ...place, to: end, shown: new Set(shown) }
-  return isBelow(BOTTOM, end) ? { start: place.start, from: end, shown: new Set() } : undefined
+): PageStart | undefined => {
+  const shown = [...pageStart.shown, ...page.map(({ traceId }) => shortId(traceId))]
+  if (hasMore) return { ...pageStart, to: end, shown: new Set(shown) }
+  return isBelow(BOTTOM, end) ? { indexedTo: pageStart.indexedTo, from: end, shown: new Set() } : undefined
 }
 
 const facets = (
@@ -98,7 +99,8 @@ const facets = (
 ) => (names ? { facets: facetsOf(names, docs, traces) } : {})
 
 /**
- * Finds what one may read, by words: the index proposes, the texts decide. Everything is read in one snapshot, rights as well.
+ * Finds messages and traces that the caller may read, by words: the index proposes, the texts decide. Everything is read in one snapshot,
+ * rights as well.
  * @throws 400 for an invalid cursor; Unavailable while there is no index
  */
 export const search = (
@@ -108,34 +110,34 @@ export const search = (
 ): Promise<SearchAnswer> => {
   const { searches, now } = services
   const { limit = SEARCH_LIMIT, sort = 'relevance' } = given
-  const cursorPlace = given.cursor === undefined ? undefined : placeIn(given.cursor)
+  const givenStart = given.cursor === undefined ? undefined : pageStartIn(given.cursor)
   const query = queryOf(given)
   const indexedThrough = now() - Math.ceil(searches.behindMs())
 
   return searches.snapshot(async (rows) => {
     const { position, namespaces, segments } = await scopeOf(rows, caller?.userId)
-    const meant = await resolved(rows, query, namespaces)
-    const wanted: Wanted = {
-      query: meant,
-      mostOfTrace: isExact(meant) ? MOST_OF_A_TRACE : undefined,
+    const resolvedQuery = await resolved(rows, query, namespaces)
+    const wanted: IndexQuery = {
+      query: resolvedQuery,
+      mostOfTrace: isExact(resolvedQuery) ? MOST_OF_A_TRACE : undefined,
       userId: caller?.userId,
       namespaces,
       segments,
       hashOf: await searches.hashes(rows),
     }
-    const place = cursorPlace ?? firstPlace(position)
-    const { found, end } = await readWindow(rows, wanted, place, limit)
+    const pageStart = givenStart ?? firstPageStart(position)
+    const { found, end } = await readWindow(rows, wanted, pageStart, limit)
     const ids = [...new Set(found.map(({ traceId }) => traceId))]
-    const [shown, traces] = [await shownBefore(rows, wanted, place, ids), await tracesOf(rows, services, ids)]
+    const [shown, traces] = [await shownBefore(rows, wanted, pageStart, ids), await tracesOf(rows, services, ids)]
     const docs = found.filter(({ traceId }) => traces.has(traceId) && !shown.has(traceId))
     const all = (sort === 'newest' ? byTime : byRelevance)(docs)
-    const left = all.filter(({ traceId }) => !place.shown.has(nameOf(traceId)))
+    const left = all.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))
     const page = left.slice(0, limit)
-    const next = nextPlace(place, end, page, left.length > limit)
+    const next = nextPageStart(pageStart, end, page, left.length > limit)
     const complete = !isBelow(BOTTOM, end)
     return {
       results: page.map((one) => resultOf(one, traces.get(one.traceId)!)),
-      total: { value: all.length, exact: complete && isFirst(place) },
+      total: { value: all.length, exact: complete && isFirst(pageStart) },
       ...facets(given.facets, docs, traces),
       complete,
       indexedThrough,

@@ -1,19 +1,20 @@
 import type { Mark } from './found.ts'
 
-/** A piece of a text with what was found in it; `marks` are UTF-16 offsets into it. */
+/** A piece of a text around a hit; `marks` are UTF-16 offsets into the piece. */
 export type Snippet = { readonly text: string; readonly marks: readonly Mark[] }
 
-/** In UTF-16 code units. */
+/** The length of a snippet, in UTF-16 code units. */
 const LENGTH = 240
-/** So much is shown before what was found, at most. */
+/** The most code units that are shown before the first mark. */
 const BEFORE = 60
 
+/** Whether the second half of a surrogate pair is at an offset, so that a cut there would divide a character. */
 const isLow = (text: string, at: number) => {
   const code = text.charCodeAt(at)
   return code >= 0xdc00 && code < 0xe000
 }
 
-/** Where a piece begins: between characters, and at a word where one begins near by. */
+/** Where a snippet begins: not inside a character, and at the beginning of a word if there is one nearby. */
 const startOf = (text: string, first: number): number => {
   const start = Math.max(0, first - BEFORE)
   if (start === 0) return 0
@@ -22,7 +23,7 @@ const startOf = (text: string, first: number): number => {
   return isLow(text, at) ? at + 1 : at
 }
 
-/** How many marks are within a piece that begins before each, for the best place. */
+/** The mark to begin with: the one whose snippet has the most marks. */
 const best = (marks: readonly Mark[]): number => {
   let [found, most] = [0, 0]
   for (const [i, [start]] of marks.entries()) {
@@ -32,7 +33,7 @@ const best = (marks: readonly Mark[]): number => {
   return found
 }
 
-/** The piece of a text with most of what was found in it. A mark that is longer than the piece is cut. */
+/** The snippet of a text that has the most marks. A mark that is longer than the snippet is cut. */
 export const snippetOf = (text: string, marks: readonly Mark[]): Snippet => {
   const first = marks[best(marks)]?.[0] ?? 0
   const start = startOf(text, first)

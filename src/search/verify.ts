@@ -21,7 +21,7 @@ import { type Found, findIn } from './found.ts'
 import type { Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 
-/** A message, or a trace itself, in which everything that was looked for was found. */
+/** A message, or a trace itself, that has everything that the query asks for, with the texts in which it was found. */
 export type FoundDoc = Candidate & {
   readonly externalId?: string
   readonly role?: MessageRole
@@ -30,21 +30,23 @@ export type FoundDoc = Candidate & {
   readonly values: FieldValues
 }
 
+/** Whether a message or a trace meets the conditions of a query on fields. */
 const holds = ({ conditions }: Query, values: FieldValues): boolean =>
   [...conditions].every(([field, { any, none }]) => {
-    if (field === 'in') return true // `findIn` looks at places only where they are allowed
+    if (field === 'in') return true // `findIn` searches only the places that are allowed
     const own = new Set(values[field]?.map(folded))
     const has = (value: string) => own.has(folded(value))
     return (any.length === 0 || any.some(has)) && !none.some(has)
   })
 
+/** The values of a message's fields, with those of its trace. */
 const merged = (a: FieldValues, b: FieldValues): FieldValues => ({
   ...a,
   ...b,
   model: [...(a.model ?? []), ...(b.model ?? [])],
 })
 
-/** Reads the texts of candidates, and finds in them what a query looks for. */
+/** Reads the texts of candidates, and searches them for the words of a query. */
 export const newVerifier = (rows: ReadRows, query: Query) => {
   const turn = newYielding()
   const traces = new Map<string, TraceRow>()
@@ -87,7 +89,7 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
     return found && { ...candidate, externalId: row.external_id, role: row.role as MessageRole, at, found, values }
   }
 
-  /** Yields for each candidate, in their order, what was found in it; nothing in those that are not needed when they would be read. */
+  /** Yields each candidate, in order, with the hit in it; without one if its text does not match, or if it is no longer needed when it would be read. */
   return async function* verify(
     all: readonly Candidate[],
     isNeeded?: (candidate: Candidate) => boolean,

@@ -1,33 +1,38 @@
-import { type Wanted, candidates } from './candidates.ts'
-import { type Place, type Point, firstPlace, isFirst } from './cursor.ts'
+import { type IndexQuery, candidates } from './candidates.ts'
+import { type PageStart, type Point, firstPageStart, isFirst } from './cursor.ts'
 import type { ReadRows } from './reads.ts'
 import { type FoundDoc, newVerifier } from './verify.ts'
 
-/** Enough is found. */
+/** The number of hits that ends a window. */
 const ENOUGH = 200
-/** So many candidates are looked at. */
+/** The most candidates whose texts are read for a window. */
 const MOST_LOOKED_AT = 2_000
-/** So long is looked, in milliseconds; a little longer as long as a page has less than its number of traces. */
+/** How long a window may take in milliseconds, and how long while the page has fewer traces than its limit. */
 const MOST_MS = 250
 const MOST_MS_FOR_A_PAGE = 400
-/** A window whose end is known took less when it was found; a cursor that was made up, or a busy machine, may let it take longer. */
+/** How long a window whose end is known may take. It took less when its end was found, unless the cursor is forged or the machine is busy. */
 const MOST_MS_OF_KNOWN = 2_000
-/** Of a trace with so many hits no more are looked at, so that a frequent word shows other traces, too. */
+/** The most hits of one trace in a window, so that a frequent word shows other traces too. */
 export const MOST_OF_A_TRACE = 12
-/** What was found among rows one behind the other, down to `end`. */
+/** A range of successive rows, down to `end`, and the hits among them. */
 export type Window = { readonly found: readonly FoundDoc[]; readonly end: Point }
 
-/** Looks at what the index proposes until enough is found, or for long enough. A window whose end is known is looked at up to there. */
-export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, limit: number): Promise<Window> => {
+/** Searches the rows that the index proposes until there are enough hits, or until the time is over. A window whose end is known is searched to its end. */
+export const readWindow = async (
+  rows: ReadRows,
+  wanted: IndexQuery,
+  pageStart: PageStart,
+  limit: number,
+): Promise<Window> => {
   const started = performance.now()
   const verify = newVerifier(rows, wanted.query)
   const found = new Map<string, FoundDoc>()
   const traces = new Map<string, number>()
   const without = new Set<string>()
-  let end = place.from
+  let end = pageStart.from
 
   const isEnough = () => {
-    if (place.to) return performance.now() - started > MOST_MS_OF_KNOWN
+    if (pageStart.to) return performance.now() - started > MOST_MS_OF_KNOWN
     if (found.size >= ENOUGH && traces.size > limit) return true
     return performance.now() - started > (traces.size > limit ? MOST_MS : MOST_MS_FOR_A_PAGE)
   }
@@ -41,7 +46,7 @@ export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, l
 
   const windowTo = (end: Point): Window => ({ found: [...found.values()], end })
 
-  const range = { below: place.from, downTo: place.to, without }
+  const range = { below: pageStart.from, downTo: pageStart.to, without }
   for await (const proposed of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
     for await (const [candidate, doc] of verify(proposed.readable, ({ traceId }) => !without.has(traceId))) {
       end = candidate
@@ -51,20 +56,20 @@ export const readWindow = async (rows: ReadRows, wanted: Wanted, place: Place, l
     end = proposed.end
     if (isEnough()) return windowTo(end)
   }
-  return windowTo(place.to ?? end)
+  return windowTo(pageStart.to ?? end)
 }
 
-/** Which of these traces were found on an earlier page: something newer was found of them there. */
+/** Which of these traces an earlier page has shown, because they also have a newer hit there. */
 export const shownBefore = async (
   rows: ReadRows,
-  wanted: Wanted,
-  place: Place,
+  wanted: IndexQuery,
+  pageStart: PageStart,
   traces: readonly string[],
 ): Promise<ReadonlySet<string>> => {
   const shown = new Set<string>()
-  if (isFirst(place) || traces.length === 0) return shown
+  if (isFirst(pageStart) || traces.length === 0) return shown
   const verify = newVerifier(rows, wanted.query)
-  const range = { below: firstPlace(place.start).from, downTo: place.from, traces }
+  const range = { below: firstPageStart(pageStart.indexedTo).from, downTo: pageStart.from, traces }
   for await (const { readable } of candidates(rows, wanted, range, MOST_LOOKED_AT))
     for await (const [{ traceId }, doc] of verify(readable, ({ traceId }) => !shown.has(traceId)))
       if (doc) shown.add(traceId)

@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert'
 import { searchGroup } from '../../projections/index.ts'
 import { createSegment, indexSegment } from '../../projections/search/tables.ts'
 import { schemaOf } from '../../src/engine/group.ts'
-import { type Range, type Wanted, candidates } from '../../src/search/candidates.ts'
-import { BOTTOM, firstPlace } from '../../src/search/cursor.ts'
+import { type Range, type IndexQuery, candidates } from '../../src/search/candidates.ts'
+import { BOTTOM, firstPageStart } from '../../src/search/cursor.ts'
 import { readQuery } from '../../src/search/query.ts'
 import type { ReadRows } from '../../src/search/reads.ts'
 import { withConnection } from '../support/database.ts'
@@ -31,8 +31,14 @@ const readsOf = (q: string, range: Partial<Range>) =>
       return []
     }
     const hashOf = await app.service.searches.hashes(rows)
-    const wanted: Wanted = { query: readQuery(q), userId: undefined, namespaces: [], segments: [NEWEST, 0n], hashOf }
-    const place = { below: firstPlace(10n ** 12n).from, ...range }
+    const wanted: IndexQuery = {
+      query: readQuery(q),
+      userId: undefined,
+      namespaces: [],
+      segments: [NEWEST, 0n],
+      hashOf,
+    }
+    const place = { below: firstPageStart(10n ** 12n).from, ...range }
     await Array.fromAsync(candidates(explained, wanted, place, 100))
     return plans
   })

@@ -2,10 +2,10 @@ import { factsOfRow, type FactsRow } from '../messages/message-facts.ts'
 import { folded } from '../messages/folded.ts'
 import type { SearchedText } from './searched-text.ts'
 
-/** The token by which messages with a value of a field are found. No word is like it, because words have no colon. */
+/** The token of a field's value. No word equals it, because words have no colon. */
 export const filterToken = (field: string, value: string): string => `${field}:${folded(value)}`
 
-/** What a trace has of the fields that people filter by. Texts of clients are JSON string literals. */
+/** The columns of a trace by which searches filter. Free text is a JSON string literal. */
 export type FilteredTrace = {
   readonly namespace_id: string
   readonly created_by: string
@@ -16,14 +16,14 @@ export type FilteredTrace = {
   readonly git_branch: string | null
 }
 
-/** The same of a message. */
+/** The columns of a message by which searches filter. */
 export type FilteredMessage = FactsRow & {
   readonly role: string
   readonly model: string | null
   readonly tools: string
 }
 
-/** The values of fields, by field. */
+/** Values by the name of their field. */
 export type FieldValues = Readonly<Record<string, readonly string[]>>
 
 const text = (json: string | null): string[] => (json === null ? [] : [JSON.parse(json) as string])
@@ -51,5 +51,5 @@ export const valuesOfMessage = (message: FilteredMessage): FieldValues => ({
 export const tokensOfValues = (values: FieldValues): string[] =>
   Object.entries(values).flatMap(([field, all]) => all.map((value) => filterToken(field, value)))
 
-/** That a text is in a place, or a trace's own. */
+/** The token of the place of a text, which is a message's, or the trace itself. */
 export const placeToken = ({ place }: Pick<SearchedText, 'place'>): string => filterToken('in', place)

@@ -3,15 +3,15 @@ import type { MessageRole, Part, PartType } from '../../contract/message.ts'
 import { textsOf } from '../messages/part-texts.ts'
 import type { Place, SearchedText } from './searched-text.ts'
 
-/** Of a text so many characters are searched: at its beginning and at its end. */
+/** The characters of a long text that are searched, at its beginning and at its end. */
 const HEAD = 16 * 1024
 const TAIL = 4 * 1024
-/** Of a message so many characters are searched, of the parts that come first. */
+/** The most characters of a message that are searched; further parts are left out. */
 const MOST = 1024 * 1024
-/** Stands for what is left out between them. */
+/** Stands for the characters left out between them. */
 const GAP = '\n…\n'
 
-/** Collects texts, line by line, of which it keeps the beginning and the end. */
+/** Joins texts line by line, and keeps the beginning and the end of the whole. */
 const newCutText = () => {
   let [head, tail, isFirst, isCut] = ['', '', true, false]
   const add = (text: string) => {
@@ -45,9 +45,9 @@ const TYPE = /^\{"order":\d+,"type":"([a-z_]+)"/
 const typeIn = (part: string): PartType =>
   (TYPE.exec(part)?.[1] ?? (JSON.parse(part) as { type: PartType }).type) as PartType
 
-/** Fewer characters of parts are parsed at once, which takes a fraction of the time. */
+/** Parts with fewer characters are parsed in one step, which takes a fraction of the time. */
 const FEW = 32 * 1024
-/** Numbers that a double may not write as they are. */
+/** Numbers that may read differently after they were parsed as a double. */
 const UNUSUAL_NUMBER = /[\s:,[]-?\d+[.eE]|\d{16}/
 const isParsedAtOnce = (parts: string): boolean =>
   parts.length < FEW && !(parts.includes('"tool_call"') && UNUSUAL_NUMBER.test(parts))
@@ -57,7 +57,7 @@ const addLeaves = (value: unknown, add: (text: string) => void): void => {
   else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) addLeaves(one, add)
 }
 
-/** The text of a part, as `textsOf` gives it. */
+/** The text of a parsed part; the same as `textsOf` gives for its JSON. */
 const textOfPart = (part: Part): string => {
   const whole = newCutText()
   if (part.type === 'tool_call' && part.content) {
@@ -76,7 +76,7 @@ function* textsOfFew(parts: string, role: MessageRole): Generator<SearchedText, 
   }
 }
 
-/** With undefined between steps, so that no step takes long. */
+/** Yields undefined between steps, so that no step takes long. */
 function* allTexts({ role, text, parts }: StoredMessage): Generator<SearchedText | undefined, void> {
   if (text !== null) yield { place: ofRole[role], text: cut(JSON.parse(text) as string) }
   if (parts !== null && isParsedAtOnce(parts)) return yield* textsOfFew(parts, role)
@@ -97,8 +97,8 @@ function* allTexts({ role, text, parts }: StoredMessage): Generator<SearchedText
 }
 
 /**
- * The texts of a message in which people search, with undefined between steps, so that no step takes long. Of a long text the beginning
- * and the end; parts without a text have none.
+ * Yields the texts of a message that are searched, and undefined between steps, so that no step takes long. Of a long text these are the
+ * beginning and the end; parts without text are left out.
  */
 export function* textsOfMessage(message: StoredMessage): Generator<SearchedText | undefined, void> {
   let left = MOST

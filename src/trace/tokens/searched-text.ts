@@ -1,6 +1,6 @@
 export const places = ['prompt', 'answer', 'thinking', 'call', 'output'] as const
-/** Where in a message a text is. */
+/** The place of a text in a message, as the field `in` of a query names it. */
 export type Place = (typeof places)[number]
 
-/** A text of a message or of a trace. `part` is the position of the part that it is of. */
+/** A text of a message or of a trace. `part` is the index of its part. */
 export type SearchedText = { readonly place: Place | 'system' | 'trace'; readonly part?: number; readonly text: string }

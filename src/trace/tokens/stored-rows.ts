@@ -5,10 +5,10 @@ import type { FilteredMessage, FilteredTrace } from './filter-tokens.ts'
 import type { StoredMessage } from './message-texts.ts'
 import type { SearchedTrace } from './trace-texts.ts'
 
-/** A trace with all that it is found by. */
+/** A trace with all columns that the search index is made from. */
 export type TraceRow = FilteredTrace & SearchedTrace & { id: string; incarnation: bigint; created_at: bigint }
 
-/** The same of a message. */
+/** A message with all columns that the search index is made from. */
 export type MessageRow = FilteredMessage &
   Omit<StoredMessage, 'role' | 'text'> & {
     ordinal: number
@@ -23,7 +23,7 @@ export const tracesStatement = `
     t.git_branch, t.title, t.ai_title, t.ai_summary
   from unnest($1::uuid[]) u (id) cross join lateral (select * from traces r where r.id = u.id limit 1) t`
 
-/** So many bytes of messages are in memory at once, unless one alone has more. */
+/** The most bytes of messages that are read at once, unless a single message has more. */
 const MOST_BYTES = 4 * 1024 * 1024
 
 const messageOf = (trace: string, incarnation: string, ordinal: string) => `
@@ -31,7 +31,7 @@ const messageOf = (trace: string, incarnation: string, ordinal: string) => `
     select * from messages r where r.trace_id = ${trace} and r.incarnation = ${incarnation} and r.ordinal = ${ordinal} limit 1
   ) m`
 
-// Their sizes are added up before a text is read.
+// The sizes are summed before any text is read.
 const messagesStatement = `
   select s.nth::int4, s.count::int4, m.ordinal, m.external_id, m.role, m.text_content, m.model, m.tools, m.timestamp, m.created_at, ${factsColumns},
     ${columnsOfParts}, ${partsText} as parts
@@ -51,8 +51,8 @@ const messagesStatement = `
 /** The values of `tracesStatement`. */
 export const tracesValues = (ids: readonly string[]): unknown[] => [uuids(ids)]
 
-/** A message by its place in the index. */
-type Place = { readonly traceId: string; readonly ordinal: number }
+/** A message or a trace itself, as a row of the index names it. */
+type RowKey = { readonly traceId: string; readonly ordinal: number }
 
 type Read = <Row extends Record<string, unknown>>(
   name: string,
@@ -62,16 +62,16 @@ type Read = <Row extends Record<string, unknown>>(
 
 type FoundRow = MessageRow & { readonly nth: number; readonly count: number }
 
-/** So many messages are read at once. */
+/** The most messages that are read at once. */
 const CHUNK = 100
 
 type Piece<One> = { readonly piece: readonly One[]; readonly rowOf: (one: One) => MessageRow | undefined }
 
 /**
- * Reads messages piece by piece, so that large ones take little memory. Yields each piece of `all`, in their order, with what gives the
- * row of one of them; undefined for those that are gone, and those that are not needed. While a piece is worked on, the next one is read.
+ * Reads messages piece by piece, so that large ones take little memory. Yields each piece of `all`, in order, with a function that returns the
+ * stored row of a message; undefined if it has been removed, or was not needed. The next piece is read while the caller uses this one.
  */
-export async function* inPieces<One extends Place>(
+export async function* inPieces<One extends RowKey>(
   rows: Read,
   all: readonly One[],
   isNeeded: (one: One) => boolean = () => true,
@@ -82,12 +82,12 @@ export async function* inPieces<One extends Place>(
     if (wanted.length === 0) return { piece: chunk, rowOf: () => undefined }
     const values = [uuids(wanted.map(({ traceId }) => traceId)), int4s(wanted.map(({ ordinal }) => ordinal))]
     const found = await rows<FoundRow>('search-messages', messagesStatement, values)
-    const byPlace = new Map(found.map((row) => [wanted[row.nth - 1]!, row]))
+    const rowByKey = new Map(found.map((row) => [wanted[row.nth - 1]!, row]))
     const last = found.at(-1)
     const isCut = last !== undefined && found.length < last.count
     return {
       piece: isCut ? chunk.slice(0, chunk.indexOf(wanted[last.nth - 1]!) + 1) : chunk,
-      rowOf: (one) => byPlace.get(one),
+      rowOf: (one) => rowByKey.get(one),
     }
   }
 
@@ -97,7 +97,7 @@ export async function* inPieces<One extends Place>(
       const found = await (next ?? readPiece(from))
       from += found.piece.length
       next = from < all.length ? readPiece(from) : undefined
-      next?.catch(() => {}) // nobody may ask for it
+      next?.catch(() => {}) // the caller may stop before it asks for this piece
       yield found
     }
   } finally {
@@ -113,6 +113,6 @@ export const storedMessage = ({ role, text_content: text, parts }: MessageRow): 
 
 const MOST_MS = 8.64e15
 
-/** When a message was written, in milliseconds, as the index has it. */
+/** The time of a message in the index, in milliseconds: its own, else that of its arrival. */
 export const timeOf = (timestamp: number | null, createdAt: bigint): number =>
   timestamp === null ? Number(createdAt) : Math.trunc(Math.max(-MOST_MS, Math.min(timestamp, MOST_MS)))

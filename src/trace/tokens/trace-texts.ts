@@ -1,6 +1,6 @@
 import type { SearchedText } from './searched-text.ts'
 
-/** The texts of a trace in which people search. Texts are JSON string literals. */
+/** The columns of a trace whose texts are searched. Texts are JSON string literals. */
 export type SearchedTrace = {
   readonly title: string | null
   readonly ai_title: string | null
@@ -9,7 +9,7 @@ export type SearchedTrace = {
   readonly git_branch: string | null
 }
 
-/** The texts of a trace itself; at least one, which may be empty. */
+/** The texts of a trace itself that are searched; at least one, which may be empty. */
 export const textsOfTrace = (trace: SearchedTrace): SearchedText[] => {
   const all = [trace.title, trace.ai_title, trace.ai_summary, trace.project_name, trace.git_branch]
   const texts = all.flatMap((json) => (json === null ? [] : [JSON.parse(json) as string]))

@@ -1,6 +1,6 @@
 import { folded } from '../messages/folded.ts'
 
-/** What a character is for words. A joiner belongs to a word, between two of its parts. */
+/** The kinds of characters. A joiner, such as `_`, belongs to a word and separates two of its parts. */
 const SEPARATOR = 0
 const LETTER = 1
 const CAPITAL = 2
@@ -21,7 +21,7 @@ const patterns: readonly (readonly [Kind, RegExp])[] = [
 const kindOfCharacter = (character: string): Kind =>
   patterns.find(([, pattern]) => pattern.test(character))?.[0] ?? SEPARATOR
 
-/** The kinds of the code units of the basic plane, found when first asked for. */
+/** The kinds of the code units of the basic plane; 255 for those that are not known yet. */
 const known = new Uint8Array(0x10000).fill(255)
 
 const kindAt = (text: string, at: number): Kind => {
@@ -38,7 +38,8 @@ const kindOfSurrogate = (text: string, at: number, code: number): Kind => {
   return point > 0xffff ? kindOfCharacter(String.fromCodePoint(point)) : SEPARATOR
 }
 
-const isInside = (text: string, at: number): boolean => {
+/** Whether an index is between the two halves of a surrogate pair. */
+const dividesCharacter = (text: string, at: number): boolean => {
   const code = text.charCodeAt(at)
   return code >= 0xdc00 && code < 0xe000 && (text.codePointAt(at - 1) ?? 0) > 0xffff
 }
@@ -49,7 +50,7 @@ const isInside = (text: string, at: number): boolean => {
  */
 export const isBoundary = (text: string, at: number): boolean => {
   if (at <= 0 || at >= text.length) return true
-  if (isInside(text, at)) return false
+  if (dividesCharacter(text, at)) return false
   return isBetween(kindAt(text, at - 1), kindAt(text, at), () => kindAt(text, at + 1))
 }
 
@@ -59,13 +60,13 @@ const isBetween = (before: Kind, after: Kind, next: () => Kind): boolean => {
   return before === CJK || before === JOINER || before === SEPARATOR
 }
 
-/** A longer word counts with its beginning. */
+/** The most letters of a word that count; the rest of a longer word is ignored. */
 const MOST_LETTERS = 80
 const HEX = /^[\da-f]{12,}$/
-/** Hashes are written with so many characters, too. */
+/** The lengths of the short forms in which people write hashes. */
 const HASH_LENGTHS = [7, 12] as const
 
-/** The parts of a word in lower case, without what joins them; the word itself if it has no others. */
+/** The parts of a word in lower case, without joiners; a word that has no parts is its only part. */
 const partsOf = (word: string): string[] => {
   const lower = folded(word)
   const parts: string[] = []
@@ -78,27 +79,27 @@ const partsOf = (word: string): string[] => {
   return parts
 }
 
-/** A word and its parts. */
+/** The tokens of a word: itself, its parts, and the short forms of a hash. */
 const tokensOfWord = (word: string): string[] => {
   const lower = folded(word)
   const tokens = [lower, ...partsOf(word)].filter((token) => token.length > 1)
   return HEX.test(lower) ? [...tokens, ...HASH_LENGTHS.map((length) => lower.slice(0, length))] : tokens
 }
 
-/** Each character, and each pair of neighbours. */
+/** The tokens of a run of characters: each character, and each pair of neighbours. */
 const tokensOfCjk = (text: string): string[] => {
   const characters = [...text]
   return characters.flatMap((character, i) => (i === 0 ? [character] : [character, characters[i - 1]! + character]))
 }
 
 /**
- * What a word of `eachWord` is found by, in lower case: itself, its parts and the short forms of a hash; of Chinese, Japanese and Korean
- * its characters and pairs of them. Other single characters are not found.
+ * The tokens of a word of `eachWord`, in lower case: itself, its parts and the short forms of a hash; in Chinese, Japanese and Korean its
+ * characters and pairs of them. Other single characters are no tokens.
  */
 export const tokensOf = (word: string, isCjk: boolean): readonly string[] =>
   isCjk ? tokensOfCjk(word) : tokensOfWord(word)
 
-/** Calls `visit` with each word of a text, in their order; those of Chinese, Japanese and Korean are runs of characters. */
+/** Calls `visit` with each word of a text, in order. In Chinese, Japanese and Korean a word is a run of characters. */
 export const eachWord = (text: string, visit: (word: string, isCjk: boolean) => void): void => {
   const { length } = text
   for (let at = 0; at < length;) {
@@ -116,10 +117,10 @@ export const eachWord = (text: string, visit: (word: string, isCjk: boolean) => 
 
 const isOfWord = (kind: Kind) => kind !== SEPARATOR && kind !== CJK
 
-/** What a message must have to hold a text: one of the alternatives of each entry, each of which is tokens that it must have all of. */
+/** The tokens that a message must have if it holds a text: of each entry one alternative, and all tokens of that. */
 export type NeededTokens = readonly (readonly (readonly string[])[])[]
 
-/** The tokens that every message has that holds a text at boundaries. Empty if nothing is known. */
+/** The tokens of every message that holds a text as whole words or parts of words. Empty if nothing can be said. */
 export const neededTokens = (text: string): NeededTokens => {
   const needed: NeededTokens[number][] = []
   eachWord(text, (word, isCjk) => needed.push(...(isCjk ? neededOfCjk(word) : neededOfWord(word))))
@@ -132,7 +133,7 @@ const neededOfCjk = (word: string): NeededTokens => {
   return characters.slice(1).map((character, i) => [[characters[i]! + character]])
 }
 
-/** The word itself, or its parts where it is a piece of a longer word, or the short form of the hash that it begins. */
+/** The word itself; or its parts, if it is a piece of a longer word; or the short form of a hash, if it is the beginning of one. */
 const neededOfWord = (word: string): NeededTokens => {
   const lower = folded(word)
   const parts = partsOf(word).filter((part) => part.length > 1)
@@ -143,10 +144,10 @@ const neededOfWord = (word: string): NeededTokens => {
   return [alternatives]
 }
 
-/** Whether a folded text may be the beginning of a hash that is written in short. */
+/** Whether a text in lower case may be the beginning of a hash. */
 export const isHashStart = (lower: string): boolean => /^[\da-f]{7,}$/.test(lower)
 
-/** Where the run of hexadecimal digits ends that begins at an index of a folded text. */
+/** The end of the run of hexadecimal digits that begins at an index of a text in lower case. */
 const endOfHex = (lower: string, start: number): number => {
   let at = start
   while (at < lower.length && /[\da-f]/.test(lower[at]!)) at += 1

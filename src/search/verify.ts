@@ -22,7 +22,7 @@ import type { Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 
 /** A message, or a trace itself, that has everything that the query asks for, with the texts in which it was found. */
-export type FoundDoc = Candidate & {
+export type FoundDoc = Pick<Candidate, 'traceId' | 'ordinal'> & {
   readonly externalId?: string
   readonly role?: MessageRole
   readonly at: number
@@ -66,10 +66,17 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
     }
   }
 
-  const verifyTrace = async (candidate: Candidate, trace: TraceRow): Promise<FoundDoc | undefined> => {
+  const verifyTrace = async (trace: TraceRow): Promise<FoundDoc | undefined> => {
     const values = valuesOfTrace(trace)
     const found = holds(query, values) ? await inTurns(findIn(textsOfTrace(trace), query)) : undefined
-    return found && { ...candidate, at: Number(trace.created_at), found, values }
+    return found && { traceId: trace.id, ordinal: TRACE_ITSELF, at: Number(trace.created_at), found, values }
+  }
+
+  /** The hit in the own words of a trace, such as its title, after a message of it was verified. */
+  const ownWords = async (traceId: string): Promise<FoundDoc | undefined> => {
+    const trace = traces.get(traceId)
+    const at = Number(trace?.created_at)
+    return trace && at >= (query.from ?? -Infinity) && at <= (query.to ?? Infinity) ? verifyTrace(trace) : undefined
   }
 
   const verifyMessage = async (
@@ -86,11 +93,13 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
     }
     const found = await inTurns(findIn(texts, query))
     const at = timeOf(row.timestamp, row.created_at)
-    return found && { ...candidate, externalId: row.external_id, role: row.role as MessageRole, at, found, values }
+    const { traceId, ordinal } = candidate
+    const role = row.role as MessageRole
+    return found && { traceId, ordinal, externalId: row.external_id, role, at, found, values }
   }
 
   /** Yields each candidate, in order, with the hit in it; without one if its text does not match, or if it is no longer needed when it would be read. */
-  return async function* verify(
+  async function* verify(
     all: readonly Candidate[],
     isNeeded?: (candidate: Candidate) => boolean,
   ): AsyncGenerator<readonly [Candidate, FoundDoc | undefined]> {
@@ -98,9 +107,11 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
     for await (const { piece, rowOf } of inPieces(rows, all, isNeeded))
       for (const candidate of piece) {
         const [trace, message] = [traces.get(candidate.traceId), rowOf(candidate)]
-        if (trace && candidate.ordinal === TRACE_ITSELF) yield [candidate, await verifyTrace(candidate, trace)]
+        if (trace && candidate.ordinal === TRACE_ITSELF) yield [candidate, await verifyTrace(trace)]
         else yield [candidate, trace && message && (await verifyMessage(candidate, trace, message))]
         await turn()
       }
   }
+
+  return { verify, ownWords }
 }

@@ -1,3 +1,4 @@
+import { TRACE_ITSELF } from '../../projections/search/tables.ts'
 import { type IndexQuery, candidates } from './candidates.ts'
 import { type PageStart, type Point, firstPageStart, isFirst } from './cursor.ts'
 import type { ReadRows } from './reads.ts'
@@ -14,8 +15,11 @@ const MOST_MS_FOR_A_PAGE = 400
 const MOST_MS_OF_KNOWN = 2_000
 /** The most hits of one trace in a window, so that a frequent word shows other traces too. */
 export const MOST_OF_A_TRACE = 12
+
 /** A range of successive rows, down to `end`, and the hits among them. */
 export type Window = { readonly found: readonly FoundDoc[]; readonly end: Point }
+
+const keyOf = ({ traceId, ordinal }: Pick<FoundDoc, 'traceId' | 'ordinal'>): string => `${traceId}/${ordinal}`
 
 /** Searches the rows that the index proposes until there are enough hits, or until the time is over. A window whose end is known is searched to its end. */
 export const readWindow = async (
@@ -25,7 +29,7 @@ export const readWindow = async (
   limit: number,
 ): Promise<Window> => {
   const started = performance.now()
-  const verify = newVerifier(rows, wanted.query)
+  const { verify, ownWords } = newVerifier(rows, wanted.query)
   const found = new Map<string, FoundDoc>()
   const traces = new Map<string, number>()
   const without = new Set<string>()
@@ -38,13 +42,20 @@ export const readWindow = async (
   }
 
   const add = (doc: FoundDoc) => {
-    found.set(`${doc.traceId}/${doc.ordinal}`, doc)
+    found.set(keyOf(doc), doc)
     const count = (traces.get(doc.traceId) ?? 0) + 1
     traces.set(doc.traceId, count)
     if (count >= MOST_OF_A_TRACE) without.add(doc.traceId)
   }
 
-  const windowTo = (end: Point): Window => ({ found: [...found.values()], end })
+  /** The row of a trace's title is behind those of all its messages: it is verified besides, because a hit there counts most. */
+  const windowTo = async (end: Point): Promise<Window> => {
+    for (const traceId of traces.keys()) {
+      const own = found.has(keyOf({ traceId, ordinal: TRACE_ITSELF })) ? undefined : await ownWords(traceId)
+      if (own) found.set(keyOf(own), own)
+    }
+    return { found: [...found.values()], end }
+  }
 
   const range = { below: pageStart.from, downTo: pageStart.to, without }
   for await (const proposed of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
@@ -68,7 +79,7 @@ export const shownBefore = async (
 ): Promise<ReadonlySet<string>> => {
   const shown = new Set<string>()
   if (isFirst(pageStart) || traces.length === 0) return shown
-  const verify = newVerifier(rows, wanted.query)
+  const { verify } = newVerifier(rows, wanted.query)
   const range = { below: firstPageStart(pageStart.indexedTo).from, downTo: pageStart.from, traces }
   for await (const { readable } of candidates(rows, wanted, range, MOST_LOOKED_AT))
     for await (const [{ traceId }, doc] of verify(readable, ({ traceId }) => !shown.has(traceId)))

@@ -136,4 +136,19 @@ test('without the index only the search is not to be had', async () => {
   }
 })
 
+test('a trace whose title has the word comes first, however many of its messages have it as well', async () => {
+  await write(
+    'titled',
+    Array.from({ length: 60 }, (_, i) => `${i} quince`),
+    { title: 'About quinces: quince' },
+  )
+  await write(
+    'untitled',
+    Array.from({ length: 3 }, (_, i) => `${i} quince`),
+  )
+  assert.equal(await find('quince'), ['titled', 'untitled'])
+  const { results } = await search('q=quince')
+  assert.is(results[0]!.hits[0]!.in, 'trace')
+})
+
 test.run()

@@ -9,7 +9,7 @@ import {
   tracesStatement,
   tracesValues,
 } from '../../src/trace/tokens/stored-rows.ts'
-import { textsOfTrace } from '../../src/trace/tokens/trace-texts.ts'
+import { textsOfTrace } from '../../src/trace/tokens/searched-text.ts'
 import { type Hasher, addText, newHasher, sortedHashes } from './hash-messages.ts'
 import { TRACE_ITSELF } from './tables.ts'
 import { type HashMessages, newHashMessages } from './thread.ts'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { escapeControls } from '../cli/escape.ts'
 import { cutText } from './quoted.ts'
 
-/** What the answers of all tools have. */
+/** The fields that the answer of every tool has. */
 export const answerFields = {
   leftOut: z.array(z.string()).meta({ description: 'What the answer leaves out, and how to get it' }),
   indexedThrough: z.string().meta({ description: 'Everything that was written before this time is considered' }),
@@ -12,34 +12,35 @@ export const answerFields = {
 /** A page of the service that an answer names. */
 export type Link = { readonly uri: string; readonly name: string }
 
-/** What a tool answers. `said` and `leftOut` are words of this server; `quotes` are objects of the content, in the order of their importance. */
+/** The answer of a tool. `intro` and `leftOut` are words of this server; `quotes` are objects of the content, the most important first. */
 export type Answer<Content extends object = object> = {
-  readonly said: string
+  readonly intro: string
   readonly leftOut: readonly string[]
   readonly content: Content
   readonly quotes: readonly object[]
   readonly links: readonly Link[]
-  /** Up to when everything is considered. Default: the time of the question. */
+  /** The time up to which everything is considered. Default: the time of the call. */
   readonly through?: string
 }
 
+/** The most bytes of the text of an answer, and the most links. */
 const MOST_TEXT = 8_000
 const MOST_LINKS = 40
 
-/** As many lines as fit into so many bytes. */
+/** The first lines, as many as fit into `most` bytes. */
 const fitting = (lines: readonly string[], most: number): readonly string[] => {
   let bytes = 0
   const end = lines.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > most)
   return end === -1 ? lines : lines.slice(0, end)
 }
 
-/** What other calls need is never cut. */
+/** The fields that are never shortened, because other calls need them. */
 const WHOLE = new Set(['session', 'message', 'time'])
 
-/** So many bytes of each text are shown where all of them would be too much. */
+/** The lengths in bytes to which texts are shortened, one after the other until all quotations fit. */
 const LENGTHS = [Infinity, 4_000, 2_000, 1_000, 500, 250] as const
 
-/** A quotation on a line, with at most so many bytes of each of its texts. */
+/** A quotation as JSON on one line, with at most `most` bytes of each of its texts. */
 const lineOf = (quote: object, most: number): string => {
   const shown = Object.entries(quote).map(([name, value]: [string, unknown]) => {
     if (typeof value !== 'string' || value.length <= most / 4 || WHOLE.has(name)) return [name, value]
@@ -49,9 +50,9 @@ const lineOf = (quote: object, most: number): string => {
   return escapeControls(JSON.stringify(Object.fromEntries(shown)))
 }
 
-/** First what the answer is, then what was left out, then the quotations, shortened as far as it takes to have them all. */
-export const textOf = ({ said, leftOut, quotes }: Pick<Answer, 'said' | 'leftOut' | 'quotes'>): string => {
-  const head = [said, ...leftOut.map((one) => `Left out: ${one}`)]
+/** The text of an answer: the introduction, what was left out, and the quotations, shortened as far as needed to fit them all. */
+export const textOf = ({ intro, leftOut, quotes }: Pick<Answer, 'intro' | 'leftOut' | 'quotes'>): string => {
+  const head = [intro, ...leftOut.map((one) => `Left out: ${one}`)]
   const note = (count: number) =>
     `This text has ${count} of ${quotes.length} quotations, shortened. structuredContent has them all; ask for less to read them here.`
   const room = MOST_TEXT - Buffer.byteLength([...head, note(quotes.length)].join('\n'))
@@ -64,7 +65,7 @@ export const textOf = ({ said, leftOut, quotes }: Pick<Answer, 'said' | 'leftOut
   throw new Error('there is a shortest length')
 }
 
-/** The result of a call: a text for readers of text, links, and the content as it is described by the schema of the tool. */
+/** The result of a call: the answer as a text, links, and the content in the form of the tool's output schema. */
 export const resultOf = (answer: Answer, through: string): CallToolResult => {
   const { leftOut, content, links } = answer
   return {

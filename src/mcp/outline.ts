@@ -8,12 +8,12 @@ import type { TimedMessage } from './read-all.ts'
 
 const MOST_TEXT = 2_000
 const MOST_NAME = 200
-/** So many prompts, tools and errors are kept; of the others only their number. */
+/** The most prompts, tools and errors that are kept; the others are only counted. */
 const MOST_PROMPTS = 5_000
 const MOST_TOOLS = 500
 const MOST_ERRORS = 100
 
-/** A prompt, and what was done for it. */
+/** A prompt, with the number of calls that followed it and how many of them failed. */
 export type Prompt = {
   readonly messageId: string
   readonly time: number
@@ -23,7 +23,7 @@ export type Prompt = {
   failed: number
 }
 export type ToolCount = { calls: number; failed: number; time: number }
-/** A call that failed, or an error that the agent ran into, by the beginning of what it said. */
+/** A failed call, or an error of the agent, with the beginning of its message. */
 export type Failure = {
   readonly messageId: string
   readonly time: number
@@ -38,7 +38,7 @@ const textOfPrompt = (message: TimedMessage): string => {
   return (texts.find((text) => text.trim() !== '') ?? '').slice(0, MOST_TEXT)
 }
 
-/** Collects what a session was about, message by message: its prompts, tools, files and errors. */
+/** Collects the outline of a session, message by message: its prompts, tools, changed files and errors. */
 export const newOutline = () => {
   const changes = newChanges()
   const open = newOpenCalls<OpenCall>(() => 0)

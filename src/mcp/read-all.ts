@@ -2,11 +2,11 @@ import type { Steps } from '../base/json/steps.ts'
 import { type Message, readMessage } from '../transcript/message.ts'
 import type { SessionName, Sessions } from './sessions.ts'
 
-/** So many messages, and characters of them, are read for one answer. */
+/** The most messages, and characters of them, that are read for one answer. */
 const MOST_MESSAGES = 50_000
 const MOST_CHARACTERS = 64 * 1024 * 1024
 
-/** Does work step by step, in turns with other work. */
+/** Runs work step by step, in turns with other work. */
 export const inTurns = async <Result>({ turn }: Pick<Sessions, 'turn'>, work: Steps<Result>): Promise<Result> => {
   for (;;) {
     const { done, value } = work.next()
@@ -16,7 +16,7 @@ export const inTurns = async <Result>({ turn }: Pick<Sessions, 'turn'>, work: St
   }
 }
 
-/** A message with its time; that of its arrival where it has none of its own. */
+/** A message with its time: its own, else that of its arrival. */
 export type TimedMessage = Message & { readonly timestamp: number }
 
 export const readTimed = async (
@@ -27,7 +27,7 @@ export const readTimed = async (
   return { ...message, timestamp: message.timestamp ?? createdAt }
 }
 
-/** Passes the messages of a session on, one after the other. False if there are more than are read. */
+/** Calls `each` with each message of a session, in order. @returns false if the session has more messages than are read */
 export const readAll = async (
   sessions: Sessions,
   name: SessionName,
@@ -43,5 +43,5 @@ export const readAll = async (
   return true
 }
 
-/** What an answer says of a session that was not read to its end. */
+/** The note in an answer about a session that was not read to its end. */
 export const NOT_WHOLE = 'the end of the session, which is too long to be read at once: read_messages goes on there.'

@@ -5,18 +5,18 @@ import { requireCaller } from '../http/caller.ts'
 import { unauthorized } from '../http/http-error.ts'
 import { clientOf } from '../http/node-permits.ts'
 import { route } from '../http/route.ts'
-import { type McpServices, ownSessions } from './own-sessions.ts'
+import { type McpServices, sessionsOfCaller } from './sessions-of-caller.ts'
 import type { Sessions } from './sessions.ts'
 
 type Services = McpServices & { readonly config: { readonly PUBLIC_URL?: string | undefined } }
 
-/** The library of the protocol takes a quarter of a second to load: only a service that is asked by it does. */
+/** Loads the library of the protocol, which takes a quarter of a second, with the first request. */
 const newHandler = async (sessionsOf: (request: Request) => Sessions): Promise<McpHttpHandler> => {
   const [{ createMcpHandler }, { newMcpServer }] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('./server.ts'),
   ])
-  // Nothing changes that a client could wait for.
+  // No subscriptions: nothing changes that a client could wait for.
   return createMcpHandler(({ requestInfo }) => newMcpServer(sessionsOf(requestInfo!)), { maxSubscriptions: 0 })
 }
 
@@ -26,14 +26,14 @@ const webRequest = ({ protocol, host, headers }: FastifyRequest): Request => {
   return new Request(`${protocol}://${host}/mcp`, { method: 'POST', headers: given as [string, string][] })
 }
 
-/** `POST /mcp`: sessions for agents, by the Model Context Protocol. Each request stands for itself. */
+/** `POST /mcp`: sessions for agents, by the Model Context Protocol. Nothing is kept between requests. */
 export const mcpRoute = (app: FastifyInstance, services: Services): void => {
   const { config } = services
-  const asking = new WeakMap<Request, Sessions>()
+  const sessionsByRequest = new WeakMap<Request, Sessions>()
   let opened: Promise<McpHttpHandler> | undefined
 
   const sessionsFor = (request: FastifyRequest, reply: FastifyReply): Sessions =>
-    ownSessions(services, {
+    sessionsOfCaller(services, {
       caller: requireCaller(request),
       client: clientOf(request),
       origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? `${request.protocol}://${request.host}`,
@@ -48,10 +48,10 @@ export const mcpRoute = (app: FastifyInstance, services: Services): void => {
     'POST /mcp',
     async (request, reply) => {
       if (requireCaller(request).via !== 'bearer') throw unauthorized()
-      opened ??= newHandler((asked) => asking.get(asked)!)
+      opened ??= newHandler((asked) => sessionsByRequest.get(asked)!)
       const { fetch } = await opened
       const asked = webRequest(request)
-      asking.set(asked, sessionsFor(request, reply))
+      sessionsByRequest.set(asked, sessionsFor(request, reply))
       const answer = await fetch(asked, { parsedBody: request.body })
       reply.code(answer.status).header('cache-control', 'no-store')
       const type = answer.headers.get('content-type')

@@ -46,6 +46,7 @@ export const linkOf = ({ origin }: Sessions, { trace, slug }: Entry, messageId?:
 const optional = (name: string, text: string | undefined, most = MOST_TITLE) =>
   text === undefined ? {} : { [name]: cutText(text, 0, most).text }
 
+/** A session in the form of `Session`. */
 export const sessionOf = (sessions: Sessions, entry: Entry<Partial<TraceDetail> & Entry['trace']>): Session => {
   const { trace, slug, author } = entry
   const [started, ended] = [isoText(trace.startedAt), isoText(trace.endedAt)]

@@ -1,10 +1,10 @@
 import type { SearchAnswer } from '../contract/search.ts'
 import type { ListedTrace, TraceDetail } from '../contract/trace.ts'
 
-/** The id of a session, and the namespace that it is in; without one, as for `GET /v1/traces/{externalId}`. */
+/** The id of a session, and its namespace; without a namespace it is found as by `GET /v1/traces/{externalId}`. */
 export type SessionName = { readonly externalId: string; readonly namespace?: string | undefined }
 
-/** A session, with what its own answer does not say of it: the slug of its namespace, and the name of who recorded it. */
+/** A session, with the slug of its namespace and the name of the user who recorded it. */
 export type Entry<Trace extends ListedTrace = ListedTrace> = {
   readonly trace: Trace
   readonly slug: string
@@ -17,7 +17,7 @@ export type StoredMessage = { readonly json: string; readonly createdAt: number 
 type Page = { readonly limit: number; readonly cursor?: string | undefined }
 type Next = { readonly nextCursor?: string | undefined }
 
-/** What the tools read: everything that one caller may read, and nothing else. */
+/** All that tools can read: the sessions that one caller may read, and nothing else. */
 export type Sessions = {
   /** Sessions of a namespace, the latest first; without a namespace, of the one that the caller is active in. */
   readonly list: (
@@ -35,12 +35,12 @@ export type Sessions = {
   readonly search: (
     asked: Page & { readonly q: string; readonly sort: 'relevance' | 'newest' },
   ) => Promise<SearchAnswer>
-  /** Called between two steps of long work: others may want to do theirs. */
+  /** To be called between two steps of long work, so that other work gets its turn. */
   readonly turn: () => Promise<void> | undefined
   /** The address of the service, without a trailing slash. */
   readonly origin: string
   /** The time of the service, in milliseconds since 1970. */
   readonly now: () => number
-  /** What the caller is told of an error. */
+  /** The text of an error for the caller. */
   readonly explain: (error: unknown) => string
 }

@@ -1,8 +1,12 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import { type Answer, resultOf } from './answer.ts'
-import { Mistake } from './mistake.ts'
 import type { Sessions } from './sessions.ts'
+
+/** A call whose arguments make no sense; the message, which the caller gets, says why. */
+export class InvalidCall extends Error {
+  override readonly name = 'InvalidCall'
+}
 
 /** A tool, as it is listed, and how it answers. */
 export type Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> = {
@@ -17,10 +21,10 @@ export type Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodOb
   ) => Promise<Answer<Omit<z.input<Output>, 'leftOut' | 'indexedThrough'>>>
 }
 
-/** What one node has answered, others show within so many milliseconds. */
+/** How much later, in milliseconds, other nodes may show what one node has answered. */
 const BEHIND_MS = 1_000
 
-/** Adds a tool to a server. What it cannot answer, it says why. */
+/** Adds a tool to a server. A call that fails is answered with the reason. */
 export const register = <Input extends z.ZodObject, Output extends z.ZodObject>(
   server: McpServer,
   { name, title, description, input, output, answer }: Tool<Input, Output>,
@@ -37,7 +41,7 @@ export const register = <Input extends z.ZodObject, Output extends z.ZodObject>(
         const through = sessions.now() - (performance.now() - began) - BEHIND_MS
         return resultOf(answered, new Date(through).toISOString())
       } catch (error) {
-        const why = error instanceof Mistake ? error.message : sessions.explain(error)
+        const why = error instanceof InvalidCall ? error.message : sessions.explain(error)
         return { content: [{ type: 'text', text: why }], isError: true }
       }
     },

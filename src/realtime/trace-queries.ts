@@ -7,7 +7,7 @@ import { jsonText } from '../http/json-text.ts'
 import { jsonArray } from '../http/reply.ts'
 import { BrokenOff } from '../http/long-list.ts'
 import { PAGE_BYTES } from '../http/list-page.ts'
-import { areAll, candidateIds } from '../trace/candidates.ts'
+import { areAllIds, idsWithExternalId } from '../trace/external-ids.ts'
 import { changedMessages } from '../trace/messages/changed.ts'
 import { type WantedMessages, messageChunks } from '../trace/messages/chunks.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
@@ -42,14 +42,14 @@ const readable = async (
 const found = async (services: RealtimeServices, name: TraceName, token: string | undefined) => {
   const caller = await findCaller(services, token)
   const [ids, trace] = await Promise.all([
-    candidateIds(services.reads, name.externalId),
+    idsWithExternalId(services.reads, name.externalId),
     readable(services, name, caller),
   ])
   const topics = [
     ...topicsOfCaller(caller),
     tracesNamed(name.externalId),
     ...ids,
-    ...(areAll(ids) ? [] : [PUBLIC_TRACES]),
+    ...(areAllIds(ids) ? [] : [PUBLIC_TRACES]),
   ]
   if (trace) topics.push(trace.id)
   return { trace, userId: caller?.userId, rest: { topics, expiresAt: caller?.expiresAt } }

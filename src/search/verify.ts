@@ -5,7 +5,7 @@ import type { MessageRole } from '../contract/message.ts'
 import { folded } from '../trace/messages/folded.ts'
 import { type FieldValues, valuesOfMessage, valuesOfTrace } from '../trace/tokens/filter-tokens.ts'
 import { textsOfMessage } from '../trace/tokens/message-texts.ts'
-import type { SearchedText } from '../trace/tokens/searched-text.ts'
+import { type SearchedText, textsOfTrace } from '../trace/tokens/searched-text.ts'
 import {
   type MessageRow,
   type TraceRow,
@@ -15,7 +15,6 @@ import {
   tracesStatement,
   tracesValues,
 } from '../trace/tokens/stored-rows.ts'
-import { textsOfTrace } from '../trace/tokens/trace-texts.ts'
 import type { Candidate } from './candidates.ts'
 import { type Found, findIn } from './found.ts'
 import type { Query } from './query.ts'

@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { DEFAULT_LIMIT } from '../contract/parameters.ts'
-import type { TraceUpsert } from '../contract/trace.ts'
+import { TraceUpsert } from '../contract/trace.ts'
 import { type ShownTrace, type TraceList, traces } from '../contract/traces.ts'
 import { requireCaller } from '../http/caller.ts'
+import { pickDefined } from '../http/check.ts'
 import { okUnlessKnown } from '../http/etag.ts'
 import { type JsonTexts, jsonText, jsonTexts } from '../http/json-text.ts'
 import { fitting } from '../http/list-page.ts'
 import { arrayTexts } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { givenFields } from './body.ts'
-import { patch, remove } from './decide.ts'
+import { type GivenFields, patch, remove } from './decide.ts'
 import { type ListPlace, cursorBehind, listTraces, placeOf } from './lists.ts'
 import { type TraceName, locateToRead, writeLocated } from './locate.ts'
 import { rowWithModelName, withModelName } from './model-names.ts'
@@ -18,6 +18,11 @@ import type { ListedRow } from './rows.ts'
 import { detailText, summaryText } from './views.ts'
 import type { TraceServices } from './services.ts'
 import { upsertTrace, writeTrace, writtenText } from './upsert.ts'
+
+const fieldNames = Object.keys(TraceUpsert.shape) as (keyof TraceUpsert)[]
+
+/** The known fields of a body. Unknown ones are left out. */
+const givenFields = (body: TraceUpsert): GivenFields => pickDefined(body, fieldNames)
 
 /** Traces: create, read, change, delete, list. */
 export const traceRoutes = (app: FastifyInstance, service: TraceServices): void => {

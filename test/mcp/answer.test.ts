@@ -35,10 +35,10 @@ test('the text of an answer has at most 8 kB, and says what it is, what was left
   )
   fc.assert(
     fc.property(quotes, (quotes) => {
-      const text = textOf({ said: 'Some messages.', leftOut: ['others.'], quotes })
+      const text = textOf({ intro: 'Some messages.', leftOut: ['others.'], quotes })
       assert.ok(Buffer.byteLength(text) <= 8_192, String(Buffer.byteLength(text)))
-      const [said, left, ...rest] = text.split('\n')
-      assert.equal([said, left], ['Some messages.', 'Left out: others.'])
+      const [intro, left, ...rest] = text.split('\n')
+      assert.equal([intro, left], ['Some messages.', 'Left out: others.'])
       const lines = rest
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line) as (typeof quotes)[number])

@@ -13,7 +13,7 @@ const MOST_FILES = 100
 const MOST_EDITS = 20
 const MOST_PATH = 1_000
 const MOST_TEXT = 4 * 1024
-/** Of many edits less of each text is shown. */
+/** The most bytes of all edits together: of many edits, less of each text is shown. */
 const MOST_BYTES = 64 * 1024
 
 const input = z.object({
@@ -59,7 +59,7 @@ const fileOf = ({ agent, quote }: Quoter, { path, edits, added, removed }: Chang
   return quote('assistant', agent, last.timestamp, { ...pathOf(path), ...counts, message: last.messageId })
 }
 
-/** The texts of an edit, each at most so many bytes. */
+/** The texts of an edit, each cut to `most` bytes. */
 const textsOf = ({ edit }: MadeEdit, most: number) => {
   const cut = (text: string) => cutText(text, 0, most).text
   switch (edit?.is) {
@@ -130,7 +130,7 @@ export const filesOf: Tool<typeof input, typeof output> = {
         ? leftOutOf(shown.length, files.length, from, 'files', left, isWhole)
         : leftOutOf(edits.length, allEdits.length, from, 'edits', left, isWhole)
     return {
-      said:
+      intro:
         path === undefined
           ? `The session changed ${changed} files in ${made} edits (+${added} −${removed}); ${failed} edits failed.`
           : `The session edited this file ${allEdits.length} times.`,

@@ -34,11 +34,11 @@ type Outline = ReturnType<ReturnType<typeof newOutline>['end']>
 
 const beginning = (text: string): string => cutText(text, 0, MOST_TEXT).text
 
-const promptsOf = ({ prompts }: Outline, { said }: Quoter, from: number) =>
+const promptsOf = ({ prompts }: Outline, { quoteMessage }: Quoter, from: number) =>
   prompts
     .slice(from - 1, from - 1 + MOST.prompts)
     .map(({ messageId, time, number, text, calls, failed }) =>
-      said('user', time, { message: messageId, number, text: beginning(text), calls, failed }),
+      quoteMessage('user', time, { message: messageId, number, text: beginning(text), calls, failed }),
     )
 
 const toolsOf = ({ tools }: Outline, { agent, quote }: Quoter) =>
@@ -69,7 +69,7 @@ const errorsOf = ({ failures }: Outline, { quote }: Quoter) =>
     }),
   )
 
-/** What is not listed, and where it is. */
+/** What the answer leaves out, and which call has it. */
 const leftOutOf = ({ counts, tools, changes }: Outline, from: number, isWhole: boolean): string[] => {
   const next = from + MOST.prompts
   const files = changes.files.filter(({ path }) => path !== undefined).length
@@ -108,7 +108,7 @@ export const getSession: Tool<typeof input, typeof output> = {
     const [tools, files] = [toolsOf(outline, quoter), filesOf(outline, quoter)]
     const changesPage = `${sessions.origin}${beneathTrace(entry.slug, entry.trace.externalId, 'changes')}`
     return {
-      said:
+      intro:
         `A session of ${session.messages} messages, ${totals.prompts} prompts, ${totals.calls} calls of tools ` +
         `(${totals.failed} failures and errors), ${totals.files} files changed.`,
       leftOut: leftOutOf(outline, fromPrompt, isWhole),

@@ -29,7 +29,7 @@ export const listSessions: Tool<typeof input, typeof output> = {
     const { sessions: entries, nextCursor } = await sessions.list({ namespace, limit, cursor })
     const shown = entries.map((entry) => sessionOf(sessions, entry))
     return {
-      said: shown.length === 0 ? 'There are no sessions here.' : `${shown.length} sessions, the latest first.`,
+      intro: shown.length === 0 ? 'There are no sessions here.' : `${shown.length} sessions, the latest first.`,
       leftOut: nextCursor === undefined ? [] : ['older sessions: call list_sessions with nextCursor as cursor.'],
       content: { sessions: shown, ...(nextCursor === undefined ? {} : { nextCursor }) },
       quotes: shown.map(({ about, namespace, messages, started }) => ({ ...about, namespace, messages, started })),

@@ -3,17 +3,16 @@ import type { TraceDetail } from '../../contract/trace.ts'
 import type { Part } from '../../transcript/message.ts'
 import { ownText } from '../../transcript/turns.ts'
 import { type Answer, answerFields } from '../answer.ts'
-import { Mistake } from '../mistake.ts'
 import { type Quoter, cutText, nameText, newQuoter, quotedWith } from '../quoted.ts'
 import { type TimedMessage, readTimed } from '../read-all.ts'
 import { linkOf, sessionArguments } from '../session.ts'
 import type { Entry, Sessions } from '../sessions.ts'
-import type { Tool } from '../tool.ts'
+import { InvalidCall, type Tool } from '../tool.ts'
 
 const MOST_MESSAGES = 40
 const MOST_PARTS = 200
 const MOST_PART_BYTES = 4 * 1024
-/** Of many parts less of each is shown, so that all together have about so much. */
+/** The approximate number of bytes of all parts together: of many parts, less of each is shown. */
 const MOST_BYTES = 64 * 1024
 
 const input = z.object({
@@ -57,6 +56,7 @@ const output = z.object({
   ...answerFields,
 })
 
+/** A part of a message, with its index there. */
 type Placed = { readonly message: TimedMessage; readonly part: Part; readonly index: number }
 
 const partsOf = (message: TimedMessage): Placed[] => [
@@ -79,7 +79,7 @@ const contentOf = (part: Part) => {
 }
 
 const quotation = (
-  { said, quote }: Quoter,
+  { quoteMessage, quote }: Quoter,
   { message, part, index }: Placed,
   from: number,
   most: number,
@@ -89,9 +89,9 @@ const quotation = (
   const left = content.text.length - end
   const rest = left > 0 ? { rest: { offset: end, characters: left } } : {}
   const quoted = { message: message.externalId, part: index, ...content, text, ...rest }
-  // What a tool has answered comes in messages of the user, who has not written it.
+  // The output of a tool is in a message of the user, who has not written it.
   if (part.type === 'tool_result') return quote('tool', part.toolName, message.timestamp, quoted)
-  return said(part.type === 'error' ? 'system' : message.role, message.timestamp, quoted)
+  return quoteMessage(part.type === 'error' ? 'system' : message.role, message.timestamp, quoted)
 }
 
 type Page = {
@@ -114,11 +114,11 @@ const answerOf = (
   sessions: Sessions,
   { entry, messages, nextCursor }: Page,
   parts: readonly Quotation[],
-  said: string,
+  intro: string,
   leftOut: readonly string[],
 ) =>
   ({
-    said,
+    intro,
     leftOut,
     content: {
       session: entry.trace.externalId,
@@ -134,10 +134,10 @@ const answerOf = (
     })),
   }) satisfies Answer
 
-/** One part, from a place in it on. */
+/** The answer with one part, from `offset` on. */
 const readPart = (sessions: Sessions, page: Page, { part, offset }: Given) => {
   const placed = page.messages.flatMap(partsOf).find(({ index }) => index === part)
-  if (!placed) throw new Mistake(`The message has no part ${part}.`)
+  if (!placed) throw new InvalidCall(`The message has no part ${part}.`)
   const quoted = quotation(newQuoter(page.entry), placed, offset, MOST_PART_BYTES)
   const leftOut = quoted.rest
     ? [`${quoted.rest.characters} more characters: call read_messages with offset ${quoted.rest.offset}.`]
@@ -146,6 +146,7 @@ const readPart = (sessions: Sessions, page: Page, { part, offset }: Given) => {
   return answerOf(sessions, alone, [quoted], `Part ${part} of the message.`, leftOut)
 }
 
+/** The answer with all parts of a page of messages. */
 const readPage = (sessions: Sessions, page: Page) => {
   const all = page.messages.flatMap(partsOf)
   const most = Math.min(MOST_PART_BYTES, Math.ceil(MOST_BYTES / Math.min(all.length, MOST_PARTS)))
@@ -174,8 +175,8 @@ export const readMessages: Tool<typeof input, typeof output> = {
   output,
   answer: async (sessions, given) => {
     const { message, part, cursor } = given
-    if (part !== undefined && message === undefined) throw new Mistake('`part` is a part of `message`: give both.')
-    if (cursor !== undefined && message !== undefined) throw new Mistake('Give `message` or `cursor`, not both.')
+    if (part !== undefined && message === undefined) throw new InvalidCall('`part` is a part of `message`: give both.')
+    if (cursor !== undefined && message !== undefined) throw new InvalidCall('Give `message` or `cursor`, not both.')
     const page = await read(sessions, given)
     return part === undefined ? readPage(sessions, page) : readPart(sessions, page, given)
   },

@@ -62,7 +62,7 @@ const shown = ({ text, marks }: Hit['snippet']) => {
   return { text: all + visible(text.slice(at)), marks: moved }
 }
 
-const hitOf = ({ quote, said, agent }: Quoter, author: string, hit: Hit) => {
+const hitOf = ({ quote, quoteMessage, agent }: Quoter, author: string, hit: Hit) => {
   const { messageExternalId, part, in: place, role = 'assistant', at, snippet } = hit
   const content = {
     ...(messageExternalId === undefined ? {} : { message: messageExternalId }),
@@ -71,8 +71,8 @@ const hitOf = ({ quote, said, agent }: Quoter, author: string, hit: Hit) => {
     ...shown(snippet),
   }
   if (messageExternalId === undefined) return quote('description', author, at, content)
-  // Outputs of tools come in messages of the user, who has not written them.
-  return place === 'output' ? quote('tool', agent, at, content) : said(role, at, content)
+  // The output of a tool is in a message of the user, who has not written it.
+  return place === 'output' ? quote('tool', agent, at, content) : quoteMessage(role, at, content)
 }
 
 const entryOf = ({ trace }: SearchResult): Entry => ({
@@ -110,7 +110,7 @@ export const searchSessions: Tool<typeof input, typeof output> = {
         : [`${complete ? 'further' : 'older'} sessions: call search_sessions with nextCursor as cursor.`]),
     ]
     return {
-      said:
+      intro:
         results.length === 0
           ? `Nothing was found${nextCursor === undefined ? '' : ' in what was looked at so far'}.`
           : `Found in ${atLeast}${total.value} sessions, of which ${results.length} are here.`,

@@ -3,7 +3,7 @@ import { factsColumns } from '../messages/message-facts.ts'
 import { columnsOfParts, partsLength, partsText } from '../messages/stored-parts.ts'
 import type { FilteredMessage, FilteredTrace } from './filter-tokens.ts'
 import type { StoredMessage } from './message-texts.ts'
-import type { SearchedTrace } from './trace-texts.ts'
+import type { SearchedTrace } from './searched-text.ts'
 
 /** A trace with all columns that the search index is made from. */
 export type TraceRow = FilteredTrace & SearchedTrace & { id: string; incarnation: bigint; created_at: bigint }

@@ -28,16 +28,16 @@ export type McpServices = SearchServices & {
   readonly permits: Pick<NodePermits, 'turns'>
 }
 
-/** Who asks, and at which address of the service. */
-type Asking = {
+/** The caller of a request, and what reading for it needs from the request. */
+type CallerContext = {
   readonly caller: Caller
   readonly client: Client
   readonly origin: string
-  /** Waits for the memory that an answer takes while it is made. @throws Busy; Unavailable if the client has left */
+  /** Reserves the memory that making an answer takes; waits for it. @throws Busy; Unavailable if the client has left */
   readonly reserve: (bytes: number) => Promise<void>
-  /** Whether the client has left: then nothing more is read for it. */
+  /** Whether the client has closed its connection: then nothing more is read for it. */
   readonly hasLeft: () => boolean
-  /** Called with errors that are faults of the service. */
+  /** Called with errors that are the service's own. */
   readonly onFault: (error: unknown) => void
 }
 
@@ -45,10 +45,10 @@ const nameOf = ({ id, displayName = id }: UserView): string => displayName
 
 const stored = (row: MessageListRow): StoredMessage => ({ json: messageText(row), createdAt: Number(row.created_at) })
 
-/** What a caller of this service may read. Each call reads with the rights of its time. */
-export const ownSessions = (
+/** The sessions that a caller of this service may read. Each call checks the rights at its time. */
+export const sessionsOfCaller = (
   services: McpServices,
-  { caller, client, origin, reserve, hasLeft, onFault }: Asking,
+  { caller, client, origin, reserve, hasLeft, onFault }: CallerContext,
 ): Sessions => {
   const { reads, models, longLists, permits, now } = services
   const limited = <T>(work: () => Promise<T>): Promise<T> => longLists.turn(client, work)
@@ -64,7 +64,7 @@ export const ownSessions = (
     }
   }
 
-  /** What took long to read is answered only to a caller who still may. */
+  /** Checks, after a long reading, that the caller may still read the session. */
   const confirm = (reader: Reader, incarnation: bigint) => checkRight(reads, reader, incarnation)
 
   const list: Sessions['list'] = async ({ namespace = caller.namespace?.slug, limit, cursor }) => {

@@ -11,7 +11,7 @@ type Encoding = (typeof encodings)[number]
 export type Asset = {
   readonly type: string
   readonly content: Buffer
-  /** Compressed once, when it is asked for first. */
+  /** The compressed content, which is made once, at the first request. */
   readonly compressed: (encoding: Encoding) => Promise<Buffer>
 }
 
@@ -47,12 +47,12 @@ const add = (name: string, ending: string, type: string, text: string): string =
   return `/assets/${full}`
 }
 
-/** The addresses of what every page loads. */
+/** The addresses of the files that every page loads. */
 export const styleAddress: string = add('style', 'css', 'text/css; charset=utf-8', style)
 export const faviconAddress: string = add('favicon', 'svg', 'image/svg+xml', favicon)
 
 const scriptAddresses: string[] = []
-/** The addresses of the scripts of every page; none before `prepareScripts`, and where no scripts can be made. */
+/** The addresses of the scripts of every page; empty before `prepareScripts`, and if no scripts can be made. */
 export const scriptsOfPages = (): readonly string[] => scriptAddresses
 
 let preparing: Promise<void> | undefined
@@ -64,7 +64,7 @@ const prepare = async () => {
   }
 }
 
-/** Makes the scripts, once in a process. `failed` is called for the first caller, if they cannot be made. */
+/** Makes the scripts, once in a process. If they cannot be made, `failed` of the first caller is called. */
 export const prepareScripts = (failed: (error: unknown) => void): Promise<void> =>
   (preparing ??= prepare().catch(failed))
 

@@ -19,8 +19,9 @@ import { type TracePage, crumbsOf, viewLinks } from './trace.ts'
 /** The page of what a session changed. */
 export type ChangesPage = Pick<TracePage, 'slug' | 'externalId' | 'head' | 'project' | 'viewer'>
 
-/** Of an edit so many lines are shown. */
+/** The most lines that are shown of an edit. */
 const MOST_LINES = 400
+/** The most files in the list beside the edits. */
 const MOST_LISTED = 200
 
 const fileName = (path: string) => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1) || path
@@ -67,7 +68,7 @@ function* linesHtmlOf(one: MadeEdit, page: ChangesPage, how: How): Generator<Htm
   yield markup`<div class="fold"><a href="${whole}">Show ${counted(more, 'more line')}</a></div>`
 }
 
-/** An edit: when and for which prompt it was made, and its lines; for one that failed the reason. */
+/** An edit: its time, its prompt and its lines; for a failed one also the reason. */
 function* editOf(one: MadeEdit, place: string, page: ChangesPage, how: How): Generator<Html, void> {
   const { messageId, timestamp, prompt, failure } = one
   const iso = isoText(timestamp)
@@ -122,7 +123,7 @@ export const startOfChanges = (page: ChangesPage): Html => {
 `
 }
 
-/** What comes behind the title, in steps: the files with their edits, and at last their list. */
+/** The part of the page after the title, in steps: the files with their edits, and then the list of files. */
 export function* restOfChanges(changes: Changes, page: ChangesPage): Generator<Html, void> {
   const { files, left } = changes
   const tabs = markup`<nav class="tabs" aria-label="Views">${viewLinks(page, 'changes', changes.changed)}</nav>`

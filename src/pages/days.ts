@@ -11,7 +11,7 @@ const short = format({ day: 'numeric', month: 'short' })
 const shortWithYear = format({ day: 'numeric', month: 'short', year: 'numeric' })
 const whole = format({ day: 'numeric', month: 'long', year: 'numeric' })
 
-/** The day of a time, in UTC, and how it is called at `now`; both in milliseconds since 1970. */
+/** The day of a time in UTC, and its heading in a list that is read at `now`; both in milliseconds since 1970. */
 export const dayOf = (time: number, now: number): { readonly key: string; readonly heading: Html } => {
   const key = new Date(time).toISOString().slice(0, 10)
   const ago = Math.floor(now / DAY_MS) - Math.floor(time / DAY_MS)

@@ -7,12 +7,12 @@ import type { Viewer } from './viewer.ts'
 const scripts = (): readonly Html[] =>
   scriptsOfPages().map((address) => markup`<script type="module" src="${address}"></script>\n`)
 
-/** What the head of a page says of it. */
+/** The values in the head of a page. */
 export type PageHead = {
   readonly title: string
   /** The name of the page, by which scripts know it. */
   readonly name: string
-  /** That of the header. */
+  /** The same value as in the header `referrer-policy`. */
   readonly referrerPolicy: string
   readonly viewer: Viewer
   /** Further elements of the head. */

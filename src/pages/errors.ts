@@ -8,10 +8,10 @@ import type { Page } from './page.ts'
 export type ShownError = {
   readonly code: ErrorCode
   readonly message: string
-  /** What is wrong with what was sent, each in a sentence. */
+  /** The mistakes in the request, each as a sentence. */
   readonly issues: readonly string[]
   readonly requestId: string
-  /** Where the viewer goes on: the page that was asked for, or the page with the form; undefined if that is not known. */
+  /** Where the viewer can continue: the page that was asked for, or the page with the form; undefined if unknown. */
   readonly path: string | undefined
   /** The address of the service. */
   readonly origin: string
@@ -25,13 +25,13 @@ const blank = (title: string, content: Page['content']): Page => ({
   content: markup`<div class="blank"><h1>${title}</h1>\n${content}</div>\n`,
 })
 
-/** The command that signs in the browser, and leads it to the session that was asked for. */
+/** The command that signs in the browser, and opens the session that was asked for. */
 export const openCommand = (origin: string, path: string): string => {
   const [, session] = /^(\/@[^/?]+\/[^/?]+)/.exec(path) ?? []
   return session === undefined ? 'tracebook open' : `tracebook open ${origin}${session}`
 }
 
-/** The same for what does not exist and for what the viewer may not read. */
+/** One page for what does not exist and for what the viewer may not read, so that it does not tell which. */
 const notFound = ({ isSignedIn, origin, path = '/' }: ShownError): Page =>
   blank(
     'Not found',
@@ -57,7 +57,7 @@ const titles: { readonly [Code in ErrorCode]?: string } = {
   forbidden: 'Not allowed',
 }
 
-/** What a browser shows instead of the JSON of an error. */
+/** The page of an error, which a browser gets instead of its JSON. */
 export const errorPage = (error: ShownError): Page => {
   const { code, message, issues, requestId, path } = error
   if (code === 'not_found') return notFound(error)

@@ -6,13 +6,13 @@ import type { Page } from './page.ts'
 import { commandHtml } from './commands.ts'
 import { traceList } from './trace-list.ts'
 
-/** What a list of sessions shows: those of the viewer's active namespace, those of them that the viewer recorded, or all public ones. */
+/** The sessions in a list: those of the viewer's active namespace, those of them that the viewer recorded, or all public ones. */
 export const scopes = ['own', 'mine', 'public'] as const
 export type Scope = (typeof scopes)[number]
 
 export type SessionList = { readonly traces: readonly FeedTrace[]; readonly nextCursor?: string | undefined }
 
-/** The link to the page with what is older. */
+/** The link to the page with older sessions. */
 export const olderLink = (
   path: string,
   query: Readonly<Record<string, string>>,
@@ -52,7 +52,7 @@ export const feedPage = ({ list, scope, userId, active, namespaces, now }: FeedV
   const isOwn = scope !== 'public'
   const shown = traceList(list.traces, { order: isOwn ? 'startedAt' : 'createdAt', hasNamespaces: !isOwn, now })
   const own = active ? tab('own', scope, markup`<bdi>@${active.slug}</bdi>`) : none
-  // In a namespace of one person it would show the same again.
+  // In a person's own namespace this list would be the same as the first.
   const mine = active?.type === 'org' || scope === 'mine' ? tab('mine', scope, markup`Mine`) : none
   const empty = isOwn
     ? syncHint

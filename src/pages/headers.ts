@@ -3,12 +3,12 @@ import { style } from '../transcript/html/document.ts'
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** That of an exported session: no script runs, nothing is loaded, and the only style is its style sheet, by its hash. */
+/** The policy of an exported session: no script runs, nothing is loaded, and the only style is its style sheet, by its hash. */
 const filePolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /**
- * The Content-Security-Policy of every page: scripts and styles are files of this origin, nothing stands in the page itself, and a text
- * becomes HTML in a browser by the one policy `tracebook` of `client/fragment.ts`. `formTargets` are the sources of `form-action`: every page
+ * The Content-Security-Policy of every page: scripts and styles are files of this origin, none is in the page itself, and a text
+ * becomes HTML in a browser only by the policy `tracebook` of `client/fragment.ts`. `formTargets` are the sources of `form-action`: every page
  * has the form of the search.
  */
 export const pagePolicy = (formTargets = "'self'"): string =>

@@ -1,8 +1,8 @@
 import { ofSegment, toSegment } from '../base/path-segments.ts'
 
-/** The addresses of pages. Every link to one is made here. */
+/** The addresses of pages. Every link to a page is made here. */
 
-/** A text in an address, which cannot have a lone surrogate. */
+/** A text encoded for an address. An address cannot have lone surrogates, so they are replaced. */
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 /** The page of a namespace. */

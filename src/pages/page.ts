@@ -8,9 +8,9 @@ export type Page = {
   readonly title: string
   /** The name of the page, by which scripts know it. */
   readonly name?: string
-  /** What stands at the top instead of the title. */
+  /** The heading, if it is not simply the title. */
   readonly heading?: Html
-  /** What stands below the heading. */
+  /** The content below the heading. */
   readonly content: Html
   /** `thin` (default): text and forms; `wide`: lists; `two`: with `aside` as a column of its own. */
   readonly layout?: 'thin' | 'wide' | 'two'
@@ -36,7 +36,7 @@ const body = ({ title, heading = markup`<h1>${title}</h1>\n`, content, layout = 
 /** The title of the document of a page. */
 export const documentTitle = (title: string): string => (title === 'Tracebook' ? title : `${title} · Tracebook`)
 
-/** Sends a page. No cache keeps it. The caller sets the status. */
+/** Sends a page, which caches must not store. The caller sets the status. */
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
   const { title, name = 'page', formTargets, referrer: referrerPolicy = 'no-referrer' } = page
   const head = { title: documentTitle(title), name, referrerPolicy, viewer: viewerOf(reply.request) }

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url'
 export type Script = { readonly name: string; readonly content: Uint8Array }
 
 const sources = fileURLToPath(new URL('client/', import.meta.url))
-/** Where the package has the scripts. */
+/** The folder of the bundled scripts in the package. */
 const packaged = fileURLToPath(new URL('scripts/', import.meta.url))
 
-/** Makes scripts of their sources, in a few tens of milliseconds. @throws if esbuild cannot run here */
+/** Bundles the scripts from their sources, in a few tens of milliseconds. @throws if esbuild cannot run here */
 export const bundleScripts = async (): Promise<readonly Script[]> => {
   const { build, stop } = await import('esbuild')
   try {
@@ -38,6 +38,6 @@ export const bundleScripts = async (): Promise<readonly Script[]> => {
 const packagedScripts = async (): Promise<readonly Script[]> =>
   Promise.all((await readdir(packaged)).map(async (name) => ({ name, content: await readFile(packaged + name) })))
 
-/** All scripts: made of their sources, or as the package has them. */
+/** All scripts: bundled from their sources, or as the package has them. */
 export const readScripts = (): Promise<readonly Script[]> =>
   existsSync(`${sources}main.ts`) ? bundleScripts() : packagedScripts()

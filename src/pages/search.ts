@@ -13,7 +13,7 @@ import { authorHtml, placeHtml, plural, timeOf } from './trace-list.ts'
 /** A link to another search. */
 export type OtherSearch = { readonly label: string; readonly q: string }
 
-/** How often a value of a field was found, and the search for it alone. */
+/** A value of a field among the results: its count, and the search that is narrowed to it. */
 export type Narrower = OtherSearch & { readonly count: number }
 
 export const sorts = ['relevance', 'newest'] as const
@@ -22,14 +22,14 @@ export type Sort = (typeof sorts)[number]
 export type SearchView = {
   readonly q: string
   readonly sort: Sort
-  /** Undefined: nothing has been asked yet. */
+  /** Undefined before anything was searched for. */
   readonly answer: SearchAnswer | undefined
-  /** The fields in `q`, each with the search without it. */
+  /** The fields in `q`, each linked to the search without it. */
   readonly fields: readonly OtherSearch[]
-  /** Fields that are often added. */
+  /** Fields that could be added. */
   readonly suggestions: readonly OtherSearch[]
   readonly narrower: readonly { readonly name: string; readonly values: readonly Narrower[] }[]
-  /** In milliseconds since 1970. */
+  /** The present time, in milliseconds since 1970. */
   readonly now: number
 }
 
@@ -149,7 +149,7 @@ const narrowing = ({ narrower, sort }: SearchView): Html =>
 `,
       )}<p>Counted over the sessions looked at.</p>`
 
-/** `/search`: what was found, by sessions, with the words marked. */
+/** `/search`: the results by session, with the words marked. */
 export const searchPage = (view: SearchView): Page => ({
   title: view.q === '' ? 'Search' : `${visibleLine(view.q)}: search`,
   name: 'search',

@@ -23,7 +23,7 @@ export type SettingsView = {
   /** The identity of this session. */
   readonly identityId: string
   readonly viewer: Viewer
-  /** What was just saved. */
+  /** The note about what was just saved. */
   readonly saved: string | undefined
 }
 

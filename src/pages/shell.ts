@@ -15,7 +15,7 @@ const link = (href: string, text: Html, path: string): Html =>
     ? markup`<a href="${href}" aria-current="page">${text}</a>`
     : markup`<a href="${href}">${text}</a>`
 
-/** Only these pages are worth coming back to; an address of a sign-in holds a code. */
+/** Whether a sign-in leads back to this path: only to pages of namespaces and traces; the address of a sign-in holds a code. */
 const leadsBack = (path: string): boolean => path.startsWith('/@')
 
 const account = ({ user, path }: Viewer): Html => {
@@ -24,14 +24,14 @@ const account = ({ user, path }: Viewer): Html => {
   return markup`<a class="who me" href="/settings" aria-label="${initials(name)}: your settings"><bdi aria-hidden="true">${initials(name)}</bdi></a>`
 }
 
-/** The words of a page of a search, to be changed. */
+/** The words of the present search, so that the field shows them. */
 const wordsIn = (path: string): string =>
   path.startsWith('/search?') ? (new URLSearchParams(path.slice(path.indexOf('?'))).get('q') ?? '') : ''
 
 const searchField = (path: string): Html =>
   markup`<form class="field" role="search" action="/search"><label for="q" class="vh">Search sessions</label>${icon('search')}<input id="q" name="q" type="search" placeholder="Search sessions" maxlength="400" autocomplete="off" value="${wordsIn(path)}"><kbd aria-hidden="true">/</kbd></form>`
 
-/** What stands above the content of every page, from the beginning of its body. */
+/** The part of every page above its content, from the beginning of the body. */
 export const startOfShell = (viewer: Viewer): Html => {
   const { user, path } = viewer
   const slug = user?.slug
@@ -46,6 +46,6 @@ ${account(viewer)}
 `
 }
 
-/** What stands below the content of every page. */
+/** The part of every page below its content. */
 export const endOfShell: Html = markup`<footer class="site"><div><span>Tracebook ${version}</span><a href="/help">Help</a><a href="/docs">API</a></div></footer>
 `

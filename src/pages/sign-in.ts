@@ -72,11 +72,11 @@ export const confirmationPage = ({ review, state, confirmation, action, redirect
 }
 
 export type BrowserSignIn = {
-  /** Who will be signed in. */
+  /** The user who will be signed in. */
   readonly user: NamedUser
-  /** Who is signed in now, if that is another user. */
+  /** The user who is signed in now, if it is another one. */
   readonly present: NamedUser | undefined
-  /** The name of the device that has made the code. */
+  /** The name of the device that requested the code. */
   readonly deviceName: string | undefined
   readonly code: string
   /** The path that the form posts the code to. */
@@ -101,7 +101,7 @@ would be theirs.</p>
   return { title: 'Sign in this browser?', content, referrer: 'strict-origin' }
 }
 
-/** After a no. */
+/** The page after the user has answered no. */
 export const deniedPage: Page = {
   title: 'Not signed in',
   content: markup`<p>Nothing was joined. You can close this page.</p>\n`,

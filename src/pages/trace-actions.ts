@@ -12,7 +12,7 @@ export const traceActions = { visibility: 'visibility', delete: 'delete' } as co
 
 export const titleOfTrace = (trace: TraceDetail): string => titleOf(new Map(Object.entries(trace)))
 
-/** The way back to a trace. */
+/** The link back to a trace. */
 const crumbs = ({ namespace: { slug }, externalId }: TraceDetail, title: string): Html =>
   markup`<nav class="crumbs" aria-label="Where this is"><a href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a><span>/</span><a href="${tracePath(slug, externalId)}" dir="auto">${title}</a></nav>\n`
 
@@ -28,7 +28,7 @@ const MOST_SUMMARY = 240
 const shortened = (text: string | undefined): string | undefined =>
   text === undefined || text.length <= MOST_SUMMARY ? text : `${text.slice(0, MOST_SUMMARY).toWellFormed()}…`
 
-/** What everybody would see of a trace besides its messages. */
+/** The facts of a trace that everybody would see if it were public, besides its messages. */
 const seen = (
   trace: TraceDetail,
   author: string | undefined,

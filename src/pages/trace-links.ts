@@ -6,7 +6,7 @@ import { counted } from '../transcript/html/output.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import { messagePath, tracePath } from './links.ts'
 
-/** Where messages and their parts are. */
+/** The addresses that the rows of a trace link to. */
 export const linksOf = (slug: string, externalId: string, children: ReadonlyMap<string, Child>): Links => {
   const whole = (id: string) => messagePath(slug, externalId, id)
   return {
@@ -17,7 +17,7 @@ export const linksOf = (slug: string, externalId: string, children: ReadonlyMap<
   }
 }
 
-/** A sub-agent's session as its parent links to it. */
+/** A sub-agent's session, as the page of its parent shows it. */
 const childOf = (slug: string, trace: ReadonlyMap<string, unknown>): Child => {
   const number = (name: string): number | undefined => {
     const value = trace.get(name)

@@ -9,7 +9,7 @@ import { visibleLine } from '../transcript/visible.ts'
 import { dayOf, shortDay } from './days.ts'
 import { namespacePath, tracePath } from './links.ts'
 
-/** By which time a list is sorted. By that of the sessions it is divided into days; by that of their uploads it has only their days. */
+/** The time by which a list is sorted. By the start of sessions it has headings for days; by their upload each row shows its day. */
 export type ListOrder = 'createdAt' | 'startedAt'
 
 type ListOptions = {
@@ -20,7 +20,7 @@ type ListOptions = {
   readonly now: number
 }
 
-/** When a session began, in milliseconds since 1970; when it was uploaded if the client gave no time, or one that is none. */
+/** When a session began, in milliseconds since 1970; when it was uploaded if the client gave no valid time. */
 export const timeOf = ({ startedAt, createdAt }: FeedTrace): number =>
   startedAt !== undefined && isoText(startedAt) !== undefined ? startedAt : createdAt
 
@@ -38,7 +38,7 @@ const lengthOf = ({ startedAt, endedAt }: FeedTrace): Html =>
     ? none
     : markup`<small>${shortLasting(endedAt! - startedAt!)}</small>`
 
-/** A session that ended longer ago is not shown as running. */
+/** How long after its last message a session is shown as running. */
 const RUNNING_MS = 2 * 60_000
 
 const isRunning = ({ endedAt, updatedAt }: FeedTrace, now: number): boolean =>
@@ -47,7 +47,7 @@ const isRunning = ({ endedAt, updatedAt }: FeedTrace, now: number): boolean =>
 export const plural = (count: number, word: string): string =>
   `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
 
-/** What a session did, in numbers. */
+/** The numbers of a session: prompts, calls, failures and changed lines. */
 export const countsOf = ({ shape, messageCount }: Pick<FeedTrace, 'shape' | 'messageCount'>): Html => {
   const { prompts = 0, calls = 0, failed = 0, added = 0, removed = 0 } = shape ?? {}
   if (prompts + calls === 0) return markup`<span>${plural(messageCount ?? 0, 'message')}</span>`

@@ -11,6 +11,6 @@ export const childrenHtml = (children: readonly Child[]): Html =>
         ({ path, title }) => markup`<a href="${path}">${icon('sub-agent')}<bdi>${title}</bdi></a>`,
       )}</div>`
 
-/** Of a session with more prompts than its outline shows. */
+/** The number of prompts that the outline leaves out. */
 export const morePrompts = (count: number): Html =>
   count === 0 ? none : markup`<li><span class="faint">${counted(count, 'more prompt')}</span></li>`

@@ -19,20 +19,20 @@ export type TracePage = {
   readonly head: Head
   readonly project: string | undefined
   readonly visibility: Visibility
-  /** Whether the viewer may share and delete it. */
+  /** Whether the viewer may share and delete the session. */
   readonly mayWrite: boolean
   readonly revision: bigint
   /** How many messages the session has. */
   readonly count: number
   readonly view: View
-  /** The places of the messages on this page, if it has not all of them. */
+  /** The range of messages on this page, by their places in the session; undefined if the page has all messages. */
   readonly part?: { readonly from: number; readonly to: number } | undefined
   /** The place of the message that the link to the page leads to; `lost` if there is no such message. */
   readonly linked?: number | 'lost' | undefined
-  /** When its last message was written, if the session may still go on. */
+  /** Whether the session may still be running, judged by the time of its last message. */
   readonly isLive: boolean
   readonly children: readonly Child[]
-  /** How many files it has changed. */
+  /** The number of files that the session changed. */
   readonly changed: number
   readonly preview?: Preview | undefined
   readonly viewer: Viewer
@@ -57,7 +57,7 @@ const previewOf = ({ preview, head: { title } }: TracePage): Html => {
 `
 }
 
-type Turn = { readonly rel: 'prev' | 'next'; readonly href: string; readonly text: string }
+type PageLink = { readonly rel: 'prev' | 'next'; readonly href: string; readonly text: string }
 
 const viewQuery = (view: View) => (view === 'full' ? '' : `view=${view}`)
 
@@ -66,8 +66,8 @@ const pathWith = ({ slug, externalId }: TracePage, ...queries: readonly string[]
   return `${tracePath(slug, externalId)}${query === '' ? '' : `?${query}`}`
 }
 
-/** The pages before and after this one. */
-const turnsOf = (page: TracePage): Turn[] => {
+/** The links to the pages before and after this one. */
+const pageLinksOf = (page: TracePage): PageLink[] => {
   const { part, count, view } = page
   if (!part) return []
   const to = (from: number) => pathWith(page, from === 0 ? '' : `from=${from}`, viewQuery(view))
@@ -95,10 +95,10 @@ const turnsOf = (page: TracePage): Turn[] => {
 }
 
 const turnNav = (page: TracePage, where: string): Html => {
-  const turns = turnsOf(page)
-  if (turns.length === 0) return none
+  const links = pageLinksOf(page)
+  if (links.length === 0) return none
   const { part, count } = page
-  return markup`<nav class="turn" aria-label="${where}"><span>Messages ${(part!.from + 1).toLocaleString('en')} to ${Math.min(part!.to, count).toLocaleString('en')} of ${count.toLocaleString('en')}</span>${turns.map(
+  return markup`<nav class="turn" aria-label="${where}"><span>Messages ${(part!.from + 1).toLocaleString('en')} to ${Math.min(part!.to, count).toLocaleString('en')} of ${count.toLocaleString('en')}</span>${links.map(
     ({ rel, href, text }) =>
       markup`<a rel="${rel}" href="${href}">${rel === 'prev' ? 'Earlier: ' : 'Later: '}${text}</a>`,
   )}</nav>
@@ -122,7 +122,7 @@ const formats = [
   ['json', 'JSON, to be imported'],
 ] as const
 
-/** Who can read the session; for those who may change it the way there. */
+/** Who can read the session; for viewers who may change that, with the link to the form. */
 const readersOf = ({ slug, externalId, visibility, mayWrite }: TracePage): Html => {
   const { icon: name, text, isPublic } = readers[visibility]
   if (mayWrite)
@@ -144,7 +144,7 @@ const actsOf = (page: TracePage): Html =>
 
 const viewNames = { full: 'Full', talk: 'Talk', tools: 'Tools' } as const
 
-/** Links to the pages of a session. That of its changes needs some. */
+/** Links to the views of a session. The link to its changes is left out if there are none. */
 export const viewLinks = (
   { slug, externalId }: Pick<TracePage, 'slug' | 'externalId'>,
   here: 'conversation' | 'changes',
@@ -175,7 +175,7 @@ export const crumbsOf = ({ slug, project }: Pick<TracePage, 'slug' | 'project'>)
     project === undefined ? none : markup`<span>/</span><bdi>${project}</bdi>`
   }</nav>`
 
-/** A browser without scripts does not go to the message by itself. */
+/** A link to the message that the page was opened for, because a browser without scripts does not scroll there by itself. */
 const linkedOf = ({ linked }: TracePage): Html => {
   if (linked === undefined) return none
   if (linked !== 'lost')
@@ -186,7 +186,7 @@ const linkedOf = ({ linked }: TracePage): Html => {
 /** The beginning of the page, up to the first message. */
 export const startOfTrace = (page: TracePage): Html => {
   const { slug, externalId, head, revision, count, viewer, mayWrite } = page
-  const rels = turnsOf(page).map(({ rel, href }) => markup`<link rel="${rel}" href="${href}">\n`)
+  const rels = pageLinksOf(page).map(({ rel, href }) => markup`<link rel="${rel}" href="${href}">\n`)
   const more = markup`${previewOf(page)}${rels}`
   const start = startOfPage({
     title: documentTitle(head.title),
@@ -210,7 +210,7 @@ export const startOfTrace = (page: TracePage): Html => {
 const dock = (page: TracePage): Html =>
   markup`<div class="dock"><button class="btn bare" type="button" popovertarget="outline">${icon('outline')}<b>Outline</b></button><a class="btn bare" href="${pathWith(page)}" data-copy="link" aria-label="Copy link">${icon('link')}</a></div>`
 
-/** What comes behind the last message, up to the outline. */
+/** The part of the page after the last message, up to the outline. */
 export const endOfMessages = (page: TracePage): Html => {
   const { isLive, count, head } = page
   const state = isLive
@@ -220,7 +220,7 @@ export const endOfMessages = (page: TracePage): Html => {
 `
 }
 
-/** Stands for a row that a page may show, but that is no more. */
+/** An empty row that tells a page to remove the row of this message. */
 export const goneRow = (id: string, place: number): Html =>
   markup`<article class="msg gone" id="m-${place}" data-id="${id}" hidden></article>\n`
 

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 
-/** Who looks at a page, and how they want pages to be. */
+/** The viewer of a page, with the settings of the browser. */
 export type Viewer = {
   /** Undefined without a session. */
   readonly user: { readonly slug: string | undefined } | undefined
-  /** Undefined: that of the system. */
+  /** Undefined for the theme of the system. */
   readonly theme: 'light' | 'dark' | undefined
-  /** Whether single keys do something. */
+  /** Whether keys without Ctrl or Command are shortcuts. */
   readonly hasKeys: boolean
   /** The path and query of the page. */
   readonly path: string

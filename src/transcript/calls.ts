@@ -297,7 +297,7 @@ export const kindOfCall = ({ toolName: name }: Call): string => toolName(name.sl
 /** How many lines a call adds and removes, in which files. */
 export type CallChanges = ChangedLines & { readonly files: ReadonlyMap<string, ChangedLines> }
 
-/** Of a call so many files are told apart. */
+/** The most files of one call whose changes are counted separately. */
 const MOST_FILES = 200
 
 const sum = (a: ChangedLines | undefined, b: ChangedLines): ChangedLines => ({
@@ -333,7 +333,7 @@ export function* viewOf(call: Call): Steps<CallView> {
   return yield* viewIn(call, kindOfCall(call), yield* readArgs(call.args))
 }
 
-/** The same, and what the call changes. */
+/** A tool call as it is shown, with the lines that it changes. */
 export function* readCall(call: Call): Steps<{ readonly view: CallView; readonly changes: CallChanges | undefined }> {
   const [kind, args] = [kindOfCall(call), yield* readArgs(call.args)]
   const changes = args && (yield* changesIn(kind, args))

@@ -14,7 +14,7 @@ export type MadeEdit = ChangedLines & {
   readonly timestamp: number | undefined
   /** The prompt that it was made for, from 1; 0 before the first one. */
   readonly prompt: number
-  /** Undefined if it is too long to be shown here. */
+  /** Undefined for an edit that is too long to be kept. */
   readonly edit: Edit | undefined
   /** Why the call failed; undefined if it did not. */
   failure: string | undefined
@@ -33,20 +33,21 @@ export type Changes = ChangedLines & {
   readonly changed: number
   readonly edits: number
   readonly failed: number
-  /** How many edits are left out, because there are too many. */
+  /** The number of edits that are left out, because there are too many. */
   readonly left: number
 }
 
-/** A call with longer arguments is not shown here, nor what comes behind so many characters of arguments, or so many edits. */
+/** The most characters of a call's arguments, and of all arguments, whose edits are kept with their text; of others only the lines are counted. */
 const MOST_ARGS = 256 * 1024
 export const MOST_KEPT = 4 * 1024 * 1024
+/** The most edits of a session that are kept; of further ones only their number. */
 const MOST_EDITS = 5_000
 const MOST_FAILURE = 300
 const MOST_NAME = 500
 
 type Open = { readonly id: string; readonly edits: readonly MadeEdit[]; readonly files: number }
 
-/** The first line that a tool has answered. */
+/** The reason of a failed call: the first line of its output. */
 const failureOf = (output: string): string => {
   const start = output.slice(0, 4 * MOST_FAILURE).trim()
   return visibleLine(start.split('\n', 1)[0]!).slice(0, MOST_FAILURE)

@@ -41,7 +41,7 @@ export const patchLines = (patch: string, isOfFile = false): DiffLine[] | undefi
   }))
 }
 
-/** Words are compared in so many pairs of lines of one file, each line of at most so many characters. */
+/** The most pairs of lines of a file in which words are compared, and the most characters of such a line. */
 const MOST_PAIRS = 1_000
 const MOST_CHARACTERS = 400
 /** Lines with more changed words have too little in common to be shown as one line that was changed. */
@@ -50,7 +50,7 @@ const MOST_CHANGED_WORDS = 60
 /** The words of two lines, in which those that differ are told apart. Undefined if much of the file was compared before. */
 export type Words = (before: string, after: string) => ReturnType<typeof diffWordsWithSpace> | undefined
 
-/** For the differences of one file. */
+/** Compares words in the differences of one file. */
 export const newWords = (): Words => {
   let left = MOST_PAIRS
   return (before, after) => {

@@ -111,7 +111,7 @@ export const editsOf = (tool: string, args: Args): Edit[] =>
 /** Whether calls of a tool are looked through for changes of files. */
 export const mayEdit = (tool: string): boolean => tool === 'bash' || EDITING.has(tool)
 
-/** The same changes one after the other; undefined for a step without one. */
+/** Yields the changes that a call makes to files one after the other; undefined for a step without a change. */
 export function* editsInSteps(tool: string, args: Args): Found {
   if (tool === 'bash') return yield* ofCommand(args)
   if (!EDITING.has(tool)) return
@@ -123,7 +123,7 @@ export function* editsInSteps(tool: string, args: Args): Found {
 /** Longer arguments are not read, because to parse them would take long. */
 const MOST_READ = 4 * 1024 * 1024
 
-/** The same from the JSON text of the arguments. */
+/** The changes that a call makes to files, from the JSON text of its arguments. */
 export const editsIn = (tool: string, json: string): Edit[] => {
   const mayEdit = tool === 'bash' ? json.includes(BEGINS) : EDITING.has(tool)
   return mayEdit && json.length <= MOST_READ ? editsOf(tool, JSON.parse(json) as Args) : []

@@ -99,7 +99,7 @@ const coloured = (piece: string, language: string): readonly CodeSpan[] => {
   return spans.map(({ text }) => text).join('') === piece ? spans : [{ text: piece, scope: undefined }]
 }
 
-/** More of one file is not coloured: for some code a grammar takes ten seconds for a megabyte. */
+/** The most code of one file that is coloured: for some code a grammar takes ten seconds for a megabyte. */
 const MOST_COLOURED_OF_FILE = 1024 * 1024
 
 /**
@@ -108,7 +108,7 @@ const MOST_COLOURED_OF_FILE = 1024 * 1024
  */
 export type Highlight = (text: string, language: string) => Generator<readonly CodeSpan[], void>
 
-/** For the code of one file. */
+/** Colours the code of one file. */
 export const newHighlight = (): Highlight => {
   let left = MOST_COLOURED_OF_FILE
   return function* (text, language) {

@@ -147,7 +147,7 @@ const LINES_IN_STEP = 2_000
 export const patchedFiles = (patch: string): PatchedFile[] =>
   [...patchedFilesInSteps(patch)].filter((file) => file !== undefined)
 
-/** The same one after the other; undefined for a step without one. */
+/** Yields the files that a patch changes one after the other; undefined for a step without a file. */
 export function* patchedFilesInSteps(patch: string): Generator<PatchedFile | undefined, void> {
   const lines = readLines(patch)
   for (let count = 1; ; count++) {

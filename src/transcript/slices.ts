@@ -4,7 +4,7 @@ export const SLICE = 8 * 1024
 const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff
 const CARRIAGE_RETURN = 0x0d
 
-/** The place nearest behind this one at which a text can be cut. */
+/** The first index from `at` on at which a text can be cut. */
 export const cutAt = (text: string, at: number): number => {
   const last = text.charCodeAt(at - 1)
   return at < text.length && (isHighSurrogate(last) || last === CARRIAGE_RETURN) ? at + 1 : at
@@ -22,7 +22,7 @@ export function* slices(text: string, size = SLICE): Generator<string, void> {
 const MOST_COUNTED = 10_000
 
 /** The number of lines of a text; of more than `MOST_COUNTED`, one more than that. */
-export const countLines = (text: string): number => {
+export const countLinesUpToMost = (text: string): number => {
   let lines = text === '' ? 0 : 1
   for (
     let start = text.indexOf('\n');
@@ -35,15 +35,15 @@ export const countLines = (text: string): number => {
 
 export const areMore = (lines: number): boolean => lines > MOST_COUNTED
 
-/** A number of lines, as they were counted. */
+/** A number of lines from `countLinesUpToMost` in words, such as `312 lines`. */
 export const manyLines = (lines: number): string => {
   if (areMore(lines)) return `more than ${MOST_COUNTED.toLocaleString('en')} lines`
   return `${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'}`
 }
 
-/** The same as text: `312 lines`; empty for a single line. */
+/** The number of lines of a text, in words: `312 lines`; empty for a single line. */
 export const linesText = (text: string): string => {
-  const lines = countLines(text)
+  const lines = countLinesUpToMost(text)
   if (lines === 0) return 'empty'
   return lines === 1 ? '' : manyLines(lines)
 }

@@ -4,7 +4,7 @@ export const timeText = (ms: number | undefined): string | undefined => {
   return iso === undefined ? undefined : `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
 }
 
-/** The same in ISO 8601; only for years of four digits. */
+/** A time of a client in ISO 8601; undefined if it is not a time, or its year has more than four digits. */
 export const isoText = (ms: number | undefined): string | undefined => {
   if (ms === undefined || !(ms >= 0 && ms < 253_402_300_800_000)) return undefined
   return new Date(ms).toISOString()

@@ -37,9 +37,9 @@ export type Renderer = {
 }
 
 /**
- * A message waits for the results of its calls until so many more have come, or so many characters of them. This depends on nothing but
- * the messages between a call and its result: what is shown of a part of a session is what the whole shows of it, if it begins
- * so many messages earlier, and ends so many later.
+ * The most further messages, and characters of them, for which a message waits for the results of its calls. Whether a result is shown under
+ * its call depends only on the messages between them. So a part of a session shows the same as the whole does, if this many messages before
+ * and after the part are read too.
  */
 export const MOST_WAITING = 64
 const MOST_WAITING_CHARACTERS = 1024 * 1024
@@ -60,7 +60,7 @@ type Waiting = {
 
 const kinds: Readonly<Record<Role, Turn['kind']>> = { user: 'prompt', assistant: 'answer', system: 'context' }
 
-/** Nothing is shown of it. */
+/** Whether a part has nothing to show. */
 const isBlank = (part: Part): boolean => (part.type === 'text' || part.type === 'thinking') && !/\S/.test(part.text)
 
 const hasText = ({ textContent = '', parts }: Message): boolean =>
@@ -88,7 +88,7 @@ export type Turns = {
   end(): Turn[]
 }
 
-/** `first`: what comes before the first message that is added. */
+/** @param first the place of the first message that is added, and the number of prompts before it */
 export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0, prompts: 0 }): Turns => {
   let waiting: Waiting[] = []
   let { ordinal, prompts } = first

@@ -19,10 +19,10 @@ const mark = (character: string): string => {
 /** Text with visible characters only: NUL as `␀`, lone surrogates as `�`, others as `⟨U+202E⟩`; lines end in `\n`. */
 export const visible = (text: string): string => text.replace(/\r\n?/g, '\n').replace(UNSEEN, mark)
 
-/** Longer than any name that the service accepts now. Older logs may have longer ones. */
+/** The most characters of a line: more than any name that the service accepts now, but older logs may have longer names. */
 const MOST_LINE = 8 * 1024
 
-/** The same on one line, for names and titles. Very long text is cut. */
+/** Text with visible characters only, on one line, for names and titles. Very long text is cut. */
 export const visibleLine = (text: string): string => {
   const line = visible(text.slice(0, MOST_LINE)).replace(/\s+/g, ' ').trim()
   return text.length > MOST_LINE ? `${line}…` : line

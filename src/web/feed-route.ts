@@ -16,13 +16,13 @@ import { afterOf } from '../trace/queries.ts'
 
 type FeedPageServices = FeedServices & { readonly config: HttpConfig; readonly now: () => number }
 
-/** The address of the service, as commands are told it. */
+/** The address of the service, for the commands that pages show. */
 export const serverOf = ({ PUBLIC_URL }: Pick<HttpConfig, 'PUBLIC_URL'>, { protocol, host }: FastifyRequest): string =>
   PUBLIC_URL?.replace(/\/$/, '') ?? `${protocol}://${host}`
 
 const Query = z.object({ scope: z.enum(scopes).optional(), cursor: Cursor.optional() })
 
-/** `GET /`: the sessions that the viewer may read, for a browser. A program gets 404. */
+/** `GET /`: the sessions that the viewer may read, as a page for a browser. Any other client gets 404. */
 export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): void => {
   const { reads, config, now } = service
   const { publicPage } = firstPages(service)

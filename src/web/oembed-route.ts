@@ -18,8 +18,8 @@ const Query = z.object({ url: z.string().max(16_384), format: z.string().optiona
 const isUnauthorized = (error: unknown): boolean => error instanceof Rejected && error.code === 'unauthorized'
 
 /**
- * `GET /oembed?url=…` (oembed.com): what other programs show of a link to a public trace. It is for everybody, so a trace that is
- * not public is not found, like one that does not exist. Only links, because no page of the service may stand in a frame.
+ * `GET /oembed?url=…` (oembed.com): what other programs show of a link to a public trace. Everybody may ask, so a trace that
+ * is not public answers 404, like one that does not exist. The type is `link`, because no page of the service may be shown in a frame.
  */
 export const oembedRoute = (app: FastifyInstance, service: TraceServices & { readonly config: HttpConfig }): void => {
   const { reads, models, config } = service

@@ -5,7 +5,7 @@ import { textBytes } from '../engine/sized-cache.ts'
 
 const compress = promisify(gzip)
 
-/** A page as it is sent to browsers that take gzip, without a body if it is sent piece by piece, and until when: a time in milliseconds. */
+/** A page compressed with gzip, without a body if it is too long and has to be sent piece by piece; valid until a time in milliseconds. */
 export type PublicPage = { readonly body: Buffer | undefined; readonly until: number }
 
 /**
@@ -21,9 +21,9 @@ const SIZE_OF_ENTRY = 1_000
 const REMEMBERED_CHANGES = 1_000
 const LASTS_MS = 10_000
 
-/** A longer page is sent as it is, piece by piece. */
+/** A page with more bytes is not cached, but sent piece by piece. */
 const MOST_BYTES = 2 * 1024 * 1024
-/** So many fit into the buffers of a socket. */
+/** The most compressed bytes of a cached page, which fit into the buffers of a socket. */
 const MOST_SENT_BYTES = 256 * 1024
 
 export const newPublicPages = (isCurrent: () => boolean): PublicPages =>

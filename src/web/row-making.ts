@@ -11,7 +11,7 @@ export type RowRequest = {
   readonly client: Client
   readonly wanted: WantedRows | undefined
   readonly work: RowWork | undefined
-  /** So many characters make a text, unless it is the last one of its work. */
+  /** The least number of characters of the answered text, unless it is the last one of its work. */
   readonly length: number
 }
 export type RowAnswer = { readonly id: number } & (
@@ -22,7 +22,7 @@ export type RowAnswer = { readonly id: number } & (
 export type Rows = {
   /** The texts of the next work. @throws Unavailable if the thread has failed; BrokenOff after `close` */
   make(work: RowWork): AsyncGenerator<string, void>
-  /** Frees what the thread holds. To be called in any case. */
+  /** Frees what the thread keeps for this session. To be called in any case. */
   close(): void
 }
 
@@ -33,7 +33,7 @@ export type RowMaking = {
 }
 
 const LENGTH = 64 * 1024
-/** Something to read soon. */
+/** The first text is shorter, so that the reader soon has something to read. */
 const FIRST_LENGTH = 8 * 1024
 
 type Made = Extract<RowAnswer, { readonly text: string }>

@@ -6,7 +6,7 @@ import { type Range, newSession } from '../transcript/html/session.ts'
 import type { Segment } from '../transcript/html/strip.ts'
 import type { PromptBeginning } from './trace-messages.ts'
 
-/** What the rows of a session depend on, besides its messages: all of it can be sent to a thread. */
+/** All that the rows of a session depend on besides its messages, as values that can be sent to a thread. */
 export type WantedRows = Pick<Showing, 'view' | 'here' | 'author' | 'folder' | 'model'> & {
   readonly slug: string
   readonly externalId: string
@@ -15,11 +15,11 @@ export type WantedRows = Pick<Showing, 'view' | 'here' | 'author' | 'folder' | '
   readonly range: Range
   /** The places of the messages that the page shows; undefined for all. */
   readonly part?: { readonly from: number; readonly to: number } | undefined
-  /** What was done for each prompt, if the trace tells that of each. */
+  /** The numbers of calls after each prompt, if the trace has them for each. */
   readonly segments?: readonly Segment[]
 }
 
-/** What comes next: the next messages, their end, some prompts of a long session for the outline, or its end. */
+/** The next input: messages, the end of the messages, prompts of a long session for the outline, or the end of the outline. */
 export type RowWork =
   | { readonly is: 'messages'; readonly texts: readonly string[] }
   | { readonly is: 'endOfMessages' }
@@ -49,13 +49,13 @@ export const newRowSteps = ({
       !part || (ordinal >= part.from && ordinal < part.to) ? `#m-${ordinal}` : links.message(id),
   }
 
-  /** The prompts of which all is on this part of a long session: the last one may go on. */
+  /** The prompts that are complete on this part of a long session: all but the last, which may continue on the next part. */
   const wholeOnPage = (): ReadonlyMap<string, OutlinePrompt> => {
     const { prompts } = outline.data()
     return new Map(prompts.slice(0, -1).map((prompt) => [prompt.id, prompt]))
   }
 
-  /** A prompt of a long session. What was done for it is known if it is on the page, or if each prompt has a segment of its own. */
+  /** A prompt of a long session. Its numbers are known if the page has all of it, or if the trace has a segment for each prompt. */
   const promptOf = (prompt: PromptBeginning): OutlinePrompt => {
     onPage ??= wholeOnPage()
     return {

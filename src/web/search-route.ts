@@ -24,7 +24,7 @@ const MONTH_MS = 30 * 86_400_000
 
 const join = (...words: readonly string[]): string => words.filter((word) => word !== '').join(' ')
 
-/** A field as it is typed; undefined for a value that cannot be. */
+/** A field as people type it in a query; undefined for a value that cannot be typed. */
 const typed = (field: string, value: string): string | undefined =>
   value.includes('"') ? undefined : `${field}:${/\s/.test(value) ? `"${value}"` : value}`
 
@@ -43,7 +43,7 @@ const suggestionsFor = (text: string, isSignedIn: boolean, now: number): OtherSe
     .map(([label, word]) => ({ label: label!, q: join(text, word!) }))
 }
 
-/** What a value of a facet is called: users by the names in the traces that were found. */
+/** The label of a facet's value. Users get their names from the traces among the results. */
 const labelOf = (field: FacetName, value: string, { results }: SearchAnswer): string | undefined => {
   if (field === 'agent') return agentName(value)
   if (field === 'namespace') return `@${value}`
@@ -60,7 +60,7 @@ const narrowerIn = (field: FacetName, text: string, answer: SearchAnswer): Narro
   return found.length > 1 ? found.slice(0, MOST_VALUES) : []
 }
 
-/** `GET /search`: what the viewer finds. A search that cannot be read at all does not exist: whatever is typed is words. */
+/** `GET /search`: the results for the viewer. No query is invalid: what is not a field is words. */
 export const searchPageRoute = (app: FastifyInstance, services: SearchServices): void => {
   const pageFor = async ({ caller, query }: FastifyRequest<{ Querystring: z.infer<typeof Query> }>) => {
     const text = (query.q ?? '').trim()

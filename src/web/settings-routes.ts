@@ -18,7 +18,7 @@ import type { UserServices } from '../user/services.ts'
 
 const SETTINGS = '/settings'
 
-/** What a form of the page has saved, as its redirect says it. */
+/** The notes about what a form has saved, by the name in the redirect. */
 const saved = {
   name: 'Your name is saved.',
   look: 'The appearance is saved.',
@@ -91,7 +91,7 @@ const accountForms = (app: FastifyInstance, service: SettingsServices) => {
   })
 }
 
-/** Choices of the browser, which the server needs when it makes a page: so that nothing changes its colour after it has been shown. */
+/** The form for choices of the browser. They are cookies, because the server needs them: a page must not change its colours after it was shown. */
 const lookForm = (app: FastifyInstance, { config }: SettingsServices) => {
   const isSecure = cookieNameOf(config).startsWith('__Host-')
   const keep = (reply: FastifyReply, name: string, value: string | undefined) =>

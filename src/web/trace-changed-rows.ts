@@ -18,10 +18,10 @@ export type Piece = {
 /** A changed message with its place in the list. */
 export type PlacedChange = ChangedMessage & { readonly place: number }
 
-/** Changes of one answer are around so many places: each is read by itself. */
+/** The most places, far from each other, whose changes one answer shows: each is read by itself. */
 const MOST_RUNS = 12
 
-/** The changes that one answer shows, those that came first. */
+/** The changes that one answer shows: the earliest ones. */
 export const someChanges = (changes: readonly PlacedChange[]): readonly PlacedChange[] => {
   const starts: number[] = []
   const sorted = changes.toSorted((a, b) => (a.revision < b.revision ? -1 : 1))
@@ -38,7 +38,7 @@ const isNew = ({ revision, added }: ChangedMessage) => revision === added
 const answersIn = ({ shown }: Turn): string[] =>
   shown.flatMap((one) => ('is' in one && typeof one.result === 'object' ? [one.result.messageId] : []))
 
-/** Whether a turn shows a call without its result, or a result without its call: it may have lost it by the change of a message there. */
+/** Whether a turn may have lost a result or a call by the change of the message at a place: it shows a call without its result, or a result without its call. */
 const mayHaveLost = ({ ordinal, shown }: Turn, place: number): boolean =>
   (place > ordinal &&
     place - ordinal <= MOST_WAITING &&
@@ -47,7 +47,7 @@ const mayHaveLost = ({ ordinal, shown }: Turn, place: number): boolean =>
     ordinal - place <= MOST_WAITING &&
     shown.some((one) => !('is' in one) && one.type === 'tool_result'))
 
-/** The rows that changes have made, changed or taken away, of messages that are near each other. */
+/** The rows that changes have added, changed or removed, of messages near each other. */
 export const changedRows = (showing: Showing, changes: readonly PlacedChange[], { range, chunks }: Around): Piece => {
   const changed = new Map(changes.map((change) => [change.external_id, change]))
   const updated = changes.filter((change) => !isNew(change)).map(({ place }) => place)
@@ -72,7 +72,7 @@ export const changedRows = (showing: Showing, changes: readonly PlacedChange[], 
     isWanted,
   )
 
-  /** A new message was shown nowhere. */
+  /** Whether a row that a page may show no longer exists. A new message had no row before. */
   const isGone = (id: string): boolean => {
     const change = changed.get(id)
     if (change) return !isNew(change) && !made.has(id)

@@ -11,20 +11,20 @@ import type { ListedRow } from '../trace/rows.ts'
 import { summaryText } from '../trace/views.ts'
 import type { Child } from '../transcript/html/links.ts'
 
-/** A page links to so many sub-agents. */
+/** The most sub-agents that a page links to. */
 const MOST_CHILDREN = 100
 
 export type Children = {
   /** The newest first. */
   readonly all: readonly Child[]
-  /** By the call that has started them; of several the newest. */
+  /** By the call that started them; the newest, if a call started several. */
   readonly byCall: ReadonlyMap<string, Child>
   readonly linked: readonly LinkedTrace[]
-  /** Their JSON texts: what a page that links to them depends on. */
+  /** Their JSON texts, on which a page that links to them depends. */
   readonly texts: readonly string[]
 }
 
-/** The traces of sub-agents that a trace has started, those that the reader may read. */
+/** The traces of the sub-agents that a trace started, as far as the reader may read them. */
 export const childrenOf = async (
   { reads, models }: { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry },
   { namespace_id, external_id, slug }: StoredDetail,

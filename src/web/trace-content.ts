@@ -11,11 +11,11 @@ import type { RowMaking, Rows } from './row-making.ts'
 import { type ShownServices, type ShownTrace, shapeOf, wantedRows } from './trace-shown.ts'
 import { type PromptBeginning, allPrompts, messagesBetween } from './trace-messages.ts'
 
-/** What is read for a page at once: messages, or of a long session prompts for the outline. */
+/** What is read for a page in one step: messages, or, for the outline of a long session, prompts. */
 export type PageRow =
   { readonly messages: readonly MessageListRow[] } | { readonly prompts: readonly PromptBeginning[] }
 
-/** The revision that a page is of, and the beginning of the first prompt on it, for the preview of a public one. */
+/** The revision of the trace that a page shows, and the beginning of its first prompt, for the preview of a public trace. */
 type Found = { readonly revision: bigint; readonly firstPrompt: string }
 
 type Wanted = {
@@ -26,13 +26,13 @@ type Wanted = {
   readonly client: Client
   /** The places of the messages that are shown; undefined for all. */
   readonly part: TracePage['part']
-  /** The page, when its first rows are known. */
+  /** Makes the page, once its first rows have been read. */
   readonly pageOf: (found: Found) => TracePage
 }
 
 type Services = Pick<ShownServices, 'reads'> & { readonly rowMaking: RowMaking }
 
-/** A page piece by piece, while its messages are read: head, rows, and at last the outline, which is of the whole session. */
+/** Makes a page piece by piece while its messages are read: the head, the rows, and last the outline of the whole session. */
 export const newTraceContent = (
   { reads, rowMaking }: Services,
   { shown, view, here, client, part, pageOf }: Wanted,

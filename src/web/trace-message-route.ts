@@ -82,7 +82,7 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
     return longLists.send<MessageListRow>(reply, {
       ...listOf(shown),
       async *chunks() {
-        // What came in a message may be shown in an earlier one.
+        // Results in a message may be shown under the calls of an earlier one.
         const from = Math.max(0, place - MOST_WAITING)
         const { range, chunks } = await messagesBetween(reads, shown.trace, { from, to: place + 1 })
         const note = ({ isShown }: Row) => void (hasRow ||= isShown)

@@ -12,10 +12,10 @@ import { MOST_WAITING } from '../transcript/turns.ts'
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
 type OfTrace = Pick<StoredDetail, 'id' | 'incarnation'>
 
-/** So many messages around those that are shown may have what belongs to them: calls before, results behind. */
+/** The number of messages before and after the shown ones that may have their calls and results. */
 export const AROUND = MOST_WAITING + 1
 
-/** Messages to be shown, with those around them, and the revision of the trace that they are of. */
+/** Messages to be shown, with those around them, at a revision of the trace. */
 export type ShownMessages = {
   readonly range: Range
   readonly revision: bigint
@@ -24,7 +24,7 @@ export type ShownMessages = {
 
 type Places = { readonly from: number; readonly to: number }
 
-/** The messages from a place on, and up to another one; all of them without places. @throws BrokenOff when the trace is gone */
+/** The messages from one place up to another; without places all of them. @throws BrokenOff when the trace has been deleted */
 export const messagesBetween = async (
   reads: TraceReads,
   trace: OfTrace,
@@ -42,7 +42,7 @@ export const messagesBetween = async (
 
 export type Around = Pick<ShownMessages, 'range' | 'chunks'>
 
-/** Messages at some places, in ascending order, and those around them: those that are near each other together, one run after the other. */
+/** Yields the messages at some places, in ascending order, with those around them; places near each other are read together. */
 export async function* messagesAround(
   reads: TraceReads,
   trace: OfTrace,
@@ -51,21 +51,21 @@ export async function* messagesAround(
   const runs: { from: number; to: number }[] = []
   for (const place of places) {
     const last = runs.at(-1)
-    // What belongs to a message may come before or behind it.
+    // Calls and results of a message may be before or after it.
     if (last && place - AROUND <= last.to) last.to = place + 1 + AROUND
     else runs.push({ from: Math.max(0, place - AROUND), to: place + 1 + AROUND })
   }
   for (const run of runs) yield messagesBetween(reads, trace, run)
 }
 
-/** An outline shows so many prompts, and so many are read at once. */
+/** The most prompts in an outline, and how many of them are read at once. */
 const MOST_PROMPTS = 2_000
 const PROMPTS_AT_ONCE = 200
 
-/** A prompt in the outline: its externalId, place, number, and how it begins. */
+/** A prompt in the outline: its externalId, place and number, and the beginning of its text. */
 export type PromptBeginning = Beginning & { readonly ordinal: number; readonly number: number }
 
-/** The prompts that a trace had at a revision, chunk by chunk, and how many more there are than are shown. */
+/** The prompts that a trace had at a revision, chunk by chunk, and the number of those that the outline leaves out. */
 export const allPrompts = async (reads: TraceReads, trace: OfTrace, revision: bigint) => {
   const { prompts, count } = await promptsOf(reads, trace, { revision, most: MOST_PROMPTS })
   async function* chunks(): AsyncGenerator<Chunk<PromptBeginning>, void> {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ofSegment } from '../base/path-segments.ts'
 import { Key } from '../contract/parameters.ts'
 
-/** A name that clients choose, as a segment of the address of a page. */
+/** An id that a client has chosen, as a segment of the address of a page. */
 export const Segment = Key.transform(ofSegment)
 
 /** The trace that the address of a page names. */

@@ -34,11 +34,11 @@ const Query = z.object({
 })
 type Asked = z.infer<typeof Query>
 
-/** A session of up to so many messages is one page. */
+/** The most messages of a session that is shown on one page. */
 const MOST_ROWS = 1_000
-/** So many messages stand before the one that a link leads to. */
+/** The number of messages before the one that a link leads to. */
 const ROWS_BEFORE = PAGE_ROWS / 2
-/** A session whose last message is older does not go on. */
+/** How long after its last message a session counts as running. */
 const LIVE_MS = 2 * 60_000
 
 export type TracePageServices = ShownServices & {
@@ -64,19 +64,19 @@ const partOf = (count: number, place: number | undefined, from = 0): TracePage['
 }
 
 /**
- * What an anonymous viewer without any settings is shown at the address of the session itself, which the page repeats; everybody else has
- * pages of their own.
+ * Whether a page is the one that all viewers without a session and without settings get, and so can be cached: it is at the address of the
+ * session itself, which the page repeats.
  */
 const isPlain = ({ user, theme, hasKeys, path }: TracePage['viewer'], address: string) =>
   user === undefined && theme === undefined && hasKeys && path === address
 
-/** The beginning of the summary, else of the first prompt. */
+/** The description in previews: the beginning of the summary, else of the first prompt. */
 const descriptionOf = ({ fields }: ShownTrace, firstPrompt: string): string => {
   const summary = fields.get('ai_summary')
   return typeof summary === 'string' && summary.trim() !== '' ? shortened(summary) : firstPrompt
 }
 
-/** A position of the log that all later queries show. */
+/** A position of the log up to which all later queries show the changes. */
 const positionNow = async (reads: ShownServices['reads']): Promise<bigint> => {
   const [reached] = await reads.rows<{ position: bigint }>('position', 'select position from reached')
   return reached!.position

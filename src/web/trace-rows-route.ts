@@ -36,7 +36,7 @@ const Query = z.object({
 
 type Services = ShownServices & { readonly longLists: LongLists; readonly rowMaking: RowMaking }
 
-/** Which rows are sent, what they are read from, and the revision that the page shows with them. */
+/** The rows that are sent, as pieces to be read, and the revision that the page shows with them. */
 type Rows = {
   readonly revision: bigint
   readonly hasMore: boolean
@@ -45,7 +45,7 @@ type Rows = {
 
 type Row = { readonly piece: Piece; readonly rows: readonly MessageListRow[] }
 
-/** A piece of changes has so many characters, unless one batch has more. */
+/** The most characters of changes that are read at once, unless a single batch has more. */
 const CHANGES_SIZE = 512 * 1024
 
 /**

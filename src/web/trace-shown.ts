@@ -19,11 +19,11 @@ import { type Children, childrenOf } from './trace-children.ts'
 
 export type ShownServices = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
 
-/** A trace that is shown to somebody who may read it. */
+/** A trace that the caller may read, with all that a page shows of it besides messages. */
 export type ShownTrace = {
   readonly trace: StoredDetail
   readonly slug: string
-  /** As the API shows it. */
+  /** The JSON text of the trace, as in answers of the API. */
   readonly text: string
   readonly fields: ReadonlyMap<string, unknown>
   readonly head: Head
@@ -35,7 +35,7 @@ export type ShownTrace = {
   readonly showing: Showing
 }
 
-/** What its rows depend on, for a thread. */
+/** The values of a trace that its rows depend on, for the thread that makes them. */
 export const wantedRows = ({ slug, trace, children, head: { author, folder, model } }: ShownTrace) => ({
   ...{ slug, externalId: trace.external_id, children: children.texts, author, folder, model },
 })
@@ -81,7 +81,7 @@ export const showTrace = async (
   }
 }
 
-/** The calls, edits and failures after each prompt, if the trace tells that of each. */
+/** The numbers of calls, edits and failures after each prompt; empty unless the trace has them for each prompt. */
 export const shapeOf = (fields: ReadonlyMap<string, unknown>): readonly Segment[] => {
   const shape = fields.get('shape')
   if (typeof shape !== 'object' || shape === null) return []
@@ -89,7 +89,7 @@ export const shapeOf = (fields: ReadonlyMap<string, unknown>): readonly Segment[
   return Array.isArray(segments) && segments.length === prompts ? (segments as readonly Segment[]) : []
 }
 
-/** How many files the trace has changed. */
+/** The number of files that the session changed. */
 export const changedFiles = (fields: ReadonlyMap<string, unknown>): number => {
   const shape = fields.get('shape') as TraceDetail['shape']
   return shape?.files ?? 0

@@ -4,7 +4,7 @@ import { type Html, markup, none } from './markup.ts'
 import { type Rest, counted } from './output.ts'
 import { type How, codeLines } from './prose.ts'
 
-/** Words are compared in so many pairs of lines of one difference. */
+/** The most pairs of lines of one difference in which words are compared. */
 const MOST_PAIRS = 100
 /** Lines that have less than this part of their words in common are other lines, not changed ones. */
 const LEAST_SAME = 0.4
@@ -12,7 +12,7 @@ const LEAST_SAME = 0.4
 /** Unchanged lines beside a change, which are shown where the others are folded. */
 const CONTEXT = 3
 const LEAST_FOLDED = 4
-/** So many lines of a difference are shown where it may be folded. */
+/** The most lines that are shown of a difference that may be folded. */
 const MOST_ROWS = 400
 
 type Row = DiffLine & { readonly before?: number | undefined; readonly after?: number | undefined }

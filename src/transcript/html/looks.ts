@@ -1,6 +1,6 @@
 import type { CallView, CallChanges, Detail } from '../calls.ts'
 import type { Result } from '../message.ts'
-import { countLines, manyLines } from '../slices.ts'
+import { countLinesUpToMost, manyLines } from '../slices.ts'
 import { visibleLine } from '../visible.ts'
 import { linesHtml } from './diff.ts'
 import type { IconName } from './icons.ts'
@@ -42,7 +42,7 @@ const first = <Is extends Detail['is']>({ details }: CallView, is: Is) =>
   details.find((one): one is Extract<Detail, { is: Is }> => one.is === is)
 
 const linesGot = (result: Answer): Html =>
-  result && result.output !== '' ? small(manyLines(countLines(result.output))) : none
+  result && result.output !== '' ? small(manyLines(countLinesUpToMost(result.output))) : none
 
 const matchesGot = (result: Answer): Html => {
   if (!result) return none
@@ -51,7 +51,7 @@ const matchesGot = (result: Answer): Html => {
   return small(
     /^No (?:files|matches) found/.test(result.output) || result.output === ''
       ? 'none'
-      : manyLines(countLines(result.output)),
+      : manyLines(countLinesUpToMost(result.output)),
   )
 }
 

@@ -11,7 +11,7 @@ import { type Segment, strip } from './strip.ts'
 import type { Shown } from './tool.ts'
 
 const MOST_TEXT = 200
-/** So many failures and sub-agents are listed below a prompt, and so many files at the end. */
+/** The most failures and sub-agents that are listed below a prompt, and the most files at the end. */
 const MOST_LISTED = 12
 const MOST_FILES = 200
 

@@ -1,4 +1,4 @@
-import { areMore, countLines, cutAt, manyLines, slices } from '../slices.ts'
+import { areMore, countLinesUpToMost, cutAt, manyLines, slices } from '../slices.ts'
 import { beforeSequence, readTerminal } from '../terminal.ts'
 import { type Html, markup, none } from './markup.ts'
 
@@ -37,7 +37,7 @@ const startOfTail = (text: string): number => {
 
 /** Undefined for a text that is short enough to be shown whole. */
 export const foldOf = (text: string): Fold | undefined => {
-  const lines = countLines(text)
+  const lines = countLinesUpToMost(text)
   if (lines <= MOST_LINES && text.length <= MOST_CHARACTERS) return undefined
   // What is cut is whole: a character, or a sequence that colours.
   const [end, start] = [endOfHead(text), startOfTail(text)].map((at) => cutAt(text, beforeSequence(text, at))) as [
@@ -46,7 +46,7 @@ export const foldOf = (text: string): Fold | undefined => {
   ]
   const tail = text.length > MOST_FETCHED ? '' : text.slice(Math.max(start, end))
   const head = text.slice(0, end)
-  return { head, tail, hidden: Math.max(0, lines - countLines(head) - countLines(tail)), lines }
+  return { head, tail, hidden: Math.max(0, lines - countLinesUpToMost(head) - countLinesUpToMost(tail)), lines }
 }
 
 const UNITS = ['characters', 'kB', 'MB'] as const
@@ -87,7 +87,7 @@ export function* terminal(text: string): Generator<Html, void> {
   yield markup`</samp></pre>`
 }
 
-/** The same, folded if it is long and the rest can be had. */
+/** The output of a program in its colours, folded if it is long and the page can link to the rest. */
 export function* output(text: string, rest: Rest | undefined): Generator<Html, void> {
   const fold = rest && foldOf(text)
   if (!fold) return yield* terminal(text)

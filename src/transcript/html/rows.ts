@@ -8,15 +8,15 @@ import { type Before, type Calls, callsOf, isHere, message, saysWho, speakerOf }
 import { counted } from './output.ts'
 import type { Context, Shown } from './tool.ts'
 
-/** So many quiet calls or more, of messages without anything else, are one line. */
+/** The least number of successive quiet calls, in messages with nothing else, that are shown as one line. */
 const LEAST_IN_RUN = 4
-/** A longer run becomes several, because it waits until it is whole. */
+/** The most messages of such a run: a longer one becomes several, because a run is shown only when it is complete. */
 const MOST_IN_RUN = 40
 const MOST_RUN_CHARACTERS = 256 * 1024
 
 type Waiting = { readonly turn: Turn; readonly calls: Calls }
 
-/** What `rows` tells of each message, with all its calls, whatever the view shows of it. */
+/** A message as `newRows` reports it, with all its calls, even if the view does not show them. */
 export type Row = {
   readonly turn: Turn
   readonly calls: Calls
@@ -26,7 +26,7 @@ export type Row = {
   readonly elsewhere: string | undefined
 }
 
-/** Is told of each message; in steps, if it takes long. */
+/** Called with each message; may work in steps. */
 export type Note = (row: Row) => Iterable<Html> | undefined
 
 export type Rows = {

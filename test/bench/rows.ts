@@ -3,7 +3,7 @@ import { feedPublic, feedSession } from './feed.ts'
 import { hostileMinute } from './hostile.ts'
 import { ingest } from './ingest.ts'
 import { logAppend, logAppendSnapshot } from './log-append.ts'
-import { type Measure, type Setting, between, bodies } from './measure.ts'
+import { type Measure, type Named, type Setting, atMost, between, bodies } from './measure.ts'
 import { messagePage } from './message-page.ts'
 import { put } from './message-put.ts'
 import { realtimePush } from './realtime-push.ts'
@@ -16,17 +16,33 @@ import { webDeepLink, webScroll } from './web-long.ts'
 import { webPage } from './web-page.ts'
 import { bareBatches } from './yardsticks.ts'
 
-const batchIngest = ({ world, ms }: Setting) =>
-  between(
+/** Messages a second in batches, and what a message takes of the one thread that all of them pass. */
+const batchIngest = async ({ world, ms }: Setting): Promise<readonly Named[]> => {
+  const taken = { us: 0, kilobytes: 0 }
+  const measured = await between(
     () => bareBatches(world.databaseUrl, bodies, ms / 2),
-    () => ingest(world, ms),
+    async () => {
+      const before = await world.mainThread()
+      const value = await ingest(world, ms)
+      const { us, promoted } = await world.mainThread()
+      const messages = (value * ms) / 1_000
+      taken.us = (us - before.us) / messages
+      taken.kilobytes = (promoted - before.promoted) / 1_000 / messages
+      return value
+    },
   )
+  return [
+    { name: 'batch-ingest', unit: 'messages/s', ...measured },
+    atMost('batch-ingest: main thread', 'µs/message', taken.us, 20),
+    atMost('batch-ingest: promoted', 'kB/message', taken.kilobytes, 2),
+  ]
+}
 
 /** What `npm run bench` measures, in this order. */
 export const rows: readonly Measure[] = [
   { name: 'log-append', unit: 'events/s', measure: logAppend },
   { name: 'log-append-snapshot', unit: 'events/s', measure: logAppendSnapshot },
-  { name: 'batch-ingest', unit: 'messages/s', measure: batchIngest },
+  { name: 'batch-ingest', unit: '', measure: batchIngest },
   { name: 'message-put', unit: 'requests/s', measure: put((i) => `trace-${i}`) },
   { name: 'message-put-one', unit: 'requests/s', measure: put(() => 'trace') },
   { name: 'message-page', unit: 'pages/s', measure: messagePage },

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { readRunningService } from '../../src/embedded/lock.ts'
 import { onServer } from '../support/database.ts'
 import { openConnection, requestBytes } from './http.ts'
@@ -23,6 +24,8 @@ export type World = {
     authorization: string | undefined,
     body?: object,
   ): Promise<{ status: number; text: string }>
+  /** Microseconds of processor time that the main thread of the service has taken so far, and bytes that its collector has promoted. */
+  mainThread(): Promise<{ readonly us: number; readonly promoted: number }>
   /** Resident memory of the service's process in megabytes, without its database. */
   memoryMb(): Promise<number>
   close(): Promise<void>
@@ -51,6 +54,21 @@ export const closeWorlds = async (): Promise<void> => {
   await Promise.all([...open].map((close) => close()))
 }
 
+/** Of `/proc`, in microseconds: 100 in a second, on every Linux. */
+const TICK_US = 10_000
+
+/** Sums up what the collector of a process says of its first isolate (`--trace-gc-nvp`). */
+const promotedBy = ({ stdout }: ChildProcess) => {
+  let isolate: string | undefined
+  let bytes = 0
+  createInterface(stdout!).on('line', (line) => {
+    const [, id, found] = /^\[\d+:(\w+):.*"promoted":(\d+)/.exec(line) ?? []
+    isolate ??= id
+    if (found && id === isolate) bytes += Number(found)
+  })
+  return () => bytes
+}
+
 /** `eventStoreUrl`: where the log is, when it is not in the embedded Postgres. `more`: variables besides; `mostDescriptors`: what the process may open. */
 export const openWorld = async (
   eventStoreUrl = '',
@@ -61,7 +79,7 @@ export const openWorld = async (
   await chmod(folder, 0o755)
   const dataDir = join(folder, 'data')
   const limit = mostDescriptors === undefined ? '' : `ulimit -n ${mostDescriptors} && `
-  const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, main, 'serve'], {
+  const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, '--trace-gc-nvp', main, 'serve'], {
     env: {
       ...process.env,
       DATA_DIR: dataDir,
@@ -71,24 +89,30 @@ export const openWorld = async (
       HOST: '127.0.0.1',
       LOG_LEVEL: 'warn',
       RATE_LIMITS: 'off',
+      MALLOC_MMAP_THRESHOLD_: '1048576', // otherwise `serve` executes itself again to set it, and the first isolate ends
       ...more,
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const promoted = promotedBy(child)
   const close = async () => {
     open.delete(close)
     await stop(child)
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   open.add(close)
-  return enter(child, dataDir, close).catch(async (error) => {
+  return enter(child, dataDir, { promoted, close }).catch(async (error) => {
     await close() // nobody else knows of it
     throw error
   })
 }
 
 /** Waits until the service can be used. */
-const enter = async (child: ChildProcess, dataDir: string, close: () => Promise<void>): Promise<World> => {
+const enter = async (
+  child: ChildProcess,
+  dataDir: string,
+  { promoted, close }: { promoted: () => number; close: () => Promise<void> },
+): Promise<World> => {
   const { url, databaseUrl } = await until(
     async () => (await readRunningService(dataDir)) ?? undefined,
     'the service to start',
@@ -110,6 +134,12 @@ const enter = async (child: ChildProcess, dataDir: string, close: () => Promise<
     return { authorization: `Bearer ${token}`, namespaceId, slug, userId }
   }
 
+  const mainThread = async () => {
+    const stat = await readFile(`/proc/${child.pid}/task/${child.pid}/stat`, 'utf8')
+    const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14)
+    return { us: (Number(user) + Number(system)) * TICK_US, promoted: promoted() }
+  }
+
   const memoryMb = async () => {
     const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1_024
@@ -120,5 +150,5 @@ const enter = async (child: ChildProcess, dataDir: string, close: () => Promise<
     'readiness',
   )
   await onServer(databaseUrl, 'create database bench')
-  return { url, databaseUrl, pid: child.pid!, signIn, call, memoryMb, close }
+  return { url, databaseUrl, pid: child.pid!, signIn, call, mainThread, memoryMb, close }
 }

@@ -35,8 +35,8 @@ export type ProcessManagerOptions = {
 
 /** Without relevant events the checkpoint is stored after this many events. */
 const MAX_UNSAVED = 5_000n
-/** Events that are appended within this time are handled in one transaction. */
-const BATCH_DELAY_MS = 50
+/** Events that are appended within this time are handled in one transaction: a hundredth of the time that a trace has to be quiet. */
+const delayOf = (debounceMs: number) => Math.min(Math.max(debounceMs / 100, 50), 500)
 const FULL_BATCH = 500
 
 const inTransaction = async <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> => {
@@ -140,6 +140,6 @@ export const runProcessManager = async (options: ProcessManagerOptions): Promise
       through,
     )
     if (hasCaughtUp(at)) await endCatchUp()
-    if (events.length < FULL_BATCH) await pause(BATCH_DELAY_MS, signal)
+    if (events.length < FULL_BATCH) await pause(delayOf(rule.debounceMs), signal)
   }
 }

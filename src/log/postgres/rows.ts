@@ -42,23 +42,11 @@ const runOf = ({ type, metadata }: NewEvent): Run => {
 export const metadataAt = ([, , before, first, after]: Run, index: number): string =>
   first === null ? before : `${before}${first + index}${after}`
 
-/** Whether `metadataAt` would be this text, without making it. */
-const isAt = ([, , before, first, after]: Run, index: number, metadata: string): boolean => {
-  if (first === null) return before === metadata
-  const number = String(first + index)
-  return (
-    metadata.length === before.length + number.length + after.length &&
-    metadata.startsWith(before) &&
-    metadata.startsWith(number, before.length) &&
-    metadata.endsWith(after)
-  )
-}
-
 const runsOf = (events: readonly NewEvent[]): Run[] => {
   const runs: Run[] = []
   for (const event of events) {
     const last = runs.at(-1)
-    if (last && last[1] === event.type && isAt(last, last[0], event.metadata)) last[0] += 1
+    if (last && last[1] === event.type && metadataAt(last, last[0]) === event.metadata) last[0] += 1
     else runs.push(runOf(event))
   }
   return runs

@@ -131,6 +131,9 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
   return { after: { ...loaded, state, at }, toAppend, results, isStateUnusable }
 }
 
+/** What is recorded of a context. */
+const askedOf = ({ noteAnchor: _, ...asked }: Context) => asked
+
 /** Gives the events of one append their ids and metadata, without those that `kind.condense` finds superfluous. */
 export const toNewEvents = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
@@ -139,8 +142,10 @@ export const toNewEvents = <State, Event extends DomainEvent>(
   const needed = kind.condense ? new Set(kind.condense(decided.map(({ event }) => event))) : undefined
   const appended = needed ? decided.filter(({ event }) => needed.has(event)) : decided
   const id = newUuid()
-  return appended.map(({ event, context: { noteAnchor: _, ...asked }, at, data, schemaVersion }, index) => {
-    const metadata = { at, ...asked, schema: schemaVersion, append: { id, index, size: appended.length } } as Metadata
+  const size = appended.length
+  const asked = new Map([...new Set(appended.map(({ context }) => context))].map((one) => [one, askedOf(one)]))
+  return appended.map(({ event, context, at, data, schemaVersion }, index) => {
+    const metadata = { at, ...asked.get(context), schema: schemaVersion, append: { id, index, size } } as Metadata
     const decoded = { data: event.data, metadata }
     return { id: newUuid(), type: event.type, data, metadata: JSON.stringify(metadata), decoded }
   })

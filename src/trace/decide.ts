@@ -125,8 +125,10 @@ const evolveMessages = (messages: LoadedMessages, event: TraceEvent, at: number)
     case 'TraceDeleted':
       return new LoadedMessages()
     case 'MessageAdded': {
-      const { externalId, heads = headsOf(event.data), parts, textContent: _, ...fields } = event.data
-      const head = { ...fields, ...heads, parts: heads.parts ?? NO_PARTS, createdAt: at, updatedAt: at }
+      const { externalId, heads = headsOf(event.data), parts, class: kind } = event.data
+      const { ordinal, role, model, order, timestamp, tools } = event.data
+      const fields = { ordinal, role, model, order, timestamp, class: kind, tools, createdAt: at, updatedAt: at }
+      const head = { ...fields, text: heads.text, parts: heads.parts ?? NO_PARTS }
       messages.write(
         externalId,
         head,

@@ -90,10 +90,10 @@ type Outcome = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEve
 
 const create = (tally: Tally, { externalId, given, heads }: MessageUpsert, at: number): Outcome => {
   const { parts = [], ...scalars } = given
-  const { textContent: _, ...fields } = scalars
-  const shown = { ...fields, ...heads, parts: heads.parts ?? NO_PARTS }
+  const { role, model, order, timestamp } = scalars
+  const shown = { role, text: heads.text, parts: heads.parts ?? NO_PARTS }
   const { ordinal, ...counted } = tally.add(classOf(shown), toolsOf(parts))
-  const head = { ordinal, ...shown, ...counted, createdAt: at, updatedAt: at }
+  const head = { ordinal, ...shown, model, order, timestamp, ...counted, createdAt: at, updatedAt: at }
   return {
     result: 'created',
     head,

@@ -31,6 +31,14 @@ export const readHashing = async (read: ReadRows): Promise<Hashing> => {
   return { ...newHasher(row!.key), hashMessages: newHashMessages(row!.key) }
 }
 
+/** The server ends a transaction in which it is asked nothing for long, and the thread may have to wait for the processor. */
+const ASK_MS = 1_000
+
+const stayingAlive = async <T>(read: ReadRows, work: Promise<T>): Promise<T> => {
+  const asking = setInterval(() => void read('', 'select', []).catch(() => {}), ASK_MS)
+  return work.finally(() => clearInterval(asking))
+}
+
 /** Makes rows of the index from the present traces and messages, which are read from the main group. */
 export const newDocReader = (read: ReadRows, hashing: Hashing) => {
   const { hashOf, hashMessages } = hashing
@@ -52,7 +60,7 @@ export const newDocReader = (read: ReadRows, hashing: Hashing) => {
   }
 
   const docsOfMessages = async (found: readonly (readonly [DocToWrite, TraceRow, MessageRow])[]): Promise<Doc[]> => {
-    const tokens = await hashMessages(found.map(([, , row]) => row))
+    const tokens = await stayingAlive(read, hashMessages(found.map(([, , row]) => row)))
     return found.map(([wanted, { incarnation }, { timestamp, created_at }], i) => ({
       ...wanted,
       incarnation,

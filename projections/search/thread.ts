@@ -5,6 +5,8 @@ import { hashesOfMessages, newHasher } from './hash-messages.ts'
 import type { HashTask } from './thread-worker.ts'
 
 const IDLE_MS = 10_000
+/** A thread that cannot start, or has ended, leaves its task without an answer. */
+const TIMEOUT_MS = 60_000
 /** Below this number of characters, hashing takes less time than sending them to the thread. */
 const FEW = 16 * 1024
 
@@ -17,9 +19,11 @@ const pool = new Tinypool({
   resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 },
 })
 
+pool.on('error', () => {}) // its task ends with the timeout
+
 const lengthOf = ({ text_content, parts }: MessageRow): number => (text_content?.length ?? 0) + (parts?.length ?? 0)
 
-/** Makes the hashes of the words and values of each message, in order; on a thread, unless they are short. */
+/** Makes the hashes of the words and values of each message, in order; on a thread, unless they are short, or there is none. */
 export type HashMessages = (rows: readonly MessageRow[]) => Promise<readonly Int32Array[]>
 
 export const newHashMessages = (key: Uint8Array): HashMessages => {
@@ -28,6 +32,8 @@ export const newHashMessages = (key: Uint8Array): HashMessages => {
     const length = rows.reduce((sum, row) => sum + lengthOf(row), 0)
     if (length < FEW) return hashesOfMessages(hasher, rows)
     const task: HashTask = { key, rows }
-    return (await pool.run(task, { name: 'hashMessages' })) as Int32Array[]
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const onThread = pool.run(task, { name: 'hashMessages', signal }) as Promise<Int32Array[]>
+    return onThread.catch(() => hashesOfMessages(hasher, rows))
   }
 }

@@ -12,7 +12,7 @@ const hostile = fc.string({
   maxLength: 6_000,
 })
 
-test('a text is cut into pieces of bounded size, which together are all of it', () => {
+test('a text is cut into pieces of limited size that together are the whole text', () => {
   fc.assert(
     fc.property(hostile, fc.integer({ min: 32, max: 4_096 }), (text, most) => {
       let [all, from] = ['', 0]
@@ -28,7 +28,7 @@ test('a text is cut into pieces of bounded size, which together are all of it', 
   )
 })
 
-test('the text of an answer has at most 8 kB, and says what it is, what was left out, and then quotes', () => {
+test('the text of an answer has at most 8 kB: the introduction, what was left out, and the quotations', () => {
   const quotes = fc.array(
     hostile.map((text) => ({ quoted: true, session: 's'.repeat(300), message: 'm', text: visible(text) })),
     { maxLength: 40 },

@@ -15,7 +15,7 @@ await untilFound(app, creator, 'secret', 3)
 const questions = ['get_session', 'read_messages', 'files_of'] as const
 
 for (const caller of callers) {
-  test(`${caller} is answered what the API answers, and no more`, async () => {
+  test(`${caller} gets the same from the tools as from the API, and no more`, async () => {
     const standing = standingOf(caller)
     const token = team.tokenOf(caller, 'elsewhere')
     if (standing === 'nobody') return assert.is((await rpc(app, token, 'tools/list')).status, 401)
@@ -45,7 +45,7 @@ for (const caller of callers) {
   })
 }
 
-test('who loses the right while a session is read is answered nothing of it', async () => {
+test('a caller who loses the right while a session is read gets nothing of it', async () => {
   const { reads } = app.service
   const { rows } = reads
   const stranger = team.tokenOf('stranger', 'elsewhere')

@@ -59,7 +59,7 @@ const assertAnswered = (name: string, { isError, content, structuredContent }: T
   assert.ok(Array.isArray(structuredContent!['leftOut']), name)
 }
 
-test('a client of the newest revision finds the tools without a handshake, and their answers are as their schemas say', async () => {
+test('a client of the newest revision lists the tools without a handshake, and answers match their schemas', async () => {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }))
   assert.is(client.getNegotiatedProtocolVersion(), '2026-07-28')
@@ -80,7 +80,7 @@ test('a client of the newest revision finds the tools without a handshake, and t
   await client.close()
 })
 
-test('a client of the revision before has the same tools and answers', async () => {
+test('a client of the previous revision gets the same tools and answers', async () => {
   const client = new OlderClient({ name: 'test', version: '1' })
   const transport = new OlderTransport(address, { requestInit: { headers } })
   await client.connect(transport as Parameters<typeof client.connect>[0])
@@ -94,7 +94,7 @@ test('a client of the revision before has the same tools and answers', async () 
   await client.close()
 })
 
-test('results say what they are, and how long a list may be kept, and by whom', async () => {
+test('results have their type, and lists have how long and by whom they may be cached', async () => {
   const discovered = (await rpc(node, token, 'server/discover')).result as Record<string, unknown>
   assert.equal([discovered['resultType'], discovered['cacheScope']], ['complete', 'private'])
   assert.equal(discovered['capabilities'], { tools: { listChanged: false } })
@@ -105,7 +105,7 @@ test('results say what they are, and how long a list may be kept, and by whom', 
   assert.is((await callTool(node, token, 'list_sessions', {})).resultType, 'complete')
 })
 
-test('without a valid token, and by a cookie, it is not answered', async () => {
+test('a request without a valid token, or with a cookie instead, answers 401', async () => {
   for (const bad of [undefined, 'nonsense']) {
     const { status, headers } = await rpc(node, bad, 'tools/list')
     assert.equal([status, headers['www-authenticate']], [401, 'Bearer'])
@@ -132,7 +132,7 @@ test('a client in a page of another origin may ask with a token', async () => {
   for (const name of ['authorization', 'mcp-protocol-version', 'mcp-method', 'mcp-name']) assert.match(allowed, name)
 })
 
-test('the outline has prompts with what was done for them, tools, files and errors', async () => {
+test('the outline of a session has its prompts with their calls, its tools, files and errors', async () => {
   const { structuredContent: outline } = await callTool(node, token, 'get_session', { session: 's 1' })
   const { totals, prompts, tools, files, errors, session } = outline as Record<string, Record<string, unknown>[]>
   assert.equal(totals as unknown, { prompts: 2, calls: 2, failed: 1, files: 1 })
@@ -164,7 +164,7 @@ test('the outline has prompts with what was done for them, tools, files and erro
   assert.equal([about['title'], about['quoted'], new URL(link).pathname], ['Parser', true, `/@${slug}/s%201`])
 })
 
-test('a search finds messages, each with who said it, and where', async () => {
+test('a search finds messages, each with its author and its place', async () => {
   const { structuredContent, content } = await callTool(node, token, 'search_sessions', { query: 'failed OR parser' })
   const { results, total } = structuredContent as {
     results: { session: { session: string }; hits: Record<string, unknown>[] }[]
@@ -186,7 +186,7 @@ test('a search finds messages, each with who said it, and where', async () => {
   )
 })
 
-test('messages around one are read, and what a tool has answered is not said by the user', async () => {
+test('read_messages reads the messages around one, and gives the output of a tool the role tool', async () => {
   const answer = await callTool(node, token, 'read_messages', { session: 's 1', message: 'r2', limit: 3 })
   const { parts, nextCursor } = answer.structuredContent as { parts: Record<string, unknown>[]; nextCursor: string }
   assert.equal(
@@ -207,7 +207,7 @@ test('messages around one are read, and what a tool has answered is not said by 
   )
 })
 
-test('a long part is cut, and its rest is read from there', async () => {
+test('a long part is cut, and its rest can be read from there', async () => {
   const whole = `${'ä'.repeat(3_000)}\u001b[31m${'b'.repeat(40_000)}end`
   await putTrace(node, token, 'long', {}, [{ externalId: 'm', role: 'assistant', parts: [text(whole)] }])
   const first = await callTool(node, token, 'read_messages', { session: 'long' })
@@ -224,7 +224,7 @@ test('a long part is cut, and its rest is read from there', async () => {
   assert.is(all, whole.replace('\u001b', '␛'))
 })
 
-test('files are listed with their lines, and those of one with its edits', async () => {
+test('files_of lists files with their changed lines, and one file with its edits', async () => {
   const { structuredContent } = await callTool(node, token, 'files_of', { session: 's 1', path: 'src/parse.ts' })
   const [edit] = structuredContent!['edits'] as Record<string, unknown>[]
   assert.equal(
@@ -233,7 +233,7 @@ test('files are listed with their lines, and those of one with its edits', async
   )
 })
 
-test('a list of many sessions goes on with its cursor', async () => {
+test('a list of many sessions continues with its cursor', async () => {
   const seen: string[] = []
   let cursor: string | undefined
   do {
@@ -263,7 +263,7 @@ const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]/
 const textsIn = (value: unknown): string[] =>
   typeof value === 'string' ? [value] : typeof value === 'object' && value ? Object.values(value).flatMap(textsIn) : []
 
-test('what a hostile session says stays quoted, and harmless for a terminal', async () => {
+test('content of a hostile session stays quoted, with control characters escaped', async () => {
   const fields = {
     title: EVIL,
     projectName: EVIL.slice(0, 200),
@@ -322,7 +322,7 @@ test('what a hostile session says stays quoted, and harmless for a terminal', as
   }
 })
 
-test('whatever is sent, no answer is a fault', async () => {
+test('for any request, no answer is an internal error', async () => {
   const known = fc.constantFrom(
     'tools/call',
     'tools/list',
@@ -360,7 +360,7 @@ test('whatever is sent, no answer is a fault', async () => {
   await fc.assert(property, { numRuns: 150 })
 })
 
-test('what is not there, and what makes no sense, is said without a fault', async () => {
+test('a missing session and a senseless call are answered with the reason, not as an internal error', async () => {
   for (const [name, args, why] of [
     ['get_session', { session: 'nowhere' }, 'no such session'],
     ['read_messages', { session: 's 1', message: 'nowhere' }, 'no such session, message'],

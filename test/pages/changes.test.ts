@@ -48,7 +48,7 @@ const tagsOf = (source: string) =>
     .filter(({ tagName }) => !['tr', 'td', 'span', 'del', 'ins'].includes(tagName)) // as many as a text has lines and words
     .map(({ tagName, attrs }) => [tagName, ...attrs.map(({ name }) => name)].join(' '))
 
-test('any text in any place stays text, and is shown', () => {
+test('any text in any place of the page stays text, and is shown', () => {
   const harmless = tagsOf(full('words'))
   fc.assert(
     fc.property(hostileText, (text) => {
@@ -62,7 +62,7 @@ test('any text in any place stays text, and is shown', () => {
   )
 })
 
-test('without changes it says so', () => {
+test('the page of a session without changes says so', () => {
   const none: Changes = { files: [], changed: 0, edits: 0, failed: 0, left: 0, added: 0, removed: 0 }
   const source = sourceOf(none, pageOf('words'))
   assert.match(source, 'This session changed no files that its tool calls show.')

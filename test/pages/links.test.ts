@@ -24,7 +24,7 @@ test('a link to a trace leads to that trace, whatever its id is', () => {
   )
 })
 
-test('other addresses are of no trace', () => {
+test('no other address leads to a trace', () => {
   for (const address of [
     'https://other.example.org/@a/x',
     `${ORIGIN}/`,

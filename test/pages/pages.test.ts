@@ -194,7 +194,7 @@ test('any text in any place of a page stays text, and is shown', () => {
 const OF_ALL_PAGES =
   /<link rel="icon" href="\/assets\/[\w.-]+" type="image\/svg\+xml">\n<link rel="stylesheet" href="\/assets\/[\w.-]+">\n(?:<script type="module" src="\/assets\/[\w.-]+"><\/script>\n)+<\/head>/
 
-test('a page loads what all pages load and nothing else, and is kept by no cache', () => {
+test('a page loads only the files that all pages load, and caches must not store it', () => {
   for (const [name, page] of Object.entries(harmless)) {
     const { headers, body } = sent(page)
     assert.match(body, OF_ALL_PAGES, name)
@@ -210,7 +210,7 @@ test('a page loads what all pages load and nothing else, and is kept by no cache
   }
 })
 
-test('a page has the form of the search, and may send it', () => {
+test('every page has the form of the search, and its policy allows sending it', () => {
   for (const [name, page] of Object.entries(harmless)) {
     const { headers, body } = sent(page)
     assert.match(headers['content-security-policy']!, /; form-action 'self'/, name)

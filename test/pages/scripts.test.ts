@@ -20,7 +20,7 @@ for (const [what, names, most] of [
     assert.ok(kilobytes > 5 && kilobytes <= most, `${kilobytes} kB`)
   })
 
-test('each has a hash of its content in its name', () => {
+test('each script has a hash of its content in its name', () => {
   for (const { name } of scripts) assert.match(name, /^\w+-[A-Z0-9]{8}\.js$/)
 })
 

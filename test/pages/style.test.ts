@@ -10,7 +10,7 @@ const selectors = style
   .flatMap((one) => one.split(','))
   .map((one) => one.trim())
 
-test('no rule has the styles of a whole list computed again when a row comes or goes', () => {
+test('no rule makes a browser compute the styles of a whole list again when a row is added or removed', () => {
   assert.ok(selectors.includes('.tools > .tool + .tool'))
   assert.equal(
     selectors.filter((one) => /[+~] \*$/.test(one)),
@@ -18,7 +18,7 @@ test('no rule has the styles of a whole list computed again when a row comes or 
   )
 })
 
-test('no rule has a pseudo-element of every element styled, but for the selection', () => {
+test('no rule styles a pseudo-element of every element, except for the selection', () => {
   assert.equal(
     selectors.filter((one) => /^::(?:before|after|highlight|selection)/.test(one)),
     ['::selection'],

@@ -21,7 +21,7 @@ const rowsNow = async () => {
   return (await dumpSchema(database.url, schemaOf(group))).search_docs!
 }
 
-test('rows are in segments by arrival, which a query reads all of', async () => {
+test('rows are in segments in the order of arrival, and a query reads all segments', async () => {
   for (let i = 0; i < 8; i++) {
     await write(
       `t${i}`,
@@ -42,7 +42,7 @@ test('rows are in segments by arrival, which a query reads all of', async () => 
   assert.equal([await find('word0'), await find('word7')], [['t0'], ['t7']])
 })
 
-test('a rebuild ends in the same rows, whatever has changed, and in which batches', async () => {
+test('a rebuild makes the same rows, for any changes in any batches', async () => {
   await ask('PUT', 't0/messages/m3', { role: 'user', textContent: 'changed' })
   await ask('PUT', 't1', { visibility: 'public', title: 'Public', agentId: 'other', gitBranch: 'b' })
   await ask('DELETE', 't2')

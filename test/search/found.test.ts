@@ -9,7 +9,7 @@ import { snippetOf } from '../../src/search/snippet.ts'
 import { eachWord, neededTokens, tokensOf } from '../../src/trace/tokens/words.ts'
 import { folded } from '../../src/trace/messages/folded.ts'
 
-const test = suite('search/found')
+const test = suite('finding the words of a query in texts')
 
 const in_ = (place: Place | 'trace', text: string): SearchedText => ({ place, text })
 const prompt = (text: string) => in_('prompt', text)
@@ -20,7 +20,7 @@ const marked = (query: string, ...texts: SearchedText[]) =>
     marks.map(([from, to]) => text.slice(from, to)),
   )
 
-test('a word is found as a word or as a part of one, whatever its case', () => {
+test('a word is found as a whole word or a part of one, in upper and lower case', () => {
   for (const [query, text, expected] of [
     ['user', 'The USER of getUserName', [['USER', 'User']]],
     ['getusername', 'getUserName()', [['getUserName']]],
@@ -36,7 +36,7 @@ test('a word is found as a word or as a part of one, whatever its case', () => {
     assert.equal(marked(query, prompt(text)), expected, `${query} in ${text}`)
 })
 
-test('all words have to be in one message, in any of its texts that the query allows; excluded ones in none', () => {
+test('all words must occur in one message, in any text that the query allows, and excluded words in none', () => {
   const texts = [prompt('one two'), in_('output', 'three')]
   assert.equal(marked('one three', ...texts), [['one'], ['three']])
   assert.equal(marked('one four', ...texts), undefined)
@@ -69,7 +69,7 @@ const words = fc.constantFrom(
 )
 const someText = fc.array(words, { maxLength: 30 }).map((pieces) => pieces.join(''))
 
-test('whatever is found has all tokens that the index is asked for', () => {
+test('each text that is found has all tokens that the index is asked for', () => {
   const property = fc.property(someText, someText, (text, query) => {
     const parsed = readQuery(query)
     if (!atOnce(findIn([prompt(text)], { ...parsed, excluded: [] }))) return
@@ -87,7 +87,7 @@ test('whatever is found has all tokens that the index is asked for', () => {
   fc.assert(property, { numRuns: 10_000 })
 })
 
-test('no step looks through more than one text', () => {
+test('no step searches more than one text', () => {
   const texts = Array.from({ length: 50 }, () => prompt('aa '.padEnd(20_000, 'a')))
   const work = findIn(texts, readQuery('aa OR ab -aaa'))
   let steps = 0
@@ -95,7 +95,7 @@ test('no step looks through more than one text', () => {
   assert.is(steps, 4 * texts.length)
 })
 
-test('a snippet is a piece of the text of at most 240 characters, whose marks are what was looked for, in order', () => {
+test('a snippet is a piece of the text of at most 240 characters, with the found words marked in order', () => {
   const filler = fc.array(words, { maxLength: 300 }).map((pieces) => pieces.join(' '))
   const property = fc.property(filler, filler, (before, after) => {
     const text = `${before} Needle_x ${after} needle_x`

@@ -58,7 +58,7 @@ const piece = fc.oneof(
 )
 const query = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(' ').slice(0, 400))
 
-test('whatever is typed is answered', () =>
+test('any query is answered', () =>
   fc.assert(
     fc.asyncProperty(query, async (q) => {
       // As people's browsers send it: a lone surrogate is replaced.
@@ -68,7 +68,7 @@ test('whatever is typed is answered', () =>
     { numRuns: 250 * TIMES },
   ))
 
-test('a cursor that is not one is refused; none shows what may not be read', async () => {
+test('an invalid cursor is refused, and no cursor shows what the caller may not read', async () => {
   const cursor = (...keys: unknown[]) => Buffer.from(JSON.stringify(keys)).toString('base64url')
   for (const bad of [
     '',

@@ -78,7 +78,7 @@ const fill = (segment: bigint) => `
   select gen_random_uuid(), 0, 0, ${segment} + n, 0, array(select (random() * 1e9)::int4 from generate_series(1, 40)), array[n % 10]
   from generate_series(1, 20000) n`
 
-test('segments are read by their indexes, whatever is looked for, also before their rows were counted', () =>
+test('segments are read by their indexes, for any query, even without statistics', () =>
   withConnection(database.url, async (client) => {
     await client.query(`set search_path = ${schemaOf(searchGroup)}`)
     for (const statement of [fill(0n), indexSegment(0n), createSegment(NEWEST), fill(NEWEST)])

@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { fieldsIn, readQuery } from '../../src/search/query.ts'
 
-const test = suite('search/query')
+const test = suite('reading the text of a query')
 
 const read = (text: string) => {
   const { conditions, ...rest } = readQuery(text)
@@ -11,7 +11,7 @@ const read = (text: string) => {
 }
 const plain = { texts: [], excluded: [], conditions: {} }
 
-test('words, phrases, excluded ones and alternatives', () => {
+test('a query can have words, phrases, excluded texts and alternatives', () => {
   for (const [text, expected] of [
     ['', plain],
     ['two words', { ...plain, texts: [['two'], ['words']] }],
@@ -24,7 +24,7 @@ test('words, phrases, excluded ones and alternatives', () => {
     assert.equal(read(text), expected, text)
 })
 
-test('fields are conditions, of which several values may hold', () => {
+test('fields of a query are conditions, which may have several values', () => {
   assert.equal(read('agent:codex agent:pi -tool:bash project:"my app" in:prompt is:public has:error').conditions, {
     agent: { any: ['codex', 'pi'], none: [] },
     tool: { any: [], none: ['bash'] },
@@ -36,7 +36,7 @@ test('fields are conditions, of which several values may hold', () => {
   assert.equal(read('from:1000 to:1970-01-01T00:00:02Z'), { ...plain, from: 1000, to: 2000 })
 })
 
-test('whatever cannot be read is words', () => {
+test('a text that is not a field is words', () => {
   for (const [text, texts] of [
     ['OR', [['OR']]],
     ['a OR', [['a'], ['OR']]],
@@ -49,7 +49,7 @@ test('whatever cannot be read is words', () => {
     assert.equal(read(text).texts, texts, text)
 })
 
-test('any text can be read, and says no more than it has', () => {
+test('any text is a query, which has nothing that is not in the text', () => {
   const piece = fc.constantFrom(
     'a',
     '"',
@@ -75,7 +75,7 @@ test('any text can be read, and says no more than it has', () => {
   fc.assert(property, { numRuns: 5_000 })
 })
 
-test('fields are found in a query, each with what is left without it', () => {
+test('fieldsIn finds the fields of a query, each with the query without it', () => {
   assert.equal(fieldsIn('-agent:x  a "b c" from:2026-01-01T00:00:00Z in:nowhere'), [
     { word: '-agent:x', rest: 'a "b c" from:2026-01-01T00:00:00Z in:nowhere' },
     { word: 'from:2026-01-01T00:00:00Z', rest: '-agent:x  a "b c" in:nowhere' },

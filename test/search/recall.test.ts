@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import type { SearchAnswer } from '../../src/contract/search.ts'
 import { indexed, openSearch } from './support/open-search.ts'
 
-const test = suite('search: everything is found, and nothing else')
+const test = suite('search: all that matches is found, and nothing else')
 
 const TIMES = Number(process.env.SEARCH_TIMES ?? 1)
 
@@ -62,7 +62,7 @@ const assertFound = async (wanted: string, q: string, pattern: RegExp) => {
 
 const words = texts.flatMap((text) => text.match(/(?<![\p{L}\p{N}_$])[\p{L}\p{N}_$]{2,40}(?![\p{L}\p{N}_$])/gu) ?? [])
 
-test('whole words', async () => {
+test('whole words are found', async () => {
   for (let i = 0; i < 40 * TIMES; i++) {
     const word = pick(words)
     const alone = `(?<![\\p{L}\\p{N}_$])${escaped(word)}(?![\\p{L}\\p{N}_$])`
@@ -70,7 +70,7 @@ test('whole words', async () => {
   }
 })
 
-test('parts of identifiers', async () => {
+test('parts of identifiers are found', async () => {
   const humps = words.flatMap((word) => (/^[a-z]+([A-Z][a-z]+)+$/.test(word) ? [word] : []))
   for (let i = 0; i < 20 * TIMES; i++) {
     const part = pick(pick(humps).match(/[A-Z][a-z]+/g)!)
@@ -78,7 +78,7 @@ test('parts of identifiers', async () => {
   }
 })
 
-test('pieces of paths', async () => {
+test('pieces of paths are found', async () => {
   const paths = texts.flatMap((text) => text.match(/'\.\.\/[\w./-]+\.ts'/g) ?? [])
   for (let i = 0; i < 20 * TIMES; i++) {
     const piece = pick(paths).slice(1, -1).split('/').slice(-2).join('/')
@@ -86,7 +86,7 @@ test('pieces of paths', async () => {
   }
 })
 
-test('pieces of Chinese, Japanese and Korean', async () => {
+test('pieces of Chinese, Japanese and Korean texts are found', async () => {
   for (let i = 0; i < 12 * TIMES; i++) {
     const characters = [...pick(chinese).split(' ')[0]!]
     const start = Math.floor(random() * (characters.length - 2))

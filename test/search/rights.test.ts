@@ -37,7 +37,7 @@ for (const [what, word, visibility, caller, lose] of [
   ],
   ['deleted', 'deleted', 'direct', 'member', (id: string) => ask('DELETE', `traces/${id}`)],
 ] as const)
-  test(`what is ${what} is gone from results, counts, facets and later pages`, async () => {
+  test(`a trace that is ${what} is gone from results, counts, facets and later pages`, async () => {
     await write(word, visibility)
     const token = team.tokenOf(caller, 'here')
     const { nextCursor } = await searchAs(app, token, `q=${word}&limit=1`)
@@ -49,7 +49,7 @@ for (const [what, word, visibility, caller, lose] of [
     }
   })
 
-test('who leaves a namespace finds nothing of it any more', async () => {
+test('a user who leaves a namespace no longer finds anything in it', async () => {
   await write('membership', 'private')
   const token = team.tokenOf('creator', 'elsewhere')
   for (const node of [app, other]) assert.match(await everything(node, token, 'q=membership'), 'agent-membership')

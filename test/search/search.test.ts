@@ -13,7 +13,7 @@ const output = (text: string, status = 'success') => ({
   parts: [{ type: 'tool_result', content: { callId: 'c', toolName: 'bash', output: text, status } }],
 })
 
-test('what is written is found by its words, and no more when it has others', async () => {
+test('a message is found by its words, and no longer after they have changed', async () => {
   await write('changed', ['first', output('an apple')], { title: 'A basket', projectName: 'orchard' })
   assert.equal(await find('apple'), ['changed'])
   assert.equal(await find('basket'), ['changed'])
@@ -26,7 +26,7 @@ test('what is written is found by its words, and no more when it has others', as
   )
 })
 
-test('what is deleted is found no more, at once; what is written again is', async () => {
+test('a deleted trace is no longer found at once, and is found if it is written again', async () => {
   await write('deleted', ['a cherry'])
   assert.equal(await find('cherry'), ['deleted'])
   await ask('DELETE', 'deleted')
@@ -36,7 +36,7 @@ test('what is deleted is found no more, at once; what is written again is', asyn
   assert.equal([await find('cherry'), await find('plum')], [[], ['deleted']])
 })
 
-test('the present of a trace is found after its past is erased', async () => {
+test('a trace is found by its present texts after its past was erased', async () => {
   await write('erased', ['a quince', 'a fig'])
   await ask('PUT', 'erased/messages/m0', { role: 'user', textContent: 'a medlar' })
   await ask('POST', 'erased/history/erase')
@@ -45,7 +45,7 @@ test('the present of a trace is found after its past is erased', async () => {
   assert.equal([await find('fig'), await find('date')], [[], ['erased']])
 })
 
-test('a hit says where it is; the best come first, at most three of a trace', async () => {
+test('a hit has its place; the best hits come first, at most three of a trace', async () => {
   const at = Date.now()
   await write('hits', [
     { role: 'assistant', timestamp: at, parts: [{ type: 'thinking', content: { text: 'the walnut' } }] },
@@ -83,7 +83,7 @@ test('facets count traces; a limit of none shows none', async () => {
   })
 })
 
-test('a trace full of a word does not hide the others', async () => {
+test('a trace with very many hits does not hide other traces', async () => {
   await write('before-it', ['pomegranate'])
   await write(
     'full',
@@ -92,7 +92,7 @@ test('a trace full of a word does not hide the others', async () => {
   assert.equal((await find('pomegranate', '&sort=newest')).toSorted(), ['before-it', 'full'])
 })
 
-test('all pages together have each trace once, whatever is written meanwhile', async () => {
+test('all pages together show each trace once, even if traces are written meanwhile', async () => {
   for (let i = 0; i < 12; i++) await write(`page-${i}`, ['a persimmon', `persimmon ${i}`])
   await ask('PUT', 'page-3/messages/late', { role: 'user', textContent: 'a later persimmon' })
   await find('persimmon')
@@ -114,7 +114,7 @@ test('all pages together have each trace once, whatever is written meanwhile', a
   }
 })
 
-test('of large messages the first megabyte is searched', async () => {
+test('the first megabyte of a large message is searched', async () => {
   const part = (text: string) => ({ type: 'text', content: { text } })
   const filling = Array.from({ length: 110 }, (_, i) => part(`filling ${i} ${'-'.repeat(20_000)}`))
   for (const i of [0, 1, 2])
@@ -125,7 +125,7 @@ test('of large messages the first megabyte is searched', async () => {
   assert.equal(await find('tamarind'), [])
 })
 
-test('without the index only the search is not to be had', async () => {
+test('without the index, only the search is unavailable', async () => {
   const other = await openApp(database.url, { groups: [mainGroup, timelineGroup] })
   try {
     assert.is((await other.call('GET', '/v1/search?q=x', { token })).status, 503)

@@ -16,7 +16,7 @@ const found = (before: readonly string[], after: readonly string[]) => {
   return { added: count(lines, '+'), removed: count(lines, '-') }
 }
 
-test('as few as there can be', () => {
+test('the number of changed lines is the least possible', () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 9 })
   fc.assert(
     fc.property(lines, lines, (before, after) => {
@@ -31,7 +31,7 @@ test('as few as there can be', () => {
   )
 })
 
-test('as many as the difference shows', () => {
+test('the number of changed lines is the one that the difference shows', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c\r', ''), { maxLength: 80 }).map((lines) => lines.join('\n'))
   fc.assert(
     fc.property(text, text, (before, after) => {
@@ -44,7 +44,7 @@ test('as many as the difference shows', () => {
   )
 })
 
-test('all lines of texts that are too long to be compared', () => {
+test('all lines count as changed if the texts are too long to be compared', () => {
   const long = 'line\n'.repeat(MOST_COMPARED)
   assert.equal(changedLines(long, `${long}one`), { added: MOST_COMPARED + 1, removed: MOST_COMPARED })
   const other = Array.from({ length: 400 }, (_, i) => `a${i}`).join('\n')

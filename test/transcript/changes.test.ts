@@ -39,7 +39,7 @@ const result = (callId: string, status: 'success' | 'error', output = ''): Part 
 })
 const text = (text: string): Part => ({ type: 'text', content: { text } })
 
-test('files stand in the order of their first edit, edits in their order, each with its message and prompt', () => {
+test('files are in the order of their first edit, and edits in their order, each with its message and prompt', () => {
   const { files } = changesOf([
     { role: 'assistant', parts: [write('a', 'two')] },
     { role: 'user', parts: [text('do it')] },
@@ -54,7 +54,7 @@ test('files stand in the order of their first edit, edits in their order, each w
   )
 })
 
-test('an edit that failed says why, and does not count', () => {
+test('a failed edit has its reason, and does not count', () => {
   const { files, changed, edits, failed, added } = changesOf([
     { role: 'assistant', parts: [write('a', 'one'), write('b', 'two'), write('c', 'one', '1\n2')] },
     { role: 'user', parts: [result('a', 'error', '\n<b>no</b>\nmore'), result('c', 'success', 'ok')] },
@@ -87,7 +87,7 @@ const lines = fc.array(
   { maxLength: 30 },
 )
 
-test('they agree with the shape of the session', () => {
+test('the numbers of changes agree with the shape of the session', () => {
   fc.assert(
     fc.property(lines, (lines) => {
       const { changed, added, removed } = changesOf(lines)
@@ -101,7 +101,7 @@ test('they agree with the shape of the session', () => {
 const keptIn = ({ files }: ReturnType<typeof changesOf>) =>
   files.flatMap(({ edits }) => edits).filter(({ edit }) => edit !== undefined)
 
-test('of very much, what is kept is bounded, and all of it is counted', () => {
+test('of very many edits a limited number is kept, and all are counted', () => {
   const large = 'line\n'.repeat(40_000)
   const one = changesOf([{ role: 'assistant', parts: [write('a', 'one', large.repeat(2)), write('b', 'one', large)] }])
   assert.equal([keptIn(one).length, one.added], [1, 120_000])

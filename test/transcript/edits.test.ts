@@ -61,9 +61,10 @@ const known: readonly (readonly [agent: string, tool: string, args: Args, change
 ]
 
 for (const [agent, tool, args, expected] of known)
-  test(`${tool} of ${agent} with ${Object.keys(args).join(', ')}`, () => assert.equal(changes(tool, args), expected))
+  test(`the edits of ${tool} of ${agent} with ${Object.keys(args).join(', ')} are read`, () =>
+    assert.equal(changes(tool, args), expected))
 
-test('nothing, where the tool or its arguments do not tell', () => {
+test('a call has no edits if the tool or its arguments name none', () => {
   assert.equal(changes('Read', { file_path: 'a', content: '1' }), [])
   assert.equal(changes('mcp__files__edit', { path: 'a', old_string: '1', new_string: '2' }), [])
   assert.equal(changes('Edit', {}), [])
@@ -75,7 +76,7 @@ test('nothing, where the tool or its arguments do not tell', () => {
   assert.equal(changes('delete_file', { target_file: '' }), [])
 })
 
-test('a member of the prototype is no argument', () => {
+test('a member of the prototype does not count as an argument', () => {
   assert.equal(changes('Write', Object.create({ path: 'a', content: '1' }) as Args), [])
   assert.equal(changes('Bash', Object.create({ command: `apply_patch ${patch}` }) as Args), [])
 })

@@ -37,7 +37,7 @@ const text = (source: string) => source.replace(/<[^>]*>/g, ' ').replace(/\s+/g,
 const outlineOf = (source: string) => text(/<nav class="outline"[\s\S]*<\/nav>/.exec(source)![0])
 const cardsOf = (source: string) => [...source.matchAll(/<summary>([\s\S]*?)<\/summary>/g)].map((one) => text(one[1]!))
 
-test('of the calls of a message only what their lines say is kept until they are shown', () => {
+test('only the summary lines of a message’s calls are kept until the calls are shown', () => {
   const [, message] = withCalls(
     ...Array.from({ length: 20 }, () => patch('*** Update File: a', '@@', ...Array(900).fill('+'))),
   )
@@ -67,7 +67,7 @@ test('where unchanged lines are folded, there is a link to all of them', () => {
   assert.match(source, '<td><a href="/@own/x/-/message/a" data-fold="">27 unchanged lines</a></td>')
 })
 
-test('the places of only the first edits of a call are looked for', () => {
+test('line numbers are searched for only the first edits of a call', () => {
   const edits = Array.from({ length: 20 }, (_, i) => ({ old_string: `old ${i}`, new_string: `new ${i}` }))
   const output = edits.map(({ new_string }, i) => `${i + 1}\t${new_string}`).join('\n')
   const source = renderRows(withCalls({ toolName: 'MultiEdit', args: { file_path: 'a.md', edits }, output }))
@@ -76,14 +76,14 @@ test('the places of only the first edits of a call are looked for', () => {
   assert.is(tables.filter((table) => table.includes('class="n"')).length, 8)
 })
 
-test('words are compared in so many pairs of a page, and only in lines with few changed words', () => {
+test('words are compared in a limited number of pairs of lines of a page, and only in lines with few changed words', () => {
   const pair = (i: number) => edit(`one two ${i}\n`, `one three ${i}\n`)
   assert.is(renderRows(withCalls(...Array.from({ length: 1_010 }, (_, i) => pair(i)))).match(/<del>/g)!.length, 1_000)
   const words = (word: string) => Array.from({ length: 60 }, (_, i) => `same ${word}${i}`).join(' ')
   assert.not.match(renderRows(withCalls(edit(words('a'), words('b')))), '<del>')
 })
 
-test('only a patch has lines that tell the place of others', () => {
+test('only a patch has lines that say where other lines belong', () => {
   const shown = renderRows(
     withCalls(edit('*** Bold\n@@ at\nold', '*** Bold\n@@ at\nnew', '     7→*** Bold\n     8→@@ at\n     9→new')),
   )
@@ -187,7 +187,7 @@ test('a folded output is cut neither inside a character nor inside a sequence of
   }
 })
 
-test('of an output of very many lines it is said that they are more', () => {
+test('an output with more lines than are counted says that there are more', () => {
   assert.is(foldOf('x\n'.repeat(60_000)).link, ' Show the rest more than 10,000 lines, 120 kB ')
   assert.is(foldOf('x\n'.repeat(10_000)).link, ' Show 9,980 more lines 10,000 lines, 20 kB ')
 })
@@ -205,7 +205,7 @@ test('only messages of the user that say something are prompts', () => {
   assert.is(source.match(/<article/g)!.length, 2)
 })
 
-test('a step shows a bounded piece, whatever its characters become', () => {
+test('a step shows a piece of limited length, even if each character becomes several', () => {
   const rows = newSession({ links: undefined }, WHOLE)
   const hidden = '\u202e'.repeat(100_000)
   const message = { externalId: 'a', role: 'assistant', parts: [{ type: 'error', content: { message: hidden } }] }

@@ -69,7 +69,7 @@ test('a page refers to no other address, and runs no scripts', () => {
   assert.match(harmless, /@media print/)
 })
 
-test('its text is that of the session', () => {
+test('the text of a page is the text of the session', () => {
   const [html] = elementsOf(harmless)
   for (const place of places) assert.ok(textOf(html!).includes(`the ${place}`), place)
 })
@@ -161,7 +161,7 @@ test('four or more quiet calls of messages with nothing else are one line, which
   assert.match(renderRows(calls('Read', 'Read', 'Read', 'Read'), { here: 'r2' }), '<details class="run" open>')
 })
 
-test('what is open at first: failures and small edits', () => {
+test('failures and small edits are open at first', () => {
   const edit = (lines: number) => ({
     ...{ type: 'tool_call' },
     content: {
@@ -214,7 +214,7 @@ test('a difference has the numbers of the lines if the result shows them, and ma
   )
 })
 
-test('nor does the title, the model, a tool, an argument or any other value', () => {
+test('no title, model, tool, argument or other value changes the page around it', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const name = `a${text}a`
@@ -243,7 +243,7 @@ const said = (text: string) => {
   return shown
 }
 
-test('links are text with their address behind it, pictures too', () => {
+test('links and pictures are text, followed by their address', () => {
   assert.is(
     said('[docs](https://e.example "x") ![p](https://e.example/p.gif) <https://e.example>'),
     '<p dir="auto"><span class="link">docs</span> <span class="address">(https://e.example &quot;x&quot;)</span> ' +
@@ -252,12 +252,12 @@ test('links are text with their address behind it, pictures too', () => {
   )
 })
 
-test('headings of a text stand below that of its message, and leave out no level', () => {
+test('headings of a text are below the heading of its message, and skip no level', () => {
   const levels = [...said('### a\n\n##### b\n\n#### c\n\n# d')!.matchAll(/<h(\d)/g)].map(([, level]) => Number(level))
   assert.equal(levels, [3, 4, 4, 3])
 })
 
-test('a command may be a list of words', () => {
+test('a command given as a list of words is shown as one line', () => {
   const call = {
     type: 'tool_call',
     content: { callId: 'c', toolName: 'shell', args: { command: ['bash', '-lc', 'ls -l'] } },

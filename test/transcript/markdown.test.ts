@@ -76,7 +76,7 @@ const assertSame = (text: string) => {
   assert.equal(linesOf(text), linesOf(harmless))
 }
 
-test('a session is readable: prompts are headings, thinking is folded, results follow their calls', () => {
+test('in Markdown prompts are headings, thinking is folded, and results follow their calls', () => {
   const at = places.map((place) => harmless.indexOf(`the ${place}`))
   assert.ok(at.every((one) => one >= 0))
   assert.match(harmless, /## Prompt 1\n\n\*2026-01-02 15:04:05 UTC\*\n\nthe prompt\n/)
@@ -102,7 +102,7 @@ test('no text of a session adds a heading, a fence, a tag, a rule, a table or a 
   )
 })
 
-test('nor does it at the start of a line or block', () => {
+test('no text adds structure at the start of a line or block', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const shown = render(
@@ -115,7 +115,7 @@ test('nor does it at the start of a line or block', () => {
   )
 })
 
-test('nor does emphasis of text that begins or ends with white space', () => {
+test('emphasis of text that begins or ends with whitespace adds no structure', () => {
   for (const text of ['_&#10;# x_', '**&#32;- x**', '~~x&#9;~~', '*&#10;*'])
     assertSame(
       render(
@@ -125,7 +125,7 @@ test('nor does emphasis of text that begins or ends with white space', () => {
     )
 })
 
-test('nor does the title, the model, a tool, an argument or any other value', () => {
+test('no title, model, tool, argument or other value adds structure', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const name = `a${text}a`
@@ -158,7 +158,7 @@ test('nor does the title, the model, a tool, an argument or any other value', ()
   )
 })
 
-test('all words of a text are kept, whatever is around them', () => {
+test('all words of a text are kept, with any text around them', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const shown = render(

@@ -25,7 +25,7 @@ const codex = `*** Begin Patch
 *** End Patch
 `
 
-test('of Codex', () => {
+test('the files of a patch of Codex are read', () => {
   assert.equal(files(codex), ['docs/new.md +3 -0', 'src/moved.ts +1 -2', 'gone.txt +0 -0'])
   assert.equal(bodies(codex), [
     '+# Title\n+--- not a name\n+++++\n',
@@ -34,7 +34,7 @@ test('of Codex', () => {
   ])
 })
 
-test('of git, where a changed line looks like a name', () => {
+test('the files of a patch of git are read, even if a changed line looks like the name of a file', () => {
   const patch = `diff --git a/src/a.sql b/src/a.sql
 index 1..2 100644
 --- a/src/a.sql
@@ -62,12 +62,12 @@ index 1..2 100644
   assert.equal(bodies(patch)[1], '@@ -0,0 +1 @@\n+one\n')
 })
 
-test('of other tools: paths are as they are written', () => {
+test('the files of patches of other tools have the paths as written', () => {
   assert.equal(files('--- old.c\t2026-01-01\n+++ new.c\t2026-01-02\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n'), ['new.c +1 -1'])
   assert.equal(files('--- a/x\n+++ y\n@@ -1 +1 @@\n-a\n+b'), ['y +1 -1'])
 })
 
-test('hunks without a file, and texts without hunks', () => {
+test('hunks without a file have no path, and a text without hunks changes nothing', () => {
   assert.equal(files('@@\n-a\n+b\n+c'), ['undefined +2 -1'])
   assert.equal(files('- a list\n+ of points\n-- two'), [])
   assert.equal(files(''), [])

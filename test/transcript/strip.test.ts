@@ -32,7 +32,7 @@ const segment = fc
   .tuple(number, number, number)
   .map(([work, edits, failed]): Segment => [work + edits + failed, edits, failed])
 
-test('any session is some sixty ticks at most, with a prompt first', () => {
+test('the line of any session has about sixty ticks at most, the first for a prompt', () => {
   fc.assert(
     fc.property(fc.array(segment, { minLength: 1, maxLength: 64 }), (segments) => {
       const shown = ticks(segments)

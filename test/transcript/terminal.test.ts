@@ -20,7 +20,7 @@ const sequences = {
 }
 
 for (const [name, sequence] of Object.entries(sequences))
-  test(`${name} is left out, wherever the text is cut`, () => {
+  test(`${name} is left out, even if the text is cut inside it`, () => {
     const places = new Set([0, 1, 2, 3, 63, 64, 65, 1_000, sequence.length - 2, sequence.length - 1, sequence.length])
     for (const before of [...places].filter((place) => place <= sequence.length)) {
       const start = 'x'.repeat(SLICE - before)

@@ -223,7 +223,7 @@ test('arguments are indented some thousand values at a time, however they are ne
   assert.ok(lists('{"a":{"b":1}}', 4_000) > 3)
 })
 
-test('what is in the cells of a dense table is parsed some hundreds at a time, and tables that follow each other one by one', () => {
+test('the cells of a dense table are parsed some hundreds at a time, and successive tables one by one', () => {
   const row = 'a *b*|'.repeat(20)
   const tableOf = (rows: number) => [row, '-|'.repeat(20), ...Array<string>(rows).fill(row)].join('\n')
   const steps = [...readProse(tableOf(100), { keepsLines: false })]

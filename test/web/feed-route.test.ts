@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 
-const test = suite('the address of the service')
+const test = suite('web: the first page')
 const database = await freshDatabase()
 const { app, close } = await openApp(database.url)
 test.after(async () => {
@@ -13,7 +13,7 @@ test.after(async () => {
 
 const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 
-test('a browser is told what this is and where to go on', async () => {
+test('the first page tells a browser what the service is, and how to begin', async () => {
   const { statusCode, headers, body } = await app.inject({ url: '/', headers: browser })
   assert.is(statusCode, 200)
   assert.match(String(headers['content-type']), 'text/html')
@@ -26,7 +26,7 @@ test('a browser is told what this is and where to go on', async () => {
   for (const url of links) assert.is((await app.inject({ url, headers: browser })).statusCode, 200, url)
 })
 
-test('the commands on it work as they stand, at the address that it is reached by', async () => {
+test('the commands on the first page work unchanged, for the address by which it was requested', async () => {
   const page = async (host: string, url = '/') => (await app.inject({ url, headers: { ...browser, host } })).body
   assert.match(await page('localhost:21100'), 'tracebook login --server http://localhost:21100<')
   assert.match(await page('127.0.0.1:3000', '/help'), 'npm install --global')
@@ -36,7 +36,7 @@ test('the commands on it work as they stand, at the address that it is reached b
   assert.match(body, 'tracebook login --server https://traces.example.org<')
 })
 
-test('a program is told that nothing is there', async () => {
+test('a client that is not a browser gets 404 for the first page', async () => {
   for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
     const answer = await app.inject({ url: '/', headers })
     assert.is(answer.statusCode, 404)

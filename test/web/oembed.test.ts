@@ -25,7 +25,7 @@ const look = (url: string, headers: Record<string, string> = {}) =>
   app.inject({ url: `/oembed?url=${encodeURIComponent(url)}`, headers: { host: HOST, ...headers } })
 const linkTo = (id: string) => `http://${HOST}/@${namespaceSlug}/${encodeURIComponent(id)}`
 
-test('of a public session others are shown title, agent and link', async () => {
+test('the answer for a public session has its title, agent and link', async () => {
   await put('a/b c', 'public')
   const { statusCode, body } = await look(`${linkTo('a/b c')}?m=message-1`)
   assert.is(statusCode, 200)
@@ -40,7 +40,7 @@ test('of a public session others are shown title, agent and link', async () => {
   })
 })
 
-test('a session that is not public is not found, like one that does not exist, also by who may read it', async () => {
+test('a session that is not public answers 404, like one that does not exist, even to its readers', async () => {
   await put('private', 'private')
   await put('direct', 'direct')
   for (const id of ['private', 'direct', 'nothing'])
@@ -51,14 +51,14 @@ test('a session that is not public is not found, like one that does not exist, a
     }
 })
 
-test('one that is private again is not found at once', async () => {
+test('a session that has become private answers 404 at once', async () => {
   await put('fleeting', 'public')
   assert.is((await look(linkTo('fleeting'))).statusCode, 200)
   await put('fleeting', 'private')
   assert.is((await look(linkTo('fleeting'))).statusCode, 404)
 })
 
-test('addresses of others, and other formats, are refused', async () => {
+test('addresses of other services, and other formats, are refused', async () => {
   assert.is((await look('https://elsewhere.example.org/@a/b')).statusCode, 404)
   assert.is((await look('nothing')).statusCode, 404)
   const { statusCode, body } = await app.inject({ url: '/oembed?url=x&format=xml', headers: { host: HOST } })

@@ -45,7 +45,7 @@ for (const place of ['here', 'elsewhere'] as const satisfies readonly Place[]) {
       assert.equal(await titles('/@the-team', team.tokenOf(caller, place)), expected)
     })
 
-    test(`${caller}, ${place}: the first page has those of the active namespace, or the public ones`, async () => {
+    test(`${caller}, ${place}: the first page has the sessions of the active namespace, or the public ones`, async () => {
       const token = team.tokenOf(caller, place)
       const hasSession = !['nobody', 'revoked'].includes(caller)
       const isInTeam = isMember(caller) && place === 'here'
@@ -53,7 +53,7 @@ for (const place of ['here', 'elsewhere'] as const satisfies readonly Place[]) {
       assert.equal(await titles('/?scope=public', token), PUBLIC)
     })
 
-    test(`${caller}, ${place}: of their own sessions there are those of the active namespace`, async () => {
+    test(`${caller}, ${place}: the list of own sessions has those in the active namespace`, async () => {
       const hasSession = !['nobody', 'revoked'].includes(caller)
       const isAuthor = caller === 'member' && place === 'here'
       const expected = !hasSession ? PUBLIC : isAuthor ? ['ours private', 'ours public'] : []
@@ -62,14 +62,14 @@ for (const place of ['here', 'elsewhere'] as const satisfies readonly Place[]) {
   }
 }
 
-test('a namespace that does not exist is not found, and a session that is not public is told to nobody else', async () => {
+test('a missing namespace answers 404, and so does a private session to all but its readers', async () => {
   assert.is((await page('/@nothing-here', undefined)).statusCode, 404)
   assert.is((await page('/@not a slug', undefined)).statusCode, 404)
   for (const url of ['/', '/@the-team', '/?scope=public'])
     assert.not.match((await page(url, team.tokenOf('stranger', 'here'))).body, /(?:ours|theirs) private/)
 })
 
-test('an error says how to go on', async () => {
+test('the page of an error says how to continue', async () => {
   const nobody = await page('/@the-team/ours-private?m=1', undefined)
   assert.is(nobody.statusCode, 401)
   assert.match(nobody.body, /tracebook open http:\/\/[^/]+\/@the-team\/ours-private</)
@@ -79,7 +79,7 @@ test('an error says how to go on', async () => {
   assert.match((await page('/?cursor=nonsense', undefined)).body, '<a class="btn" href="/">Try again</a>')
 })
 
-test('who is signed in stays so on the page for an address that leads nowhere', async () => {
+test('the page of a missing address shows a signed-in viewer as signed in', async () => {
   const member = await page('/no/such/place', team.tokenOf('member', 'here'))
   assert.is(member.statusCode, 404)
   assert.match(member.body, 'href="/settings"')
@@ -88,12 +88,12 @@ test('who is signed in stays so on the page for an address that leads nowhere', 
     assert.match((await page('/no/such/place', token)).body, 'tracebook open')
 })
 
-test('what somebody adds to the address of a public session is shown to nobody else', async () => {
+test('a query that one viewer adds to the address of a public session is not shown to others', async () => {
   await page('/@the-team/ours-public?token=a-secret', undefined)
   assert.not.match((await page('/@the-team/ours-public', undefined)).body, 'a-secret')
 })
 
-test('a session that is not public any more leaves the pages at once', async () => {
+test('a session that is no longer public is removed from the pages at once', async () => {
   const token = team.tokenOf('member', 'here')
   const put = (visibility: string) =>
     app.call('PUT', '/v1/traces/fleeting', { token, body: { visibility, title: 'fleeting' } })

@@ -51,7 +51,7 @@ const expected = (all: readonly RowWork[]): string => {
   return all.flatMap((work) => [...steps(work)]).join('')
 }
 
-test('are what the same steps give here, for many readers at the same time', async () => {
+test('rows made on the thread equal those of the same steps here, for many readers at once', async () => {
   const sessions = [1, 7, 60].map((count) => ({ all: works(count), rows: making.open(wanted, client) }))
   const results = await Promise.all(sessions.map(({ rows, all }) => made(rows, all)))
   for (const [i, { all, rows }] of sessions.entries()) {
@@ -61,7 +61,7 @@ test('are what the same steps give here, for many readers at the same time', asy
   assert.match(results[0]!.join(''), 'href="/@acme/child"')
 })
 
-test('come in pieces, the first of which is short', async () => {
+test('rows come in pieces, of which the first is short', async () => {
   const rows = making.open(wanted, client)
   const lengths = (await made(rows, works(60, 2_000))).map(({ length }) => length)
   assert.ok(lengths[0]! >= 8 * 1024 && lengths[0]! < 32 * 1024, `the first one has ${lengths[0]}`)
@@ -69,7 +69,7 @@ test('come in pieces, the first of which is short', async () => {
   rows.close()
 })
 
-test('are not made any more when their reader has left', async () => {
+test('rows are no longer made after their reader has left', async () => {
   const rows = making.open(wanted, client)
   const reading = rows.make(works(60, 2_000)[0]!)
   await reading.next()
@@ -79,7 +79,7 @@ test('are not made any more when their reader has left', async () => {
   assert.instance(await rejection(made(rows, works(1))), BrokenOff)
 })
 
-test('that cannot be made do not stop those of others', async () => {
+test('rows that cannot be made do not stop the rows of others', async () => {
   const [rows, others] = [making.open(wanted, client), making.open(wanted, client)]
   const failing = rejection(made(rows, [{ is: 'messages', texts: [undefined as never] }]))
   assert.is((await made(others, works(3))).join(''), expected(works(3)))
@@ -87,7 +87,7 @@ test('that cannot be made do not stop those of others', async () => {
   for (const one of [rows, others]) one.close()
 })
 
-test('are made by another thread when one has ended', async () => {
+test('rows are made by another thread after one has ended', async () => {
   const failures: Error[] = []
   const ending = newRowMaking((error) => failures.push(error))
   const rows = ending.open(wanted, client)

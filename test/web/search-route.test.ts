@@ -20,7 +20,7 @@ const linksIn = (body: string) =>
     tagName === 'a' ? attrs.filter(({ name }) => name === 'href').map(({ value }) => value) : [],
   )
 
-test('what was found stands under its session, with the words marked and a link to the message', async () => {
+test('hits are listed under their session, with the words marked and a link to the message', async () => {
   await write('found', ['where is the <b>needle</b>?'], { title: 'A haystack' })
   const { status, body, text } = await page('/search?q=needle', token)
   assert.is(status, 200)
@@ -33,7 +33,7 @@ test('what was found stands under its session, with the words marked and a link 
   )
 })
 
-test('a viewer sees nothing of what only others may read', async () => {
+test('a viewer finds nothing that only others may read', async () => {
   await write('secret', ['the password is swordfish'], { title: 'Of swordfish' })
   const { data } = await app.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
   const { token: stranger } = (data as { session: NewSession }).session
@@ -46,7 +46,7 @@ test('a viewer sees nothing of what only others may read', async () => {
   assert.match((await page('/search?q=swordfish')).body, 'Of <mark>swordfish</mark>')
 })
 
-test('fields are chips that leave the rest of the query, and others are offered', async () => {
+test('each field of the query is a link to the query without it, and other fields are offered', async () => {
   const { body } = await page(`/search?q=${encodeURIComponent('a has:error  "b c"')}`, token)
   const links = linksIn(body)
   assert.ok(links.includes(`/search?${new URLSearchParams({ q: 'a "b c"' }).toString()}`))
@@ -54,14 +54,14 @@ test('fields are chips that leave the rest of the query, and others are offered'
   assert.not(links.some((link) => link.includes('has%3Aerror+has%3Aerror')))
 })
 
-test('values that several sessions have narrow a search', async () => {
+test('values of several sessions are links that narrow the search', async () => {
   await write('of-one', ['a thimble'], { agentId: 'agent one' })
   await write('of-two', ['a thimble'], { agentId: 'two' })
   const { body } = await page('/search?q=thimble', token)
   assert.ok(linksIn(body).includes(`/search?${new URLSearchParams({ q: 'thimble agent:"agent one"' }).toString()}`))
 })
 
-test('without a query the page says how to search, and whatever is typed is words', async () => {
+test('without a query the page says how to search, and no query is invalid', async () => {
   assert.match((await page('/search')).text, 'Search what your agents did')
   for (const q of ['"', 'OR', 'in:nowhere', '%00', '<script>'])
     assert.is((await page(`/search?q=${encodeURIComponent(q)}`)).status, 200, q)

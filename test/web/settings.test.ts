@@ -35,7 +35,7 @@ const post = (url: string, fields: Record<string, string>, headers: Record<strin
     payload: new URLSearchParams(fields).toString(),
   })
 
-test('who is not signed in is asked to sign in', async () => {
+test('a viewer who is not signed in is asked to sign in', async () => {
   const { statusCode, body } = await read('/settings', {})
   assert.is(statusCode, 401)
   assert.match(body, 'tracebook open')
@@ -51,7 +51,7 @@ test('a name is saved, and shown', async () => {
   assert.match(body, 'Your name is saved.')
 })
 
-test('a name is sent back as it is, and a name that is refused leads back to the page', async () => {
+test('the form has the exact name, and a refused name leads back to the page', async () => {
   const session = await start()
   const name = 'Ada \u061c\u202e'
   await post('/settings/name', { displayName: name }, cookieOf(session))
@@ -87,7 +87,7 @@ test('a form of another site does nothing', async () => {
   assert.not.match((await read('/settings', cookieOf(session))).body, 'Eve')
 })
 
-test('a device is signed out; the own one leads to the first page', async () => {
+test('another device is signed out, and signing out this one leads to the first page', async () => {
   const session = await start()
   const made = await call('POST', '/v1/session/device', { token: session.token })
   const body = { deviceId: `device-${(devices += 1)}-joined`, joinCode: (made.data as { code: string }).code }
@@ -116,7 +116,7 @@ test('signing out ends the session', async () => {
   assert.is((await call('GET', '/v1/session', { token: session.token })).status, 401)
 })
 
-test('theme and keys are choices of the browser, which the next page has from its beginning', async () => {
+test('theme and keys are choices of the browser that already apply to the next page', async () => {
   const session = await start()
   const { headers } = await post('/settings/look', { theme: 'dark', keys: 'off' }, cookieOf(session))
   const cookies = [headers['set-cookie']].flat().map((line) => String(line).split(';')[0]!)

@@ -57,7 +57,7 @@ const statuses: Readonly<Record<Caller, readonly [number, number]>> = {
 }
 
 for (const caller of callers) {
-  test(`${caller}: pages and forms are for who may write to the session`, async () => {
+  test(`${caller}: only those who may write to the session get its pages and forms`, async () => {
     for (const [i, visibility] of (['private', 'public'] as const).entries()) {
       const expected = statuses[caller][i]!
       const id = `of-${caller}-${visibility}`
@@ -78,7 +78,7 @@ for (const caller of callers) {
   })
 }
 
-test('the page says what everybody would see before it is made public', async () => {
+test('the page says what everybody would see before a session is made public', async () => {
   await call('PUT', '/v1/traces/told', {
     token: team.tokenOf('creator', 'here'),
     body: { title: 'Told', projectPath: '/home/ada/shop', gitRemoteUrl: 'https://git.example.org/shop' },
@@ -94,7 +94,7 @@ test('a title of any length can be typed', async () => {
   assert.is((await post('creator', 'long/-/delete', { title })).statusCode, 303)
 })
 
-test('a title is typed with the signs of a keyboard', async () => {
+test('a title may be typed with the characters of a keyboard', async () => {
   const title = 'Why does it say “can’t” …  and stop?'
   await call('PUT', '/v1/traces/signs', { token: team.tokenOf('creator', 'here'), body: { title } })
   assert.is((await post('creator', 'signs/-/delete', { title: 'Why does it say "can\'t" ...' })).statusCode, 400)

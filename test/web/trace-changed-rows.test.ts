@@ -65,7 +65,7 @@ const prompt = { externalId: 'p', role: 'user', order: 1, textContent: 'question
 const asks = (callId: string) => ({ externalId: 'c', role: 'assistant', order: 2, parts: [call(callId)] })
 const answers = (callId: string) => ({ externalId: 'r', role: 'user', order: 3, parts: [result(callId)] })
 
-test('a message that has nothing to show any more is gone, and its own page says so', async () => {
+test('a message that has nothing to show any more has its row removed, and its own page says so', async () => {
   const { page, put, news } = await openPage([prompt])
   await put('p', { ...prompt, textContent: '' })
   const { ids, body } = await news()
@@ -77,7 +77,7 @@ test('a message that has nothing to show any more is gone, and its own page says
   assert.not.match((await get(`${page}/-/message/p`)).body, /This message has no text\./)
 })
 
-test('a result that goes to another call leaves the one that showed it', async () => {
+test('a result that gets another call moves from the old call’s row', async () => {
   const { put, news } = await openPage([prompt, asks('1'), answers('1')])
   await put('r', answers('2'))
   const without = await news()
@@ -86,7 +86,7 @@ test('a result that goes to another call leaves the one that showed it', async (
   assert.equal((await news()).ids, ['c', '-r'])
 })
 
-test('a call that changes leaves its result alone, and takes it back', async () => {
+test('a result gets a row of its own when its call changes, and moves back to the call', async () => {
   const { put, news } = await openPage([prompt, asks('1'), answers('1')])
   await put('c', asks('2'))
   assert.equal((await news()).ids, ['c', 'r'])
@@ -94,13 +94,13 @@ test('a call that changes leaves its result alone, and takes it back', async () 
   assert.equal((await news()).ids, ['c', '-r'])
 })
 
-test('a call that comes after its result takes the row of it away', async () => {
+test('a call that arrives after its result replaces the result’s own row', async () => {
   const { put, news } = await openPage([prompt, answers('1')])
   await put('c', asks('1'))
   assert.equal((await news()).ids, ['c', '-r'])
 })
 
-test('new messages have no rows that are gone', async () => {
+test('new messages cause no removed rows', async () => {
   const { batch, news } = await openPage([prompt])
   await batch([asks('1'), answers('1'), { externalId: 'e', role: 'user', order: 4, textContent: '' }])
   assert.equal((await news()).ids, ['c'])

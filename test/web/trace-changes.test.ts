@@ -75,7 +75,7 @@ const session = [
   { externalId: 'r2', role: 'user', order: 4, parts: [result('c4', 'error', 'String not found\nin the file')] },
 ]
 
-test('files stand in the order of their first edit, each edit with its lines and a link to its message', async () => {
+test('files are in the order of their first edit, each edit with its lines and a link to its message', async () => {
   const path = await newTrace({ title: 'Mend it', projectPath: '/shop', projectName: 'shop' }, session)
   const all = await shown(`${path}/-/changes`)
   assert.is(wordsOf(all.find(({ tagName }) => tagName === 'h1')!), 'Mend it')
@@ -121,7 +121,7 @@ const elementsIn = (element: Element, name: string): Element[] =>
     return [...(node.tagName === name ? [node] : []), ...elementsIn(node, name)]
   })
 
-test('the page of the session leads there once files are changed', async () => {
+test('the page of a session links to its changes once files were changed', async () => {
   const path = await newTrace({}, session)
   const tabs = (all: readonly Element[]) => elementsIn(ofClass(all, 'tabs')[0]!, 'a').slice(0, 2).map((a) => [attribute(a, 'href'), wordsOf(a), attribute(a, 'aria-current')]) // prettier-ignore
   assert.equal(tabs(await shown(path)), [
@@ -147,7 +147,7 @@ test('a session of many messages has all its edits', async () => {
   assert.is(ofClass(all, 'edit').length, 1_200)
 })
 
-test('a trace that is not there, and one that may not be read, are as on other pages', async () => {
+test('a missing trace, and one that the viewer may not read, answer as on other pages', async () => {
   const path = await newTrace({ visibility: 'private' }, session)
   assert.is((await get(`${path}/-/changes`, {})).statusCode, 401)
   assert.is((await get(`/@${namespaceSlug}/gone/-/changes`)).statusCode, 404)

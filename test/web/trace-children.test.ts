@@ -60,7 +60,7 @@ for (const [name, take, as] of [
   ['is deleted, for strangers', (url: string) => send('DELETE', url), undefined],
   ['is deleted, for members', (url: string) => send('DELETE', url), token],
 ] as const)
-  test(`a page that is being sent is broken off when one of them ${name}`, async () => {
+  test(`a page that is being sent is broken off when a sub-agent’s session ${name}`, async () => {
     const child = await childOf(parent, `The title of one that ${name}`)
     const reader = await openSlowReader(port, parent.page, as)
     await take(child.url)
@@ -70,7 +70,7 @@ for (const [name, take, as] of [
     for (const sent of [text, await get(parent.page, as)]) assert.not.match(sent, new RegExp(`one that ${name}`))
   })
 
-test('a page goes on for members when one of them is made private, and for all when another session is', async () => {
+test('making a sub-agent’s session private does not break off the page of a member, nor does another session break off any page', async () => {
   const [child, other] = [await childOf(parent, 'The shown title'), await traceOf({})]
   for (const [url, as] of [
     [child.url, token],
@@ -84,7 +84,7 @@ test('a page goes on for members when one of them is made private, and for all w
   }
 })
 
-test('a call that was made again links to the newest', async () => {
+test('a call with several sub-agents links to the newest', async () => {
   const again = await traceOf({})
   await send('POST', `${again.url}/messages/batch`, { messages: [task] })
   for (const title of ['The first try', 'The second try']) await childOf(again, title)

@@ -53,7 +53,7 @@ const parts = [
 ]
 const outlineOf = (body: string) => [...body.matchAll(/<span class="q" dir="auto">([^<]*)/g)].map(([, text]) => text!)
 
-test('an outline has the beginnings of prompts of any length, and says how many more there are', async () => {
+test('an outline has the beginnings of prompts of any length, and the number of those left out', async () => {
   const special = new Map([
     [1, { textContent: LONG }],
     [2, { parts }],
@@ -70,7 +70,7 @@ test('an outline has the beginnings of prompts of any length, and says how many 
   assert.match(body, />300 more prompts</)
 })
 
-test('an outline of more prompts than a shape tells apart counts what is on the page', async () => {
+test('an outline with more prompts than the shape has segments counts the calls on the page', async () => {
   const call = { type: 'tool_call', content: { callId: 'c', toolName: 'Bash', args: { command: 'make' } } }
   const { page } = await traceOf(
     Array.from({ length: 1_010 }, (_, i) =>

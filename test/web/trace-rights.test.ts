@@ -29,7 +29,7 @@ const doors = [
 
 for (const caller of callers)
   for (const place of ['here', 'elsewhere'] as const)
-    test(`${caller}, ${place}, may read all of it by its visibility, or is told nothing of it`, async () => {
+    test(`${caller}, ${place}, may read all parts of the page by the session’s visibility, or none`, async () => {
       const standing = standingOf(caller)
       const token = team.tokenOf(caller, place)
       for (const visibility of visibilities)

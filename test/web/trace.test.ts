@@ -66,7 +66,7 @@ const idsOf = (source: string) => rowsOf(source).map((row) => attribute(row, 'da
 
 const words = session((place) => `the ${place}`)
 
-test('a session without messages says so, and to who may write how they come; a list has its messages if it has no prompts', async () => {
+test('the page of a session without messages says so, and tells its writers how to upload; a list counts messages if there are no prompts', async () => {
   const { page } = await newTrace({ title: 'Nothing yet', visibility: 'public' }, [])
   assert.match(await shown(page), 'tracebook sync')
   const { body } = await get(page)
@@ -179,7 +179,7 @@ const rowIds = (from: number, to: number) =>
     .map(({ externalId }) => externalId)
     .filter((id) => !id.startsWith('r'))
 
-test('of a session of more than a thousand messages a page has two hundred, with links to the others', async () => {
+test('a page of a session with more than a thousand messages has two hundred, with links to the others', async () => {
   const body = await shown(giant.page)
   assert.equal(idsOf(body), rowIds(0, 200))
   const next = elementsOf(body).filter(
@@ -202,7 +202,7 @@ test('of a session of more than a thousand messages a page has two hundred, with
   assert.match(linked, /data-no="268"/)
 })
 
-test('rows of a part are those of the whole, whatever their bounds', async () => {
+test('the rows of any part of a session are the same as on the whole page', async () => {
   const messages = long(40)
   const { page } = await newTrace({}, messages)
   const whole = new Map(rowsOf(await shown(page)).map((row) => [attribute(row, 'data-id'), textOf(row)]))
@@ -300,7 +300,7 @@ test('only a public session has a preview', async () => {
   assert.not.match(hidden.body, /Secret|og:/)
 })
 
-test('only those who may write to a session find the ways to share and to delete it', async () => {
+test('only those who may write to a session get the links to share and delete it', async () => {
   const { page } = await newTrace({ visibility: 'public' }, words)
   const ways = (body: string) => ['visibility', 'delete'].map((name) => body.includes(`href="${page}/-/${name}"`))
   assert.equal(ways(await shown(page)), [true, true])
@@ -308,7 +308,7 @@ test('only those who may write to a session find the ways to share and to delete
   for (const token of [stranger.token, undefined]) assert.equal(ways((await get(page, token)).body), [false, false])
 })
 
-test('a page that everybody is shown is sent without a query, until something that it shows changes', async () => {
+test('a page that everybody gets is sent without a database query, until something that it shows changes', async () => {
   const { id, url, page } = await newTrace({ visibility: 'public', title: 'The first title' }, words)
   const headers = { accept: 'text/html', 'accept-encoding': 'gzip' }
   const ask = () => node.app.inject({ method: 'GET', url: page, headers })

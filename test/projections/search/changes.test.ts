@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Changes, messageUpdated } from '../../../projections/search/changes.ts'
 
-const test = suite('what events change of the search')
+const test = suite('what events change in the search index')
 
 const touched = (...paths: string[]): number[] => {
   const changes: Changes = new Map()
@@ -11,7 +11,7 @@ const touched = (...paths: string[]): number[] => {
   return [...changes.values()].flatMap(({ docs }) => [...docs.keys()])
 }
 
-test('a message is read again for its texts and its time, not for another place in the list', () => {
+test('a message is indexed again if its texts or its time change, not if only its order does', () => {
   assert.equal(touched('/order'), [])
   for (const path of ['/textContent', '/parts/0', '/model', '/timestamp']) assert.equal(touched(path, '/order'), [3])
 })

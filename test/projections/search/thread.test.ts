@@ -4,7 +4,7 @@ import { hashesOfMessages, newHasher } from '../../../projections/search/hash-me
 import { newHashMessages } from '../../../projections/search/thread.ts'
 import type { MessageRow } from '../../../src/trace/tokens/stored-rows.ts'
 
-const test = suite('projections/search/thread')
+const test = suite('hashing messages on a thread')
 
 const key = Buffer.alloc(32, 7)
 
@@ -27,7 +27,7 @@ test('a large message of many different words is hashed while the event loop doe
   assert.ok(hashes[0]!.length > 2_000)
 })
 
-test('another key gives other hashes, on the thread as well', async () => {
+test('another key makes other hashes, on the thread too', async () => {
   const rows = [messageOf(wordsFrom(0))]
   const [one] = await newHashMessages(key)(rows)
   const [other] = await newHashMessages(Buffer.alloc(32, 8))(rows)

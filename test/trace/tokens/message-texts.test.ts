@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { textsOfMessage } from '../../../src/trace/tokens/message-texts.ts'
 
-const test = suite('trace/tokens/message-texts')
+const test = suite('the texts of a message that are searched')
 
 const call = { callId: 'c', toolName: 'Bash' }
 const parts = [
@@ -44,7 +44,7 @@ test('numbers are found as they were written', () => {
     }
 })
 
-test('of a long text the beginning and the end are kept', () => {
+test('the beginning and the end of a long text are searched', () => {
   const text = `beginning ${'x '.repeat(40_000)} end`
   const [, first] = textsOf([JSON.stringify({ order: 0, type: 'text', content: { text } })])
   assert.ok(first!.text.startsWith('beginning') && first!.text.endsWith(' end') && first!.text.length < 21_000)

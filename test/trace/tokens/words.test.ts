@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { eachWord, isBoundary, isWhole, neededTokens, tokensOf } from '../../../src/trace/tokens/words.ts'
 import { folded } from '../../../src/trace/messages/folded.ts'
 
-const test = suite('trace/tokens/words')
+const test = suite('words and their tokens')
 
 const tokens = (text: string): string[] => {
   const found = new Set<string>()
@@ -37,7 +37,7 @@ test('a hash is found by the short forms in which it is written', () => {
     assert.ok(tokens(`at ${hash}`).includes(short), short)
 })
 
-test('of a very long word the beginning is found', () => {
+test('a very long word is found by its beginning', () => {
   assert.equal(tokens('x'.repeat(10_000)), ['x'.repeat(80)])
 })
 
@@ -54,7 +54,7 @@ test('a boundary is between words and between their parts', () => {
   assert.equal(found, ['get', 'HTTP', 'Name', '2', ' ', '修', '复', ' ', 'a\u0301b', ' ', '\u{1d400}x'])
 })
 
-test('a text that stands at boundaries of another one can be found: that has all tokens that it needs', () => {
+test('a text that has another one as whole words or parts of words has all its needed tokens', () => {
   const piece = fc.constantFrom('get', 'User', 'HTTP', 'Server', '_', '$', '8', '42', '修', '复', 'ー', ' ', '/', '.', '-', 'é', 'ß', 'Ünü', '\u{20000}', 'cafe1234567', 'deadbeef') // prettier-ignore
   const property = fc.property(fc.array(piece, { maxLength: 12 }), fc.nat(), fc.nat(), (pieces, a, b) => {
     const text = pieces.join('').slice(0, 80)
@@ -71,7 +71,7 @@ test('a text that stands at boundaries of another one can be found: that has all
   fc.assert(property, { numRuns: 20_000 })
 })
 
-test('the beginning of a hash is whole, another beginning of a word is not', () => {
+test('the beginning of a hash counts as a whole word, the beginning of another word does not', () => {
   const isFound = (text: string, part: string) => {
     const start = text.indexOf(part)
     return isWhole(text, folded(text), [start, start + part.length])

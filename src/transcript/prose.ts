@@ -222,7 +222,7 @@ const blockTokens = (text: string): Token[] | undefined => {
   }
 }
 
-/** A step goes on for so many characters in blocks; each block counts as some more. */
+/** The characters of blocks that one step parses; each block counts as `BLOCK` more. */
 const STEP = 4 * 1024
 const BLOCK = 8
 

@@ -1,4 +1,4 @@
-/** A longer piece of Markdown ends at the next empty line outside of fenced code. */
+/** From this number of characters on, a piece of Markdown ends at the next empty line outside of fenced code. */
 const WANTED = 8 * 1024
 /** A longer piece is not parsed as Markdown, because some texts take markdown-it long. */
 const MOST = 16 * 1024
@@ -25,7 +25,7 @@ const segmentOf = (text: string, lines: number): Segment => ({
   text,
 })
 
-/** A piece with so many of these signs ends as well: a cell of a table takes markdown-it as long as many characters. */
+/** From this number of `|` on, a piece ends in the same way: a cell of a table takes markdown-it as long as many characters. */
 const MOST_PIPES = 1_000
 
 /** A step ends after this many characters even without a segment. Each line counts as `LINE` characters more. */

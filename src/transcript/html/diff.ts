@@ -41,7 +41,7 @@ const numbered = (lines: readonly DiffLine[], first: number | undefined): (Row |
   })
 }
 
-/** Long runs of unchanged lines as one line that says how many there are, and what is beyond so many lines. */
+/** Folds long runs of unchanged lines, and all that is beyond the most lines that are shown, into one line that gives their number. */
 const folded = (rows: readonly (Row | Gap)[], { whole }: Rest): (Row | Gap)[] => {
   const isNear = rows.map((_, i) =>
     rows.slice(Math.max(0, i - CONTEXT), i + CONTEXT + 1).some(({ is }) => is !== 'same'),

@@ -24,7 +24,7 @@ const fewer = (segments: readonly Segment[]): readonly Segment[] => {
   )
 }
 
-/** The ticks of a segment: its prompt, then calls, edits and failed calls, so many to a tick. */
+/** The ticks of a segment: its prompt, then calls, edits and failed calls, with `perTick` of them in each tick. */
 const ticksOf = ([calls, edits, failed]: Segment, perTick: number): Tick[] => {
   const work = Math.max(0, calls - edits - failed)
   const ticks = (kind: Tick['kind'], count: number): Tick[] =>

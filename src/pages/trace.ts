@@ -94,7 +94,7 @@ const pageLinksOf = (page: TracePage): PageLink[] => {
   ]
 }
 
-const turnNav = (page: TracePage, where: string): Html => {
+const pageNav = (page: TracePage, where: string): Html => {
   const links = pageLinksOf(page)
   if (links.length === 0) return none
   const { part, count } = page
@@ -203,7 +203,7 @@ export const startOfTrace = (page: TracePage): Html => {
       ? none
       : markup`<div class="blank left"><p class="soft">This session has no messages yet.</p>${howTo}</div>\n`
   return markup`${start}<div class="trace" data-trace="${tracePath(slug, externalId)}" data-revision="${revision.toString()}" data-count="${count}">
-<main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page) })}${linkedOf(page)}${turnNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
+<main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page) })}${linkedOf(page)}${pageNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
 `
 }
 
@@ -216,7 +216,7 @@ export const endOfMessages = (page: TracePage): Html => {
   const state = isLive
     ? markup`<span class="live">Still running</span>`
     : markup`<span>${counted(count, 'message')}${head.lead.took === undefined ? '' : `, in ${head.lead.took}`}</span>`
-  return markup`</div>${turnNav(page, 'More pages')}<p class="tail">${state}<a href="#main">To the top</a></p>${dock(page)}</main>
+  return markup`</div>${pageNav(page, 'More pages')}<p class="tail">${state}<a href="#main">To the top</a></p>${dock(page)}</main>
 `
 }
 

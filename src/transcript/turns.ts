@@ -46,7 +46,7 @@ const MOST_WAITING_CHARACTERS = 1024 * 1024
 
 type Waiting = {
   readonly message: Message
-  /** How many characters of messages had come before the next one. */
+  /** How many characters of messages were received up to the end of this one. */
   readonly end: number
   readonly ordinal: number
   readonly prompts: number
@@ -92,7 +92,7 @@ export type Turns = {
 export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0, prompts: 0 }): Turns => {
   let waiting: Waiting[] = []
   let { ordinal, prompts } = first
-  let come = 0
+  let received = 0
   const openCalls = new Map<string, { turn: Waiting; index: number }[]>()
 
   const attach = (result: Result): boolean => {
@@ -106,9 +106,9 @@ export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0
   }
 
   const enter = (message: Message, length: number) => {
-    come += length
+    received += length
     if (isPrompt(message)) prompts += 1
-    const turn: Waiting = { message, end: come, ordinal, prompts, results: new Map(), moved: new Set(), open: 0 }
+    const turn: Waiting = { message, end: received, ordinal, prompts, results: new Map(), moved: new Set(), open: 0 }
     ordinal += 1
     for (const [index, part] of message.parts.entries()) {
       if (part.type === 'tool_result' && attach(part)) turn.moved.add(index)
@@ -154,7 +154,7 @@ export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0
     const ready: Turn[] = []
     let count = 0
     for (const turn of waiting) {
-      const isOver = waiting.length - count > MOST_WAITING || come - turn.end > MOST_WAITING_CHARACTERS
+      const isOver = waiting.length - count > MOST_WAITING || received - turn.end > MOST_WAITING_CHARACTERS
       if (turn.open > 0 && !isOver) break
       count += 1
       forget(turn)

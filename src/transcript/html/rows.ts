@@ -38,6 +38,7 @@ export type Rows = {
   end(): Iterable<Html>
 }
 
+/** Whether a call may be one of a run: it succeeded, changed no file, is closed at first, and started no sub-agent or list of tasks. */
 const isQuiet = ({ look, outcome, result, view }: Shown): boolean =>
   result !== undefined &&
   !outcome.failed &&
@@ -45,7 +46,8 @@ const isQuiet = ({ look, outcome, result, view }: Shown): boolean =>
   look.isOpen !== true &&
   !['task', 'agent', 'todo_write'].includes(view.kind)
 
-const isShownIn = (view: View, turn: Turn): Turn['shown'] => {
+/** The parts of a turn that a view shows. */
+const partsShownIn = (view: View, turn: Turn): Turn['shown'] => {
   if (view === 'full' || turn.kind === 'prompt') return turn.shown
   if (turn.kind === 'context') return []
   return turn.shown.filter((one) =>
@@ -111,7 +113,7 @@ export const newRows = (showing: Showing, note?: Note): Rows => {
   }
 
   function* add(given: Turn): Generator<Html, void> {
-    const shown = isShownIn(showing.view ?? 'full', given)
+    const shown = partsShownIn(showing.view ?? 'full', given)
     const turn = { ...given, shown }
     const calls = yield* callsOf(note ? given : turn, showing.folder)
     const { links } = showing

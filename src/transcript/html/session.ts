@@ -5,11 +5,14 @@ import type { Showing } from './links.ts'
 import type { Html } from './markup.ts'
 import { type Note, newRows } from './rows.ts'
 
-/** Which messages of a session are shown, by their places; those before `from` and from `to` on are read for what belongs to them. */
+/**
+ * The messages of a session that are shown, from one place up to another. Messages before and after them are added too, for their calls and
+ * results, but not shown.
+ */
 export type Range = {
   readonly from: number
   readonly to: number
-  /** What comes before the first message that is added. */
+  /** The place of the first message that is added, and the number of prompts before it. */
   readonly first: Pick<Turn, 'ordinal' | 'prompts'>
 }
 
@@ -26,6 +29,7 @@ function* sources(pieces: Iterable<Html>): Generator<string, void> {
   for (const { source } of pieces) yield source
 }
 
+/** @param note called with each message @param isWanted whether a message in the range gets a row */
 export const newSession = (
   showing: Showing,
   { from, to, first }: Range,

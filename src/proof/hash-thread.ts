@@ -8,11 +8,11 @@ lowerThreadPriority()
 
 /** A thread that hashes events. A job has their texts joined, with the places where each text ends. */
 parentPort!.on('message', ({ bytes, ends }: HashJob) => {
-  const texts = Buffer.from(bytes)
+  const texts = Buffer.from(bytes).toString('latin1', 0, ends.at(-1))
   const hashes = new Uint8Array((ends.length / PARTS) * HASH_BYTES)
   let start = 0
   const next = (end: number): string => {
-    const text = texts.toString('latin1', start, end)
+    const text = texts.slice(start, end)
     start = end
     return text
   }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 
+/** Begins with a zero byte. */
 let scratch = Buffer.alloc(64 * 1024)
 
 /** The bytes of a text as one character each, which is UTF-8 that is not decoded. */
@@ -11,8 +12,8 @@ export const rawText = (text: string): string => Buffer.from(text).toString('lat
  * The parts are id, stream, type, metadata and data.
  */
 export const rawLeafHash = (...parts: readonly [string, string, string, string, string]): Buffer => {
-  const entry = `\0${JSON.stringify(parts)}`
-  if (entry.length > scratch.length) scratch = Buffer.alloc(entry.length * 2)
-  scratch.write(entry, 0, 'latin1')
-  return hash('sha256', scratch.subarray(0, entry.length), 'buffer')
+  const entry = JSON.stringify(parts)
+  if (entry.length >= scratch.length) scratch = Buffer.alloc(entry.length * 2)
+  scratch.write(entry, 1, 'latin1')
+  return hash('sha256', scratch.subarray(0, 1 + entry.length), 'buffer')
 }

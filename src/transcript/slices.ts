@@ -1,3 +1,5 @@
+import { countText } from '../base/for-people.ts'
+
 /** How many characters are processed at a time, so that the event loop is never blocked for long; each may be shown as eight. */
 export const SLICE = 8 * 1024
 
@@ -38,7 +40,7 @@ export const areMore = (lines: number): boolean => lines > MOST_COUNTED
 /** A number of lines from `countLinesUpToMost` in words, such as `312 lines`. */
 export const manyLines = (lines: number): string => {
   if (areMore(lines)) return `more than ${MOST_COUNTED.toLocaleString('en')} lines`
-  return `${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'}`
+  return `${countText(lines)} ${lines === 1 ? 'line' : 'lines'}`
 }
 
 /** The number of lines of a text, in words: `312 lines`; empty for a single line. */

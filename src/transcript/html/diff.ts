@@ -1,3 +1,4 @@
+import { countText } from '../../base/for-people.ts'
 import type { ChangedLines } from '../changed-lines.ts'
 import type { DiffLine, Words } from '../diff.ts'
 import { type Html, markup, none } from './markup.ts'
@@ -149,7 +150,7 @@ export function* diffTable(
 
 /** How many lines a difference adds and removes, for people. */
 export const linesHtml = ({ added, removed }: ChangedLines): Html => {
-  const plus = added > 0 ? markup`<span class="plus">+${added.toLocaleString('en')}</span>` : none
-  const minus = removed > 0 ? markup`<span class="minus">−${removed.toLocaleString('en')}</span>` : none
+  const plus = added > 0 ? markup`<span class="plus">+${countText(added)}</span>` : none
+  const minus = removed > 0 ? markup`<span class="minus">−${countText(removed)}</span>` : none
   return markup`${plus}${added > 0 && removed > 0 ? ' ' : ''}${minus}`
 }

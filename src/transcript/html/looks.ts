@@ -1,3 +1,4 @@
+import { countText } from '../../base/for-people.ts'
 import type { CallView, CallChanges, Detail } from '../calls.ts'
 import type { Result } from '../message.ts'
 import { countLinesUpToMost, manyLines } from '../slices.ts'
@@ -47,7 +48,7 @@ const linesGot = (result: Answer): Html =>
 const matchesGot = (result: Answer): Html => {
   if (!result) return none
   const said = /^Found (\d+) (\w+)/.exec(result.output.slice(0, 100))
-  if (said) return small(`${Number(said[1]).toLocaleString('en')} ${said[2]!}`)
+  if (said) return small(`${countText(Number(said[1]))} ${said[2]!}`)
   return small(
     /^No (?:files|matches) found/.test(result.output) || result.output === ''
       ? 'none'

@@ -19,19 +19,26 @@ class Html {
 }
 export type { Html }
 
+/** What is shown as something else than itself. Other text, which most is, needs no further look. */
+const SPECIAL = /[^\n\t !#-%(-;=?-~]/
+
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 
 type Value = string | number | Html | readonly Html[]
 
+const textSource = (text: string): string => (SPECIAL.test(text) ? escaped(visible(text)) : text)
+
 const sourceOf = (value: Value): string => {
-  if (value instanceof Html) return value.source
-  if (typeof value === 'object') return value.map(sourceOf).join('')
-  return escaped(visible(String(value)))
+  if (typeof value !== 'object') return textSource(String(value))
+  return value instanceof Html ? value.source : value.map(sourceOf).join('')
 }
 
 /** A template of HTML: the template is source, and every text that is put into it is escaped. Attributes with texts need double quotes. */
-export const markup = (source: TemplateStringsArray, ...values: readonly Value[]): Html =>
-  new Html(source.reduce((all, piece, i) => `${all}${sourceOf(values[i - 1]!)}${piece}`))
+export const markup = (source: TemplateStringsArray, ...values: readonly Value[]): Html => {
+  let all = source[0]!
+  for (let i = 0; i < values.length; i++) all += sourceOf(values[i]!) + source[i + 1]!
+  return new Html(all)
+}
 
 /** What HTML cannot hold: control characters, lone surrogates, and code points that are no characters. */
 const IMPOSSIBLE = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu

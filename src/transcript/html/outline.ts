@@ -1,4 +1,4 @@
-import { lastingText } from '../../base/for-people.ts'
+import { countText, lastingText } from '../../base/for-people.ts'
 import { isoText } from '../times.ts'
 import { visibleLine } from '../visible.ts'
 import { linesHtml } from './diff.ts'
@@ -130,7 +130,7 @@ const SHORTEST_MS = 1_000
 const didOf = ({ segment: [calls, , failed], added, removed, took }: OutlinePrompt): Html => {
   const facts = [
     ...(calls > 0 ? [markup`<span>${counted(calls, 'tool')}</span>`] : []),
-    ...(failed > 0 ? [markup`<span class="bad">${failed.toLocaleString('en')} failed</span>`] : []),
+    ...(failed > 0 ? [markup`<span class="bad">${countText(failed)} failed</span>`] : []),
     ...(added + removed > 0 ? [markup`<span>${linesHtml({ added, removed })}</span>`] : []),
     ...(took !== undefined && took >= SHORTEST_MS ? [markup`<span>${lastingText(took)}</span>`] : []),
   ]

@@ -1,3 +1,4 @@
+import { countText } from '../../base/for-people.ts'
 import { areMore, countLinesUpToMost, cutAt, manyLines, slices } from '../slices.ts'
 import { beforeSequence, readTerminal } from '../terminal.ts'
 import { type Html, markup, none } from './markup.ts'
@@ -59,7 +60,7 @@ export const sizeText = (length: number): string => {
 }
 
 export const counted = (count: number, word: string, words = `${word}s`): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? word : words}`
+  `${countText(count)} ${count === 1 ? word : words}`
 
 /** Where the rest of a folded text is: in the page, which a script can take it from, or as plain text. */
 export type Rest = { readonly whole: string; readonly text?: string }

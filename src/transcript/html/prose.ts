@@ -94,11 +94,13 @@ const spanOf = ({ text, scope }: CodeSpan): Html =>
 export function* codeLines(lines: readonly string[], language: string, how: How): Generator<Html, Html[]> {
   const shown: Html[][] = [[]]
   for (const spans of how.highlight(lines.join('\n'), language)) {
-    for (const { text, scope } of spans)
-      for (const [i, piece] of text.split('\n').entries()) {
-        if (i > 0) shown.push([])
-        if (piece !== '') shown.at(-1)!.push(spanOf({ text: piece, scope }))
-      }
+    for (const span of spans)
+      if (!span.text.includes('\n')) shown.at(-1)!.push(spanOf(span))
+      else
+        for (const [i, text] of span.text.split('\n').entries()) {
+          if (i > 0) shown.push([])
+          if (text !== '') shown.at(-1)!.push(spanOf({ text, scope: span.scope }))
+        }
     yield none
   }
   return shown.map((pieces) => markup`${pieces}`)

@@ -161,15 +161,20 @@ test('a message without anything to show leaves no gap, and comes back', async (
   const page = await visit(session.path)
   await page.keyboard.press('G')
   await row(page, last).waitFor()
-  const height = () => page.evaluate<number>('document.documentElement.scrollHeight')
-  const before = await height()
+  /** Between the messages around it. */
+  const space = async () => {
+    const [before, behind] = await Promise.all([COUNT, last].map((i) => row(page, i).boundingBox()))
+    return before && behind ? behind.y - before.y - before.height : NaN
+  }
+  const full = await space()
+  assert.ok(full > 200)
   await session.say(message(first, 'user', text('')))
   await row(page, first).waitFor({ state: 'detached' })
-  await until(async () => (await height()) < before - 200)
+  await until(async () => (await space()) < full - 200)
   assert.is(await row(page, last).count(), 1)
   await session.say(message(first, 'user', text(words)))
   await row(page, first).waitFor({ state: 'attached' })
-  await until(async () => Math.abs((await height()) - before) < 4)
+  await until(async () => Math.abs((await space()) - full) < 4)
   assert.ok((await top(page, first))! < (await top(page, last))!)
 })
 

@@ -1,5 +1,6 @@
 import type { RecentChanges } from '../engine/recent-changes.ts'
 import type { Turns } from '../base/yielding.ts'
+import { newGzipPieces } from './gzip-pieces.ts'
 import { type Chunk, type Chunks, type EndsReading, type LongList, type Texts, BrokenOff } from './long-list.ts'
 import type { OpenList } from './open-list.ts'
 import type { ReadingRights } from './reading-rights.ts'
@@ -91,16 +92,19 @@ export const openBytes = async <Row>(
     return outcome === 'changed'
   }
 
+  const gzip = list.isCompressed === true ? newGzipPieces() : undefined
+
   async function* bytes(first: Chunk<Row> | void) {
     const { before } = list
     const pieces = newPieces(typeof before === 'string' ? before : before())
     /** Takes the joined rows for sending, and records which traces they show. */
     const release = async (end?: string) => {
-      const piece = pieces.take(end)
-      openList.sends(piece.bytes.length, piece.traceIds)
+      const { bytes, traceIds } = pieces.take(end)
+      const sent = gzip ? await gzip.compress(bytes, end !== undefined) : bytes
+      openList.sends(sent.length, traceIds)
       await rights.ensure(openList)
       assertGoesOn(openList)
-      return piece.bytes
+      return sent
     }
     /** Sends them: only then the reader is waited for. */
     async function* give(end?: string) {
@@ -136,7 +140,15 @@ export const openBytes = async <Row>(
     yield* give(typeof after === 'string' ? after : '')
   }
 
+  async function* closing(all: AsyncGenerator<Buffer, void>) {
+    try {
+      yield* all
+    } finally {
+      gzip?.close()
+    }
+  }
+
   const first = await nextChunk()
   assertGoesOn(openList)
-  return bytes(first)
+  return closing(bytes(first))
 }

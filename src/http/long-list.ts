@@ -55,6 +55,8 @@ export type LongList<Row> = {
    * other work gets a turn between two of them.
    */
   toText(row: Row): string | Texts | undefined
+  /** Whether it is sent compressed with gzip, which its headers have to say: only what tells nothing of its reader, so that its length tells nothing. */
+  readonly isCompressed?: boolean
   /** Headers of the answer, with its content type if it is not JSON. Called when the first chunk has been read. */
   headers?(): Readonly<Record<string, string>>
   /** Whether all rows that are shown have been read. */

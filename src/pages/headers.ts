@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { style } from '../transcript/html/document.ts'
+import { styleAddress } from './assets.ts'
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
@@ -27,6 +28,9 @@ export const pageHeaders: Headers = {
   'x-dns-prefetch-control': 'off',
   'x-frame-options': 'DENY',
 }
+
+/** Those of an answer that is a page. Nothing is painted before its style sheet is there, so that is asked for before the page is parsed. */
+export const documentHeaders: Headers = { ...pageHeaders, link: `<${styleAddress}>; rel=preload; as=style` }
 
 /**
  * The headers of an exported session. A browser may open it from the address of the service, so it gets an origin of its own by

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Html, markup, none } from '../transcript/html/markup.ts'
 import { endOfPage, startOfPage } from './document.ts'
-import { pageHeaders, pagePolicy } from './headers.ts'
+import { documentHeaders, pagePolicy } from './headers.ts'
 import { viewerOf } from './viewer.ts'
 
 export type Page = {
@@ -42,7 +42,7 @@ export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
   const head = { title: documentTitle(title), name, referrerPolicy, viewer: viewerOf(reply.request) }
   return reply
     .headers({
-      ...pageHeaders,
+      ...documentHeaders,
       'content-security-policy': pagePolicy(formTargets),
       'referrer-policy': referrerPolicy,
       'cache-control': 'no-store',

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { inSteps } from '../base/json/steps.ts'
 import type { LongLists } from '../http/long-lists.ts'
 import { type ChangesPage, restOfChanges, startOfChanges } from '../pages/changes.ts'
-import { pageHeaders } from '../pages/headers.ts'
+import { documentHeaders } from '../pages/headers.ts'
 import { viewerOf } from '../pages/viewer.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
@@ -46,7 +46,7 @@ export const traceChangesRoute = (app: FastifyInstance, services: Services): voi
         *after() {
           for (const { source } of restOfChanges(changes.end(), page)) yield source
         },
-        headers: () => ({ ...pageHeaders, ...fragmentHeaders }),
+        headers: () => ({ ...documentHeaders, ...fragmentHeaders }),
       })
     },
   )

@@ -4,7 +4,7 @@ import { messageId } from '../base/ids.ts'
 import { inSteps } from '../base/json/steps.ts'
 import { notFound } from '../http/http-error.ts'
 import type { LongLists } from '../http/long-lists.ts'
-import { pageHeaders } from '../pages/headers.ts'
+import { documentHeaders, pageHeaders } from '../pages/headers.ts'
 import { endOfMessage, messageWithoutText, startOfMessage } from '../pages/trace.ts'
 import { viewerOf } from '../pages/viewer.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
@@ -96,7 +96,7 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
         if (!hasRow && end !== '') yield messageWithoutText.source
         yield end
       },
-      headers: () => (start === '' ? fragmentHeaders : { ...pageHeaders, ...fragmentHeaders }),
+      headers: () => (start === '' ? fragmentHeaders : { ...documentHeaders, ...fragmentHeaders }),
     })
   }
 

@@ -8,7 +8,7 @@ import { takesEncoding } from '../http/assets.ts'
 import type { LongLists } from '../http/long-lists.ts'
 import { clientOf } from '../http/node-permits.ts'
 import { addVary } from '../http/reply.ts'
-import { pageHeaders } from '../pages/headers.ts'
+import { documentHeaders } from '../pages/headers.ts'
 import { tracePath } from '../pages/links.ts'
 import { PAGE_ROWS, type TracePage } from '../pages/trace.ts'
 import { viewerOf } from '../pages/viewer.ts'
@@ -51,7 +51,8 @@ export type TracePageServices = ShownServices & {
 }
 
 export const fragmentHeaders = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
-const headers = { ...pageHeaders, ...fragmentHeaders }
+const headers = { ...documentHeaders, ...fragmentHeaders }
+const compressedHeaders = { ...headers, 'content-encoding': 'gzip' }
 
 const isLive = ({ trace }: ShownTrace, now: number): boolean =>
   Math.min(trace.ended_at ?? -Infinity, Number(trace.updated_at)) > now - LIVE_MS
@@ -132,12 +133,13 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
 
   type Content = Awaited<ReturnType<typeof contentOf>>['content']
 
-  /** Makes a page, and sends it at the same time. `draftOf` begins it in the cache, if it is for everybody. */
+  /** Makes a page, and sends it at the same time. For everybody `draftOf` begins it in the cache, and it may be compressed. */
   const send = (
     reply: FastifyReply,
     shown: ShownTrace,
     content: Content,
-    draftOf: (position: bigint) => Draft | undefined,
+    draftOf: (position: bigint) => Draft | undefined = () => undefined,
+    isCompressed = false,
   ) => {
     const { trace, reader, check } = shown
     let draft: Draft | undefined
@@ -172,12 +174,12 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
         yield* keptAll(content.after())
         draft?.keep()
       },
-      headers: () => headers,
+      isCompressed,
+      headers: () => (isCompressed ? compressedHeaders : headers),
     })
   }
 
-  const sendCompressed = (reply: FastifyReply, page: Buffer) =>
-    reply.headers({ ...headers, 'content-encoding': 'gzip' }).send(page)
+  const sendCompressed = (reply: FastifyReply, page: Buffer) => reply.headers(compressedHeaders).send(page)
 
   /** Sends a cached page; compressed at once, if it is asked for by an address, and was there since a position of the log. */
   const sendKept = async (
@@ -233,13 +235,13 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
         visibility === 'public' &&
         isPlain(viewer, tracePath(shown.slug, shown.trace.external_id)) &&
         !isLive(shown, now())
-      if (!isForAll) return send(reply, shown, content, () => undefined)
+      if (!isForAll) return send(reply, shown, content)
       addVary(reply, 'accept-encoding')
       const trace = [url, JSON.stringify(shown.head), ...shown.children.texts].join('\n')
       const kept: Shown = { traceId, incarnation, revision, trace, format: 'page' }
       const pieces = publicFiles.get(kept)
       if (pieces) return sendKept(reply, shown, pieces, asked)
-      return send(reply, shown, content, (position) => publicFiles.begin(kept, position))
+      return send(reply, shown, content, (position) => publicFiles.begin(kept, position), asked !== undefined)
     },
   )
 }

@@ -333,6 +333,19 @@ test('a page that everybody gets is sent without a database query, until somethi
   assert.is((await ask()).statusCode, 401)
 })
 
+test('a page is compressed while it is made, if everybody is shown it', async () => {
+  const { page } = await newTrace({ visibility: 'public', title: 'For everybody' }, words)
+  const ask = (cookie: string) =>
+    node.app.inject({ method: 'GET', url: page, headers: { accept: 'text/html', 'accept-encoding': 'gzip', cookie } })
+  const forOne = await ask('theme=dark')
+  assert.is(forOne.headers['content-encoding'], undefined)
+  assert.match(forOne.body, '<title>For everybody')
+  const forAll = await ask('')
+  assert.is(forAll.headers['content-encoding'], 'gzip')
+  assert.match(String(forAll.headers['link']), /^<\/assets\/style-.+\.css>; rel=preload; as=style$/)
+  assert.is(gunzipSync(forAll.rawPayload).toString(), (await get(page, undefined)).body)
+})
+
 test('every part of a page asks for the same right', async () => {
   const stranger = await signIn()
   const { url, page } = await newTrace({ visibility: 'private' }, words)

@@ -1,4 +1,5 @@
-import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 
 /** The text of a file; undefined when there is none. */
 export const textOf = async (path: string): Promise<string | undefined> =>
@@ -7,9 +8,17 @@ export const textOf = async (path: string): Promise<string | undefined> =>
     throw error
   })
 
+/** The file that a path leads to, which need not exist: also the end of a link is written, instead of the link. */
+const targetOf = (path: string): Promise<string> =>
+  realpath(path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    const link = await readlink(path).catch(() => undefined)
+    return link === undefined ? path : targetOf(resolve(dirname(path), link))
+  })
+
 /** Replaces the text of a file of the user's at once, through a link and with the mode that it has. */
 export const rewriteFile = async (path: string, text: string, newMode = 0o644): Promise<void> => {
-  const target = await realpath(path).catch(() => path)
+  const target = await targetOf(path)
   const mode = (await stat(target).catch(() => undefined))?.mode ?? newMode
   const temporary = `${target}.tracebook-${process.pid}`
   try {

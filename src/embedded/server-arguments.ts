@@ -3,7 +3,7 @@ import type { Paths } from './paths.ts'
 /** Chosen for two cores and little memory. */
 const TUNING: Readonly<Record<string, string>> = {
   // For several processes with their default number of connections. An unused slot costs some kilobytes.
-  max_connections: '200',
+  max_connections: '400',
 
   fsync: 'on',
   full_page_writes: 'on',

@@ -98,7 +98,7 @@ export const timelineGroup: Group = {
  */
 export const searchGroup: Group = {
   name: 'search',
-  version: 2,
+  version: 3,
   isLazy: true,
   isDeferred: true,
   behind: mainGroup,

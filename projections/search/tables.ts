@@ -16,7 +16,7 @@ export const TRACE_ITSELF = -1
  * The approximate number of rows in a segment. The newest segment has no index of hashes, and a query reads all its rows: to index the hashes
  * of a whole segment at once takes a tenth of the time that it takes row by row.
  */
-export const SEGMENT_ROWS = 16_384
+export const SEGMENT_ROWS = 8_192
 
 /** The table of the segment that begins at a position. */
 export const segmentName = (from: bigint | number): string => `search_docs_${from}`

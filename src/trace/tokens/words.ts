@@ -66,23 +66,34 @@ const HEX = /^[\da-f]{12,}$/
 /** The lengths of the short forms in which people write hashes. */
 const HASH_LENGTHS = [7, 12] as const
 
-/** The parts of a word in lower case, without joiners; a word that has no parts is its only part. */
-const partsOf = (word: string): string[] => {
-  const lower = folded(word)
-  const parts: string[] = []
+type Span = readonly [start: number, end: number]
+
+/** Where the parts of a word are, without joiners; a word that has no parts is its only part. */
+const partsIn = (word: string): Span[] => {
+  const parts: Span[] = []
   let start = 0
   for (let at = 1; at <= word.length; at += 1) {
     if (!isBoundary(word, at)) continue
-    if (kindAt(word, start) !== JOINER) parts.push(lower.slice(start, at))
+    if (kindAt(word, start) !== JOINER) parts.push([start, at])
     start = at
   }
   return parts
 }
 
-/** The tokens of a word: itself, its parts, and the short forms of a hash. */
+/** The parts of a word in lower case, and each pair of neighbours with what joins them. */
+const piecesOf = (word: string, lower: string) => {
+  const spans = partsIn(word)
+  return {
+    parts: spans.map(([start, end]) => lower.slice(start, end)),
+    pairs: spans.slice(1).map(([, end], i) => lower.slice(spans[i]![0], end)),
+  }
+}
+
+/** The tokens of a word: itself, its parts, their pairs, and the short forms of a hash. */
 const tokensOfWord = (word: string): string[] => {
   const lower = folded(word)
-  const tokens = [lower, ...partsOf(word)].filter((token) => token.length > 1)
+  const { parts, pairs } = piecesOf(word, lower)
+  const tokens = [...new Set([lower, ...parts, ...pairs])].filter((token) => token.length > 1)
   return HEX.test(lower) ? [...tokens, ...HASH_LENGTHS.map((length) => lower.slice(0, length))] : tokens
 }
 
@@ -93,7 +104,7 @@ const tokensOfCjk = (text: string): string[] => {
 }
 
 /**
- * The tokens of a word of `eachWord`, in lower case: itself, its parts and the short forms of a hash; in Chinese, Japanese and Korean its
+ * The tokens of a word of `eachWord`, in lower case: itself, its parts, their pairs and the short forms of a hash; in Chinese, Japanese and Korean its
  * characters and pairs of them. Other single characters are no tokens.
  */
 export const tokensOf = (word: string, isCjk: boolean): readonly string[] =>
@@ -133,13 +144,13 @@ const neededOfCjk = (word: string): NeededTokens => {
   return characters.slice(1).map((character, i) => [[characters[i]! + character]])
 }
 
-/** The word itself; or its parts, if it is a piece of a longer word; or the short form of a hash, if it is the beginning of one. */
+/** All pairs of its parts, which also a longer word has; of a single part the word itself or that part; or the short form of a hash. */
 const neededOfWord = (word: string): NeededTokens => {
   const lower = folded(word)
-  const parts = partsOf(word).filter((part) => part.length > 1)
-  const alternatives = [[lower]]
-  if (lower.length < 2 || parts.length === 0) return []
-  if (parts[0] !== lower) alternatives.push(parts)
+  const { parts, pairs } = piecesOf(word, lower)
+  const [part = ''] = parts
+  if (lower.length < 2 || (pairs.length === 0 && part.length < 2)) return []
+  const alternatives = pairs.length > 0 ? [pairs] : part === lower ? [[lower]] : [[lower], [part]]
   if (isHashStart(lower)) alternatives.push([lower.slice(0, lower.length < 12 ? 7 : 12)])
   return [alternatives]
 }

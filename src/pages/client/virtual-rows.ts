@@ -5,10 +5,10 @@ import { ROW, STOP, ordinalOf } from './rows.ts'
 /** Messages have come in between, so that others have moved. */
 export class Moved extends Error {}
 
-/** How many messages are fetched at once: few enough to come soon after a jump, and to be measured within a frame. */
-const CHUNK = 20
+/** How many messages are fetched at once: few enough to be measured within a frame. */
+const CHUNK = 50
 /** How many chunks are kept. Others are fetched again when they are needed. */
-const MOST_CHUNKS = 80
+const MOST_CHUNKS = 32
 
 /** A row, or a run of rows, as it is put into the page: the ordinal of its first message, and an element around it. */
 export type Block = { readonly ordinal: number; readonly element: HTMLElement }
@@ -26,8 +26,8 @@ export type RowStore = {
   replace(row: HTMLElement): Block | undefined
   /** Takes the row of a message out that has none any more; returns what is left of its block. @throws Moved */
   remove(gone: HTMLElement): Block | undefined
-  /** Has the rows of a message, or of all up to another one, which come together. Resolves once they are here. @throws NoFragment */
-  load(ordinal: number, last?: number): Promise<void>
+  /** Has the rows of a message. Resolves once they are here. @throws NoFragment */
+  load(ordinal: number): Promise<void>
   /** Forgets all rows. */
   clear(): void
   /** Forgets what is farthest from a message, but not blocks that are in use. */
@@ -134,27 +134,20 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
 
   const chunkOf = (ordinal: number) => Math.floor(ordinal / CHUNK)
 
-  const fetchChunks = async (from: number, to: number) => {
-    const [first, end] = [from * CHUNK, (to + 1) * CHUNK]
-    const { content } = await fetchRows(first, end - first)
-    const last = Math.min(end, count()) - 1
+  const fetchChunk = async (chunk: number) => {
+    const first = chunk * CHUNK
+    const { content } = await fetchRows(first, CHUNK)
+    const last = Math.min(first + CHUNK, count()) - 1
     loaded(take(content, first, last), first, last)
   }
 
-  const load: RowStore['load'] = async (ordinal, last = ordinal) => {
-    const isHere = (chunk: number) => chunks.has(chunk)
-    const [from, to] = [chunkOf(ordinal), chunkOf(last)]
-    const wanted = Array.from({ length: to + 1 - from }, (_, i) => from + i)
-    const start = wanted.findIndex((chunk) => !isHere(chunk))
-    const missing = start < 0 ? [] : wanted.slice(start)
-    const end = missing.findIndex(isHere)
-    const fetched = end < 0 ? missing : missing.slice(0, end)
-    if (fetched.length > 0) {
-      const loading = fetchChunks(fetched[0]!, fetched.at(-1)!)
-      for (const chunk of fetched) chunks.set(chunk, loading)
-      loading.catch(() => fetched.forEach((chunk) => chunks.delete(chunk)))
-    }
-    await Promise.all(wanted.flatMap((chunk) => chunks.get(chunk) ?? []))
+  const load: RowStore['load'] = (ordinal) => {
+    const chunk = chunkOf(ordinal)
+    const loading = chunks.get(chunk) ?? fetchChunk(chunk)
+    chunks.delete(chunk) // the newest is the last one
+    chunks.set(chunk, loading)
+    loading.catch(() => chunks.delete(chunk))
+    return loading
   }
 
   const drop = (chunk: number) => {

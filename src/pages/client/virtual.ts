@@ -86,10 +86,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
         messages.removeAttribute('aria-busy')
       }
     },
-    loaded: (blocks, first, last) => {
-      resize(blocks, ordinals(first, last))
-      remember() // after a jump there was nothing to remember yet
-    },
+    loaded: (blocks, first, last) => resize(blocks, ordinals(first, last)),
   })
 
   // What the service has rendered is the beginning of the list, or the part around a message that a link leads to.
@@ -139,15 +136,12 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   })
   const list = new Virtualizer<Window, HTMLElement>(options())
 
-  /** Fetches what is missing in view, or else of these messages, or of those around them. */
+  /** Fetches what is missing of these messages, or else of those around them. */
   const need = (indexes: readonly number[]) => {
     const [first = 0, last = 0] = [indexes[0], indexes.at(-1)]
-    const around = [...ordinals(last + 1, last + AHEAD), ...ordinals(first - AHEAD, first - 1).reverse()]
-    const isMissing = (index: number) => index >= 0 && index < count && !store.isKnown(index)
-    const inView = list.range ? ordinals(list.range.startIndex, list.range.endIndex).filter(isMissing) : []
-    // What is in view comes at once, so that nothing of it moves; of the rest one part after the other.
-    const [from, to] = inView.length > 0 ? [inView[0], inView.at(-1)] : [[...indexes, ...around].find(isMissing)]
-    if (from !== undefined) store.load(from, to).catch(() => {}) // asked for again with the next scroll
+    const around = [last + AHEAD, first - AHEAD].map((index) => Math.min(Math.max(index, 0), count - 1))
+    const missing = [...indexes, ...around].find((index) => count > 0 && !store.isKnown(index))
+    if (missing !== undefined) store.load(missing).catch(() => {}) // asked for again with the next scroll
   }
 
   const place = (element: HTMLElement, index: number, start: number) => {

@@ -51,5 +51,10 @@ export const startSearch = (): void => {
     clearTimeout(pause)
     pause = setTimeout(() => void ask(), PAUSE_MS)
   })
+  field.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return
+    event.preventDefault() // a browser would empty the field, and what was found would go
+    field.blur()
+  })
   if (shown === '') field.focus()
 }

@@ -90,8 +90,8 @@ export const closeConnection = async (client: pg.Client): Promise<void> => {
 /** Without a statement timeout a query on a connection that was lost while idle would wait for ever: so idle ones close soon. */
 const idleMs = (statementTimeoutMs: number) => (statementTimeoutMs === 0 ? 1_000 : 60_000)
 
-/** Removes an idle connection from its pool: the pool does so at once on an error, but late on the connection's end. */
-const discard = (client: pg.PoolClient) => {
+/** Closes a connection of a pool. The pool forgets an idle one at once on an error, but late on the connection's end. */
+export const discard = (client: pg.PoolClient) => {
   client.emit('error', new Error('the connection is lost'))
   destroyConnection(client as unknown as pg.Client)
 }

@@ -22,6 +22,8 @@ export type Connection = {
   get(): Promise<pg.Client>
   /** Closes it at once, even if it is still being opened or the server does not answer. */
   drop(): void
+  /** The same, but leaves one that is still being opened. */
+  dropOpen(): void
   end(): Promise<void>
 }
 
@@ -65,11 +67,15 @@ export const newConnection = (
     if (lost) destroyConnection(lost)
   }
 
+  const dropOpen = () => {
+    if (ready) drop()
+  }
+
   const end = async () => {
     const last = client
     client = undefined
     if (last) await closeConnection(last)
   }
 
-  return { get, drop, end }
+  return { get, drop, dropOpen, end }
 }

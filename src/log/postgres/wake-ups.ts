@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { closeConnection, newClient } from '../../postgres/connect.ts'
+import { closeConnection, destroyConnection, newClient } from '../../postgres/connect.ts'
 
 const CHANNEL = 'tracebook_log'
 const RETRY_MS = 200
@@ -20,6 +20,8 @@ export type WakeUps = {
   notifyTruncated(): Promise<void>
   /** Notifies other processes that the log has another epoch. */
   notifyRenewed(): Promise<void>
+  /** Listens over another connection from now on. */
+  reconnect(): void
   close(): Promise<void>
 }
 
@@ -50,10 +52,13 @@ const newListener = (url: string, onNotification: (payload: string) => void) => 
   }
 
   void listen(newClient(url, 'log listener'))
-  return async () => {
-    closed = true
-    clearTimeout(retry)
-    if (client) await closeConnection(client)
+  return {
+    reconnect: () => client && destroyConnection(client),
+    close: async () => {
+      closed = true
+      clearTimeout(retry)
+      if (client) await closeConnection(client)
+    },
   }
 }
 
@@ -63,7 +68,7 @@ export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated, renew
   let wanted = false
   let running = false
 
-  const stopListening = newListener(url, (payload) => {
+  const listener = newListener(url, (payload) => {
     const [sender, what] = payload.split(' ')
     if (sender === self) return
     if (what === 'truncated') truncated()
@@ -94,6 +99,6 @@ export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated, renew
     notify,
     notifyTruncated: () => send('truncated'),
     notifyRenewed: () => send('renewed'),
-    close: stopListening,
+    ...listener,
   }
 }

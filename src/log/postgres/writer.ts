@@ -10,7 +10,10 @@ const RECONNECT_MS = 100
 
 export type Writer = {
   append: EventLog['append']
-  /** Refuses all pending appends: the log has another epoch, and may have lost the events before them. */
+  /**
+   * Refuses all pending appends: the log has another epoch, and may have lost the events before them. Appends over another connection from
+   * now on, because the one that is open may lead to the server that was the right one before.
+   */
   abandon(reason: Error): void
   /** Accepts no more appends, answers the pending ones, then closes the connection. */
   close(): Promise<void>
@@ -126,6 +129,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
 
   const abandon = (reason: Error) => {
     for (const append of [...unanswered]) giveUp(append, reason)
+    connection.dropOpen()
   }
 
   const close = async () => {

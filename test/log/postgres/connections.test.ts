@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { LogUnavailable } from '../../../src/log/log.ts'
 import { aStream, all, bodies, errorOf, essence, followPrefix, numbered, readPrefix } from '../support/events.ts'
 import { backends, faultSuite, terminateAll } from '../support/faults.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
 const test = faultSuite('connections of the Postgres log')
@@ -118,6 +119,34 @@ test('a silent server is given up at the deadline, and used again later', async 
     (await following).map(({ stream }) => stream),
     ['a', 'b'],
   )
+})
+
+test('after a failover nothing goes to the server before, even where its connections stay open', async (scene) => {
+  const { open, proxy, sql } = scene
+  const other = await freshDatabase()
+  const [log, after] = [open(), open({ url: other.url })]
+  try {
+    await log.append('lost', 'none', numbered(1))
+    await all(log.read('lost'))
+    const changed = new Promise((resolve) => log.onChange(resolve))
+    await until(async () => (await backends(sql, 'listener')) === 1)
+    proxy.redirect(other.url)
+    // More reads at once than there are connections: the next one is made, and finds the other server.
+    await Promise.all([changed, ...Array.from({ length: 4 }, () => log.head().catch(() => {}))])
+    await until(() =>
+      log.append('new', 'none', numbered(1)).then(
+        () => true,
+        () => false,
+      ),
+    )
+    assert.is((await all(after.read('new'))).length, 1, 'what was acknowledged is in the log')
+    const reads = await Promise.all(Array.from({ length: 6 }, () => all(log.read('lost'))))
+    assert.equal(reads.flat(), [], 'what the log has lost is not read any more')
+    for (const purpose of ['writer', 'listener'] as const) await until(async () => (await backends(sql, purpose)) === 0)
+  } finally {
+    await Promise.all([log.close(), after.close()])
+    await other.drop()
+  }
 })
 
 test('an unreachable server leads to a refusal at the deadline, with the reason', async ({ open, proxy }) => {

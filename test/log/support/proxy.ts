@@ -16,6 +16,8 @@ export type Proxy = {
   cutSome(choose: () => boolean): void
   /** The connections that there are stay open and carry nothing any more; new ones work. */
   forget(): void
+  /** New connections get another database, whose name is as long; those that there are keep theirs. */
+  redirect(databaseUrl: string): void
   close(): Promise<void>
 }
 
@@ -31,6 +33,7 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
   const pairs = new Set<readonly [client: Socket, server: Socket]>()
   const forgotten = new Set<Socket>()
   let mode: Mode = 'pass'
+  let name = url.pathname.slice(1)
 
   const apply = ([client, server]: readonly [Socket, Socket]) => {
     if (mode === 'refuse') client.destroy()
@@ -41,7 +44,10 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
   const join = (client: Socket) => {
     const server = targetOf(url)
     const pair = [client, server] as const
-    client.on('data', (bytes) => server.write(bytes))
+    client.once('data', (bytes: Buffer) => {
+      server.write(bytes.toString('latin1').replace(url.pathname.slice(1), name), 'latin1')
+      client.on('data', (more) => server.write(more))
+    })
     server.on('data', (bytes) => mode !== 'deaf' && client.write(bytes))
     const end = () => {
       client.destroy()
@@ -71,6 +77,9 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
       }
     }
   }
+  const redirect = (databaseUrl: string) => {
+    name = new URL(databaseUrl).pathname.slice(1)
+  }
   const set = (next: Mode) => {
     mode = next
     for (const pair of [...pairs]) apply(pair)
@@ -88,6 +97,7 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
     cut,
     cutSome,
     forget,
+    redirect,
     close,
   }
 }

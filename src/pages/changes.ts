@@ -130,7 +130,7 @@ export function* restOfChanges(changes: Changes, page: ChangesPage): Generator<H
   if (files.length === 0) {
     yield markup`${tabs}</header>
 <div class="blank left"><p class="soft">This session changed no files that its tool calls show.</p></div>
-</main></div>${endOfPage}`
+</main></div>${endOfPage()}`
     return
   }
   yield markup`${metaOf(changes)}${tabs}</header>\n`
@@ -138,5 +138,5 @@ export function* restOfChanges(changes: Changes, page: ChangesPage): Generator<H
   for (const [i, file] of files.entries()) yield* fileOf(file, i + 1, page, how)
   if (left > 0)
     yield markup`<p class="soft">${counted(left, 'more edit')} of this session ${left === 1 ? 'is' : 'are'} not shown.</p>\n`
-  yield markup`${dock(changes)}</main>\n${listOf(changes, page)}</div>${endOfPage}`
+  yield markup`${dock(changes)}</main>\n${listOf(changes, page)}</div>${endOfPage()}`
 }

@@ -33,10 +33,10 @@ export const startOfPage = ({ title, name, referrerPolicy, viewer, head = none }
 <title>${title}</title>
 <link rel="icon" href="${faviconAddress}" type="image/svg+xml">
 <link rel="stylesheet" href="${styleAddress}">
-${head}${scripts()}</head>
+${head}</head>
 <body data-page="${name}" data-session="${user ? 'yes' : 'no'}">
 ${startOfShell(viewer)}`
 }
 
-/** The end of a page, with the foot of the site. */
-export const endOfPage: Html = markup`${endOfShell}${endOfDocument}`
+/** The end of a page, with the foot of the site. The scripts are the last thing to be fetched, because a page is read without them. */
+export const endOfPage = (): Html => markup`${endOfShell}${scripts()}${endOfDocument}`

@@ -48,5 +48,5 @@ export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
       'cache-control': 'no-store',
     })
     .type('text/html; charset=utf-8')
-    .send(markup`${startOfPage(head)}${body(page)}${endOfPage}`.source)
+    .send(markup`${startOfPage(head)}${body(page)}${endOfPage()}`.source)
 }

@@ -224,7 +224,7 @@ export const endOfMessages = (page: TracePage): Html => {
 export const goneRow = (id: string, place: number): Html =>
   markup`<article class="msg gone" id="m-${place}" data-id="${id}" hidden></article>\n`
 
-export const endOfTrace: Html = markup`</div>${endOfPage}`
+export const endOfTrace = (): Html => markup`</div>${endOfPage()}`
 
 /** One message with nothing folded. */
 export const startOfMessage = (page: Pick<TracePage, 'slug' | 'externalId' | 'head' | 'viewer'>, id: string): Html => {
@@ -242,4 +242,4 @@ export const startOfMessage = (page: Pick<TracePage, 'slug' | 'externalId' | 'he
 
 export const messageWithoutText: Html = markup`<p class="soft">This message has no text.</p>\n`
 
-export const endOfMessage: Html = markup`</div></main></div>${endOfPage}`
+export const endOfMessage = (): Html => markup`</div></main></div>${endOfPage()}`

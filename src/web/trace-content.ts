@@ -89,7 +89,7 @@ export const newTraceContent = (
   async function* after(): AsyncGenerator<string, void> {
     yield* endRows()
     yield* rows!.make({ is: 'endOfOutline', unlisted })
-    yield endOfTrace.source
+    yield endOfTrace().source
   }
 
   return { chunks, before, toText, after, revision: () => revision, close: () => rows?.close() }

@@ -102,7 +102,7 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
 
   const pageOf = (request: FastifyRequest, { slug, head, trace }: ShownTrace, id: string) => ({
     start: startOfMessage({ slug, externalId: trace.external_id, head, viewer: viewerOf(request) }, id).source,
-    end: endOfMessage.source,
+    end: endOfMessage().source,
   })
 
   app.get<{ Params: z.infer<typeof Params>; Querystring: z.infer<typeof Query> }>(

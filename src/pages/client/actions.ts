@@ -1,4 +1,4 @@
-/** Where actions are listed, in this order. */
+/** The groups of actions, in the order in which they are listed. */
 export const groups = ['In a session', 'In lists', 'Everywhere'] as const
 
 /** What a reader can do on a page, by a key or by its name in the palette. */

@@ -23,7 +23,7 @@ export const copyCode = async (): Promise<void> => {
   if (code) await copy(codeOf(code), 'Code')
 }
 
-/** Beside the message under the pointer, or with the focus, buttons that copy. There is one set of them for all messages. */
+/** Puts buttons that copy beside the message under the pointer, or with the focus. There is one set of them for all messages. */
 const startRowButtons = (messages: HTMLElement) => {
   let code: HTMLElement | undefined
   const ofRow = (what: (row: HTMLElement) => void) => () => {

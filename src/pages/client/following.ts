@@ -1,7 +1,7 @@
 import { announce } from './announce.ts'
 import { button, plural } from './dom.ts'
 
-/** So near to the end a reader counts as being there, in pixels. */
+/** A reader who is nearer to the end than this counts as being there, in pixels. */
 const NEAR = 120
 const ANNOUNCE_MS = 5_000
 

@@ -10,14 +10,21 @@ import { startSession } from './session-page.ts'
 import { siteActions } from './site-actions.ts'
 import { showLocalTimes } from './times.ts'
 
-/** For those who do not know yet that there are keys. */
+/** The button tells readers that there are keys. */
 const keysButton = (run: () => void): HTMLButtonElement => {
   const button = element('button', { class: 'btn bare', type: 'button' }, 'Keys ', element('kbd', {}, '?'))
   button.addEventListener('click', run)
   return button
 }
 
+/** Resolves when the page has been painted. A page in the background is not, and one for a message is to be seen only there: they do not wait. */
+const painted = (): Promise<unknown> | undefined =>
+  document.hidden || document.querySelector('.here')
+    ? undefined
+    : new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+
 const start = async () => {
+  await painted()
   showLocalTimes(document)
   showLocalDays()
   startCopying()

@@ -86,7 +86,7 @@ export const startOutline = (
     void goTo(ordinalIn(link))
   }
 
-  // As a sheet it lies over the place that it leads to.
+  // On narrow screens the outline is a sheet over the place that a link leads to, so it is closed.
   nav.addEventListener('click', (event) => {
     const link = closest(event.target, 'a[data-ordinal]') as HTMLAnchorElement | null
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return

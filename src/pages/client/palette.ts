@@ -5,7 +5,7 @@ import { modifier } from './keys.ts'
 import type { OutlinePlace } from './outline.ts'
 import { namespacePath, tracePath } from './paths.ts'
 
-/** In this order. */
+/** The palette lists groups in this order. */
 const groups = ['Sessions', 'On this page', 'Go'] as const
 
 type Item = {
@@ -100,7 +100,7 @@ const marked = (label: string, words: readonly string[]): HTMLElement => {
   const line = element('span', { dir: 'auto' })
   const lower = label.toLowerCase()
   let at = 0
-  // Where lower case has another length, nothing is marked.
+  // Nothing is marked if the text has another length in lower case.
   for (const word of lower.length === label.length ? words : []) {
     const found = lower.indexOf(word, at)
     if (found < 0) continue

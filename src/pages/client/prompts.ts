@@ -1,4 +1,4 @@
-/** So many prompts of an outline are in the page or not together. */
+/** The number of prompts of an outline that are put into the page, or taken out of it, together. */
 const GROUP = 10
 /** An outline of fewer prompts is in the page as a whole. */
 const FEWEST = 60

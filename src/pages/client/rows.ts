@@ -9,7 +9,7 @@ export type Rows = {
 }
 
 export const ROW = '.msg[data-ordinal]'
-/** Where `j` and `k` stop: at messages, and at runs of calls, which hold some. */
+/** The elements at which `j` and `k` stop: messages, and runs of calls, which hold some. */
 export const STOP = `${ROW}, details.run`
 
 export const ordinalOf = (row: HTMLElement): number => Number(row.dataset['ordinal'] ?? row.id.slice('m-'.length))

@@ -91,7 +91,7 @@ export const startSession = async (messages: HTMLElement, wrapper: HTMLElement):
   if (here) void goToLinked(here, list.rows, reading)
   startFollowing(session, wrapper, list, () => outline?.grow(messages))
   const find = newFind(session, messages, list.rows, reading)
-  // Who reads on a phone has no keys.
+  // Phones have no keys, so there is a button, too.
   document.querySelector('.dock [data-copy=link]')?.before(button('Find in this session', 'search', find))
   return {
     actions: [

@@ -26,6 +26,6 @@ export const sessionOf = (wrapper: HTMLElement): Session | undefined => {
   }
 }
 
-/** Where rows of the session are. */
+/** The address of rows of the session. */
 export const rowsPath = ({ path, view }: Session, which: string): string =>
   `${path}/-/rows?${which}${view === 'full' ? '' : `&view=${encodeURIComponent(view)}`}`

@@ -1,7 +1,7 @@
 import { element, plural } from './dom.ts'
 import type { Session } from './session.ts'
 
-/** Without news for so long a session does not run any more, as far as can be told. */
+/** A session counts as over if there is no news of it for this long. */
 const RUNNING_MS = 2 * 60_000
 
 let ending: ReturnType<typeof setTimeout> | undefined

@@ -41,7 +41,7 @@ const alone: Readonly<Record<string, (time: Date) => string>> = {
   'day-and-time': (time) => `${dayAndYear.format(time)}, ${clock(time)}`,
 }
 
-/** In the margin of messages the day is said where it changes. */
+/** Shows the day in the margin of a message, if it is another one than that of the message before. */
 const showDay = (link: Element, time: Date, before: Date | undefined) => {
   if (!before) return
   link.querySelector('small')?.remove()

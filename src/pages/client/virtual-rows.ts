@@ -5,7 +5,7 @@ import { ROW, STOP, ordinalOf } from './rows.ts'
 /** Messages have come in between, so that others have moved. */
 export class Moved extends Error {}
 
-/** How many messages are fetched at once: few enough to be measured within a frame. */
+/** The number of messages that are fetched at once: few enough to be measured within a frame. */
 const CHUNK = 50
 /** How many chunks are kept. Others are fetched again when they are needed. */
 const MOST_CHUNKS = 32

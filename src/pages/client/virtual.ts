@@ -5,11 +5,11 @@ import { goneIn } from './merge.ts'
 import { type Rows, ROW, ordinalOf } from './rows.ts'
 import { type Block, Moved, newRowStore } from './virtual-rows.ts'
 
-/** Rows that begin or end within so many pixels of those in view are in the page, too. */
+/** The page also holds the rows within this distance of those in view, in pixels. */
 const BEYOND = 400
-/** So many messages beyond those are fetched before they are needed. */
+/** The number of messages beyond those that are fetched before they are needed. */
 const AHEAD = 40
-/** Between the bar of the site and what is scrolled to. */
+/** The space between the bar of the site and what is scrolled to, in pixels. */
 const SPACE = 24
 const FRAMES_TO_SHOW = 60
 
@@ -96,7 +96,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     number,
   ]
   const here = messages.querySelector<HTMLElement>('.here') ?? document.getElementById(location.hash.slice(1))
-  // Where the browser has gone already, it stays.
+  // The page stays where the browser has scrolled to already.
   const topOfHere = here && isInReading(here) ? topOf(here) : undefined
   messages.classList.add('virtual')
   const usual = initial.length === 0 ? 80 : messages.getBoundingClientRect().height / (lastOrdinal - firstOrdinal + 1)
@@ -270,7 +270,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     return count - first
   }
 
-  /** For coming back to the page: the browser cannot scroll to what is not there yet. */
+  /** Remembers the place for when the reader comes back: the browser cannot scroll to what is not there yet. */
   const remember = () => {
     const inOrder = [...mounted].sort(([a], [b]) => a - b)
     const first = inOrder.find(([, element]) => element.getBoundingClientRect().bottom > heightOfBar())

@@ -1,6 +1,6 @@
 import type { ReadRows } from '../../src/engine/projection.ts'
-import { filterToken, tokensOfValues, valuesOfTrace } from '../../src/trace/tokens/filter-tokens.ts'
-import { type KeyRow, keyStatement } from '../../src/trace/tokens/hashes.ts'
+import { filterToken, placeToken, tokensOfValues, valuesOfTrace } from '../../src/trace/tokens/filter-tokens.ts'
+import { type HashOf, type KeyRow, keyStatement } from '../../src/trace/tokens/hashes.ts'
 import {
   type MessageRow,
   type TraceRow,
@@ -9,7 +9,7 @@ import {
   tracesStatement,
   tracesValues,
 } from '../../src/trace/tokens/stored-rows.ts'
-import { textsOfTrace } from '../../src/trace/tokens/searched-text.ts'
+import { allPlaces, textsOfTrace } from '../../src/trace/tokens/searched-text.ts'
 import { type Hasher, addText, newHasher, sortedHashes } from './hash-messages.ts'
 import { TRACE_ITSELF } from './tables.ts'
 import { type HashMessages, newHashMessages } from './thread.ts'
@@ -18,7 +18,12 @@ import { type HashMessages, newHashMessages } from './thread.ts'
 export type DocToWrite = { readonly traceId: string; readonly ordinal: number; readonly seq: bigint | undefined }
 
 /** A row with its columns. */
-export type Doc = DocToWrite & { readonly incarnation: bigint; readonly at: number; readonly tokens: Int32Array }
+export type Doc = DocToWrite & {
+  readonly incarnation: bigint
+  readonly at: number
+  readonly place: number
+  readonly tokens: Int32Array
+}
 
 /** The hashes of a trace's values, which all its rows have. */
 export type TraceTokens = { readonly incarnation: bigint; readonly tokens: Int32Array }
@@ -39,9 +44,29 @@ const stayingAlive = async <T>(read: ReadRows, work: Promise<T>): Promise<T> => 
   return work.finally(() => clearInterval(asking))
 }
 
+const has = (sorted: Int32Array, hash: number): boolean => {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (sorted[middle]! < hash) from = middle + 1
+    else to = middle
+  }
+  return sorted[from] === hash
+}
+
+/** The index in `allPlaces` of the best place in which a message has a text, by its hashes; the number of all places if it has none. */
+const newBestPlace = (hashOf: HashOf) => {
+  const hashes = allPlaces.map((place) => hashOf(placeToken({ place })))
+  return (tokens: Int32Array): number => {
+    const best = hashes.findIndex((hash) => has(tokens, hash))
+    return best < 0 ? hashes.length : best
+  }
+}
+
 /** Makes rows of the index from the present traces and messages, which are read from the main group. */
 export const newDocReader = (read: ReadRows, hashing: Hashing) => {
   const { hashOf, hashMessages } = hashing
+  const bestPlace = newBestPlace(hashOf)
 
   const readTraces = async (ids: readonly string[]): Promise<Map<string, TraceRow>> => {
     const rows = await read<TraceRow>('search-traces', tracesStatement, tracesValues(ids))
@@ -56,7 +81,8 @@ export const newDocReader = (read: ReadRows, hashing: Hashing) => {
   const docOfTrace = (row: TraceRow, wanted: DocToWrite): Doc => {
     const hashes = new Set([hashOf(filterToken('is', 'trace'))])
     for (const text of textsOfTrace(row)) addText(hashing, hashes, text)
-    return { ...wanted, incarnation: row.incarnation, at: Number(row.created_at), tokens: sortedHashes(hashes) }
+    const [at, tokens] = [Number(row.created_at), sortedHashes(hashes)]
+    return { ...wanted, incarnation: row.incarnation, at, place: bestPlace(tokens), tokens }
   }
 
   const docsOfMessages = async (found: readonly (readonly [DocToWrite, TraceRow, MessageRow])[]): Promise<Doc[]> => {
@@ -65,6 +91,7 @@ export const newDocReader = (read: ReadRows, hashing: Hashing) => {
       ...wanted,
       incarnation,
       at: timeOf(timestamp, created_at),
+      place: bestPlace(tokens[i]!),
       tokens: tokens[i]!,
     }))
   }

@@ -45,17 +45,17 @@ const joined = (arrays: readonly Int32Array[]) => {
 }
 
 const given = `
-  unnest($1::uuid[], $2::int4[], $3::int8[], $4::int8[], $5::int8[], $7::int4[], $8::int4[], $10::int4[], $11::int4[])
-    u (trace_id, ordinal, incarnation, seq, at, tokens_from, tokens_to, of_trace_from, of_trace_to)`
+  unnest($1::uuid[], $2::int4[], $3::int8[], $4::int8[], $5::int8[], $7::int4[], $8::int4[], $10::int4[], $11::int4[], $12::int4[])
+    u (trace_id, ordinal, incarnation, seq, at, tokens_from, tokens_to, of_trace_from, of_trace_to, place)`
 const tokens = '($6::int4[])[u.tokens_from:u.tokens_to]'
 const ofTrace = '($9::int4[])[u.of_trace_from:u.of_trace_to]'
 
 const insertInto = (segment: bigint) => `
-  insert into ${segmentName(segment)} (trace_id, ordinal, incarnation, seq, at, tokens, of_trace)
-  select u.trace_id, u.ordinal, u.incarnation, u.seq, u.at, ${tokens}, ${ofTrace} from ${given}`
+  insert into ${segmentName(segment)} (trace_id, ordinal, place, incarnation, seq, at, tokens, of_trace)
+  select u.trace_id, u.ordinal, u.place, u.incarnation, u.seq, u.at, ${tokens}, ${ofTrace} from ${given}`
 
 const update = `
-  update search_docs d set incarnation = u.incarnation, at = u.at, tokens = ${tokens}, of_trace = ${ofTrace} from ${given}
+  update search_docs d set incarnation = u.incarnation, at = u.at, place = u.place, tokens = ${tokens}, of_trace = ${ofTrace} from ${given}
   where d.trace_id = u.trace_id and d.ordinal = u.ordinal`
 
 const values = (docs: readonly Doc[], traces: ReadonlyMap<string, TraceTokens>): unknown[] => {
@@ -68,6 +68,7 @@ const values = (docs: readonly Doc[], traces: ReadonlyMap<string, TraceTokens>):
     int8s(docs.map(({ seq }) => seq)),
     int8s(docs.map(({ at }) => at)),
     ...[own.all, own.starts, own.ends, inherited.all, inherited.starts, inherited.ends],
+    int4s(docs.map(({ place }) => place)),
   ]
 }
 

@@ -2,11 +2,11 @@ import { erasedFrom } from '../tables.ts'
 
 /**
  * The search index: a row (`doc`) for each message, and one with the ordinal -1 for each trace itself. `seq` is the position of the event
- * that added the row, `at` the time of the message. `tokens` are the hashes of the message's words and values, `of_trace` those of its trace's
+ * that added the row, `at` the time of the message, `place` the best of the places of its texts (`bestPlace`). `tokens` are the hashes of the message's words and values, `of_trace` those of its trace's
  * values (`../../src/trace/tokens/`), so that a change of a trace needs no text. A row of another incarnation than that of its trace is ignored.
  */
 const columns = `
-  trace_id uuid not null, incarnation int8 not null, ordinal int4 not null, seq int8 not null, at int8 not null,
+  trace_id uuid not null, incarnation int8 not null, ordinal int4 not null, place int2 not null, seq int8 not null, at int8 not null,
   tokens int4[] not null, of_trace int4[] not null`
 
 /** The ordinal of a trace itself. */
@@ -33,8 +33,7 @@ const key = 'primary key (trace_id, incarnation, ordinal, seq)'
 export const createSegment = (from: bigint | number): string => `
   create table ${segmentName(from)} (${key}) inherits (search_docs) with (${erasedFrom});
   alter table ${segmentName(from)}
-    alter tokens set storage external, alter tokens set statistics 0, alter of_trace set statistics 0;
-  create index on ${segmentName(from)} (seq, ordinal);`
+    alter tokens set storage external, alter tokens set statistics 0, alter of_trace set statistics 0;`
 
 /** SQL for the index of a segment that is complete. PostgreSQL collects later changes in a short list, which each query reads too. */
 export const indexSegment = (from: bigint): string => `

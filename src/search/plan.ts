@@ -5,7 +5,7 @@ import { type NeededTokens, neededTokens } from '../trace/tokens/words.ts'
 import type { Field, Query } from './query.ts'
 
 /** A condition on a row of the index: it has all these tokens, meets one of several conditions, or meets all of them. */
-type Needed =
+export type Needed =
   | { readonly is: 'all'; readonly in: 'tokens' | 'of_trace'; readonly tokens: readonly string[] }
   | { readonly is: 'and'; readonly of: readonly Needed[] }
   | Alternatives
@@ -39,7 +39,13 @@ const isEmpty = (needed: Needed): boolean =>
       ? needed.of.some(isEmpty)
       : needed.of.every(isEmpty)
 
-/** The condition that every result of a query meets in the index. Exclusions are checked later, in the texts. */
+/** The only token that a row needs for a text, if every row that has it holds the text: that of a word without parts. */
+const exactToken = (text: string): string | undefined => {
+  const [needed, ...others] = neededTokens(text)
+  return needed?.length === 1 && needed[0]!.length === 1 && others.length === 0 ? needed[0]![0] : undefined
+}
+
+/** The condition that every result of a query meets in the index. */
 export const neededBy = ({ texts, conditions }: Query): Needed => {
   const ofTexts = texts.map((alternatives) => or(alternatives.map((text) => ofEntries(neededTokens(text)))))
   const ofFields = [...conditions]
@@ -51,20 +57,23 @@ export const neededBy = ({ texts, conditions }: Query): Needed => {
   return and([...ofTexts, ...ofFields, ...(isOfTraces ? [all([filterToken('is', 'trace')])] : [])])
 }
 
+/** The conditions none of which a result meets in the index. What else a query excludes is looked for in the texts. */
+export const excludedBy = ({ excluded, conditions }: Query): Needed[] => {
+  const texts = conditions.has('in') ? [] : excluded // they are excluded only in some places of a message
+  return [
+    ...texts.flatMap((text) => exactToken(text) ?? []).map((token) => all([token])),
+    ...[...conditions].flatMap(([field, { none }]) =>
+      none.flatMap((value) => (field === 'in' ? [] : ofValue(field, value))),
+    ),
+  ]
+}
+
 /**
  * Whether the index alone can answer a query, except for equal hashes, one in a thousand million: only words without parts, in any place
- * of a message, and nothing excluded.
+ * of a message.
  */
 export const isExact = ({ texts, excluded, conditions }: Query): boolean =>
-  excluded.length === 0 &&
-  !conditions.has('in') &&
-  [...conditions.values()].every(({ none }) => none.length === 0) &&
-  texts.every((alternatives) =>
-    alternatives.every((text) => {
-      const [needed, ...others] = neededTokens(text)
-      return needed?.length === 1 && needed[0]!.length === 1 && others.length === 0
-    }),
-  )
+  !conditions.has('in') && [...texts.flat(), ...excluded].every((text) => exactToken(text) !== undefined)
 
 /** A condition as all tokens that a row must have, by column, and the alternatives that remain. */
 const flattened = (needed: Needed): { tokens: string[]; of_trace: string[]; others: Alternatives[] } => {

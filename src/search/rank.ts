@@ -58,18 +58,27 @@ export const scored = (docs: readonly FoundDoc[]): Scored[] => {
   })
 }
 
-/** A trace with its hits. */
-export type FoundTrace = { readonly traceId: string; readonly docs: readonly FoundDoc[] }
+/** A trace with those of its hits whose texts were read, and the number of all. */
+export type FoundTrace = { readonly traceId: string; readonly docs: readonly FoundDoc[]; readonly count: number }
+
+/** The number of all hits of a trace. */
+export type CountOf = (traceId: string) => number
 
 /** Groups hits by trace, the latest first. */
-export const byTime = (docs: readonly FoundDoc[]): FoundTrace[] =>
-  [...Map.groupBy(docs, ({ traceId }) => traceId)].map(([traceId, docs]) => ({ traceId, docs }))
+export const byTime = (docs: readonly FoundDoc[], countOf: CountOf): FoundTrace[] =>
+  [...Map.groupBy(docs, ({ traceId }) => traceId)].map(([traceId, docs]) => ({
+    traceId,
+    docs,
+    count: countOf(traceId),
+  }))
 
 /** Groups hits by trace, the best first, in each trace too. Of two with the same score the later one is first. */
-export const byRelevance = (docs: readonly FoundDoc[]): FoundTrace[] => {
+export const byRelevance = (docs: readonly FoundDoc[], countOf: CountOf): FoundTrace[] => {
   const groups = [...Map.groupBy(scored(docs), ({ doc }) => doc.traceId)].map(([traceId, all]) => {
     const sorted = all.toSorted((a, b) => b.score - a.score)
-    return { traceId, docs: sorted.map(({ doc }) => doc), score: sorted[0]!.score * (1 + Math.log2(all.length) / 10) }
+    const count = countOf(traceId)
+    const score = sorted[0]!.score * (1 + Math.log2(count) / 10)
+    return { traceId, docs: sorted.map(({ doc }) => doc), count, score }
   })
   return groups.toSorted((a, b) => b.score - a.score)
 }

@@ -1,12 +1,5 @@
 import type { FeedTrace } from '../contract/feed.ts'
-import {
-  type FacetName,
-  type Hit,
-  SEARCH_LIMIT,
-  type SearchAnswer,
-  type SearchResult,
-  type search as api,
-} from '../contract/search.ts'
+import { type Hit, SEARCH_LIMIT, type SearchAnswer, type SearchResult, type search as api } from '../contract/search.ts'
 import type { QueryOf } from '../contract/route.ts'
 import { type FeedRow, type FeedSources, feedColumns, feedTables, toEntry } from '../feed/queries.ts'
 import type { Row } from '../engine/reads.ts'
@@ -21,7 +14,7 @@ import { type FoundTrace, byRelevance, byTime, shownText } from './rank.ts'
 import type { ReadRows, SearchReads } from './reads.ts'
 import { resolved, scopeOf } from './resolve.ts'
 import { snippetOf } from './snippet.ts'
-import type { FoundDoc } from './verify.ts'
+import { type FoundDoc, type Key, newVerifier } from './verify.ts'
 import { MOST_OF_A_TRACE, readWindow, shownBefore } from './window.ts'
 
 /** What a search needs: the index, and the sources of the traces that it shows. */
@@ -74,10 +67,10 @@ const tracesOf = async (rows: ReadRows, services: FeedSources, ids: readonly str
   )
 }
 
-const resultOf = ({ docs }: FoundTrace, trace: FeedTrace): SearchResult => ({
+const resultOf = ({ docs, count }: FoundTrace, trace: FeedTrace): SearchResult => ({
   trace,
   hits: docs.slice(0, MOST_HITS).map(hitOf),
-  more: Math.max(0, docs.length - MOST_HITS),
+  more: count - Math.min(docs.length, MOST_HITS),
 })
 
 /** Where the next page continues: with further traces of this window, or with the next window. */
@@ -91,12 +84,6 @@ const nextPageStart = (
   if (hasMore) return { ...pageStart, to: end, shown: new Set(shown) }
   return isBelow(BOTTOM, end) ? { indexedTo: pageStart.indexedTo, from: end, shown: new Set() } : undefined
 }
-
-const facets = (
-  names: readonly FacetName[] | undefined,
-  docs: readonly FoundDoc[],
-  traces: ReadonlyMap<string, FeedTrace>,
-) => (names ? { facets: facetsOf(names, docs, traces) } : {})
 
 /**
  * Finds messages and traces that the caller may read, by words: the index proposes, the texts decide. Everything is read in one snapshot,
@@ -126,19 +113,28 @@ export const search = (
       hashOf: await searches.hashes(rows),
     }
     const pageStart = givenStart ?? firstPageStart(position)
-    const { found, end } = await readWindow(rows, wanted, pageStart, limit)
-    const ids = [...new Set(found.map(({ traceId }) => traceId))]
-    const [shown, traces] = [await shownBefore(rows, wanted, pageStart, ids), await tracesOf(rows, services, ids)]
-    const docs = found.filter(({ traceId }) => traces.has(traceId) && !shown.has(traceId))
-    const all = (sort === 'newest' ? byTime : byRelevance)(docs)
+    const verifier = newVerifier(rows, resolvedQuery)
+    const window = await readWindow(rows, verifier, wanted, pageStart, { limit, sort })
+    const ids = [...new Set(window.read.map(({ traceId }) => traceId))]
+    const shown = await shownBefore(rows, verifier, wanted, pageStart, ids)
+    const traces = await tracesOf(
+      rows,
+      services,
+      ids.filter((id) => !shown.has(id)),
+    )
+    const isShown = ({ traceId }: Key) => traces.has(traceId)
+    const hits = window.hits.filter(isShown)
+    const counts = Map.groupBy(hits, ({ traceId }) => traceId)
+    const sorted = sort === 'newest' ? byTime : byRelevance
+    const all = sorted(window.read.filter(isShown), (id) => counts.get(id)!.length)
     const left = all.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))
     const page = left.slice(0, limit)
-    const next = nextPageStart(pageStart, end, page, left.length > limit)
-    const complete = !isBelow(BOTTOM, end)
+    const next = nextPageStart(pageStart, window.end, page, left.length > limit)
+    const complete = !isBelow(BOTTOM, window.end)
     return {
       results: page.map((one) => resultOf(one, traces.get(one.traceId)!)),
       total: { value: all.length, exact: complete && isFirst(pageStart) },
-      ...facets(given.facets, docs, traces),
+      ...(given.facets ? { facets: facetsOf(given.facets, await verifier.valuesOf(hits), traces) } : {}),
       complete,
       indexedThrough,
       ...(next ? { nextCursor: cursorOf(next) } : {}),

@@ -10,29 +10,38 @@ import {
   type MessageRow,
   type TraceRow,
   inPieces,
+  type ValuesRow,
+  keysOf,
   storedMessage,
   timeOf,
   tracesStatement,
   tracesValues,
+  valuesStatement,
 } from '../trace/tokens/stored-rows.ts'
 import type { Candidate } from './candidates.ts'
-import { type Found, findIn } from './found.ts'
-import type { Query } from './query.ts'
+import { type Found, findIn, newQuickTest } from './found.ts'
+import type { Condition, Field, Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 
+/** A message, or a trace itself. */
+export type Key = Pick<Candidate, 'traceId' | 'ordinal'>
+
 /** A message, or a trace itself, that has everything that the query asks for, with the texts in which it was found. */
-export type FoundDoc = Pick<Candidate, 'traceId' | 'ordinal'> & {
+export type FoundDoc = Key & {
   readonly externalId?: string
   readonly role?: MessageRole
   readonly at: number
   readonly found: readonly Found[]
-  readonly values: FieldValues
 }
 
-/** Whether a message or a trace meets the conditions of a query on fields. */
-const holds = ({ conditions }: Query, values: FieldValues): boolean =>
+/** The values that a hit has of the fields of a query. */
+export type FoundValues = Pick<Candidate, 'traceId'> & { readonly values: FieldValues }
+
+type Trace = { readonly row: TraceRow; readonly values: FieldValues }
+
+/** Whether a message or a trace meets the conditions of a query on fields; `findIn` looks only in the places that the query allows. */
+const holds = (conditions: ReadonlyMap<Field, Condition>, values: FieldValues): boolean =>
   [...conditions].every(([field, { any, none }]) => {
-    if (field === 'in') return true // `findIn` searches only the places that are allowed
     const own = new Set(values[field]?.map(folded))
     const has = (value: string) => own.has(folded(value))
     return (any.length === 0 || any.some(has)) && !none.some(has)
@@ -48,13 +57,16 @@ const merged = (a: FieldValues, b: FieldValues): FieldValues => ({
 /** Reads the texts of candidates, and searches them for the words of a query. */
 export const newVerifier = (rows: ReadRows, query: Query) => {
   const turn = newYielding()
-  const traces = new Map<string, TraceRow>()
+  const traces = new Map<string, Trace>()
+  const conditions = new Map(query.conditions)
+  conditions.delete('in')
+  const mayHold = newQuickTest(query)
 
   const loadTraces = async (all: readonly Candidate[]) => {
     const missing = [...new Set(all.map(({ traceId }) => traceId))].filter((id) => !traces.has(id))
     if (missing.length === 0) return
     for (const row of await rows<TraceRow>('search-traces', tracesStatement, tracesValues(missing)))
-      traces.set(row.id, row)
+      traces.set(row.id, { row, values: valuesOfTrace(row) })
   }
 
   const inTurns = async <Result>(work: Steps<Result>): Promise<Result> => {
@@ -65,36 +77,33 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
     }
   }
 
-  const verifyTrace = async (trace: TraceRow): Promise<FoundDoc | undefined> => {
-    const values = valuesOfTrace(trace)
-    const found = holds(query, values) ? await inTurns(findIn(textsOfTrace(trace), query)) : undefined
-    return found && { traceId: trace.id, ordinal: TRACE_ITSELF, at: Number(trace.created_at), found, values }
+  const verifyTrace = async ({ row, values }: Trace): Promise<FoundDoc | undefined> => {
+    const found = holds(conditions, values) ? await inTurns(findIn(textsOfTrace(row), query)) : undefined
+    return found && { traceId: row.id, ordinal: TRACE_ITSELF, at: Number(row.created_at), found }
   }
 
   /** The hit in the own words of a trace, such as its title, after a message of it was verified. */
   const ownWords = async (traceId: string): Promise<FoundDoc | undefined> => {
     const trace = traces.get(traceId)
-    const at = Number(trace?.created_at)
+    const at = Number(trace?.row.created_at)
     return trace && at >= (query.from ?? -Infinity) && at <= (query.to ?? Infinity) ? verifyTrace(trace) : undefined
   }
 
   const verifyMessage = async (
-    candidate: Candidate,
-    trace: TraceRow,
+    { traceId, ordinal }: Candidate,
+    { values }: Trace,
     row: MessageRow,
   ): Promise<FoundDoc | undefined> => {
-    const values = merged(valuesOfTrace(trace), valuesOfMessage(row))
-    if (!holds(query, values)) return undefined
+    if (conditions.size > 0 && !holds(conditions, merged(values, valuesOfMessage(row)))) return undefined
+    if (!mayHold(`${row.text_content ?? ''}\n${row.parts ?? ''}`)) return undefined
     const texts: SearchedText[] = []
     for (const text of textsOfMessage(storedMessage(row))) {
       if (text) texts.push(text)
-      await turn()
+      else await turn()
     }
     const found = await inTurns(findIn(texts, query))
     const at = timeOf(row.timestamp, row.created_at)
-    const { traceId, ordinal } = candidate
-    const role = row.role as MessageRole
-    return found && { traceId, ordinal, externalId: row.external_id, role, at, found, values }
+    return found && { traceId, ordinal, externalId: row.external_id, role: row.role as MessageRole, at, found }
   }
 
   /** Yields each candidate, in order, with the hit in it; without one if its text does not match, or if it is no longer needed when it would be read. */
@@ -112,5 +121,17 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
       }
   }
 
-  return { verify, ownWords }
+  /** The values of hits, of whose texts nothing needs to be known. */
+  const valuesOf = async (all: readonly Key[]): Promise<FoundValues[]> => {
+    const messages = await rows<ValuesRow>('search-values', valuesStatement, keysOf(all))
+    const byNth = new Map(messages.map((row) => [row.nth, valuesOfMessage(row)]))
+    return all.map(({ traceId }, i) => ({
+      traceId,
+      values: merged(traces.get(traceId)?.values ?? {}, byNth.get(i + 1) ?? {}),
+    }))
+  }
+
+  return { verify, ownWords, valuesOf }
 }
+
+export type Verifier = ReturnType<typeof newVerifier>

@@ -1,8 +1,9 @@
-import { TRACE_ITSELF } from '../../projections/search/tables.ts'
-import { type IndexQuery, candidates } from './candidates.ts'
+import { type Candidate, type IndexQuery, candidates } from './candidates.ts'
 import { type PageStart, type Point, firstPageStart, isFirst } from './cursor.ts'
 import type { ReadRows } from './reads.ts'
-import { type FoundDoc, newVerifier } from './verify.ts'
+import type { FoundDoc, Key, Verifier } from './verify.ts'
+
+type Sort = 'relevance' | 'newest'
 
 /** The number of hits that ends a window. */
 const ENOUGH = 200
@@ -15,55 +16,136 @@ const MOST_MS_FOR_A_PAGE = 400
 const MOST_MS_OF_KNOWN = 2_000
 /** The most hits of one trace in a window, so that a frequent word shows other traces too. */
 export const MOST_OF_A_TRACE = 12
+/** The most hits of one trace whose texts are read, if the index alone can answer the query: those that may be shown, and one more. */
+const MOST_READ_OF_A_TRACE = 4
+
+/** The hits of a trace in a window: all that are known, and those whose texts were read. */
+type Hits = { readonly known: Map<number, Key>; readonly read: Map<number, FoundDoc> }
 
 /** A range of successive rows, down to `end`, and the hits among them. */
-export type Window = { readonly found: readonly FoundDoc[]; readonly end: Point }
+export type Window = {
+  readonly hits: readonly Key[]
+  readonly read: readonly FoundDoc[]
+  readonly end: Point
+}
 
-const keyOf = ({ traceId, ordinal }: Pick<FoundDoc, 'traceId' | 'ordinal'>): string => `${traceId}/${ordinal}`
+/** The hits of a window while it is searched. */
+const newHits = () => {
+  const traces = new Map<string, Hits>()
+  const without = new Set<string>()
+  let count = 0
+
+  const hitsOf = (traceId: string): Hits => {
+    const hits = traces.get(traceId) ?? { known: new Map(), read: new Map() }
+    traces.set(traceId, hits)
+    return hits
+  }
+
+  const addKnown = ({ traceId, ordinal }: Key) => {
+    const { known } = hitsOf(traceId)
+    count += known.has(ordinal) ? 0 : 1
+    known.set(ordinal, { traceId, ordinal })
+    if (known.size >= MOST_OF_A_TRACE) without.add(traceId)
+  }
+
+  return {
+    /** The traces that have enough hits. */
+    without: without as ReadonlySet<string>,
+    count: () => count,
+    traces: () => traces.keys(),
+    traceCount: () => traces.size,
+    readOf: (traceId: string): number => traces.get(traceId)?.read.size ?? 0,
+    addKnown,
+    add: (doc: FoundDoc) => {
+      addKnown(doc)
+      hitsOf(doc.traceId).read.set(doc.ordinal, doc)
+    },
+    windowTo: (end: Point): Window => ({
+      hits: [...traces.values()].flatMap(({ known }) => [...known.values()]),
+      read: [...traces.values()].flatMap(({ read }) => [...read.values()]),
+      end,
+    }),
+  }
+}
+
+/** The rows of one trace, the ones that are to be read first in front. */
+type Group = { readonly traceId: string; readonly newest: Candidate; readonly rows: readonly Candidate[] }
+
+/** Rows by trace, the latest trace first. Those of each trace come by their best place if hits are sorted by relevance, the latest first. */
+const groupsOf = (rows: readonly Candidate[], sort: Sort): Group[] =>
+  [...Map.groupBy(rows, ({ traceId }) => traceId)].map(([traceId, all]) => ({
+    traceId,
+    newest: all[0]!,
+    rows: sort === 'relevance' ? all.toSorted((a, b) => a.place - b.place) : all,
+  }))
 
 /** Searches the rows that the index proposes until there are enough hits, or until the time is over. A window whose end is known is searched to its end. */
 export const readWindow = async (
   rows: ReadRows,
+  verifier: Verifier,
   wanted: IndexQuery,
   pageStart: PageStart,
-  limit: number,
+  { limit, sort }: { readonly limit: number; readonly sort: Sort },
 ): Promise<Window> => {
   const started = performance.now()
-  const { verify, ownWords } = newVerifier(rows, wanted.query)
-  const found = new Map<string, FoundDoc>()
-  const traces = new Map<string, number>()
-  const without = new Set<string>()
+  const { verify, ownWords } = verifier
+  const hits = newHits()
   let end = pageStart.from
 
-  const isEnough = () => {
-    if (pageStart.to) return performance.now() - started > MOST_MS_OF_KNOWN
-    if (found.size >= ENOUGH && traces.size > limit) return true
-    return performance.now() - started > (traces.size > limit ? MOST_MS : MOST_MS_FOR_A_PAGE)
+  const isOver = (): boolean => {
+    const most = pageStart.to ? MOST_MS_OF_KNOWN : hits.traceCount() > limit ? MOST_MS : MOST_MS_FOR_A_PAGE
+    return performance.now() - started > most
   }
+  const isEnough = () => isOver() || (!pageStart.to && hits.count() >= ENOUGH && hits.traceCount() > limit)
 
-  const add = (doc: FoundDoc) => {
-    found.set(keyOf(doc), doc)
-    const count = (traces.get(doc.traceId) ?? 0) + 1
-    traces.set(doc.traceId, count)
-    if (count >= MOST_OF_A_TRACE) without.add(doc.traceId)
-  }
-
-  /** The row of a trace's title is behind those of all its messages: it is verified besides, because a hit there counts most. */
-  const windowTo = async (end: Point): Promise<Window> => {
-    for (const traceId of traces.keys()) {
-      const own = found.has(keyOf({ traceId, ordinal: TRACE_ITSELF })) ? undefined : await ownWords(traceId)
-      if (own) found.set(keyOf(own), own)
-    }
-    return { found: [...found.values()], end }
-  }
-
-  const range = { below: pageStart.from, downTo: pageStart.to, without }
-  for await (const proposed of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
-    for await (const [candidate, doc] of verify(proposed.readable, ({ traceId }) => !without.has(traceId))) {
+  /** Reads the texts of rows in their order. Returns whether there are enough. */
+  const readInOrder = async (proposed: readonly Candidate[]): Promise<boolean> => {
+    for await (const [candidate, doc] of verify(proposed, ({ traceId }) => !hits.without.has(traceId))) {
       end = candidate
-      if (doc && !without.has(doc.traceId)) add(doc)
-      if (isEnough()) return windowTo(end)
+      if (doc && !hits.without.has(doc.traceId)) hits.add(doc)
+      if (isEnough()) return true
     }
+    return false
+  }
+
+  /** Reads the texts of the best rows of each trace; the other ones are hits as well. Returns whether the time was over before the last trace. */
+  const readBest = async (proposed: readonly Candidate[]): Promise<boolean> => {
+    const groups = groupsOf(proposed, sort)
+    const chosen = groups.flatMap(({ traceId, rows }) =>
+      rows.slice(0, Math.max(0, MOST_READ_OF_A_TRACE - hits.readOf(traceId))),
+    )
+    let [current, first] = [chosen[0]?.traceId, groups.length]
+    for await (const [{ traceId }, doc] of verify(chosen)) {
+      if (traceId !== current && isOver()) {
+        first = groups.findIndex((group) => group.traceId === traceId)
+        break
+      }
+      current = traceId
+      if (doc) hits.add(doc)
+    }
+    const finished = groups.slice(0, first)
+    // A text may have changed since the index read it.
+    const others = finished.filter(({ traceId }) => hits.readOf(traceId) === 0).flatMap(({ rows }) => rows)
+    for await (const [, doc] of verify(others, ({ traceId }) => hits.readOf(traceId) === 0)) if (doc) hits.add(doc)
+    for (const { traceId, rows } of finished) if (hits.readOf(traceId) > 0) rows.forEach(hits.addKnown)
+    if (first === groups.length) return false
+    end = proposed[proposed.indexOf(groups[first]!.newest) - 1]!
+    return true
+  }
+
+  /** The row of a trace's title is behind those of all its messages: it is read besides, because a hit there counts most. */
+  const windowTo = async (end: Point): Promise<Window> => {
+    for (const traceId of [...hits.traces()]) {
+      const own = await ownWords(traceId)
+      if (own) hits.add(own)
+    }
+    return hits.windowTo(end)
+  }
+
+  const read = wanted.mostOfTrace === undefined ? readInOrder : readBest
+  const range = { below: pageStart.from, downTo: pageStart.to, without: hits.without }
+  for await (const proposed of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
+    if (await read(proposed.readable)) return windowTo(end)
     end = proposed.end
     if (isEnough()) return windowTo(end)
   }
@@ -73,16 +155,19 @@ export const readWindow = async (
 /** Which of these traces an earlier page has shown, because they also have a newer hit there. */
 export const shownBefore = async (
   rows: ReadRows,
+  { verify }: Verifier,
   wanted: IndexQuery,
   pageStart: PageStart,
   traces: readonly string[],
 ): Promise<ReadonlySet<string>> => {
   const shown = new Set<string>()
   if (isFirst(pageStart) || traces.length === 0) return shown
-  const { verify } = newVerifier(rows, wanted.query)
   const range = { below: firstPageStart(pageStart.indexedTo).from, downTo: pageStart.from, traces }
-  for await (const { readable } of candidates(rows, wanted, range, MOST_LOOKED_AT))
-    for await (const [{ traceId }, doc] of verify(readable, ({ traceId }) => !shown.has(traceId)))
+  for await (const { readable } of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
+    const groups = groupsOf(readable, 'newest')
+    const ordered = [...groups.map(({ newest }) => newest), ...groups.flatMap(({ rows }) => rows)]
+    for await (const [{ traceId }, doc] of verify(ordered, ({ traceId }) => !shown.has(traceId)))
       if (doc) shown.add(traceId)
+  }
   return shown
 }

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { atOnce } from '../../src/base/json/steps.ts'
-import { findIn } from '../../src/search/found.ts'
+import { findIn, newQuickTest } from '../../src/search/found.ts'
 import { readQuery } from '../../src/search/query.ts'
+import { textsOfMessage } from '../../src/trace/tokens/message-texts.ts'
 import type { Place, SearchedText } from '../../src/trace/tokens/searched-text.ts'
 import { snippetOf } from '../../src/search/snippet.ts'
 import { eachWord, neededTokens, tokensOf } from '../../src/trace/tokens/words.ts'
@@ -85,6 +86,21 @@ test('each text that is found has all tokens that the index is asked for', () =>
       )
   })
   fc.assert(property, { numRuns: 10_000 })
+})
+
+test('the quick test passes all JSON whose texts hold what is asked for', () => {
+  const escaped = (json: string) => json.replaceAll('/', '\\/').replaceAll('e', '\\u0065')
+  const property = fc.property(someText, someText, fc.boolean(), (text, query, isEscaped) => {
+    const content = { callId: 'c', toolName: 'bash', args: { command: text, count: 12 } }
+    const json = JSON.stringify({ order: 0, type: 'tool_call', content })
+    const parts = isEscaped ? escaped(json) : json
+    const parsed = readQuery(query)
+    const texts = [...textsOfMessage({ role: 'assistant', text: null, parts })].flatMap((one) => one ?? [])
+    if (atOnce(findIn(texts, parsed))) assert.ok(newQuickTest(parsed)(parts), `${query} in ${parts}`)
+  })
+  fc.assert(property, { numRuns: 5_000 })
+  const test = newQuickTest(readQuery('"get user" -name'))
+  assert.equal(['"get a user"', '"GET USER name"', '"get\\u0020user"'].map(test), [false, true, true])
 })
 
 test('no step searches more than one text', () => {

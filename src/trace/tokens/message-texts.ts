@@ -26,11 +26,8 @@ const newCutText = () => {
   return { add, text: () => (isCut ? `${head}${GAP}${tail}` : head + tail) }
 }
 
-const cut = (text: string): string => {
-  const one = newCutText()
-  one.add(text)
-  return one.text()
-}
+const cut = (text: string): string =>
+  text.length <= HEAD + TAIL ? text : `${text.slice(0, HEAD)}${GAP}${text.slice(-TAIL)}`
 
 const ofRole = { user: 'prompt', assistant: 'answer', system: 'system' } as const
 const ofType = { thinking: 'thinking', tool_call: 'call', tool_result: 'output', error: 'output' } as const
@@ -49,37 +46,37 @@ const typeIn = (part: string): PartType =>
 const FEW = 32 * 1024
 /** Numbers that may read differently after they were parsed as a double. */
 const UNUSUAL_NUMBER = /[\s:,[]-?\d+[.eE]|\d{16}/
-const isParsedAtOnce = (parts: string): boolean =>
-  parts.length < FEW && !(parts.includes('"tool_call"') && UNUSUAL_NUMBER.test(parts))
 
-const addLeaves = (value: unknown, add: (text: string) => void): void => {
-  if (typeof value === 'string' || typeof value === 'number') add(String(value))
-  else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) addLeaves(one, add)
+/** The strings and numbers in a value, in order. */
+const leavesOf = (value: unknown): (string | number)[] => {
+  if (typeof value === 'string' || typeof value === 'number') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
 }
 
-/** The text of a parsed part; the same as `textsOf` gives for its JSON. */
-const textOfPart = (part: Part): string => {
-  const whole = newCutText()
-  if (part.type === 'tool_call' && part.content) {
-    whole.add(part.content.toolName)
-    addLeaves(part.content.args, whole.add)
-  } else if (part.type === 'tool_result' && part.content) whole.add(part.content.output)
-  else if (part.type === 'error' && part.content) whole.add(part.content.message)
-  else if ((part.type === 'text' || part.type === 'thinking') && part.content) whole.add(part.content.text)
-  return whole.text()
+/** The text of a parsed part; the same as `textsOf` gives for its JSON, unless that has unusual numbers. */
+const leavesOfPart = (part: Part): readonly (string | number)[] => {
+  if (part.type === 'tool_call') return part.content ? [part.content.toolName, ...leavesOf(part.content.args)] : []
+  if (part.type === 'tool_result') return part.content ? [part.content.output] : []
+  if (part.type === 'error') return part.content ? [part.content.message] : []
+  return part.type === 'text' || part.type === 'thinking' ? (part.content ? [part.content.text] : []) : []
 }
 
-function* textsOfFew(parts: string, role: MessageRole): Generator<SearchedText, void> {
-  for (const [index, part] of (JSON.parse(`[${parts}]`) as Part[]).entries()) {
-    const text = textOfPart(part)
-    if (text !== '') yield { place: placeOf(part.type, role), part: index, text }
-  }
+/** The texts of a few parts; undefined if their numbers may read differently once they are parsed. */
+const textsOfFew = (parts: string, role: MessageRole): SearchedText[] | undefined => {
+  const all = (JSON.parse(`[${parts}]`) as Part[]).map((part, index) => ({ part, index, leaves: leavesOfPart(part) }))
+  const hasNumber = all.some(({ leaves }) => leaves.some((leaf) => typeof leaf === 'number'))
+  if (hasNumber && UNUSUAL_NUMBER.test(parts)) return undefined
+  return all.flatMap(({ part, index, leaves }) => {
+    const text = cut(leaves.join('\n'))
+    return text === '' ? [] : [{ place: placeOf(part.type, role), part: index, text }]
+  })
 }
 
 /** Yields undefined between steps, so that no step takes long. */
 function* allTexts({ role, text, parts }: StoredMessage): Generator<SearchedText | undefined, void> {
   if (text !== null) yield { place: ofRole[role], text: cut(JSON.parse(text) as string) }
-  if (parts !== null && isParsedAtOnce(parts)) return yield* textsOfFew(parts, role)
+  const few = parts !== null && parts.length < FEW ? textsOfFew(parts, role) : undefined
+  if (few) return yield* few
   let part = 0
   for (const json of rawItemsInSteps(`[${parts ?? ''}]`)) {
     if (json === undefined) {

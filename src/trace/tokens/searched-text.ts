@@ -2,8 +2,11 @@ export const places = ['prompt', 'answer', 'thinking', 'call', 'output'] as cons
 /** The place of a text in a message, as the field `in` of a query names it. */
 export type Place = (typeof places)[number]
 
+/** All places of texts: a hit in an earlier one counts more. */
+export const allPlaces = ['trace', ...places, 'system'] as const
+
 /** A text of a message or of a trace. `part` is the index of its part. */
-export type SearchedText = { readonly place: Place | 'system' | 'trace'; readonly part?: number; readonly text: string }
+export type SearchedText = { readonly place: (typeof allPlaces)[number]; readonly part?: number; readonly text: string }
 
 /** The columns of a trace whose texts are searched. Texts are JSON string literals. */
 export type SearchedTrace = {

@@ -1,6 +1,6 @@
 import { int4s, uuids } from '../../postgres/arrays.ts'
 import { factsColumns } from '../messages/message-facts.ts'
-import { columnsOfParts, partsLength, partsText } from '../messages/stored-parts.ts'
+import { partsLength, partsText } from '../messages/stored-parts.ts'
 import type { FilteredMessage, FilteredTrace } from './filter-tokens.ts'
 import type { StoredMessage } from './message-texts.ts'
 import type { SearchedTrace } from './searched-text.ts'
@@ -34,7 +34,7 @@ const messageOf = (trace: string, incarnation: string, ordinal: string) => `
 // The sizes are summed before any text is read.
 const messagesStatement = `
   select s.nth::int4, s.count::int4, m.ordinal, m.external_id, m.role, m.text_content, m.model, m.tools, m.timestamp, m.created_at, ${factsColumns},
-    ${columnsOfParts}, ${partsText} as parts
+    ${partsText} as parts
   from (
     select s.nth, s.trace_id, s.incarnation, s.ordinal, sum(s.size) over (order by s.nth) - s.size as before, count(*) over () as count
     from (
@@ -53,6 +53,21 @@ export const tracesValues = (ids: readonly string[]): unknown[] => [uuids(ids)]
 
 /** A message or a trace itself, as a row of the index names it. */
 type RowKey = { readonly traceId: string; readonly ordinal: number }
+
+/** The values of a statement that reads rows of messages. */
+export const keysOf = (all: readonly RowKey[]): unknown[] => [
+  uuids(all.map(({ traceId }) => traceId)),
+  int4s(all.map(({ ordinal }) => ordinal)),
+]
+
+export type ValuesRow = FilteredMessage & { nth: number }
+
+/** Reads the columns of messages by which searches filter, with the place of each among the keys, from 1. */
+export const valuesStatement = `
+  select u.nth::int4, m.role, m.model, m.tools, ${factsColumns}
+  from unnest($1::uuid[], $2::int4[]) with ordinality u (id, ordinal, nth)
+  cross join lateral (select r.id, r.incarnation from traces r where r.id = u.id limit 1) t
+  ${messageOf('t.id', 't.incarnation', 'u.ordinal')}`
 
 type Read = <Row extends Record<string, unknown>>(
   name: string,
@@ -80,8 +95,7 @@ export async function* inPieces<One extends RowKey>(
     const chunk = all.slice(from, from + CHUNK)
     const wanted = chunk.filter((one) => one.ordinal >= 0 && isNeeded(one))
     if (wanted.length === 0) return { piece: chunk, rowOf: () => undefined }
-    const values = [uuids(wanted.map(({ traceId }) => traceId)), int4s(wanted.map(({ ordinal }) => ordinal))]
-    const found = await rows<FoundRow>('search-messages', messagesStatement, values)
+    const found = await rows<FoundRow>('search-messages', messagesStatement, keysOf(wanted))
     const rowByKey = new Map(found.map((row) => [wanted[row.nth - 1]!, row]))
     const last = found.at(-1)
     const isCut = last !== undefined && found.length < last.count

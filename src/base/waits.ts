@@ -53,3 +53,15 @@ export const ifLate = async <T>(ms: number, late: () => void, work: Promise<T>):
  * another process to take over where one dies; and so little that requests do not pile up behind an outage.
  */
 export const REQUEST_WAIT_MS = 5_000
+
+/**
+ * Resolves like `work`, or to undefined once the signal aborts. Unlike `Promise.race` it removes its listener, so that a long-lived
+ * signal does not collect one for each call.
+ */
+export const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const abort = () => resolve(undefined)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort)
+    void work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject)
+  })

@@ -4,13 +4,14 @@ import { io } from '../cli/io.ts'
 import { commandName } from '../cli/command-name.ts'
 import { type Line, printDocument, printLines, say } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
-import { type SearchPage, newSearchClient } from '../sync/api/search.ts'
+import { type AnswerOf, newRequests } from '../sync/api/requests.ts'
 import { traceLink } from '../sync/api/trace-link.ts'
 import { type Access, noticedTiming } from './support/access.ts'
 import type { ClientOptions } from './declared/command.ts'
 
 type Options = ClientOptions & { readonly limit: number; readonly newest?: boolean }
 
+type SearchPage = AnswerOf<'GET /v1/search'>
 type Result = SearchPage['results'][number]
 type Hit = Result['hits'][number]
 
@@ -52,12 +53,12 @@ const resultLines = (server: string, result: Result): Line[] => {
 /** Prints what was found in what the login may read; without a login, in what is public. */
 export const searchAll = async (access: Access, options: Options, words: readonly string[]): Promise<number> => {
   const { server, namespace } = access
-  const client = newSearchClient(server, await access.token(), noticedTiming)
+  const { call } = newRequests(server, await access.token(), { timing: noticedTiming })
   const query = { q: words.join(' '), sort: options.newest ? 'newest' : 'relevance', namespace } as const
   let [shown, cursor]: [number, string | undefined] = [0, undefined]
   do {
     const limit = Math.min(MAX_PAGE, options.limit - shown)
-    const page: SearchPage = await client({ ...query, limit: String(limit), cursor })
+    const page: SearchPage = await call('GET /v1/search', { query: { ...query, limit: String(limit), cursor } })
     for (const result of page.results) {
       if (options.json) await printDocument({ type: 'result', ...result })
       else await printLines(resultLines(server, result))

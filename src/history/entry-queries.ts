@@ -1,9 +1,15 @@
+import type { TraceEvent } from '../trace/events.ts'
+import type { NamespaceEvent } from '../namespace/events.ts'
 import { MESSAGES_UPSERTED, type TimelineTables } from '../../projections/timeline/tables.ts'
 import type { Row } from '../engine/reads.ts'
 import { pageRows } from '../http/list-page.ts'
 import { texts } from '../postgres/arrays.ts'
-import type { EventType } from './entry-types.ts'
 import type { TimelineReads } from './timeline-reads.ts'
+
+type OfMessages = 'MessageAdded' | 'MessageUpdated' | 'MessagesCounted' | 'MessageRestated'
+
+/** The type of an entry: that of an event, or the one for all messages of a request. Each is an `EntryType` of the contract. */
+export type EventType = Exclude<TraceEvent['type'], OfMessages> | NamespaceEvent['type'] | 'MessagesUpserted'
 
 /** The entries of a timeline: of one incarnation of a trace, or of a namespace. */
 export type Scope =

@@ -4,7 +4,7 @@ import { BrokenOff, type Chunk, type LongList, type Reader } from '../http/long-
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
-import type { Moment } from '../trace/services.ts'
+import type { Moment } from '../trace/moment.ts'
 import { stateText } from '../trace/views.ts'
 import type { PresentTraceRow } from './locate.ts'
 import { type PastMessagesOptions, orderSize, pastMessages } from './past-messages.ts'

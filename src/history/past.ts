@@ -6,7 +6,7 @@ import { type PresentTrace, type TraceState, traces } from '../trace/decide.ts'
 import type { Client } from '../base/permits.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { traceWithModelName } from '../trace/model-names.ts'
-import type { Moment } from '../trace/services.ts'
+import type { Moment } from '../trace/moment.ts'
 import type { PresentTraceRow } from './locate.ts'
 import type { HistoryServices } from './services.ts'
 

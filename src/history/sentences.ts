@@ -1,7 +1,7 @@
 import type { AnyEvent } from '../events.ts'
 import type { PatchOperation } from '../base/json/patch-operation.ts'
 import type { TraceFields } from '../trace/decide.ts'
-import type { EventType } from './entry-types.ts'
+import type { EventType } from './entry-queries.ts'
 
 /** What a sentence is made from: the data of the event, without secrets, and current names. */
 export type SentenceInput = {

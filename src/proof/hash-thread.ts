@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { lowerThreadPriority } from '../base/threads.ts'
 import { HASH_BYTES } from './tree.ts'
 import { type HashAnswer, type HashJob, PARTS } from './hashing.ts'
-import { rawLeafHash } from './raw-hash.ts'
+import { rawLeafHash } from './entry.ts'
 
 lowerThreadPriority()
 

@@ -1,3 +1,4 @@
+import type { Anchor, EventLog } from '../log/log.ts'
 import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { type SignedCheckpoint, type SignedRow, signedStatement, toSigned } from './signed-checkpoints.ts'
@@ -32,4 +33,19 @@ export const leafOfEvent = async (
 ): Promise<Pick<Leaf, 'index' | 'hash'> | undefined> => {
   const [row] = await reads.rows<LeafRow & Row>('audit-leaf', leafStatement, [eventId])
   return row && { index: Number(row.index), hash: row.hash }
+}
+
+const statement = 'select from tracebook.leaves where event_id = $1 and position = $2 and lost is null'
+
+/**
+ * Whether the log has an event, or had it until it was erased: an erased event leaves its leaf, because erasure waits for the
+ * leaf. @throws LogUnavailable, Unavailable
+ */
+export const isHeld = async (
+  log: Pick<EventLog, 'holds'>,
+  reads: Pick<Reads<ReadTables>, 'rows'>,
+  { position, id }: Anchor,
+): Promise<boolean> => {
+  const held = await log.holds(position, id)
+  return held ?? (await reads.rows<Row>('audit-held', statement, [id, position])).length > 0
 }

@@ -7,10 +7,21 @@ import { type NextValue, newClientSubscriptions } from './client-subscriptions.t
 import type { LiveQueries } from './live-queries.ts'
 import { closeCodes } from '../contract/close-codes.ts'
 import { newFrameSender } from './frame-sender.ts'
-import { ClientFrame, EXAMPLE_FRAME } from '../contract/frames.ts'
-import { errorFrame, resultFrame } from './protocol.ts'
+import { ClientFrame, EXAMPLE_FRAME, type FrameError } from '../contract/frames.ts'
 import type { Question } from './answer.ts'
 import type { Receiver, SharedBytes } from './shared-bytes.ts'
+
+const RESULT_END = Buffer.from('}')
+
+/** A result frame, as bytes. Its value is JSON text already, and shared by all subscribers. */
+const resultFrame = (id: string, value: Buffer): readonly Buffer[] => [
+  Buffer.from(`{"type":"result","id":${JSON.stringify(id)},"value":`),
+  value,
+  RESULT_END,
+]
+
+const errorFrame = (error: FrameError, id?: string): string =>
+  JSON.stringify({ type: 'error', ...(id === undefined ? {} : { id }), error })
 
 /** The connection of one client. Times are by `performance.now()`. */
 export type Connection = {

@@ -1,8 +1,7 @@
 import { commandName } from '../cli/command-name.ts'
 import type { Listener, RealtimeClient, State } from '../realtime/client/client.ts'
-import { followMessages } from '../realtime/client/messages.ts'
-import type { FeedTraceValue, MessageList, MessageValue } from '../realtime/client/queries.ts'
-import type { Printer } from './printers.ts'
+import { followMessages, type MessageList, type MessageValue } from '../realtime/client/messages.ts'
+import type { FeedTraceValue, Printer } from './printers.ts'
 
 /** One trace, the active namespace, or all public traces. */
 export type Followed =

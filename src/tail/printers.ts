@@ -1,8 +1,12 @@
 import { escapeControls } from '../cli/escape.ts'
 import { type Line, shownLine } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
-import type { FeedTraceValue, MessageValue } from '../realtime/client/queries.ts'
+import type { ValueOf } from '../contract/realtime.ts'
+import type { MessageValue } from '../realtime/client/messages.ts'
 import { messageLines } from './message-lines.ts'
+
+/** A trace in the feed. */
+export type FeedTraceValue = ValueOf<'feed:getPublicTraces'>[number]
 
 /** `out` for content, `err` for messages about it. */
 export type Output = { readonly out: NodeJS.WriteStream; readonly err: NodeJS.WriteStream }

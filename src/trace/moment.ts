@@ -1,5 +1,7 @@
 import { invalid } from '../http/http-error.ts'
-import type { Moment } from './services.ts'
+
+/** A past moment of a trace: after a revision, or at a time in milliseconds. */
+export type Moment = { readonly revision: bigint } | { readonly at: number }
 
 /** The past moment that a query asks for (`pastQuery` of the contract); undefined for the present. @throws 400 if it asks for two */
 export const momentOf = ({

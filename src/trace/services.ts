@@ -11,9 +11,7 @@ import type { ModelRegistry } from '../models/registry.ts'
 import type { Quotas } from '../namespace/quotas.ts'
 import type { TraceNeed, TraceState } from './decide.ts'
 import type { TraceEvent } from './events.ts'
-
-/** A past moment of a trace: after a revision, or at a time in milliseconds. */
-export type Moment = { readonly revision: bigint } | { readonly at: number }
+import type { Moment } from './moment.ts'
 
 export type AskedPast = {
   readonly params: { readonly externalId: string }

@@ -1,7 +1,6 @@
-import { pause } from '../../base/waits.ts'
+import { pause, orAborted } from '../../base/waits.ts'
 import { type Batch, type EventLog, LogChanged, type StoredRecord } from '../log.ts'
 import type { EpochGuard } from './epoch-guard.ts'
-import { orAborted } from './or-aborted.ts'
 import type { SharedRead, SharedReads } from './shared-reads.ts'
 import type { WakeUps } from './wake-ups.ts'
 

@@ -1,6 +1,9 @@
 import type { Listener, RealtimeClient } from './client.ts'
-import type { ArgsOf } from '../../contract/realtime.ts'
-import type { MessageList } from './queries.ts'
+import type { ArgsOf, ValueOf } from '../../contract/realtime.ts'
+
+/** Messages in list order, and the revision of the trace for them. */
+export type MessageList = NonNullable<ValueOf<'traces:getMessages'>>
+export type MessageValue = MessageList['messages'][number]
 
 /** Callbacks for the messages of a trace. */
 export type MessagesListener = Pick<Listener<never>, 'failed'> & {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { messages } from '../../contract/messages.ts'
 import type { Caller } from '../../http/caller.ts'
-import { okUnlessKnown } from '../../http/etag.ts'
+import { okUnlessKnown } from '../../http/reply.ts'
 import { invalid } from '../../http/http-error.ts'
 import { route } from '../../http/route.ts'
 import { type WantedMessages, chunkSizeOf, messageChunks } from './chunks.ts'

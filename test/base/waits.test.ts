@@ -1,10 +1,10 @@
 import { getEventListeners } from 'node:events'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { orAborted } from '../../../src/log/eventstoredb/or-aborted.ts'
-import { errorOf } from '../support/events.ts'
+import { orAborted } from '../../src/base/waits.ts'
+import { errorOf } from '../log/support/events.ts'
 
-test('settles like the promise, and leaves no listener at the signal', async () => {
+test('orAborted settles like the promise, and leaves no listener at the signal', async () => {
   const { signal } = new AbortController()
   for (let i = 0; i < 1_000; i++) assert.is(await orAborted(Promise.resolve(i), signal), i)
   const failure = new Error('away')
@@ -12,7 +12,7 @@ test('settles like the promise, and leaves no listener at the signal', async () 
   assert.is(getEventListeners(signal, 'abort').length, 0)
 })
 
-test('returns nothing once the signal is aborted, before or meanwhile', async () => {
+test('orAborted returns nothing once the signal is aborted, before or meanwhile', async () => {
   const stop = new AbortController()
   const waiting = orAborted(new Promise(() => {}), stop.signal)
   stop.abort()

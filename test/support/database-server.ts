@@ -9,6 +9,8 @@ import { databaseUrl, dropDatabase, onServer } from './database.ts'
 export type TestServer = {
   /** What the test files have to know: the server and the template, for `freshDatabase`. */
   readonly env: Readonly<Record<string, string>>
+  /** The process of a server that is ours. */
+  pid(): number | undefined
   /** Makes the template again, from the code as it is now. */
   renew(): Promise<void>
   /** Removes every database of this run, and the server when it is ours. */
@@ -36,13 +38,13 @@ const chooseFolder = async (): Promise<string> => {
 
 const openServer = async (signal: AbortSignal) => {
   const { TEST_DATABASE_URL: given } = process.env
-  if (given) return { url: given, stop: async () => {} }
+  if (given) return { url: given, pid: () => undefined, stop: async () => {} }
   const dataDir = await mkdtemp(join(await chooseFolder(), 'tracebook-test-server-'))
   const remove = () => rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
   try {
     await chmod(dataDir, 0o711) // an embedded Postgres may run as somebody else, who has to get in
-    const { url, stop } = await startPostgres({ dataDir, log, signal })
-    return { url, stop: () => stop('immediate').then(remove) }
+    const { url, pid, stop } = await startPostgres({ dataDir, log, signal })
+    return { url, pid, stop: () => stop('immediate').then(remove) }
   } catch (error) {
     await remove()
     throw error
@@ -59,7 +61,7 @@ const dropAll = async (url: string, run: string) => {
  * create databases); with a template that each file clones.
  */
 export const startServer = async ({ run, env, signal }: ServerOptions): Promise<TestServer> => {
-  const { url, stop } = await openServer(signal)
+  const { url, pid, stop } = await openServer(signal)
   const template = `${run}_template`
   const renew = async () => {
     await onServer(url, `drop database if exists "${template}"`)
@@ -76,7 +78,7 @@ export const startServer = async ({ run, env, signal }: ServerOptions): Promise<
   }
   try {
     await renew()
-    return { env: { TEST_DATABASE_URL: url, TEST_TEMPLATE: template }, renew, stop: end }
+    return { env: { TEST_DATABASE_URL: url, TEST_TEMPLATE: template }, pid, renew, stop: end }
   } catch (error) {
     await end()
     throw error

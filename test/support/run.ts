@@ -33,18 +33,30 @@ const newDatabases = (signal: AbortSignal) => {
     const made = newReach(root)(TEMPLATE)
     if (changed.some((path) => made.has(path) || path.startsWith('migrations/'))) await server?.renew()
   }
-  return { envFor, heed, stop: async () => server?.stop() }
+  return { envFor, heed, pid: () => server?.pid(), stop: async () => server?.stop() }
 }
 
 /** Runs what is chosen, with `watch` again after each change; gives the exit code. */
-const main = async (choice: Choice, { live, watch }: { live: boolean; watch: boolean }, signal: AbortSignal) => {
+const main = async (
+  choice: Choice,
+  { live, watch, costs }: { live: boolean; watch: boolean; costs: boolean },
+  signal: AbortSignal,
+) => {
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-test-'))
   const databases = newDatabases(signal)
   const changes = watch ? watchFolders(root, FOLDERS, signal) : undefined
   const once = async () => {
     const jobs = jobsOf(root, choice)
     if (jobs.length === 0) console.log('no test file matches')
-    return run(jobs, { root, folder, env: { ...(await databases.envFor(jobs)), TEST_FOLDER: folder }, live, signal })
+    return run(jobs, {
+      root,
+      folder,
+      env: { ...(await databases.envFor(jobs)), TEST_FOLDER: folder },
+      live,
+      costs,
+      server: databases.pid,
+      signal,
+    })
   }
   try {
     await chmod(folder, 0o711) // an embedded Postgres may run as somebody else, who has to get in
@@ -70,6 +82,7 @@ const options = {
   name: { type: 'string' },
   live: { type: 'boolean', default: false },
   watch: { type: 'boolean', default: false },
+  costs: { type: 'boolean', default: false },
 } as const
 const { values, positionals: filters } = parseArgs({ options, allowPositionals: true })
 

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Result, type TestProcess, startTestProcess } from './test-process.ts'
 import type { Job, LogKind } from './jobs.ts'
+import { processorSeconds } from './processor-time.ts'
 
 /** With `TEST_AGAIN=1` a file that has failed gets another try when no other one runs: machines are busy. */
 const AGAIN = process.env.TEST_AGAIN === '1'
@@ -22,6 +23,13 @@ export type RunnerOptions = {
   readonly env: Readonly<Record<string, string>>
   /** Whether what a file prints is shown at once, each line with where it comes from. */
   readonly live: boolean
+  /**
+   * Whether files run one after another, and what each has cost is printed at the end: seconds of a processor, its own and the database
+   * server's, and of a clock.
+   */
+  readonly costs: boolean
+  /** The process of the database server, if it is ours. */
+  readonly server: () => number | undefined
   readonly signal: AbortSignal
 }
 
@@ -32,7 +40,17 @@ const openLogServer = async (log: LogKind) => {
   return given ? { url: given, stop: async () => {} } : (await import('./eventstoredb/server.ts')).startDouble()
 }
 
-const print = ({ name }: Job, { passed, failed, problem, output, ms }: Result) => {
+/** Seconds that a file took: of a processor, for itself and for the database server, and of a clock. */
+type Cost = { readonly own: number; readonly server: number; readonly clock: number }
+
+type Outcome = Result & { readonly cost?: Cost }
+type Results = Map<Job, Outcome>
+
+const costText = ({ own, server, clock }: Cost) =>
+  [own, server, clock].map((seconds) => seconds.toFixed(2).padStart(7)).join(' ')
+
+const print = ({ name }: Job, { passed, failed, problem, output, ms, cost }: Outcome) => {
+  if (cost) console.log(`${costText(cost)}  ${name}`)
   if (problem) console.log(`\nFAIL ${name}: ${problem}\n${output}`)
   else if (passed + failed > 0) console.log(`pass ${name} (${passed}, ${(ms / 1000).toFixed(1)} s)`)
 }
@@ -42,8 +60,6 @@ const showLines =
   (text: string) => {
     for (const line of text.split('\n')) if (line.trim() !== '') console.log(`${basename(name)}: ${line}`)
   }
-
-type Results = Map<Job, Result>
 
 /** A process, and the jobs that it has run. */
 type Current = { readonly process: TestProcess; readonly jobs: Job[]; readonly stopLog: () => Promise<void> }
@@ -57,9 +73,27 @@ const start = async ({ log }: Job, { root, folder, env, signal }: RunnerOptions)
   return { process, jobs: [], stopLog }
 }
 
+const runJob = async ({ process, jobs }: Current, job: Job, options: RunnerOptions): Promise<Outcome> => {
+  const { live, costs, server } = options
+  const show = live ? showLines(job) : undefined
+  if (!costs) return process.run(job.file, show)
+  const look = () => [processorSeconds(process.pid), processorSeconds(server())] as const
+  const [own, servers] = look()
+  const result = await process.run(job.file, show)
+  if (result.problem) return result
+  const [ownAfter, serversAfter] = look()
+  // The start of a process belongs to the file that it is started for.
+  const cost = {
+    own: ownAfter - (jobs.length === 1 ? 0 : own),
+    server: serversAfter - servers,
+    clock: result.ms / 1_000,
+  }
+  return { ...result, cost }
+}
+
 /** Runs jobs one after another, those that may share a process in one. */
 const runInTurn = async (jobs: Iterable<Job>, options: RunnerOptions, results: Results) => {
-  const { signal, live } = options
+  const { signal } = options
   let current: Current | undefined
   const end = async () => {
     const problem = await current?.process.close()
@@ -75,12 +109,21 @@ const runInTurn = async (jobs: Iterable<Job>, options: RunnerOptions, results: R
     if (job.isAlone) await end()
     current ??= await start(job, options)
     current.jobs.push(job)
-    const result = await current.process.run(job.file, live ? showLines(job) : undefined)
+    const result = await runJob(current, job, options)
     results.set(job, result)
     if (!signal.aborted) print(job, result)
     if (result.problem || job.isAlone) await end()
   }
   await end()
+}
+
+const printCosts = (results: Results) => {
+  const costs = [...results].flatMap(([{ name }, { cost }]) => (cost ? [{ ...cost, name }] : []))
+  costs.sort((a, b) => b.own + b.server - a.own - a.server)
+  const total = (key: keyof Cost) => costs.reduce((sum, cost) => sum + cost[key], 0)
+  console.log('\n    own  server   clock, in seconds')
+  for (const cost of costs) console.log(`${costText(cost)}  ${cost.name}`)
+  console.log(`${costText({ own: total('own'), server: total('server'), clock: total('clock') })}  in all`)
 }
 
 const sum = (results: readonly Result[]): boolean => {
@@ -94,8 +137,8 @@ const sum = (results: readonly Result[]): boolean => {
 export const run = async (jobs: readonly Job[], options: RunnerOptions): Promise<boolean> => {
   const results: Results = new Map()
   for (const [some, atOnce] of [
-    [jobs.filter(({ isAlone }) => !isAlone), SHARED_AT_ONCE],
-    [jobs.filter(({ isAlone }) => isAlone), ALONE_AT_ONCE],
+    [jobs.filter(({ isAlone }) => !isAlone), options.costs ? 1 : SHARED_AT_ONCE],
+    [jobs.filter(({ isAlone }) => isAlone), options.costs ? 1 : ALONE_AT_ONCE],
   ] as const) {
     const left = some.values()
     await Promise.all(Array.from({ length: atOnce }, () => runInTurn(left, options, results)))
@@ -105,5 +148,6 @@ export const run = async (jobs: readonly Job[], options: RunnerOptions): Promise
     console.log(`AGAIN ${job.name}: it has failed beside others, now it runs alone`)
     await runInTurn([job], options, results)
   }
+  if (options.costs) printCosts(results)
   return sum([...results.values()])
 }

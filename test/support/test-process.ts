@@ -4,6 +4,7 @@ import { chmod, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
+import { setLimit } from './set-limit.ts'
 
 const { TEST_LIMIT_SECONDS, TEST_EVENTSTORE_URL } = process.env
 /** A server given for the tests may hold much else, which has to be passed over again and again. */
@@ -38,6 +39,7 @@ export type Show = (text: string) => void
 
 /** A process that runs test files one after another. */
 export type TestProcess = {
+  readonly pid: number
   /** Runs a file. Nothing else can run in this process after one that has failed. */
   run(file: string, show?: Show): Promise<Result>
   /** Ends the process. @returns why it did not end by itself, as it does when its files have closed what they opened */
@@ -129,8 +131,8 @@ export const startTestProcess = async (options: ProcessOptions): Promise<TestPro
   const stop = () => kill('stopped')
   signal.addEventListener('abort', stop)
   const withinLimit = async <T>(work: Promise<T>): Promise<T> => {
-    const limit = setTimeout(() => kill(`did not end within ${LIMIT_MS / 1_000} s`), LIMIT_MS)
-    return work.finally(() => clearTimeout(limit))
+    const lift = setLimit(LIMIT_MS, () => kill(`did not end within ${LIMIT_MS / 1_000} s`))
+    return work.finally(lift)
   }
 
   const run = async (file: string, shown?: Show): Promise<Result> => {
@@ -154,5 +156,5 @@ export const startTestProcess = async (options: ProcessOptions): Promise<TestPro
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     return hadFailed || how === 'exit code 0' ? undefined : (killed ?? how)
   }
-  return { run, close }
+  return { pid: child.pid!, run, close }
 }

@@ -117,15 +117,18 @@ export const tableOf = <const Of extends Columns>(
   const unnest = <Row>(cells: Cells<Of, Row>, nulls: readonly (keyof Of)[] = []): Unnested<Row> => {
     const written = Object.entries(cells) as [keyof Of & string, (row: Row) => unknown][]
     const names = written.map(([column]) => column).join(', ')
-    const types = written.map(([column], i) => `$${i + 1}::${typeOf(columns[column]!)}[]`).join(', ')
+    // In the list of a select, not behind "from", where PostgreSQL would store each array's rows first: that takes twice the time.
+    const rows = `select ${written
+      .map(([column], i) => `unnest($${i + 1}::${typeOf(columns[column]!)}[]) as ${column}`)
+      .join(', ')}`
     const required = new Set(
       written.map(([column]) => column).filter((column) => isRequired(column) && !nulls.includes(column)),
     )
     return {
       columns: names,
       count: written.length,
-      as: (alias) => `unnest(${types}) ${alias} (${names})`,
-      insert: `insert into ${name} (${names}) select * from unnest(${types})`,
+      as: (alias) => `(${rows}) ${alias}`,
+      insert: `insert into ${name} (${names}) ${rows}`,
       values: (rows) =>
         written.map(([column, cell]) => {
           const values = rows.map(cell)

@@ -134,6 +134,24 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
 /** What is recorded of a context. */
 const askedOf = ({ noteAnchor: _, ...asked }: Context) => asked
 
+const INDEX = '"index":'
+
+/** The JSON text of the metadata of one append's events. Those of a command mostly differ in their index alone, and are written once. */
+const newMetadataText = () => {
+  let last: { readonly at: number; readonly schema: number; readonly context: Context } | undefined
+  let [before, after] = ['', '']
+  return (metadata: Metadata, context: Context): string => {
+    const { at, schema, append } = metadata
+    if (last?.context !== context || last.at !== at || last.schema !== schema) {
+      const text = JSON.stringify(metadata)
+      const start = text.lastIndexOf(INDEX) + INDEX.length
+      last = { at, schema, context }
+      ;[before, after] = [text.slice(0, start), text.slice(start + String(append.index).length)]
+    }
+    return `${before}${append.index}${after}`
+  }
+}
+
 /** Gives the events of one append their ids and metadata, without those that `kind.condense` finds superfluous. */
 export const toNewEvents = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
@@ -144,9 +162,10 @@ export const toNewEvents = <State, Event extends DomainEvent>(
   const id = newUuid()
   const size = appended.length
   const asked = new Map([...new Set(appended.map(({ context }) => context))].map((one) => [one, askedOf(one)]))
+  const textOf = newMetadataText()
   return appended.map(({ event, context, at, data, schemaVersion }, index) => {
     const metadata = { at, ...asked.get(context), schema: schemaVersion, append: { id, index, size } } as Metadata
     const decoded = { data: event.data, metadata }
-    return { id: newUuid(), type: event.type, data, metadata: JSON.stringify(metadata), decoded }
+    return { id: newUuid(), type: event.type, data, metadata: textOf(metadata, context), decoded }
   })
 }

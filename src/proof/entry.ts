@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto'
 import type { RecordedEvent } from '../log/log.ts'
-import { leafHash } from './tree.ts'
+import { leafHash, sha256 } from './tree.ts'
 
 /** The parts of an event that are in the tree: not position and revision, which a copy of the log may change. */
 export type Entry = Pick<RecordedEvent, 'id' | 'stream' | 'type' | 'metadata' | 'data'>
@@ -34,12 +33,12 @@ export const rawText = (text: string): string => Buffer.from(text).toString('lat
 
 /**
  * The leaf hash of an event from raw texts: UTF-8 that is not decoded, one character for each byte. JSON escapes only ASCII
- * characters, so the bytes are those of the decoded text, and the hash is that of `leafHashOf` in `entry.ts`.
+ * characters, so the bytes are those of the decoded text, and the hash is that of `leafHashOf`.
  * The parts are id, stream, type, metadata and data.
  */
 export const rawLeafHash = (...parts: readonly [string, string, string, string, string]): Buffer => {
   const entry = JSON.stringify(parts)
   if (entry.length >= scratch.length) scratch = Buffer.alloc(entry.length * 2)
   scratch.write(entry, 1, 'latin1')
-  return hash('sha256', scratch.subarray(0, 1 + entry.length), 'buffer')
+  return sha256(scratch.subarray(0, 1 + entry.length))
 }

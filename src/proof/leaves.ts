@@ -34,7 +34,7 @@ const ifMoved = 'where exists (select from moved)'
 const growStatement = `
   with ${moved}, grown as (
     insert into tracebook.leaves (index, event_id, position, stream, revision, hash)
-    select l.* from unnest($6::int8[], $7::uuid[], $8::int8[], $9::text[], $10::int8[], $11::bytea[]) l ${ifMoved}
+    select unnest($6::int8[]), unnest($7::uuid[]), unnest($8::int8[]), unnest($9::text[]), unnest($10::int8[]), unnest($11::bytea[]) ${ifMoved}
   ), risen as (
     insert into tracebook.subtrees (level, index, hash)
     select s.level::int2, s.index, s.hash from unnest($12::int4[], $13::int8[], $14::bytea[]) s(level, index, hash) ${ifMoved}
@@ -44,7 +44,7 @@ const growStatement = `
 const reverifyStatement = `
   with ${moved}, grown as (
     insert into tracebook.leaves (index, event_id, position, stream, revision, hash)
-    select l.* from unnest($6::int8[], $7::uuid[], $8::int8[], $9::text[], $10::int8[], $11::bytea[]) l ${ifMoved}
+    select unnest($6::int8[]), unnest($7::uuid[]), unnest($8::int8[]), unnest($9::text[]), unnest($10::int8[]), unnest($11::bytea[]) ${ifMoved}
   ), risen as (
     insert into tracebook.subtrees (level, index, hash)
     select s.level::int2, s.index, s.hash from unnest($12::int4[], $13::int8[], $14::bytea[]) s(level, index, hash) ${ifMoved}

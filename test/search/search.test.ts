@@ -114,6 +114,34 @@ test('all pages together show each trace once, even if traces are written meanwh
   }
 })
 
+/** The externalIds of the traces of all pages, in order. */
+const onAllPages = async (query: string): Promise<string[]> => {
+  const names: string[] = []
+  let cursor = ''
+  do {
+    const { results, nextCursor = '' } = await search(`${query}${cursor && `&cursor=${cursor}`}`)
+    names.push(...results.map(({ trace }) => trace.externalId))
+    cursor = nextCursor
+  } while (cursor)
+  return names
+}
+
+test('all pages together show each trace that has a word, or that has not another, once', async () => {
+  const traces = Array.from({ length: 40 }, (_, i) => `apricot-${i}`)
+  for (const [i, name] of traces.entries()) {
+    const messages = Array.from({ length: 1 + (i % 20) }, (_, n) => `${n} apricot${i % 4 === 0 ? ' kiwi' : ''}`)
+    await write(name, i % 3 === 0 ? [...messages, output('apricot')] : messages)
+  }
+  await find('apricot')
+  const without = traces.filter((_, i) => i % 4 !== 0 || i % 3 === 0)
+  for (const sort of ['newest', 'relevance']) {
+    assert.equal((await onAllPages(`q=apricot&limit=7&sort=${sort}`)).toSorted(), traces.toSorted())
+    assert.equal((await onAllPages(`q=apricot%20-kiwi&limit=7&sort=${sort}`)).toSorted(), without.toSorted())
+  }
+  const [{ hits, more } = { hits: [], more: 0 }] = (await search('q=apricot&sort=newest')).results
+  assert.equal([hits.length, more], [3, 9]) // twelve of twenty-one
+})
+
 test('the first megabyte of a large message is searched', async () => {
   const part = (text: string) => ({ type: 'text', content: { text } })
   const filling = Array.from({ length: 110 }, (_, i) => part(`filling ${i} ${'-'.repeat(20_000)}`))

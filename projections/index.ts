@@ -98,7 +98,7 @@ export const timelineGroup: Group = {
  */
 export const searchGroup: Group = {
   name: 'search',
-  version: 4,
+  version: 5,
   isLazy: true,
   isDeferred: true,
   behind: mainGroup,

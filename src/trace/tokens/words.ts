@@ -89,11 +89,12 @@ const piecesOf = (word: string, lower: string) => {
   }
 }
 
-/** The tokens of a word: itself, its parts, their pairs, and the short forms of a hash. */
+/** The tokens of a word: itself, its parts, their pairs, and the short forms of a hash. A word of three parts or more is found by their pairs. */
 const tokensOfWord = (word: string): string[] => {
   const lower = folded(word)
   const { parts, pairs } = piecesOf(word, lower)
-  const tokens = [...new Set([lower, ...parts, ...pairs])].filter((token) => token.length > 1)
+  const whole = pairs.length > 1 ? [] : [lower]
+  const tokens = [...new Set([...whole, ...parts, ...pairs])].filter((token) => token.length > 1)
   return HEX.test(lower) ? [...tokens, ...HASH_LENGTHS.map((length) => lower.slice(0, length))] : tokens
 }
 
@@ -104,8 +105,8 @@ const tokensOfCjk = (text: string): string[] => {
 }
 
 /**
- * The tokens of a word of `eachWord`, in lower case: itself, its parts, their pairs and the short forms of a hash; in Chinese, Japanese and Korean its
- * characters and pairs of them. Other single characters are no tokens.
+ * The tokens of a word of `eachWord`, in lower case: itself, unless it has more than two parts, its parts, their pairs and the short forms of a
+ * hash; in Chinese, Japanese and Korean its characters and pairs of them. Other single characters are no tokens.
  */
 export const tokensOf = (word: string, isCjk: boolean): readonly string[] =>
   isCjk ? tokensOfCjk(word) : tokensOfWord(word)

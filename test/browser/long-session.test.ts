@@ -27,6 +27,16 @@ const scrollTo = async (page: Page, y: number) => {
   )
 }
 
+/** The parts of the session that a page asks for from now on, as numbers of messages. */
+const fetchedParts = (page: Page): number[] => {
+  const parts: number[] = []
+  page.on('request', (request) => {
+    const limit = new URL(request.url()).searchParams.get('limit')
+    if (limit !== null) parts.push(Number(limit))
+  })
+  return parts
+}
+
 const scrollOutline = (page: Page, share: number) =>
   page.evaluate(`(() => {
     const outline = document.getElementById('outline')
@@ -72,6 +82,27 @@ test('where the browser has gone before the script, the message stays', async ()
   await isQuiet(page)
   assert.ok(Math.abs((await top(page, 1_234))! - at) < 4)
   assert.is(await page.evaluate("document.activeElement.closest('.msg')?.dataset.id"), 'message 1234')
+})
+
+test('after a jump what is in view is fetched first', async () => {
+  const page = await visit((await seeded()).path)
+  const parts = fetchedParts(page)
+  await scrollTo(page, 60_000)
+  await until(async () => parts.length > 1)
+  assert.ok(parts[0]! < 30, `${parts}`)
+  assert.ok(Math.max(...parts) > parts[0]!, `${parts}`)
+})
+
+test('rows that came with the page are not fetched', async () => {
+  const page = await visit((await seeded()).path)
+  const parts = fetchedParts(page)
+  for (let i = 0; (await row(page, 100).count()) === 0; i++) {
+    assert.ok(i < 100)
+    await page.mouse.move(800, 400)
+    await page.mouse.wheel(0, 700)
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+  }
+  assert.equal(parts, [])
 })
 
 test('the focus stays in a message that is scrolled away', async () => {
@@ -148,6 +179,7 @@ test('new messages come at the end', async () => {
   const page = await visit(session.path)
   await page.keyboard.press('G')
   await row(page, COUNT - 1).waitFor()
+  await isQuiet(page)
   await session.say(message(COUNT, 'user', text('One more thing')))
   await row(page, COUNT).waitFor()
   await until(() => page.evaluate<boolean>('document.documentElement.scrollHeight - innerHeight - scrollY < 2'))
@@ -161,6 +193,7 @@ test('a message without anything to show leaves no gap, and comes back', async (
   const page = await visit(session.path)
   await page.keyboard.press('G')
   await row(page, last).waitFor()
+  await isQuiet(page)
   /** Between the messages around it. */
   const space = async () => {
     const [before, behind] = await Promise.all([COUNT, last].map((i) => row(page, i).boundingBox()))

@@ -7,8 +7,13 @@ export class Moved extends Error {}
 
 /** The number of messages that are fetched at once: few enough to be measured within a frame. */
 const CHUNK = 50
-/** How many chunks are kept. Others are fetched again when they are needed. */
+/** The number of chunks that are kept. Others are fetched again when they are needed. */
 const MOST_CHUNKS = 32
+/** The number of messages that are taken at once from rows that came with the page, which need not be fetched. */
+const SPARE = 10
+
+/** Messages from one to another. */
+export type Places = { readonly first: number; readonly last: number }
 
 /** A row, or a run of rows, as it is put into the page: the ordinal of its first message, and an element around it. */
 export type Block = { readonly ordinal: number; readonly element: HTMLElement }
@@ -20,14 +25,20 @@ export type RowStore = {
   row(ordinal: number): HTMLElement | undefined
   /** Whether it is known what is shown for a message, be it nothing. */
   isKnown(ordinal: number): boolean
+  /** Whether the rows of a message came with the page, and have not been used yet. */
+  isSpare(ordinal: number): boolean
+  /** Keeps rows that came with the page until they are needed; returns the blocks of some of their messages. */
+  keep(content: ParentNode, all: Places, needed: Places): readonly Block[]
   /** Takes rows that are there already, of all messages from the first one to the last one. */
-  take(content: ParentNode, first: number, last: number): readonly Block[]
+  take(content: ParentNode, places: Places): readonly Block[]
   /** Puts a row in the place of an earlier one of its message, or in its own, if it is known what was shown there. @throws Moved */
   replace(row: HTMLElement): Block | undefined
   /** Takes the row of a message out that has none any more; returns what is left of its block. @throws Moved */
   remove(gone: HTMLElement): Block | undefined
-  /** Has the rows of a message. Resolves once they are here. @throws NoFragment */
-  load(ordinal: number): Promise<void>
+  /** Gets the rows of a message, and of those near it; of not more than some messages, if these are given. @throws NoFragment */
+  load(ordinal: number, within?: Places): Promise<void>
+  /** Forgets the rows that came with the page and have not been used, because messages have changed since. */
+  dropSpare(): void
   /** Forgets all rows. */
   clear(): void
   /** Forgets what is farthest from a message, but not blocks that are in use. */
@@ -38,7 +49,7 @@ export type StoreOptions = {
   readonly fetchRows: (from: number, limit: number) => Promise<Fragment>
   readonly count: () => number
   /** Called with new blocks, and the messages up to `last` that have none of their own. */
-  readonly loaded: (blocks: readonly Block[], first: number, last: number) => void
+  readonly loaded: (blocks: readonly Block[], places: Places) => void
 }
 
 /** The elements that belong together: each row, and each run with the name of its speaker before it. */
@@ -63,12 +74,18 @@ const fragmentOf = (row: HTMLElement): DocumentFragment => {
 const rowsOf = (element: HTMLElement): HTMLElement[] =>
   element.matches(ROW) ? [element] : [...element.querySelectorAll<HTMLElement>(ROW)]
 
+export const ordinalsOf = ({ first, last }: Places): number[] =>
+  Array.from({ length: Math.max(0, last + 1 - first) }, (_, i) => first + i)
+
 /** Rows of a long session, fetched in chunks. */
 export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStore => {
   const blocks = new Map<number, HTMLElement>()
   const rows = new Map<number, HTMLElement>()
   const known = new Set<number>()
-  const chunks = new Map<number, Promise<void>>()
+  const loading = new Map<Places, Promise<void>>()
+  /** The elements of blocks that came with the page, by their first messages, and all messages that are shown by them. */
+  const spare = new Map<number, readonly HTMLElement[]>()
+  const spareMessages = new Set<number>()
 
   const describe = (row: HTMLElement) => {
     row.setAttribute('aria-setsize', String(count()))
@@ -95,10 +112,38 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
     return { ordinal, element }
   }
 
-  const take: RowStore['take'] = (content, first, last) => {
-    const made = blocksIn(content).flatMap((group) => newBlock(group) ?? [])
+  const know = ({ first, last }: Places) => {
     for (let ordinal = first; ordinal <= last; ordinal++) known.add(ordinal)
+  }
+
+  const take: RowStore['take'] = (content, places) => {
+    const made = blocksIn(content).flatMap((group) => newBlock(group) ?? [])
+    know(places)
     return made
+  }
+
+  const takeSpare = (places: Places): Block[] => {
+    const made = ordinalsOf(places).flatMap((ordinal) => newBlock(spare.get(ordinal) ?? []) ?? [])
+    for (const ordinal of ordinalsOf(places)) {
+      spare.delete(ordinal)
+      spareMessages.delete(ordinal)
+    }
+    know(places)
+    return made
+  }
+
+  const keep: RowStore['keep'] = (content, all, needed) => {
+    for (const group of blocksIn(content)) {
+      const [first] = group.flatMap(rowsOf)
+      if (first) spare.set(ordinalOf(first), group)
+    }
+    for (const ordinal of ordinalsOf(all)) spareMessages.add(ordinal)
+    return takeSpare(needed)
+  }
+
+  const dropSpare = () => {
+    spare.clear()
+    spareMessages.clear()
   }
 
   const earlierOf = ({ dataset }: HTMLElement, ordinal: number) => {
@@ -111,7 +156,7 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
   const replace: RowStore['replace'] = (row) => {
     const ordinal = ordinalOf(row)
     const old = earlierOf(row, ordinal)
-    if (!old) return known.delete(ordinal) ? take(fragmentOf(row), ordinal, ordinal)[0] : undefined
+    if (!old) return known.delete(ordinal) ? take(fragmentOf(row), { first: ordinal, last: ordinal })[0] : undefined
     replaceRow(old.row, row)
     describe(row)
     rows.set(ordinal, row)
@@ -134,20 +179,41 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
 
   const chunkOf = (ordinal: number) => Math.floor(ordinal / CHUNK)
 
-  const fetchChunk = async (chunk: number) => {
-    const first = chunk * CHUNK
-    const { content } = await fetchRows(first, CHUNK)
-    const last = Math.min(first + CHUNK, count()) - 1
-    loaded(take(content, first, last), first, last)
+  const isIn = ({ first, last }: Places, ordinal: number) => ordinal >= first && ordinal <= last
+  const loadingOf = (ordinal: number) => [...loading].find(([places]) => isIn(places, ordinal))?.[1]
+
+  /** What is missing next to a message, and comes from where its rows come from. */
+  const missingAround = (ordinal: number, within: Places): Places => {
+    const isSpare = spareMessages.has(ordinal)
+    const isMissing = (one: number) =>
+      isIn(within, one) && !known.has(one) && spareMessages.has(one) === isSpare && !loadingOf(one)
+    let [first, last] = [ordinal, ordinal]
+    while (isMissing(first - 1)) first--
+    while (isMissing(last + 1)) last++
+    return { first, last }
   }
 
-  const load: RowStore['load'] = (ordinal) => {
-    const chunk = chunkOf(ordinal)
-    const loading = chunks.get(chunk) ?? fetchChunk(chunk)
-    chunks.delete(chunk) // the newest is the last one
-    chunks.set(chunk, loading)
-    loading.catch(() => chunks.delete(chunk))
-    return loading
+  const partWith = (ordinal: number): Places => {
+    const size = spareMessages.has(ordinal) ? SPARE : CHUNK
+    const first = ordinal - (ordinal % size)
+    return { first, last: Math.min(first + size, count()) - 1 }
+  }
+
+  const fetchPart = async (places: Places) => {
+    const { first, last } = places
+    // What is spare is here, too, but not taken at once: rows are asked for while others are put into the page.
+    const fetched = await (spareMessages.has(first) ? undefined : fetchRows(first, last + 1 - first))
+    if (loading.has(places)) loaded(fetched ? take(fetched.content, places) : takeSpare(places), places)
+  }
+
+  const load: RowStore['load'] = async (ordinal, within = partWith(ordinal)) => {
+    if (known.has(ordinal)) return
+    const found = loadingOf(ordinal)
+    if (found) return found
+    const places = missingAround(ordinal, within)
+    const done = fetchPart(places).finally(() => loading.delete(places))
+    loading.set(places, done)
+    return done
   }
 
   const drop = (chunk: number) => {
@@ -159,7 +225,6 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
       rows.delete(ordinal)
       known.delete(ordinal)
     }
-    chunks.delete(chunk)
   }
 
   const forget: RowStore['forget'] = (from) => {
@@ -172,12 +237,16 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
     block: (ordinal) => blocks.get(ordinal),
     row: (ordinal) => rows.get(ordinal),
     isKnown: (ordinal) => known.has(ordinal),
+    isSpare: (ordinal) => spareMessages.has(ordinal),
+    keep,
     take,
     replace,
     remove,
     load,
+    dropSpare,
     clear: () => {
-      for (const all of [blocks, rows, known, chunks]) all.clear()
+      for (const all of [blocks, rows, known, loading]) all.clear()
+      dropSpare()
     },
     forget,
   }

@@ -3,7 +3,7 @@ import type { Fragment } from './fragment.ts'
 import { heightOfBar, isInReading } from './reading.ts'
 import { goneIn } from './merge.ts'
 import { type Rows, ROW, ordinalOf } from './rows.ts'
-import { type Block, Moved, newRowStore } from './virtual-rows.ts'
+import { type Block, Moved, newRowStore, ordinalsOf } from './virtual-rows.ts'
 
 /** The page also holds the rows within this distance of those in view, in pixels. */
 const BEYOND = 400
@@ -12,6 +12,8 @@ const AHEAD = 40
 /** The space between the bar of the site and what is scrolled to, in pixels. */
 const SPACE = 24
 const FRAMES_TO_SHOW = 60
+/** The numbers of messages before and after the first one in view that are measured before the page is shown as a list. */
+const NEAR = { before: 10, after: 20 }
 
 export type VirtualOptions = {
   readonly messages: HTMLElement
@@ -29,8 +31,7 @@ export type VirtualList = Rows & {
 
 const topOf = (element: Element) => element.getBoundingClientRect().top
 
-const ordinals = (first: number, last: number): number[] =>
-  Array.from({ length: Math.max(0, last + 1 - first) }, (_, i) => first + i)
+const ordinals = (first: number, last: number): number[] => ordinalsOf({ first, last })
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
 
@@ -86,7 +87,10 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
         messages.removeAttribute('aria-busy')
       }
     },
-    loaded: (blocks, first, last) => resize(blocks, ordinals(first, last)),
+    loaded: (blocks, places) => {
+      resize(blocks, ordinalsOf(places))
+      rememberSoon() // when a jump ended there was nothing to remember yet
+    },
   })
 
   // What the service has rendered is the beginning of the list, or the part around a message that a link leads to.
@@ -99,7 +103,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   // The page stays where the browser has scrolled to already.
   const topOfHere = here && isInReading(here) ? topOf(here) : undefined
   messages.classList.add('virtual')
-  const usual = initial.length === 0 ? 80 : messages.getBoundingClientRect().height / (lastOrdinal - firstOrdinal + 1)
+  let usual = 80
   for (const turn of document.querySelectorAll('.turn, link[rel=prev], link[rel=next]')) turn.remove()
   let padding = heightOfBar() + SPACE
   const heldFocus = () => {
@@ -136,12 +140,18 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   })
   const list = new Virtualizer<Window, HTMLElement>(options())
 
-  /** Fetches what is missing of these messages, or else of those around them. */
+  /** Fetches what is missing in view, or else of these messages, or of those around them. After a jump only what is in view, which is soon there. */
   const need = (indexes: readonly number[]) => {
     const [first = 0, last = 0] = [indexes[0], indexes.at(-1)]
-    const around = [last + AHEAD, first - AHEAD].map((index) => Math.min(Math.max(index, 0), count - 1))
-    const missing = [...indexes, ...around].find((index) => count > 0 && !store.isKnown(index))
-    if (missing !== undefined) store.load(missing).catch(() => {}) // asked for again with the next scroll
+    const view = { first: list.range?.startIndex ?? first, last: list.range?.endIndex ?? last }
+    const inView = ordinalsOf(view)
+    const around = [last + AHEAD, first - AHEAD]
+      .map((index) => Math.min(Math.max(index, 0), count - 1))
+      .filter((index) => !store.isSpare(index))
+    const missing = [...inView, ...indexes, ...around].find((index) => count > 0 && !store.isKnown(index))
+    if (missing === undefined) return
+    const isBlank = !inView.some(store.isKnown)
+    store.load(missing, isBlank ? view : undefined).catch(() => {}) // asked for again with the next scroll
   }
 
   const place = (element: HTMLElement, index: number, start: number) => {
@@ -189,25 +199,33 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     isRendering = false
   }
 
+  /** The item of the list that a row is in: that of the first row in its block. */
+  const indexOf = (row: HTMLElement): number =>
+    ordinalOf(row.closest('.item, details.run')?.querySelector<HTMLElement>(ROW) ?? row)
+
   const start = () => {
     const content = document.createDocumentFragment()
     content.append(...messages.childNodes)
     messages.setAttribute('role', 'feed')
     messages.setAttribute('aria-label', 'Messages')
     history.scrollRestoration = 'manual'
-    const blocks = store.take(content, firstOrdinal, lastOrdinal)
+    const [from, to] = here ? [indexOf(here), ordinalOf(here)] : [firstOrdinal, firstOrdinal]
+    const near = {
+      first: Math.max(firstOrdinal, from - NEAR.before),
+      last: Math.min(lastOrdinal, to + NEAR.after),
+    }
+    const blocks = store.keep(content, { first: firstOrdinal, last: lastOrdinal }, near)
+    const height = measure(blocks.map(({ element }) => element)).reduce((sum, one) => sum + one, 0)
+    if (height > 0) usual = height / (near.last + 1 - near.first)
     list._didMount()
     list._willUpdate()
-    resize(blocks, ordinals(firstOrdinal, lastOrdinal))
+    resize(blocks, ordinalsOf(near))
     new ResizeObserver(() => {
       list.setOptions(options())
       render()
     }).observe(document.querySelector('.head') ?? messages.parentElement!)
     addEventListener('scrollend', () => store.forget(list.range?.startIndex ?? 0))
   }
-
-  /** The item of the list that a row is in: that of the first row in its block. */
-  const indexOf = (row: HTMLElement): number => ordinalOf(row.closest('.item')?.querySelector<HTMLElement>(ROW) ?? row)
 
   const goTo = async (index: number, top = heightOfBar() + SPACE) => {
     padding = top
@@ -257,10 +275,11 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     const first = count
     count = rows.reduce((most, row) => Math.max(most, ordinalOf(row) + 1), Math.max(count, total))
     list.setOptions(options())
+    store.dropSpare()
     try {
       const left = gone.flatMap((row) => store.remove(row) ?? [])
       const changed = rows.flatMap((row) => store.replace(row) ?? [])
-      const added = store.take(content, first, count - 1)
+      const added = store.take(content, { first, last: count - 1 })
       resize([...left, ...changed, ...added], [...gone.map(ordinalOf), ...ordinals(first, count - 1)])
     } catch (error) {
       if (!(error instanceof Moved)) throw error
@@ -287,12 +306,13 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   }
 
   let arriving: Promise<void> | undefined
-  start()
   let remembering = 0
-  addEventListener('scrollend', () => {
+  const rememberSoon = () => {
     cancelAnimationFrame(remembering)
     remembering = requestAnimationFrame(remember) // when places are computed anyway
-  })
+  }
+  start()
+  addEventListener('scrollend', rememberSoon)
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   if (entry?.type !== 'navigate' && history.state?.index !== undefined) void comeBack()
   else if (here) arriving = goTo(indexOf(here), topOfHere)

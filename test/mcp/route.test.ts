@@ -18,6 +18,7 @@ import {
   toolResult,
   untilFound,
 } from './support.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('POST /mcp')
 const database = await freshDatabase()
@@ -357,7 +358,7 @@ test('for any request, no answer is an internal error', async () => {
     assert.ok(answer.statusCode < 500, `${answer.statusCode} ${answer.body}`)
     assert.not.match(answer.body, /at .*\.(?:ts|mjs):\d|The service has a fault/)
   })
-  await fc.assert(property, { numRuns: 150 })
+  await fc.assert(property, { numRuns: runs(40) })
 })
 
 test('a missing session and a senseless call are answered with the reason, not as an internal error', async () => {

@@ -16,6 +16,7 @@ import { type MessageDocument, difference } from '../../src/trace/messages/messa
 import { storedPart } from '../../src/trace/messages/part.ts'
 import { listed, shapeOf } from '../trace/shape-oracle.ts'
 import { type Model, type StreamEvent, decodedEvents, openModels } from './support.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('projections: the shapes of traces')
 
@@ -180,7 +181,7 @@ test('they are those of the messages in list order, and the rows are the same, f
       await Promise.all([whole.close(), cut.close()])
     },
   )
-  await fc.assert(property, { numRuns: 40 })
+  await fc.assert(property, { numRuns: runs(12) })
 
   assert.ok(kept > 3, `kept ${kept} times`)
 })

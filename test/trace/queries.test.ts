@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert'
 import { listStatement } from '../../src/trace/lists.ts'
 import { FAR_FUTURE, resolveStatement } from '../../src/trace/queries.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('trace: which traces are found')
 
@@ -149,7 +150,7 @@ test('the trace that comes first for the caller is found, for any placement of t
       assert.is(more.length, 0)
     }
   })
-  await fc.assert(property, { numRuns: 40 })
+  await fc.assert(property, { numRuns: runs(12) })
 })
 
 test.run()

@@ -14,6 +14,7 @@ import { freshDatabase, onServer } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { type Step, step } from './arbitraries.ts'
 import { take } from './steps.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('trace/source')
 const names = ['m1', 'm2', 'm3', 'm4', '🙂']
@@ -47,7 +48,7 @@ test('the state loaded from the read models equals the fold of the log', async (
       assert.is(loaded.revision, folded.revision)
       assert.is(loaded.at, folded.at)
     }),
-    { numRuns: 60 },
+    { numRuns: runs(15) },
   )
   await law.finally(async () => {
     await engine.close()
@@ -146,7 +147,7 @@ test('any concurrent commands are each decided with all that they need', async (
       const loaded = await engine.source.load(id, [new Map(names.map((name) => [name, { count: 9, digest: '-' }]))], 0n)
       assert.equal(essence(loaded.state), essence(folded.state))
     }),
-    { numRuns: 60 },
+    { numRuns: runs(15) },
   )
   await law.finally(async () => {
     await engine.close()

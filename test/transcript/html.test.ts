@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { elementsOf, textOf } from './support/elements.ts'
 import { hostileText } from './support/hostile.ts'
 import { places, render, renderRows, session } from './support/session.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('transcript: HTML')
 
@@ -87,7 +88,7 @@ test('no text of a session changes the page around it', () => {
       for (const place of places)
         for (const word of ['begin', 'end']) assert.ok(shown.includes(`${word}-${place}`), `${word}-${place}`)
     }),
-    { numRuns: 150 },
+    { numRuns: runs(40) },
   )
 })
 
@@ -105,7 +106,7 @@ test('no text of a session changes the page around it, or where its links lead, 
       for (const place of places)
         for (const word of ['begin', 'end']) assert.ok(shown.includes(`${word}-${place}`), `${word}-${place}`)
     }),
-    { numRuns: 150 },
+    { numRuns: runs(40) },
   )
 })
 
@@ -233,7 +234,7 @@ test('no title, model, tool, argument or other value changes the page around it'
       assertHarmless(pageOf(name))
       assert.equal(frameOf(pageOf(name)), frameOf(pageOf('harmless')))
     }),
-    { numRuns: 200 },
+    { numRuns: runs(50) },
   )
 })
 

@@ -4,6 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hostileText } from './support/hostile.ts'
 import { places, render, session } from './support/session.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('transcript: Markdown')
 
@@ -98,7 +99,7 @@ test('no text of a session adds a heading, a fence, a tag, a rule, a table or a 
         ),
       ),
     ),
-    { numRuns: 300 },
+    { numRuns: runs(75) },
   )
 })
 
@@ -111,7 +112,7 @@ test('no text adds structure at the start of a line or block', () => {
       )
       assertSame(shown)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(75) },
   )
 })
 
@@ -154,7 +155,7 @@ test('no title, model, tool, argument or other value adds structure', () => {
       assert.equal(structureOf(fileOf(name)), structureOf(fileOf('harmless')))
       assert.equal(linesOf(fileOf(name)), linesOf(fileOf('harmless')))
     }),
-    { numRuns: 300 },
+    { numRuns: runs(75) },
   )
 })
 
@@ -168,7 +169,7 @@ test('all words of a text are kept, with any text around them', () => {
       for (const place of places)
         for (const word of ['begin', 'end']) assert.ok(shown.includes(`${word}-${place}`), `${word}-${place}`)
     }),
-    { numRuns: 200 },
+    { numRuns: runs(50) },
   )
 })
 

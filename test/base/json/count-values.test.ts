@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { countValues } from '../../../src/base/json/count-values.ts'
+import { runs } from '../../support/runs.ts'
 
 const test = suite('json: counting values')
 
@@ -20,7 +21,7 @@ test('counts the values that parsing would return, whatever white space and stri
       const written = JSON.stringify(each, undefined, indent)
       assert.is(countValues(Buffer.from(written)), valuesOf(JSON.parse(written)), written)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(500) },
   )
 })
 

@@ -10,6 +10,7 @@ import { inParts, readFrom } from '../support/resume.ts'
 import { answerLine, text, userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
 import { answer, metadata, typed } from './gemini-cli/records.ts'
+import { runs } from '../../support/runs.ts'
 
 const test = suite('every agent')
 const { path: folder, remove } = tempFolder()
@@ -126,7 +127,7 @@ for (const agent of agents) {
         appendFileSync(path, more.map((line) => `${line}\n`).join(''))
         assert.equal((await read(stored)).messages, before.messages)
       }),
-      { numRuns: 100 },
+      { numRuns: runs(25) },
     ))
 
   test(`${agent.name}: for any content and any cut, reading in two parts gives the same messages as reading the whole`, () =>
@@ -137,7 +138,7 @@ for (const agent of agents) {
         const { assertSame } = await inParts(agent, write(name, []), content)
         await assertSame(...cuts)
       }),
-      { numRuns: 50 },
+      { numRuns: runs(12) },
     ))
 
   test(`${agent.name}: only the end of a grown session is read again`, async () => {

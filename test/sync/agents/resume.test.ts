@@ -17,6 +17,7 @@ import * as rollout from '../support/codex-file.ts'
 import { cutsOf, inParts, readFrom, type ReadOnce, together } from '../support/resume.ts'
 import { answerLine, call, line, result, text, userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
+import { runs } from '../../support/runs.ts'
 
 const test = suite('reading continues where it ended')
 const { path: folder, remove } = tempFolder()
@@ -297,7 +298,7 @@ for (const { agent, name, lines, late } of fixtures) {
           await assertSame(...numbers.map((number) => number % (content.length + 1)).sort((a, b) => a - b))
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(10) },
     ))
 
   test(`${agent.name}, ${name}: a line that refers to a much earlier line makes the reading start over`, async () => {

@@ -20,6 +20,7 @@ import { freshDatabase } from '../../support/database.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { listen } from '../../support/slow-reader.ts'
 import { tempFolder } from '../support/temp.ts'
+import { runs } from '../../support/runs.ts'
 
 const test = suite('export and import: the round trip')
 
@@ -109,7 +110,7 @@ test('the export of an imported trace equals the first export byte for byte, for
       const after = await exported(second!, there, id)
       assert.equal(essence(after), essence(before))
     }),
-    { numRuns: 15 },
+    { numRuns: runs(5) },
   ))
 
 const EXACT = '{"zeta":1,"alpha":12345678901234567890,"__proto__":{"x":-0},"1":[1e300,"\\u0000\\ud800"],"0":{}}'

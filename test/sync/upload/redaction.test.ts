@@ -10,6 +10,7 @@ import type { SyncEvent } from '../../../src/sync/report/events.ts'
 import { fill, forms, newRandom } from '../redaction/corpus.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import { answerLine, call, line, result, text, userLine, writeSession } from '../support/session-file.ts'
+import { runs } from '../../support/runs.ts'
 
 const test = suite<{ world: ClientWorld }>('secrets in what is synced')
 test.before.each(async (context) => void (context.world = await newWorld()))
@@ -196,7 +197,7 @@ test('for any session, exactly the secrets that were sent and are now found are 
     const told = toldOf(events).flatMap(({ message }) => message.match(/[0-9a-f]{12}(?=[,)])/g) ?? [])
     assert.equal(told.toSorted(), expected.toSorted())
   })
-  await fc.assert(law, { numRuns: 60 })
+  await fc.assert(law, { numRuns: runs(15) })
 })
 
 test.run()

@@ -22,6 +22,7 @@ import { storedPart } from '../../../src/trace/messages/part.ts'
 import { foldAll } from '../../support/given.ts'
 import { part, upsert } from '../arbitraries.ts'
 import { newOracle } from './document-oracle.ts'
+import { runs } from '../../support/runs.ts'
 
 const test = suite('trace/messages/heads')
 
@@ -93,8 +94,8 @@ test('decisions on heads are equal to those on documents, for any sequence of up
       }
     }
   })
-  fc.assert(law, { numRuns: 10_000 })
-  assert.ok(updated > 10_000, `${updated} updates`)
+  fc.assert(law, { numRuns: runs(1_000) })
+  assert.ok(updated > runs(1_000), `${updated} updates`)
 })
 
 test('heads of different texts differ, and are parsed as they were written', () => {

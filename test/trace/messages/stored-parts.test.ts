@@ -22,6 +22,7 @@ import {
 import type { DecodedEvent } from '../../../src/engine/projection.ts'
 import { type Model, NOON, type StreamEvent, decodedEvents, openModels } from '../../projections/support.ts'
 import { eventsOf, lives } from '../../projections/support/lives.ts'
+import { runs } from '../../support/runs.ts'
 
 const test = suite('trace: the parts of messages in blocks and as they were changed')
 
@@ -97,7 +98,7 @@ test('are the parts that the events came to, in whatever batches these came', as
     await whole.close()
     await single.close()
   })
-  await fc.assert(law, { numRuns: 60 })
+  await fc.assert(law, { numRuns: runs(20) })
 })
 
 const added = (ordinal: number, texts: readonly string[]): TraceEvent => ({

@@ -88,7 +88,9 @@ export const watchCheckpoint = (options: {
     }
   }
 
-  const destroy = () => client && destroyConnection(client)
+  const destroy = () => {
+    if (client) destroyConnection(client)
+  }
 
   const run = async () => {
     while (!closed) {
@@ -100,6 +102,7 @@ export const watchCheckpoint = (options: {
   }
 
   watermark.onWait(wakeup.wake)
+  log.onChange(destroy)
   const running = run()
   return {
     close: async () => {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Kysely } from 'kysely'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
-import { kyselyOver, newPool } from '../postgres/connect.ts'
+import { kyselyOver, leaveServer, newPool } from '../postgres/connect.ts'
 import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
 import { CATCHING_UP, isSchemaMissing, newCaughtUp } from './caught-up.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -22,6 +22,8 @@ export type Reads<Tables> = {
   /** Why queries cannot be answered now; undefined if they can. */
   check(): Promise<string | undefined>
   readonly pool: pg.Pool
+  /** Closes the connections that are open, for the case that they lead to the server before a failover. */
+  leaveServer(): void
   close(): Promise<void>
 }
 
@@ -97,6 +99,7 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
     assertNotQuarantined,
     check,
     pool,
+    leaveServer: () => leaveServer(pool),
     close: () => pool.end(),
   }
 }

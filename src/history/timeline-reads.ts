@@ -17,6 +17,8 @@ export type TimelineReads = {
   caughtUp(position: bigint): Promise<void>
   /** @throws InQuarantine if one of these streams is in quarantine, so that its rows may be wrong */
   assertNotQuarantined(...streams: string[]): void
+  /** As that of `Reads`. */
+  leaveServer(): void
   close(): Promise<void>
 }
 
@@ -40,6 +42,7 @@ const none = (mainSchema: string): TimelineReads => {
     rows: async () => refuse(),
     caughtUp: async () => refuse(),
     assertNotQuarantined: refuse,
+    leaveServer: () => {},
     close: async () => {},
   }
 }
@@ -54,6 +57,6 @@ export const openTimelineReads = (options: TimelineReadsOptions): TimelineReads 
     const seen = lastSeen()
     return watermark.waitFor(position > seen ? position : seen, REQUEST_WAIT_MS, false)
   }
-  const { rows, assertNotQuarantined, close } = reads
-  return { rows, mainSchema, caughtUp, assertNotQuarantined, close }
+  const { rows, assertNotQuarantined, leaveServer, close } = reads
+  return { rows, mainSchema, caughtUp, assertNotQuarantined, leaveServer, close }
 }

@@ -91,9 +91,16 @@ export const closeConnection = async (client: pg.Client): Promise<void> => {
 const idleMs = (statementTimeoutMs: number) => (statementTimeoutMs === 0 ? 1_000 : 60_000)
 
 /** Closes a connection of a pool. The pool forgets an idle one at once on an error, but late on the connection's end. */
-export const discard = (client: pg.PoolClient) => {
+const discard = (client: pg.PoolClient) => {
   client.emit('error', new Error('the connection is lost'))
   destroyConnection(client as unknown as pg.Client)
+}
+
+const openIn = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
+
+/** Closes the connections that a pool has open: they may lead to the server before a failover, where that one goes on. */
+export const leaveServer = (pool: pg.Pool): void => {
+  for (const client of [...(openIn.get(pool) ?? [])]) discard(client)
 }
 
 /** A pool of `max` connections that survives the loss of the server, even where the network drops packets silently. */
@@ -110,8 +117,13 @@ export const newPool = (
   const limits = { ...timeouts(statementTimeoutMs), ...path, ...(onConnect ? { onConnect } : {}) }
   const pool = new pg.Pool({ ...settings(url, name), ...limits, max, idleTimeoutMillis: idleMs(statementTimeoutMs) })
   const idle = new Set<pg.PoolClient>()
+  const open = new Set<pg.PoolClient>()
+  openIn.set(pool, open)
   pool.on('acquire', (client) => idle.delete(client))
-  pool.on('remove', (client) => idle.delete(client))
+  pool.on('remove', (client) => {
+    idle.delete(client)
+    open.delete(client)
+  })
   pool.on('release', (error, client) => {
     if (!isUnanswered(error)) return idle.add(client)
     // Where one connection was lost silently, the idle ones were probably lost, too: each would fail a request.
@@ -120,7 +132,7 @@ export const newPool = (
   })
   pool.on('error', () => {})
   // The pool does not listen to errors of a connection that is in use; without a listener they would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => open.add(client.on('error', () => {})))
   return pool
 }
 

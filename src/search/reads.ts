@@ -15,6 +15,8 @@ export type SearchReads = {
   hashes(rows: ReadRows): Promise<HashOf>
   /** How far, in milliseconds, the index is behind the events that this node has seen. */
   behindMs(): number
+  /** As that of `Reads`. */
+  leaveServer(): void
   close(): Promise<void>
 }
 
@@ -35,6 +37,7 @@ const none: SearchReads = {
   },
   hashes: async () => () => 0,
   behindMs: () => REQUEST_WAIT_MS,
+  leaveServer: () => {},
   close: async () => {},
 }
 
@@ -69,5 +72,5 @@ export const openSearchReads = (options: SearchReadsOptions): SearchReads => {
     return hashOf
   }
 
-  return { snapshot, hashes, behindMs: lag.ms, close: reads.close }
+  return { snapshot, hashes, behindMs: lag.ms, leaveServer: reads.leaveServer, close: reads.close }
 }

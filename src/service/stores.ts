@@ -11,7 +11,7 @@ import { newWatermark } from '../engine/watermark.ts'
 import { formats } from '../events.ts'
 import { openTimelineReads } from '../history/timeline-reads.ts'
 import { newMetrics } from '../http/metrics.ts'
-import { ANSWER_MS, newPool } from '../postgres/connect.ts'
+import { ANSWER_MS, leaveServer, newPool } from '../postgres/connect.ts'
 import { keepErrorsTerse } from '../postgres/error-verbosity.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
@@ -84,6 +84,10 @@ export const openStores = async ({ config, databaseUrl, logger, groups: known = 
     lastSeen: lastSeen.position,
   })
   const operations = newPool(databaseUrl, 'operations', sizes.operations, ANSWER_MS)
+  log.onChange(() => {
+    for (const each of [reads, timeline, searches]) each.leaveServer()
+    leaveServer(operations)
+  })
   installGauges(metrics, groups, lastSeen.position, reads.pool)
   return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, searches, operations }
 }

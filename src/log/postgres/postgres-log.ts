@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { REQUEST_WAIT_MS, pause } from '../../base/waits.ts'
-import { discard, newPool } from '../../postgres/connect.ts'
+import { leaveServer, newPool } from '../../postgres/connect.ts'
 import { newIdentityCheck } from '../identity-check.ts'
 import {
   type Anchor,
@@ -48,15 +48,13 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
   const identityCheck = newIdentityCheck(0, (identity) => {
     writer.abandon(new LogChanged())
     recent.restart()
-    leaveServer()
+    leaveServer(pool)
+    wakeUps.reconnect()
     for (const listener of listeners) listener(identity)
   })
   const verify = (client: pg.ClientBase) => identityCheck.verify(newProbe(client))
   const pool = newPool(url, 'log', connections, STATEMENT_MS, undefined, verify)
   const { page, read, readAll, readRevisions } = newReader(pool)
-  const open = new Set<pg.PoolClient>()
-  pool.on('connect', (client) => open.add(client))
-  pool.on('remove', (client) => open.delete(client))
   const recent = newRecentEvents(RECENT_BYTES)
   const closing = new AbortController()
   const wakeUps = newWakeUps(url, pool, {
@@ -65,11 +63,6 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
     // If this fails, a connection was lost, and the next one verifies.
     renewed: () => void identityCheck.verify(probe).catch(() => {}),
   })
-  /** Open connections may lead to the server that had the log before, which may go on after a failover. */
-  const leaveServer = () => {
-    for (const client of [...open]) discard(client)
-    wakeUps.reconnect()
-  }
   const committed = (events: readonly StoredRecord[]) => {
     identityCheck.noteRead(events.at(-1))
     if (events.length > 0) recent.publish(events)

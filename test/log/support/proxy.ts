@@ -12,8 +12,8 @@ export type Proxy = {
   set(mode: Mode): void
   /** Breaks all connections. */
   cut(): void
-  /** Breaks those that are chosen. */
-  cutSome(choose: () => boolean): void
+  /** Breaks those that are chosen by the name that they have on the server. */
+  cutSome(choose: (name: string) => boolean): void
   /** The connections that there are stay open and carry nothing any more; new ones work. */
   forget(): void
   /** New connections get another database, whose name is as long; those that there are keep theirs. */
@@ -30,7 +30,7 @@ const targetOf = (url: URL): Socket => {
 /** A network of our own between a log and its server, that can be told to fail. */
 export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
   const url = new URL(databaseUrl)
-  const pairs = new Set<readonly [client: Socket, server: Socket]>()
+  const pairs = new Map<readonly [client: Socket, server: Socket], string>()
   const forgotten = new Set<Socket>()
   let mode: Mode = 'pass'
   let name = url.pathname.slice(1)
@@ -45,6 +45,7 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
     const server = targetOf(url)
     const pair = [client, server] as const
     client.once('data', (bytes: Buffer) => {
+      pairs.set(pair, /application_name\0([^\0]*)/.exec(bytes.toString('latin1'))?.[1] ?? '')
       server.write(bytes.toString('latin1').replace(url.pathname.slice(1), name), 'latin1')
       client.on('data', (more) => server.write(more))
     })
@@ -56,20 +57,20 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
       for (const socket of pair) forgotten.delete(socket)
     }
     for (const socket of pair) socket.on('close', end).on('error', end)
-    pairs.add(pair)
+    pairs.set(pair, '')
     apply(pair)
   }
 
   const listener = createServer(join).listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const { port } = listener.address() as AddressInfo
-  const cutSome = (choose: () => boolean) => {
-    for (const [client] of [...pairs]) if (choose()) client.destroy()
+  const cutSome = (choose: (name: string) => boolean) => {
+    for (const [[client], name] of [...pairs]) if (choose(name)) client.destroy()
   }
   const cut = () => cutSome(() => true)
   // What is sent into it stays in it: nobody is told that the other end has gone.
   const forget = () => {
-    for (const pair of [...pairs]) {
+    for (const pair of [...pairs.keys()]) {
       pairs.delete(pair)
       for (const socket of pair) {
         forgotten.add(socket)
@@ -82,7 +83,7 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
   }
   const set = (next: Mode) => {
     mode = next
-    for (const pair of [...pairs]) apply(pair)
+    for (const pair of [...pairs.keys()]) apply(pair)
   }
   const close = async () => {
     listener.close()

@@ -80,7 +80,7 @@ type Made = {
 /** What is remembered of a trace: its shape with all messages that it had, and what is kept. */
 type Remembered = { readonly walk: ShapeWalk; readonly kept: KeptShape | undefined }
 
-/** So many traces are remembered. Those that are being written go on without a read. */
+/** How many traces are remembered. Those that are being written go on without a read. */
 const MOST_REMEMBERED = 128
 const memories = new WeakMap<object, BoundedMap<string, Remembered>>()
 

@@ -19,7 +19,7 @@ export type BackupOptions = {
 /** The content of a backup, once it was read to its end. */
 export type Written = { readonly rows: number; readonly events: number; readonly sha256: string }
 
-/** For a slow disk, or a slow reader of a pipe. */
+/** A slow disk, or a slow reader of a pipe, may take so long. */
 const IDLE_TRANSACTION = '1h'
 
 const headStatement = `

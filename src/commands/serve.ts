@@ -31,7 +31,7 @@ const stopOnSignals = (running: Promise<Running>, starting: AbortController) => 
 const startMessage = (running: Running) =>
   running.roles.includes('api') ? userMessage(running) : operatorMessage(running)
 
-/** For a process without the role `api`. */
+/** What a process without the role `api` says when it has started. */
 const operatorMessage = ({ url, roles, database }: Running) => `
 Tracebook runs as ${roles.join(' and ')}
   database   ${database}

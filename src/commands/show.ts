@@ -48,7 +48,7 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     endedAt: [['took', Number.isNaN(lasted) ? undefined : lastingText(lasted)]],
     createdAt: [['created', shortTime(createdAt)]],
     updatedAt: [['changed', shortTime(updatedAt)]],
-    // In the lines above.
+    // These are in the lines above.
     title: [],
     ai_title: [],
     projectPath: [],

@@ -15,7 +15,7 @@ import { isSkipDecision } from './skip-events.ts'
 const MAX_QUARANTINED = 10
 const PERIOD_MS = 60_000
 
-/** So many streams cannot be applied that this is probably a bug and not bad data: stop projecting. */
+/** Too many streams cannot be applied. This is probably a bug and not bad data, so projecting stops. */
 export class TooManyQuarantined extends Error {
   override readonly name = 'TooManyQuarantined'
 }

@@ -21,7 +21,7 @@ const MANY_EVENTS = 500
 
 /** From this share of its time on the event loop counts as busy. */
 const BUSY = 0.8
-/** So many times as long as a batch took, deferred groups rest on a busy event loop; not for longer than `MOST_REST_MS`. */
+/** How many times as long as a batch took deferred groups rest on a busy event loop, at most for `MOST_REST_MS`. */
 const REST_TIMES = 9
 const MOST_REST_MS = 1_000
 

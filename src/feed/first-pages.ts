@@ -28,7 +28,7 @@ export type FeedServices = FeedSources & { readonly feedCache: FeedCache }
 
 /** In characters: enough for two pages of the largest size. */
 const MAX_SIZE = 3 * PAGE_BYTES
-/** Of an entry without its text, with its topics. */
+/** How many bytes an entry takes without its text, with its topics. */
 const ENTRY_SIZE = 400
 const REMEMBERED_CHANGES = 1_000
 

@@ -10,7 +10,7 @@ export type SessionList = { readonly traces: readonly FeedTrace[]; readonly next
 const startedStatement = (ids: string, right = ''): string =>
   pageRows(`select ${feedColumns} from (${ids} limit $4) f ${feedTables} ${right}`, shownOrder('startedAt'))
 
-/** In the snapshot of the list, so that no trace is shown that came after the reader had lost the right. */
+/** The right is checked in the snapshot of the list, so that no trace is shown that came after the reader had lost the right. */
 const whileMember = 'where exists (select from members m where m.namespace_id = $1 and m.user_id = $5)'
 
 export const sessionStatements = {

@@ -61,7 +61,7 @@ const pastEntry = ({ type, revision, at, actor, request_id, added, updated, data
 
 type Erased = Extract<TraceEvent, { type: 'HistoryErased' }>['data']
 
-/** Of the present without its summary, which may quote the past. */
+/** The event has the present without its summary, which may quote the past. */
 const erasedEvent = (
   trace: PresentTrace,
   more: Pick<Erased, 'since' | 'runs' | 'bytes' | 'erased' | 'past'>,

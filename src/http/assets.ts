@@ -10,7 +10,7 @@ export const takesEncoding = (accepted: string | undefined, encoding: (typeof en
   return taken.some((one) => one.split(';')[0]!.trim() === encoding)
 }
 
-/** Of the encodings that a client takes the smallest one. */
+/** The smallest of the encodings that a client takes. */
 const encodingFor = (accepted: string | undefined) => encodings.find((encoding) => takesEncoding(accepted, encoding))
 
 const bytesOf = ({ content, compressed }: Asset, encoding: ReturnType<typeof encodingFor>) =>

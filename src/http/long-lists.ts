@@ -15,7 +15,7 @@ import { type NodePermits, clientOf } from './node-permits.ts'
 
 /** How many bytes are made ahead of the client: enough for a socket, little compared with a chunk. */
 const AHEAD_BYTES = 64 * 1024
-/** For a client that reads a little now and then, and so never stalls. */
+/** After this time a list is broken off whose client reads a little now and then, and so never stalls. */
 const MAX_DURATION_MS = 15 * 60_000
 /** Far below the second within which a list ends after its reader has lost the right to read it. */
 const CHECK_INTERVAL_MS = 100

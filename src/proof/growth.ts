@@ -11,7 +11,7 @@ import type { GrowingTree, Subtree } from './tree.ts'
 /** An event with the hash of its leaf. */
 export type Hashed = { readonly event: RecordedEvent; readonly hash: Buffer }
 
-/** So many characters take less than a millisecond. More are hashed on a thread, so that the event loop only copies them. */
+/** How many characters are hashed here, in less than a millisecond. More are hashed on a thread: the event loop only copies them. */
 const MOST_INLINE = 64 * 1024
 
 /** Hashes events, those of large batches on a thread of lower priority, which is started for the first of them. */

@@ -30,7 +30,7 @@ export type Retention = { close(): Promise<void> }
 
 const POLL_MS = 60_000
 const RETRY_MS = 2_000
-/** So many traces are deleted at a time, so that other work gets its turn, such as erasures that clients wait for. */
+/** How many traces are deleted at a time. There is a limit so that other work gets its turn, such as erasures that clients wait for. */
 const CHUNK = 20
 const ERASURE_WAIT_MS = 10_000
 const ERASURE_POLL_MS = 50

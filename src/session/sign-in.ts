@@ -35,7 +35,7 @@ export type SessionRequest = {
   /** The id of the namespace that the session becomes active in. Default: see `WantedNamespace`. */
   readonly namespaceId: string | undefined
   readonly deviceName: string | undefined
-  /** For a new user; ignored for an identity that has a user. */
+  /** The invite of a new user; ignored for an identity that has a user. */
   readonly inviteCode: string | undefined
   /** The code of the user that a new device joins; without a code, the device gets a user of its own. */
   readonly join?: GivenCode | undefined

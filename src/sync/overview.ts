@@ -9,7 +9,7 @@ import { stampOf } from './upload/read-session.ts'
 /** Sessions that were never sent, those that may have changed since, and the others. */
 export type Changes = { new: number; changed: number; unchanged: number }
 
-/** So many sessions that rules keep from being sent to the namespace of the login, for one reason. */
+/** How many sessions rules keep from being sent to the namespace of the login, for one reason. */
 export type Ruled = {
   /** `held` are those to which the user has to agree; `failed` those whose rules cannot be used. */
   readonly status: 'excluded' | 'held' | 'elsewhere' | 'failed'
@@ -29,7 +29,7 @@ export type AgentOverview = {
   readonly expiring: Expiring
 }
 
-/** So many sessions that their agent deletes within a week. `unsent` of them are to be sent, and are not or not as they are now. */
+/** How many sessions their agent deletes within a week. `unsent` of them still have to be sent, or sent again as they are now. */
 export type Expiring = { readonly sessions: number; readonly unsent: number | undefined }
 
 /** What was sent from this machine, how secrets would be taken out now, and what rules say of a session. */

@@ -48,7 +48,7 @@ const PastEntry = z.object({
   requestId: z.string().optional(),
   added: z.int().optional(),
   updated: z.int().optional(),
-  /** Of a summary how many messages it was made of, of an erased past how many events that had. */
+  /** How many messages a summary was made of, or how many events an erased past had. */
   count: z.int().optional(),
 })
 export type PastEntry = z.infer<typeof PastEntry>

@@ -29,7 +29,7 @@ const NOTHING: SavedShape = {
 const MOST_SHOWN = 64
 /** With more prompts each segment has two, then four: so many that those which are shown still have about as many each. */
 const MOST_SEGMENTS = 1_024
-/** So many files are told apart. */
+/** How many files are told apart. */
 const MOST_FILES = 4_096
 const MOST_SMALL = 1_000
 

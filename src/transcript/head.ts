@@ -42,7 +42,7 @@ const names = {
   externalId: 'Session',
   visibility: 'Visibility',
   messageCount: 'Messages',
-  // In the title.
+  // These two are in the title.
   title: undefined,
   ai_title: undefined,
   // Among the times.

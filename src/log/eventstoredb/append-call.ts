@@ -16,7 +16,7 @@ type Inner = {
 export type AppendAnswer =
   | {
       readonly is: 'stored'
-      /** Of the last event. */
+      /** The position of the last event. */
       readonly revision: Revision
       /** Undefined if an earlier attempt stored the events, and they have been truncated since. */
       readonly position: bigint | undefined

@@ -9,9 +9,9 @@ type Row = {
   stored: boolean
   /** Whether this statement stored it, not an earlier one whose answer was lost. */
   fresh: boolean
-  /** Of the last event if it was stored, otherwise the stream's current one. */
+  /** The revision of the last event if it was stored, otherwise the stream's current one. */
   revision: bigint
-  /** Of the last event; null if it was not stored. */
+  /** The position of the last event; null if it was not stored. */
   position: bigint | null
 }
 

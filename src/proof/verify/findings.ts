@@ -25,9 +25,9 @@ export type Finding = {
   readonly id?: string
   /** The index of the leaf. */
   readonly leaf?: number
-  /** Of a lost event. */
+  /** The epoch of a lost event. */
   readonly epoch?: string
-  /** Of a lost event: the operator has accepted the loss, so it does not count as a finding. */
+  /** Whether the operator has accepted the loss of a lost event, which then does not count as a finding. */
   readonly isAccepted?: true
   readonly detail: string
 }

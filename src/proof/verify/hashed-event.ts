@@ -9,7 +9,7 @@ export type HashedEvent = Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'po
   readonly hasBeginning?: boolean
   /** The same: the id of the append. */
   readonly append?: string
-  /** Of an erased past: the revision before which its stream may lack events. */
+  /** The revision before which the stream may lack events, if this event says that its past was erased. */
   readonly since?: bigint | undefined
 }
 

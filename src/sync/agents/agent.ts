@@ -44,7 +44,7 @@ export type TraceFields = {
   readonly gitBranch?: string
   readonly gitRemoteUrl?: string
   readonly gitRef?: string
-  /** Of a sub-agent's session: the externalId of the session that started it. */
+  /** The externalId of the session that started this one, if it is a sub-agent's. */
   readonly parentExternalId?: string
 }
 

@@ -149,7 +149,7 @@ const explainMissingCodehost =
     throw new RequestFailed(`${server} has no code host to sign in with: use ${commandName} login`, { status: 404 })
   }
 
-/** For a user who has confirmed in advance, with `--yes`. */
+/** Used when the user has confirmed in advance, with `--yes`. */
 const sayAndConfirm = async (description: string): Promise<boolean> => {
   sayLines(description)
   return true

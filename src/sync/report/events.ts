@@ -112,7 +112,7 @@ export type SyncEvent =
       readonly message: string
     }
   | SessionEvent
-  /** So many sessions were excluded or held for one reason. */
+  /** How many sessions were excluded or held for one reason. */
   | { readonly type: 'not_sent'; readonly status: 'excluded' | 'held'; readonly why: string; readonly sessions: number }
   /** The user is about to be asked. */
   | { readonly type: 'asking' }

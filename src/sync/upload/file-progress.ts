@@ -5,7 +5,7 @@ import type { Reporter } from '../report/events.ts'
 export type FileProgress = {
   /** Runs the work on one session of the file. */
   readonly during: <T>(work: () => Promise<T>) => Promise<T>
-  /** So many bytes of messages were sent. */
+  /** Reports how many bytes of messages were sent. */
   readonly sent: (bytes: number) => void
   /** One session more is to be worked on; `closed` is called once for each, and once for the file itself. */
   readonly opened: () => void

@@ -4,7 +4,7 @@ import type { Reads, Row } from '../../engine/reads.ts'
 import { int4s } from '../../postgres/arrays.ts'
 import { eachPart } from './stored-parts.ts'
 
-/** So many characters of a JSON text are read, enough for a line. */
+/** How many characters of a JSON text are read: enough for a line. */
 const MOST = 1_200
 
 /** A message, with the beginning of its JSON text, or else of its first part that says something. */

@@ -24,7 +24,7 @@ export type ChangedMessages = {
   readonly hasMore: boolean
 }
 
-/** So many messages are looked at: more than one batch has. */
+/** How many messages are looked at: more than one batch has. */
 const MOST = 1_000
 
 type ChangedRow = RevisedRow & ChangedMessage & { readonly found: number }

@@ -11,7 +11,7 @@ export type Fact =
 /** How many lines a call adds and removes, and hashes of the paths of the files that it changes. */
 export type CallEdit = { readonly added: number; readonly removed: number; readonly files: readonly string[] }
 
-/** Of a call so many files are told apart. */
+/** How many files of a call are told apart. */
 const MOST_FILES = 200
 
 const hashOf = (text: string, length: number) => hash('sha256', text, 'base64url').slice(0, length)
@@ -58,7 +58,7 @@ const factIn = (word: string): Fact => {
   return { is: 'call', id, edit: { added: Number(added), removed: Number(removed), files } }
 }
 
-/** Of a message so many characters of facts count: more than those of 2,000 calls that change a file each. */
+/** How many characters of a message's facts count: more than those of 2,000 calls that change a file each. */
 export const MOST_FACTS = 150_000
 
 /** The words that count of those of a message, which has one or none for each part. */

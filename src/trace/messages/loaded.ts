@@ -39,7 +39,7 @@ const sizeOf = (externalId: string, { tools, model }: MessageHead) =>
  * place, because a trace may have tens of thousands of messages: so an answer must not keep it.
  */
 export class LoadedMessages {
-  /** In the order in which they were set. */
+  /** The heads, in the order in which they were set. */
   readonly #heads = new Map<string, MessageHead>()
   /** The ids that were looked up and have no message. */
   readonly #missing = new Set<string>()

@@ -64,7 +64,7 @@ export type Window = { readonly revision: bigint; readonly prompts: number; read
 
 type WindowRow = { revision: bigint; prompts: number; ordinals: string | null }
 
-/** So many messages from a place on. @throws BrokenOff when the trace is gone, or of another incarnation */
+/** At most `count` messages from a place on. @throws BrokenOff when the trace is gone, or of another incarnation */
 export const windowOf = async (
   reads: TraceReads,
   { id, incarnation }: OfTrace,

@@ -77,7 +77,7 @@ const states = { done: 'Done: ', doing: 'In progress: ', open: '' } as const
 const NUMBERED = /^ *(\d+)(?:→|\t)(.*)$/gm
 const MOST_SEARCHED = 64 * 1024
 
-/** Of a call with more edits the places of the first ones are looked for. */
+/** How many edits of a call have their places looked for: the first ones. */
 const MOST_PLACED = 8
 
 type Line = RegExpExecArray | RegExpMatchArray

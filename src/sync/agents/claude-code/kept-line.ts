@@ -3,7 +3,7 @@ import { isObject, type Json } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { messageOf } from './content.ts'
 
-/** Of a thinking block its signature is not used, which may be longer than the text. */
+/** The signature of a thinking block, which may be longer than its text, is not used. */
 const keptBlock = (block: unknown): unknown =>
   isObject(block) && block['type'] === 'thinking' ? { type: 'thinking', thinking: block['thinking'] } : block
 

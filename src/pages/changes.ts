@@ -8,7 +8,7 @@ import { icon } from '../transcript/html/icons.ts'
 import { inFolder } from '../transcript/html/looks.ts'
 import { type Html, markup, none } from '../transcript/html/markup.ts'
 import { counted } from '../transcript/html/output.ts'
-import type { How } from '../transcript/html/prose.ts'
+import type { ProseOptions } from '../transcript/html/prose.ts'
 import { isoText } from '../transcript/times.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import { endOfPage, startOfPage } from './document.ts'
@@ -49,7 +49,7 @@ const linesIn = (edit: Edit): readonly DiffLine[] => {
 const said = (text: string): Html => markup`<p class="say">${text}</p>`
 
 /** The lines that an edit changes. */
-function* linesHtmlOf(one: MadeEdit, page: ChangesPage, how: How): Generator<Html, void> {
+function* linesHtmlOf(one: MadeEdit, page: ChangesPage, how: ProseOptions): Generator<Html, void> {
   const { edit, messageId } = one
   if (!edit) return yield said('Too long to be shown here: it is in the message.')
   const lines = linesIn(edit)
@@ -69,7 +69,7 @@ function* linesHtmlOf(one: MadeEdit, page: ChangesPage, how: How): Generator<Htm
 }
 
 /** An edit: its time, its prompt and its lines; for a failed one also the reason. */
-function* editOf(one: MadeEdit, place: string, page: ChangesPage, how: How): Generator<Html, void> {
+function* editOf(one: MadeEdit, place: string, page: ChangesPage, how: ProseOptions): Generator<Html, void> {
   const { messageId, timestamp, prompt, failure } = one
   const iso = isoText(timestamp)
   const time = iso === undefined ? none : markup`<time datetime="${iso}">${iso.slice(11, 16)}</time>`
@@ -82,7 +82,7 @@ function* editOf(one: MadeEdit, place: string, page: ChangesPage, how: How): Gen
 }
 
 /** A file with its edits. */
-function* fileOf(file: ChangedFile, number: number, page: ChangesPage, how: How): Generator<Html, void> {
+function* fileOf(file: ChangedFile, number: number, page: ChangesPage, how: ProseOptions): Generator<Html, void> {
   const { edits } = file
   yield markup`<details class="file" id="f${number}" open><summary><code dir="auto">${shownPath(file, page)}</code><span>${linesHtml(file)}</span><span class="soft">${counted(edits.length, 'edit')}</span></summary>`
   for (const [i, one] of edits.entries()) yield* editOf(one, `Edit ${i + 1} of ${edits.length}`, page, how)

@@ -36,7 +36,7 @@ export type Hashing = {
 }
 
 export const openHashing = (): Hashing => {
-  const worker = new Worker(moduleUrl('./hash-thread', import.meta.url))
+  const worker = new Worker(moduleUrl('./hash-entries', import.meta.url))
   worker.unref()
   const waiting: { readonly slots: readonly Slot[]; readonly done: PromiseWithResolvers<void> }[] = []
   const free: Buffer<ArrayBuffer>[] = []

@@ -6,7 +6,7 @@ import type { SummaryProvider, Summary } from './provider.ts'
 import type { SummarySettings } from './settings.ts'
 import { toOneLine, shorten } from './shorten.ts'
 import { trimEndMatching } from '../base/texts.ts'
-import type { SummaryThread } from './thread.ts'
+import type { SessionParser } from './session-parser.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
 const RETRIES = 2
@@ -42,7 +42,7 @@ type Settings = Pick<
 >
 
 /** Asks an OpenAI-compatible endpoint. Retries on 429, 5xx and lost connections, within the time limit. */
-export const newOpenAiProvider = (settings: Settings, thread: Pick<SummaryThread, 'buildPrompt'>): SummaryProvider => {
+export const newOpenAiProvider = (settings: Settings, thread: Pick<SessionParser, 'buildPrompt'>): SummaryProvider => {
   const { SUMMARY_MODEL: model = '', SUMMARY_TIMEOUT_MS: timeout, SUMMARY_PROMPT_CHARS: maxChars } = settings
   const client = new OpenAI({
     baseURL: settings.SUMMARY_BASE_URL,

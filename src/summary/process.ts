@@ -13,7 +13,7 @@ import { LEADER_LOCK, releaseJobsOfDeadWorkers, holdLivenessLock } from './worke
 import { newSummaryProvider } from './providers.ts'
 import { CheckpointMoved } from './process-state.ts'
 import type { SummarySettings } from './settings.ts'
-import { newSummaryThread } from './thread.ts'
+import { newSessionParser } from './session-parser.ts'
 
 /**
  * One worker, the leader, follows the log and sets timers; all workers run the jobs. Leadership and liveness are locks of one
@@ -40,7 +40,7 @@ const PART_NAME = 'summaries'
 /** Starts the process. Does nothing if summaries are turned off. */
 export const startSummaries = (options: SummariesOptions): { close(): Promise<void> } => {
   const { url, jobConnections: connections, log, codec, now, config, logger, outage } = options
-  const thread = newSummaryThread((error) =>
+  const thread = newSessionParser((error) =>
     logger.warn({ reason: error.message }, 'the thread that reads sessions for summaries has failed'),
   )
   const provider = newSummaryProvider(config, thread)

@@ -5,7 +5,7 @@ import type { CallEdit, Fact } from './messages/facts.ts'
 /** Whether a message is of the user, whether it has a text beside its parts, and the facts of its parts. */
 export type MessageFacts = { readonly isOfUser: boolean; readonly hasText: boolean; readonly facts: readonly Fact[] }
 
-type Segment = [calls: number, edits: number, failed: number]
+type CallCounts = [calls: number, edits: number, failed: number]
 
 /** A call without a result so far, and the segment that it is in. */
 type OpenCall = { readonly id: string; segment: number; readonly edit?: CallEdit | undefined }
@@ -17,7 +17,7 @@ export type SavedShape = Readonly<Totals> & {
   readonly files: readonly string[]
   /** How many prompts each segment has. */
   readonly each: number
-  readonly segments: readonly Segment[]
+  readonly segments: readonly CallCounts[]
   readonly open: readonly OpenCall[]
 }
 
@@ -34,8 +34,8 @@ const MOST_FILES = 4_096
 const MOST_SMALL = 1_000
 
 /** Neighbours put together evenly, so that so many remain. */
-const merged = (segments: readonly Segment[], most: number): Segment[] => {
-  const some = Array.from({ length: most }, (): Segment => [0, 0, 0])
+const merged = (segments: readonly CallCounts[], most: number): CallCounts[] => {
+  const some = Array.from({ length: most }, (): CallCounts => [0, 0, 0])
   for (const [i, segment] of segments.entries()) {
     const into = some[Math.floor((i * most) / segments.length)]!
     for (const k of [0, 1, 2] as const) into[k] += segment[k]
@@ -52,7 +52,7 @@ export class ShapeSoFar {
   readonly #files: Set<string>
   readonly #open = newOpenCalls<OpenCall>(({ edit }) => edit?.files.length ?? 0)
   #each: number
-  #segments: Segment[]
+  #segments: CallCounts[]
 
   constructor({ files, each, segments, open, ...totals }: SavedShape = NOTHING) {
     this.#totals = { ...totals }

@@ -1,5 +1,5 @@
 import MarkdownIt, { type StateBlock, type Token } from 'markdown-it'
-import { segments } from './segments.ts'
+import { prosePieces } from './prose-pieces.ts'
 import { visible } from './visible.ts'
 
 /** Markdown content as a tree, without any markup. Addresses are text. */
@@ -247,9 +247,9 @@ function* parse(text: string, keepsLines: boolean): Generator<Prose[], void> {
  * ends have a meaning, such as prompts.
  */
 export function* readProse(text: string, { keepsLines }: { readonly keepsLines: boolean }): Generator<Prose[], void> {
-  for (const segment of segments(text)) {
-    if (!segment) yield []
-    else if (segment.is === 'plain') yield [segment as Prose]
-    else yield* parse(segment.text, keepsLines)
+  for (const piece of prosePieces(text)) {
+    if (!piece) yield []
+    else if (piece.is === 'plain') yield [piece as Prose]
+    else yield* parse(piece.text, keepsLines)
   }
 }

@@ -2,8 +2,8 @@ import { childrenHtml, morePrompts } from '../pages/trace-outline.ts'
 import { linksOf, readChildren } from '../pages/trace-links.ts'
 import type { Showing } from '../transcript/html/links.ts'
 import { type OutlinePrompt, endOfOutline, newOutline, outlinePrompts, promptText } from '../transcript/html/outline.ts'
-import { type Range, newSession } from '../transcript/html/session.ts'
-import type { Segment } from '../transcript/html/strip.ts'
+import { type Range, newRowRenderer } from '../transcript/html/row-renderer.ts'
+import type { CallCounts } from '../transcript/html/strip.ts'
 import type { PromptBeginning } from './trace-messages.ts'
 
 /** All that the rows of a session depend on besides its messages, as values that can be sent to a thread. */
@@ -16,7 +16,7 @@ export type WantedRows = Pick<Showing, 'view' | 'here' | 'author' | 'folder' | '
   /** The places of the messages that the page shows; undefined for all. */
   readonly part?: { readonly from: number; readonly to: number } | undefined
   /** The numbers of calls after each prompt, if the trace has them for each. */
-  readonly segments?: readonly Segment[]
+  readonly segments?: readonly CallCounts[]
 }
 
 /** The next input: messages, the end of the messages, prompts of a long session for the outline, or the end of the outline. */
@@ -41,7 +41,7 @@ export const newRowSteps = ({
   const outline = newOutline()
   const { all, byCall } = readChildren(slug, children)
   const links = linksOf(slug, externalId, byCall)
-  const session = newSession({ ...how, links }, range, outline.note)
+  const session = newRowRenderer({ ...how, links }, range, outline.note)
   let onPage: ReadonlyMap<string, OutlinePrompt> | undefined
 
   const places = {

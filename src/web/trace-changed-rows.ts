@@ -4,7 +4,7 @@ import type { ChangedMessage } from '../trace/messages/changed.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { messageText } from '../trace/messages/views.ts'
 import type { Showing } from '../transcript/html/links.ts'
-import { newSession } from '../transcript/html/session.ts'
+import { newRowRenderer } from '../transcript/html/row-renderer.ts'
 import { MOST_WAITING, type Turn } from '../transcript/turns.ts'
 import { AROUND, type Around } from './trace-messages.ts'
 
@@ -62,7 +62,7 @@ export const changedRows = (showing: Showing, changes: readonly PlacedChange[], 
       updated.some((place) => mayHaveLost(turn, place))
     )
   }
-  const session = newSession(
+  const session = newRowRenderer(
     showing,
     range,
     ({ turn, isShown }): undefined => {

@@ -11,8 +11,8 @@ import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import { placeOf } from '../trace/messages/places.ts'
 import { type MessageListRow, oneMessage } from '../trace/messages/queries.ts'
 import { type MessageRow, messageText } from '../trace/messages/views.ts'
-import type { Row } from '../transcript/html/rows.ts'
-import { type Session, newSession } from '../transcript/html/session.ts'
+import type { RowReport } from '../transcript/html/rows.ts'
+import { type RowRenderer, newRowRenderer } from '../transcript/html/row-renderer.ts'
 import { textOfPart } from '../transcript/message.ts'
 import { MOST_WAITING, isAbout } from '../transcript/turns.ts'
 import { slices } from '../transcript/slices.ts'
@@ -77,7 +77,7 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
 
   /** The row of a message, between the start and the end of a page. */
   const sendRow = (reply: FastifyReply, shown: ShownTrace, { id, place, start, end }: Around) => {
-    let session: Session
+    let session: RowRenderer
     let hasRow = false
     return longLists.send<MessageListRow>(reply, {
       ...listOf(shown),
@@ -85,8 +85,8 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
         // Results in a message may be shown under the calls of an earlier one.
         const from = Math.max(0, place - MOST_WAITING)
         const { range, chunks } = await messagesBetween(reads, shown.trace, { from, to: place + 1 })
-        const note = ({ isShown }: Row) => void (hasRow ||= isShown)
-        session = newSession({ ...shown.showing, isWhole: true }, range, note, (turn) => isAbout(turn, id))
+        const note = ({ isShown }: RowReport) => void (hasRow ||= isShown)
+        session = newRowRenderer({ ...shown.showing, isWhole: true }, range, note, (turn) => isAbout(turn, id))
         yield* chunks()
       },
       before: start,

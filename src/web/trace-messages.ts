@@ -6,7 +6,7 @@ import { chunksOf } from '../trace/messages/chunks.ts'
 import { promptsOf, windowOf } from '../trace/messages/places.ts'
 import { ALL_MESSAGES, type MessageListRow } from '../trace/messages/queries.ts'
 import type { StoredDetail } from '../trace/queries.ts'
-import { type Range, WHOLE } from '../transcript/html/session.ts'
+import { type Range, WHOLE } from '../transcript/html/row-renderer.ts'
 import { MOST_WAITING } from '../transcript/turns.ts'
 
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>

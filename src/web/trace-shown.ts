@@ -13,7 +13,7 @@ import { checkRight } from '../trace/right-to-read.ts'
 import { detailText } from '../trace/views.ts'
 import { type Head, headOf, readTrace } from '../transcript/head.ts'
 import type { Showing } from '../transcript/html/links.ts'
-import type { Segment } from '../transcript/html/strip.ts'
+import type { CallCounts } from '../transcript/html/strip.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import { type Children, childrenOf } from './trace-children.ts'
 
@@ -82,11 +82,11 @@ export const showTrace = async (
 }
 
 /** The numbers of calls, edits and failures after each prompt; empty unless the trace has them for each prompt. */
-export const shapeOf = (fields: ReadonlyMap<string, unknown>): readonly Segment[] => {
+export const shapeOf = (fields: ReadonlyMap<string, unknown>): readonly CallCounts[] => {
   const shape = fields.get('shape')
   if (typeof shape !== 'object' || shape === null) return []
-  const { prompts, segments } = shape as { readonly prompts?: unknown; readonly segments?: readonly Segment[] }
-  return Array.isArray(segments) && segments.length === prompts ? (segments as readonly Segment[]) : []
+  const { prompts, segments } = shape as { readonly prompts?: unknown; readonly segments?: readonly CallCounts[] }
+  return Array.isArray(segments) && segments.length === prompts ? (segments as readonly CallCounts[]) : []
 }
 
 /** The number of files that the session changed. */

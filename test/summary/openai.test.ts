@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newSummaryThread } from '../../src/summary/thread.ts'
+import { newSessionParser } from '../../src/summary/session-parser.ts'
 import type { StoredTurn } from '../../src/summary/turns.ts'
 import { newOpenAiProvider } from '../../src/summary/openai.ts'
 
@@ -55,7 +55,7 @@ const good = completion('{"title": "Repair the parser.", "summary": "It was repa
 
 const turn = { role: 'user', class: 'user_message', text: '"Repair the parser"', parts: null, tools: '[]' } as const
 const turns: StoredTurn[] = [{ place: 1, ...turn }]
-const thread = newSummaryThread(console.error)
+const thread = newSessionParser(console.error)
 const conversation = { messageCount: 1, turns }
 const never = new AbortController().signal
 const provider = (settings: { timeout?: number; key?: string | undefined; url?: string } = {}) =>

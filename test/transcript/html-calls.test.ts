@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { newTurns } from '../../src/transcript/turns.ts'
 import { callsOf } from '../../src/transcript/html/message.ts'
 import { newOutline } from '../../src/transcript/html/outline.ts'
-import { WHOLE, newSession } from '../../src/transcript/html/session.ts'
+import { WHOLE, newRowRenderer } from '../../src/transcript/html/row-renderer.ts'
 import { readMessage } from '../../src/transcript/message.ts'
 import { atOnce } from '../../src/base/json/steps.ts'
 import { renderRows } from './support/session.ts'
@@ -206,7 +206,7 @@ test('only messages of the user that say something are prompts', () => {
 })
 
 test('a step shows a piece of limited length, even if each character becomes several', () => {
-  const rows = newSession({ links: undefined }, WHOLE)
+  const rows = newRowRenderer({ links: undefined }, WHOLE)
   const hidden = '\u202e'.repeat(100_000)
   const message = { externalId: 'a', role: 'assistant', parts: [{ type: 'error', content: { message: hidden } }] }
   const steps = [...rows.add(JSON.stringify(message)), ...rows.end()]

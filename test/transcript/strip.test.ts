@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Segment, strip } from '../../src/transcript/html/strip.ts'
+import { type CallCounts, strip } from '../../src/transcript/html/strip.ts'
 
 const test = suite('transcript: strip')
 
 /** The kinds of the ticks in order: `p` a prompt, `w` a call, `e` an edit, `x` a failed call. */
-const ticks = (segments: readonly Segment[]): string =>
+const ticks = (segments: readonly CallCounts[]): string =>
   [...strip(segments).source.matchAll(/<rect class="(\w)"/g)].map(([, kind]) => kind).join('')
 
 test('each prompt is followed by its calls, edits and failed calls', () => {
@@ -21,7 +21,7 @@ test('each prompt is followed by its calls, edits and failed calls', () => {
 })
 
 test('a tick of several calls is higher than that of one', () => {
-  const heights = (segments: readonly Segment[]) =>
+  const heights = (segments: readonly CallCounts[]) =>
     [...strip(segments).source.matchAll(/class="w"[^>]* height="([\d.]+)"/g)].map(([, height]) => Number(height))
   assert.is(Math.max(...heights([[5, 0, 0]])), 6)
   assert.ok(Math.max(...heights([[500, 0, 0]])) > 6)
@@ -30,7 +30,7 @@ test('a tick of several calls is higher than that of one', () => {
 const number = fc.oneof(fc.nat(5), fc.nat(2_000), fc.nat(1_000_000))
 const segment = fc
   .tuple(number, number, number)
-  .map(([work, edits, failed]): Segment => [work + edits + failed, edits, failed])
+  .map(([work, edits, failed]): CallCounts => [work + edits + failed, edits, failed])
 
 test('the line of any session has about sixty ticks at most, the first for a prompt', () => {
   fc.assert(

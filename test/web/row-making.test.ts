@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Unavailable } from '../../src/engine/rejected.ts'
 import { BrokenOff } from '../../src/http/long-list.ts'
-import { WHOLE } from '../../src/transcript/html/session.ts'
+import { WHOLE } from '../../src/transcript/html/row-renderer.ts'
 import { type Rows, newRowMaking } from '../../src/web/row-making.ts'
 import { type RowWork, type WantedRows, newRowSteps } from '../../src/web/row-steps.ts'
 

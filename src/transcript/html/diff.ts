@@ -3,7 +3,7 @@ import type { ChangedLines } from '../changed-lines.ts'
 import type { DiffLine, Words } from '../diff.ts'
 import { type Html, markup, none } from './markup.ts'
 import { type Rest, counted } from './output.ts'
-import { type How, codeLines } from './prose.ts'
+import { type ProseOptions, codeLines } from './prose.ts'
 
 /** The most pairs of lines of one difference in which words are compared. */
 const MOST_PAIRS = 100
@@ -16,13 +16,13 @@ const LEAST_FOLDED = 4
 /** The most lines that are shown of a difference that may be folded. */
 const MOST_ROWS = 400
 
-type Row = DiffLine & { readonly before?: number | undefined; readonly after?: number | undefined }
+type DiffRow = DiffLine & { readonly before?: number | undefined; readonly after?: number | undefined }
 type Gap = { readonly is: 'gap'; readonly text: string; readonly whole?: string }
 
 const HUNK = /^@@+ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/
 
 /** Lines with their numbers: from `first` on, or as a patch says; none where the place in the file is not known. */
-const numbered = (lines: readonly DiffLine[], first: number | undefined): (Row | Gap)[] => {
+const numbered = (lines: readonly DiffLine[], first: number | undefined): (DiffRow | Gap)[] => {
   let [before, after] = [first, first]
   return lines.map((line) => {
     if (line.is === 'head') {
@@ -43,11 +43,11 @@ const numbered = (lines: readonly DiffLine[], first: number | undefined): (Row |
 }
 
 /** Folds long runs of unchanged lines, and all that is beyond the most lines that are shown, into one line that gives their number. */
-const folded = (rows: readonly (Row | Gap)[], { whole }: Rest): (Row | Gap)[] => {
+const folded = (rows: readonly (DiffRow | Gap)[], { whole }: Rest): (DiffRow | Gap)[] => {
   const isNear = rows.map((_, i) =>
     rows.slice(Math.max(0, i - CONTEXT), i + CONTEXT + 1).some(({ is }) => is !== 'same'),
   )
-  const shown: (Row | Gap)[] = []
+  const shown: (DiffRow | Gap)[] = []
   for (let i = 0; i < rows.length; i++) {
     let end = i
     while (end < rows.length && !isNear[end]) end += 1
@@ -78,11 +78,11 @@ const marked = (before: string, after: string, words: Words): readonly [Html, Ht
 
 const number = (value: number | undefined): Html => markup`<td class="n">${value ?? ''}</td>`
 
-const numbers = ({ before, after }: Row): Html => markup`${number(before)}${number(after)}`
+const numbers = ({ before, after }: DiffRow): Html => markup`${number(before)}${number(after)}`
 const noNumbers = markup`${number(undefined)}${number(undefined)}`
 
 /** A line of the table, in which no line has a number unless `hasNumbers`. */
-const rowOf = (row: Row | Gap, text: Html, hasNumbers: boolean): Html => {
+const rowOf = (row: DiffRow | Gap, text: Html, hasNumbers: boolean): Html => {
   const cells = (sign: string) =>
     markup`${hasNumbers && row.is !== 'gap' ? numbers(row) : none}<td class="s">${sign}</td><td dir="ltr">${text}</td>`
   switch (row.is) {
@@ -99,7 +99,7 @@ const rowOf = (row: Row | Gap, text: Html, hasNumbers: boolean): Html => {
 }
 
 /** Removed lines, with the added ones that follow them: by index, the line that each is compared with. */
-const pairsOf = (rows: readonly (Row | Gap)[]): ReadonlyMap<number, number> => {
+const pairsOf = (rows: readonly (DiffRow | Gap)[]): ReadonlyMap<number, number> => {
   const pairs = new Map<number, number>()
   for (let i = 0; i < rows.length && pairs.size < MOST_PAIRS;) {
     let middle = i
@@ -119,7 +119,7 @@ export type DiffOptions = {
   readonly rest: Rest | undefined
   /** The language of the file; empty if that is not known. */
   readonly language: string
-  readonly how: How
+  readonly how: ProseOptions
 }
 
 /** A difference as a table, line by line, which each are a step. */

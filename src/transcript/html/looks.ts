@@ -9,7 +9,7 @@ import { type Html, markup, none } from './markup.ts'
 import { counted, sizeText } from './output.ts'
 
 /** The line of a call: what it did, and what came of it. */
-export type Look = {
+export type CallLook = {
   readonly icon: IconName
   readonly label: string
   readonly what: Html
@@ -22,7 +22,7 @@ export type Look = {
 }
 
 type Answer = Result | undefined
-type LookOf = (view: CallView, result: Answer, pathOf: (path: string) => string, changes: CallChanges) => Look
+type LookOf = (view: CallView, result: Answer, pathOf: (path: string) => string, changes: CallChanges) => CallLook
 
 /** An edit of more changed lines is closed at first. */
 const MOST_OPEN = 12
@@ -192,7 +192,7 @@ export const inFolder =
 
 const NOTHING: CallChanges = { added: 0, removed: 0, files: new Map() }
 
-export const lookOf = (view: CallView, result: Answer, folder?: string, changes?: CallChanges): Look => {
+export const lookOf = (view: CallView, result: Answer, folder?: string, changes?: CallChanges): CallLook => {
   const look = looksLike(view.kind, changes)(view, result, inFolder(folder), changes ?? NOTHING)
   return changes ? { ...look, isEdit: true } : look
 }

@@ -6,8 +6,8 @@ import { icon } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
 import { counted } from './output.ts'
 import type { CallChanges } from '../calls.ts'
-import type { Row } from './rows.ts'
-import { type Segment, strip } from './strip.ts'
+import type { RowReport } from './rows.ts'
+import { type CallCounts, strip } from './strip.ts'
 import type { Shown } from './tool.ts'
 
 const MOST_TEXT = 200
@@ -30,7 +30,7 @@ export type OutlinePrompt = {
   readonly ordinal: number
   readonly number: number
   readonly text: string
-  readonly segment: Segment
+  readonly segment: CallCounts
   readonly added: number
   readonly removed: number
   /** How long it took, in milliseconds. */
@@ -52,7 +52,7 @@ type Growing = {
 /** The beginning of a prompt on one line. */
 export const promptText = (text: string): string => visibleLine(text.slice(0, 4 * MOST_TEXT)).slice(0, MOST_TEXT)
 
-const textOf = ({ turn }: Row): string => {
+const textOf = ({ turn }: RowReport): string => {
   for (const one of turn.shown)
     if ('type' in one && one.type === 'text' && one.text.trim() !== '') return promptText(one.text)
   return ''
@@ -63,7 +63,7 @@ export const newOutline = () => {
   const prompts: Growing[] = []
   const files = new Map<string, { added: number; removed: number }>()
 
-  const begin = (row: Row) => {
+  const begin = (row: RowReport) => {
     const { id, ordinal, prompts: number, timestamp } = row.turn
     const began = isoText(timestamp) === undefined ? undefined : timestamp
     prompts.push({
@@ -88,7 +88,7 @@ export const newOutline = () => {
     }
   }
 
-  const count = (prompt: Growing | undefined, row: Row, { look, outcome, view, changes }: Shown) => {
+  const count = (prompt: Growing | undefined, row: RowReport, { look, outcome, view, changes }: Shown) => {
     const { id, ordinal } = row.turn
     const made = outcome.failed ? undefined : changes
     if (made) addFiles(made)
@@ -104,7 +104,7 @@ export const newOutline = () => {
     prompt.subs.push({ id, ordinal, elsewhere, isBad: outcome.failed, text: text.slice(0, MOST_TEXT).trim() })
   }
 
-  function* note(row: Row): Generator<Html, void> {
+  function* note(row: RowReport): Generator<Html, void> {
     if (row.turn.kind === 'prompt') begin(row)
     const prompt = prompts.at(-1)
     const { timestamp } = row.turn

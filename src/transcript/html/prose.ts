@@ -14,7 +14,7 @@ const headings = [
 ] as const
 
 /** How prose is shown: with which colours, and whether addresses of the web are links. */
-export type How = {
+export type ProseOptions = {
   readonly highlight: Highlight
   readonly words: Words
   readonly hasLinks: boolean
@@ -91,7 +91,7 @@ const spanOf = ({ text, scope }: CodeSpan): Html =>
   scope === undefined ? markup`${text}` : markup`<span class="hljs-${scope}">${text}</span>`
 
 /** Lines of code, each as HTML, coloured together; in steps. */
-export function* codeLines(lines: readonly string[], language: string, how: How): Generator<Html, Html[]> {
+export function* codeLines(lines: readonly string[], language: string, how: ProseOptions): Generator<Html, Html[]> {
   const shown: Html[][] = [[]]
   for (const spans of how.highlight(lines.join('\n'), language)) {
     for (const span of spans)
@@ -107,7 +107,7 @@ export function* codeLines(lines: readonly string[], language: string, how: How)
 }
 
 /** Code, step by step, coloured if its language is known. */
-export function* code(text: string, language: string, how: How): Generator<Html, void> {
+export function* code(text: string, language: string, how: ProseOptions): Generator<Html, void> {
   yield markup`<pre class="code" tabindex="0"><code>`
   for (const spans of how.highlight(text, language)) yield join(spans.map(spanOf))
   yield markup`</code></pre>`
@@ -120,7 +120,7 @@ const row = (cells: readonly (readonly Inline[])[], i: number, hasLinks: boolean
   markup`<tr>${cells.map((content) => cell(content, i === 0, hasLinks))}</tr>`
 
 /** An item of a list. In a tight list its paragraphs have no space around them. */
-function* item(content: readonly Prose[], isTight: boolean, how: How): Generator<Html, void> {
+function* item(content: readonly Prose[], isTight: boolean, how: ProseOptions): Generator<Html, void> {
   yield markup`<li>`
   for (const one of content)
     if (isTight && one.is === 'paragraph') yield inlines(one.content, how.hasLinks)
@@ -128,7 +128,7 @@ function* item(content: readonly Prose[], isTight: boolean, how: How): Generator
   yield markup`</li>`
 }
 
-function* block(one: Prose, how: How): Generator<Html, void> {
+function* block(one: Prose, how: ProseOptions): Generator<Html, void> {
   switch (one.is) {
     case 'paragraph':
       return yield markup`<p dir="auto">${inlines(one.content, how.hasLinks)}</p>`
@@ -164,12 +164,12 @@ export function* plain(text: string): Generator<Html, void> {
 }
 
 /** The parts of a text that was parsed as Markdown. */
-export function* prose(parts: readonly Prose[], how: How): Generator<Html, void> {
+export function* prose(parts: readonly Prose[], how: ProseOptions): Generator<Html, void> {
   for (const part of parts) yield* block(part, how)
 }
 
 /** Markdown text. Parsing and showing a piece of it are two steps. */
-export function* written(text: string, keepsLines: boolean, how: How): Generator<Html, void> {
+export function* written(text: string, keepsLines: boolean, how: ProseOptions): Generator<Html, void> {
   const levels: number[] = []
   for (const parts of readProse(text, { keepsLines })) {
     yield none

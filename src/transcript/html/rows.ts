@@ -17,7 +17,7 @@ const MOST_RUN_CHARACTERS = 256 * 1024
 type Waiting = { readonly turn: Turn; readonly calls: Calls }
 
 /** A message as `newRows` reports it, with all its calls, even if the view does not show them. */
-export type Row = {
+export type RowReport = {
   readonly turn: Turn
   readonly calls: Calls
   /** Whether the view shows anything of it. */
@@ -27,7 +27,7 @@ export type Row = {
 }
 
 /** Called with each message; may work in steps. */
-export type Note = (row: Row) => Iterable<Html> | undefined
+export type OnRow = (row: RowReport) => Iterable<Html> | undefined
 
 export type Rows = {
   /** The rows that are complete with this message, in steps. */
@@ -72,7 +72,7 @@ const tally = (labels: readonly string[]): string => {
 }
 
 /** Makes rows of messages. */
-export const newRows = (showing: Showing, note?: Note): Rows => {
+export const newRows = (showing: Showing, note?: OnRow): Rows => {
   const how = { highlight: newHighlight(), words: newWords(), hasLinks: showing.links !== undefined }
   const contextOf = (turn: Turn): Context => ({ showing, how, id: turn.id })
   let before: Before = {}

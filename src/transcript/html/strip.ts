@@ -1,7 +1,7 @@
 import { type Html, markup } from './markup.ts'
 
 /** Calls, edits and failed calls between a prompt and the next one. Edits and failed calls are also counted as calls. */
-export type Segment = readonly [calls: number, edits: number, failed: number]
+export type CallCounts = readonly [calls: number, edits: number, failed: number]
 
 const MOST_TICKS = 60
 const MOST_PROMPTS = 24
@@ -15,17 +15,17 @@ const round = (size: number): number => Math.round(size * 10) / 10
 type Tick = { readonly kind: 'p' | 'w' | 'e' | 'x'; readonly calls: number }
 
 /** Neighbours put together until there are at most `MOST_PROMPTS`. */
-const fewer = (segments: readonly Segment[]): readonly Segment[] => {
+const fewer = (segments: readonly CallCounts[]): readonly CallCounts[] => {
   if (segments.length <= MOST_PROMPTS) return segments
   return Array.from({ length: MOST_PROMPTS }, (_, i) =>
     segments
       .slice(Math.round((i * segments.length) / MOST_PROMPTS), Math.round(((i + 1) * segments.length) / MOST_PROMPTS))
-      .reduce<Segment>((sum, one) => [sum[0] + one[0], sum[1] + one[1], sum[2] + one[2]], [0, 0, 0]),
+      .reduce<CallCounts>((sum, one) => [sum[0] + one[0], sum[1] + one[1], sum[2] + one[2]], [0, 0, 0]),
   )
 }
 
 /** The ticks of a segment: its prompt, then calls, edits and failed calls, with `perTick` of them in each tick. */
-const ticksOf = ([calls, edits, failed]: Segment, perTick: number): Tick[] => {
+const ticksOf = ([calls, edits, failed]: CallCounts, perTick: number): Tick[] => {
   const work = Math.max(0, calls - edits - failed)
   const ticks = (kind: Tick['kind'], count: number): Tick[] =>
     Array.from({ length: Math.ceil(count / perTick) }, (_, i) => ({
@@ -36,7 +36,7 @@ const ticksOf = ([calls, edits, failed]: Segment, perTick: number): Tick[] => {
 }
 
 /** As few calls to a tick as leaves about `MOST_TICKS`. */
-const allTicks = (segments: readonly Segment[]): Tick[] => {
+const allTicks = (segments: readonly CallCounts[]): Tick[] => {
   const calls = segments.reduce((sum, segment) => sum + segment[0], 0)
   let perTick = Math.max(1, Math.floor(calls / MOST_TICKS))
   for (;;) {
@@ -52,7 +52,7 @@ const allTicks = (segments: readonly Segment[]): Tick[] => {
  * colours of their own. It shows at most some sixty; beyond that a tick stands for several calls and is higher. What it shows
  * has to stand beside it in words.
  */
-export const strip = (segments: readonly Segment[]): Html => {
+export const strip = (segments: readonly CallCounts[]): Html => {
   let end = 0
   const shown = allTicks(fewer(segments)).map(({ kind, calls }, i) => {
     const isPrompt = kind === 'p'

@@ -7,14 +7,14 @@ import { visibleLine } from '../visible.ts'
 import { diffTable } from './diff.ts'
 import { icon } from './icons.ts'
 import { type Showing, folds } from './links.ts'
-import { type Look, lookOf } from './looks.ts'
+import { type CallLook, lookOf } from './looks.ts'
 import { type Html, markup, none } from './markup.ts'
 import { type Rest, foldLink, foldOf, output, sliced } from './output.ts'
-import { type How, code, written } from './prose.ts'
+import { type ProseOptions, code, written } from './prose.ts'
 
 export type Context = {
   readonly showing: Showing
-  readonly how: How
+  readonly how: ProseOptions
   /** The externalId of the message that the call is in. */
   readonly id: string
 }
@@ -46,7 +46,7 @@ const outcomeOf = (result: Answered['result']): Outcome => {
 export type Shown = {
   readonly view: Omit<CallView, 'details'>
   readonly changes: CallChanges | undefined
-  readonly look: Look
+  readonly look: CallLook
   readonly outcome: Outcome
   readonly result: Result | undefined
 }
@@ -60,7 +60,7 @@ export function* shownCall({ call, result }: Answered, folder: string | undefine
   return { view: { tool, kind, subject }, changes, look, outcome: outcomeOf(result), result: answer }
 }
 
-function* field({ name, isText, value }: Field, how: How): Generator<Html, void> {
+function* field({ name, isText, value }: Field, how: ProseOptions): Generator<Html, void> {
   yield markup`<dt>${visibleLine(name)}</dt><dd>`
   if (isText) {
     yield markup`<pre dir="auto">\n`
@@ -97,7 +97,7 @@ const newPlaces = (result: Result | undefined) => {
 }
 
 /** Code of a call, folded if it is long. */
-function* codeDetail({ text, language }: Extract<Detail, { is: 'code' }>, rest: Rest | undefined, how: How) {
+function* codeDetail({ text, language }: Extract<Detail, { is: 'code' }>, rest: Rest | undefined, how: ProseOptions) {
   const fold = rest && foldOf(text)
   if (!fold) return yield* code(text, language, how)
   yield* code(fold.head, language, how)

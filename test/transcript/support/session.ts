@@ -1,7 +1,7 @@
 import type { ExportFormat as Format } from '../../../src/contract/export.ts'
 import type { Links, Showing } from '../../../src/transcript/html/links.ts'
 import { endOfOutline, newOutline, outlinePrompts, startOfOutline } from '../../../src/transcript/html/outline.ts'
-import { WHOLE, newSession } from '../../../src/transcript/html/session.ts'
+import { WHOLE, newRowRenderer } from '../../../src/transcript/html/row-renderer.ts'
 import { newTranscript } from '../../../src/transcript/transcript.ts'
 
 const part = (type: string, content: object) => ({ type, content })
@@ -62,7 +62,7 @@ const links: Links = {
 /** The rows of messages and their outline, as they stand in a page. */
 export const renderRows = (messages: readonly object[], showing: Partial<Showing> = {}): string => {
   const outline = newOutline()
-  const rows = newSession({ links, ...showing }, WHOLE, outline.note)
+  const rows = newRowRenderer({ links, ...showing }, WHOLE, outline.note)
   const texts = messages.flatMap((message) => [...rows.add(JSON.stringify(message))])
   texts.push(...rows.end(), startOfOutline.source)
   const { prompts, files } = outline.data()

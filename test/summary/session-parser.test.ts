@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { extractSummary } from '../../src/summary/extract.ts'
-import { newSummaryThread } from '../../src/summary/thread.ts'
+import { newSessionParser } from '../../src/summary/session-parser.ts'
 import { type StoredTurn, parseConversation } from '../../src/summary/turns.ts'
 
 const test = suite('the thread that reads sessions')
-const thread = newSummaryThread(console.error)
+const thread = newSessionParser(console.error)
 test.after(() => thread.close())
 const never = new AbortController().signal
 

@@ -1,14 +1,14 @@
 import { Tinypool } from 'tinypool'
 import { moduleUrl } from '../base/threads.ts'
 import type { Summary } from './provider.ts'
-import type { PromptTask } from './thread-worker.ts'
+import type { PromptTask } from './session-parser-tasks.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
 const IDLE_MS = 10_000
 const TASK_TIMEOUT_MS = 30_000
 
 /** A thread that parses sessions, because a hundred long prompts would block the event loop. Ends after ten seconds without a task. */
-export type SummaryThread = {
+export type SessionParser = {
   /** See `extractSummary`. */
   extract(conversation: Conversation<StoredTurn>, signal: AbortSignal): Promise<Summary>
   /** See `buildPrompt`. */
@@ -17,8 +17,8 @@ export type SummaryThread = {
 }
 
 /** `onError` is called if a thread cannot start, or ends by itself. */
-export const newSummaryThread = (onError: (error: Error) => void): SummaryThread => {
-  const filename = moduleUrl('./thread-worker', import.meta.url).href
+export const newSessionParser = (onError: (error: Error) => void): SessionParser => {
+  const filename = moduleUrl('./session-parser-tasks', import.meta.url).href
   const pool = new Tinypool({ filename, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS })
   // The task of such a thread does not fail, but ends with its timeout.
   pool.on('error', onError)

@@ -18,9 +18,9 @@ const fenceAfter = (line: string, open: Fence | undefined): Fence | undefined =>
   return closes ? undefined : open
 }
 
-export type Segment = { readonly is: 'markdown' | 'plain'; readonly text: string }
+export type ProsePiece = { readonly is: 'markdown' | 'plain'; readonly text: string }
 
-const segmentOf = (text: string, lines: number): Segment => ({
+const pieceOf = (text: string, lines: number): ProsePiece => ({
   is: text.length > MOST || lines > MOST_LINES ? 'plain' : 'markdown',
   text,
 })
@@ -28,12 +28,12 @@ const segmentOf = (text: string, lines: number): Segment => ({
 /** From this number of `|` on, a piece ends in the same way: a cell of a table takes markdown-it as long as many characters. */
 const MOST_PIPES = 1_000
 
-/** A step ends after this many characters even without a segment. Each line counts as `LINE` characters more. */
+/** A step ends after this many characters even without a piece. Each line counts as `LINE` characters more. */
 const STEP = 64 * 1024
 const LINE = 32
 
-/** Cuts Markdown into segments that can be parsed one by one, between blocks at the top level. Yields undefined for a step without one. */
-export function* segments(text: string): Generator<Segment | undefined, void> {
+/** Cuts Markdown into pieces that can be parsed one by one, between blocks at the top level. Yields undefined for a step without one. */
+export function* prosePieces(text: string): Generator<ProsePiece | undefined, void> {
   let left = STEP
   let start = 0
   let lines = 0
@@ -46,7 +46,7 @@ export function* segments(text: string): Generator<Segment | undefined, void> {
     const line = text.slice(offset, Math.min(end, offset + MOST))
     const isEnd = !fence && wasEmpty && !INDENTED.test(line)
     if (isEnd && (offset - start >= WANTED || lines >= MOST_LINES / 2 || pipes >= MOST_PIPES)) {
-      yield segmentOf(text.slice(start, offset), lines)
+      yield pieceOf(text.slice(start, offset), lines)
       start = offset
       lines = 0
       pipes = 0
@@ -61,5 +61,5 @@ export function* segments(text: string): Generator<Segment | undefined, void> {
     yield undefined
     left = STEP
   }
-  if (start < text.length) yield segmentOf(text.slice(start), lines)
+  if (start < text.length) yield pieceOf(text.slice(start), lines)
 }

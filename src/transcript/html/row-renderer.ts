@@ -3,7 +3,7 @@ import { readMessage } from '../message.ts'
 import { type Turn, newTurns } from '../turns.ts'
 import type { Showing } from './links.ts'
 import type { Html } from './markup.ts'
-import { type Note, newRows } from './rows.ts'
+import { type OnRow, newRows } from './rows.ts'
 
 /**
  * The messages of a session that are shown, from one place up to another. Messages before and after them are added too, for their calls and
@@ -19,7 +19,7 @@ export type Range = {
 export const WHOLE: Range = { from: 0, to: Infinity, first: { ordinal: 0, prompts: 0 } }
 
 /** The rows of messages, step by step; a step with nothing to show is an empty text. */
-export type Session = {
+export type RowRenderer = {
   /** Adds the next message, with its parts, as JSON text from the API. */
   add(message: string): Iterable<string>
   end(): Iterable<string>
@@ -30,12 +30,12 @@ function* sources(pieces: Iterable<Html>): Generator<string, void> {
 }
 
 /** @param note called with each message @param isWanted whether a message in the range gets a row */
-export const newSession = (
+export const newRowRenderer = (
   showing: Showing,
   { from, to, first }: Range,
-  note?: Note,
+  note?: OnRow,
   isWanted: (turn: Turn) => boolean = () => true,
-): Session => {
+): RowRenderer => {
   const turns = newTurns(first)
   const rows = newRows(showing, note)
 

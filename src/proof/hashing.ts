@@ -65,7 +65,7 @@ export const openHashing = (): Hashing => {
 
   const copy = (part: Slice | string): number => {
     if (typeof part === 'string') {
-      makeRoom(Buffer.byteLength(part))
+      if (length + 3 * part.length > texts.length) makeRoom(Buffer.byteLength(part))
       return texts.write(part, length)
     }
     makeRoom(part.to - part.from)

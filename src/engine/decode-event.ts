@@ -4,18 +4,27 @@ import type { Codec } from './codec.ts'
 import { type DecodedEvent, SKIPPED } from './projection.ts'
 import { streamIdOf } from './stream.ts'
 
-/** A class, because several followers make one of each event: with an accessor of its own each would take 2.5 kB. */
-class Envelope {
+/**
+ * What is known of an event without decoding its data. A class, because several followers make one of each event: with an accessor of
+ * its own each would take 2.5 kB.
+ */
+export class Envelope {
   readonly type: string
+  /** The part of the stream's name behind its category. */
   readonly streamId: string
   readonly stream: string
+  /** Lower than `revision` if the event was stored in chunks. */
   readonly firstRevision: bigint
   readonly revision: bigint
   readonly position: bigint
+  /** When it was recorded, in milliseconds. */
   readonly at: number
   readonly actor: Actor | undefined
+  /** The request that caused it; undefined if the service itself did. */
   readonly requestId: string | undefined
+  /** The append that it was stored with; several requests may share one. */
   readonly appendId: string
+  /** Length of the data's JSON text, in characters. */
   readonly bytes: number
 
   constructor(event: RecordedEvent) {

@@ -1,25 +1,8 @@
-import type { Actor } from '../log/metadata.ts'
+import type { Envelope } from './decode-event.ts'
 import type { DomainEvent } from './stream.ts'
 
 /** A recorded event with its data decoded and its metadata taken apart, as projections and caches get it. */
-export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & {
-  /** The part of the stream's name behind its category. */
-  readonly streamId: string
-  readonly stream: string
-  /** Lower than `revision` if the event was stored in chunks. */
-  readonly firstRevision: bigint
-  readonly revision: bigint
-  readonly position: bigint
-  /** When it was recorded, in milliseconds. */
-  readonly at: number
-  readonly actor: Actor | undefined
-  /** The request that caused it; undefined if the service itself did. */
-  readonly requestId: string | undefined
-  /** The append that it was stored with; several requests may share one. */
-  readonly appendId: string
-  /** Length of the data's JSON text, in characters. */
-  readonly bytes: number
-}
+export type DecodedEvent<Event extends DomainEvent = DomainEvent> = Event & Envelope
 
 /**
  * Sends one statement of the batch's transaction; statements run in the order in which they are sent. A statement with a

@@ -15,6 +15,7 @@ export const openCheckpoint = (note: string, verifier: Verifier): Checkpoint => 
   const [origin = '', size = '', encoded = '', ...rest] = openNote(note, verifier).slice(0, -1).split('\n')
   const root = fromBase64(encoded)
   const isWhole = origin !== '' && /^(0|[1-9]\d{0,15})$/.test(size) && Number.isSafeInteger(Number(size))
-  if (!isWhole || root?.length !== HASH_BYTES || rest.includes('')) throw new BadNote('it is not a checkpoint')
+  if (!isWhole || root?.length !== HASH_BYTES || rest.includes(''))
+    throw new BadNote('it is not a checkpoint: expected lines with an origin, a size and a root')
   return { origin, size: Number(size), root }
 }

@@ -122,16 +122,18 @@ const LINE = /^\u2014 ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u
 const parseLine = (line: string): { name: string; id: Buffer; signature: Buffer } => {
   const [, name, encoded] = LINE.exec(line) ?? []
   const bytes = encoded === undefined ? undefined : fromBase64(encoded)
-  if (!bytes || bytes.length <= ID_BYTES) throw new BadNote('a signature line is malformed')
+  if (!bytes || bytes.length <= ID_BYTES)
+    throw new BadNote('a signature line is malformed: expected a dash, the name of a key, and base64')
   return { name: name!, id: bytes.subarray(0, ID_BYTES), signature: bytes.subarray(ID_BYTES) }
 }
 
 /** The text of a note and its signatures. @throws BadNote */
 const parseNote = (note: string) => {
-  if (/[\0-\t\v-\x1f]|\p{Cs}/u.test(note)) throw new BadNote('it has control characters')
+  if (/[\0-\t\v-\x1f]|\p{Cs}/u.test(note)) throw new BadNote('it has control characters, which a note must not have')
   const end = note.lastIndexOf('\n\n')
   const block = note.slice(end + 2)
-  if (end < 0 || !block.endsWith('\n')) throw new BadNote('it is not a signed note')
+  if (end < 0 || !block.endsWith('\n'))
+    throw new BadNote('it is not a signed note: expected a text, an empty line, and lines with signatures')
   const lines = block.slice(0, -1).split('\n')
   if (lines.length > MAX_SIGNATURES) throw new BadNote(`it has more than ${MAX_SIGNATURES} signatures`)
   return { text: note.slice(0, end + 1), signatures: lines.map(parseLine) }

@@ -35,8 +35,9 @@ export const serverAddress = (option: string | undefined, env: EnvironmentVariab
   const text = option ?? (env['TRACEBOOK_URL'] || (lastServer(configDir(env)) ?? DEFAULT_SERVER))
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new UsageError(`"${text}" is no address of a server${suggestionFor(text)}`)
-  if (url.username || url.password) throw new UsageError('the server address must not hold a user name or a password')
+    throw new UsageError(`"${text}" is not the address of a server${suggestionFor(text)}`)
+  if (url.username || url.password)
+    throw new UsageError('the address of a server must have no user name or password: leave them out, and log in')
   return `${url.origin}${trimEndMatching(url.pathname, /\//)}`
 }
 

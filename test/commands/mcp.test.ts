@@ -111,7 +111,7 @@ const settings = {
 const inHome = (work: (user: User, home: string) => Promise<unknown>) =>
   inWorld(({ folder, user }) => work(user, join(folder, 'ada')))
 
-test('is written into the settings of agents, and taken out byte for byte', () =>
+test('the server is written into the settings of agents, and taken out byte for byte', () =>
   inHome(async (user, home) => {
     for (const [name] of Object.values(settings)) mkdirSync(dirname(join(home, name)), { recursive: true })
     const before = filesBelow(home)

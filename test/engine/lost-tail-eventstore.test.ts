@@ -88,7 +88,7 @@ const lose = async (scene: Scene): Promise<string[]> => {
   return [...(await loseTail(scene, count))]
 }
 
-test('makes the service rebuild its read models and empty its caches', async (scene) => {
+test('a lost end makes the service rebuild its read models and empty its caches', async (scene) => {
   const { app, database, lines } = scene
   const { epoch } = await app.service.log.identity()
   const said = await lose(scene)
@@ -114,7 +114,7 @@ test('makes the service rebuild its read models and empty its caches', async (sc
   }
 })
 
-test('is still summarised', async (scene) => {
+test('a session is still summarised after the end was lost', async (scene) => {
   await lose(scene)
   await write(scene, 'PUT', `${path('kept')}/messages/m`, { role: 'user', textContent: 'x' })
   await until(async () => (await read(scene, 'kept')).summaryMessageCount === 1)

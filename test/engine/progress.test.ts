@@ -23,7 +23,7 @@ const withoutModels = async () => {
   return { database, blocker }
 }
 
-test('gives the progress in percent', async () => {
+test('readiness gives the progress in percent', async () => {
   const { database, blocker } = await withoutModels()
   await blocker.query(`select pg_advisory_lock(hashtext('tracebook swap ${schemaOf(mainGroup)}'))`) // no batch is applied
   const app = await openApp(database.url, { env: { ROLES: 'api,projector' }, ready: false })

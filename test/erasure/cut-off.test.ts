@@ -76,7 +76,7 @@ const cutOff = async (database: Database, { keeps }: { keeps: number }) => {
 const untilErased = (app: App, database: Database, id: string) =>
   until(async () => (await notedIn(database)).length === 0 && `${await eventsOf(app, id)}` === 'TraceDeleted')
 
-test('keeps the events that new read models are built from', async () => {
+test('an interrupted erasure keeps the events that new read models are built from', async () => {
   const database = await freshDatabase()
   const { id, token, allowDeletion } = await cutOff(database, { keeps: 500 })
   const left = await revisionsOf(database, id)

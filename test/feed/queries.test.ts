@@ -50,9 +50,9 @@ const look = async () => {
   for (const plan of await page(pageValues)) assert.ok(mostRows(plan) <= LIMIT, `${mostRows(plan)} rows for ${LIMIT}`)
 }
 
-test('reads as many traces as it shows, also with the plan of an empty table', look)
+test('a page reads as many traces as it shows, also with the plan of an empty table', look)
 
-test('reads as many traces as it shows, with the plan of an analysed table', async () => {
+test('a page reads as many traces as it shows, with the plan of an analysed table', async () => {
   await rows('analyze')
   await look()
 })
@@ -62,7 +62,7 @@ const deadEntries = async () => {
   return nodesOf(plan!).reduce((sum, node) => sum + (node['Heap Fetches'] ?? 0), 0)
 }
 
-test('does not read traces that were deleted before a vacuum, whether many or few', async () => {
+test('a page does not read traces that were deleted before a vacuum, whether many or few', async () => {
   for (const [kept, deleted] of [
     [COUNT, 300],
     [1_000, COUNT - 1_300],

@@ -20,7 +20,7 @@ const churn = async (url: string, stop: AbortSignal): Promise<number> => {
   return rounds
 }
 
-test('does not mind tables of others that vanish while it looks for its own', async () => {
+test('tables of others may vanish while a migration looks for its own', async () => {
   const database = await freshDatabase()
   const over = new AbortController()
   const rounds = churn(database.url, over.signal)

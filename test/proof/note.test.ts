@@ -24,14 +24,14 @@ const SIGNED = `${SAID}
 — PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=
 `
 
-test('writes and reads what Go’s note package does', () => {
+test('notes are written and read as by Go’s note package', () => {
   const signer = parseSigner(PETER_SECRET)
   assert.is(signer.verifier.text, PETER)
   assert.is(signNote(SAID, signer), SIGNED)
   assert.is(openNote(SIGNED, parseVerifier(PETER)), SAID)
 })
 
-test('makes keys that it can read, with other names too', () => {
+test('new keys can be read, with other names too', () => {
   const signer = generateSigner('traces.example.com/log')
   assert.is(parseSigner(signer.text).verifier.text, signer.verifier.text)
   const renamed = renameSigner(signer, 'other.example.com')
@@ -47,7 +47,7 @@ test('makes keys that it can read, with other names too', () => {
   }
 })
 
-test('refuses invalid keys, without repeating a secret', () => {
+test('invalid keys are refused, without repeating a secret', () => {
   const secret = PETER_SECRET.split('+').at(-1)!
   for (const text of [
     '',
@@ -72,7 +72,7 @@ test('refuses invalid keys, without repeating a secret', () => {
     )
 })
 
-test('refuses a note that was changed, or signed by another key', () => {
+test('a note that was changed, or signed by another key, is refused', () => {
   const verifier = parseVerifier(PETER)
   const line = SIGNED.split('\n').at(-2)!
   const forged = `${line.slice(0, -4)}AAA=`
@@ -97,7 +97,7 @@ test('refuses a note that was changed, or signed by another key', () => {
     )
 })
 
-test('ignores signatures of other keys', () => {
+test('signatures of other keys are ignored', () => {
   const [one, other] = [generateSigner('one'), generateSigner('other')]
   const note = signNote('text\n', one)
   const cosigned = `${note}${signNote('text\n', other).split('\n').at(-2)}\n`

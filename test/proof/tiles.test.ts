@@ -5,13 +5,13 @@ import { parseTile, tileIndexPath, tileWidth } from '../../src/proof/tiles.ts'
 
 const test = suite('proof/tiles')
 
-test('writes an index in groups of three digits', () => {
+test('an index is written in groups of three digits', () => {
   assert.is(tileIndexPath(0), '000')
   assert.is(tileIndexPath(67), '067')
   assert.is(tileIndexPath(1_234_067), 'x001/x234/067')
 })
 
-test('reads the paths that it writes, full or partial', () =>
+test('paths that were written are read, full or partial', () =>
   fc.assert(
     fc.property(fc.nat(63), fc.maxSafeNat(), fc.integer({ min: 1, max: 256 }), (level, index, width) => {
       const path = `${tileIndexPath(index)}${width < 256 ? `.p/${width}` : ''}`
@@ -19,7 +19,7 @@ test('reads the paths that it writes, full or partial', () =>
     }),
   ))
 
-test('reads no other spelling of a path', () => {
+test('another spelling of a path is not read', () => {
   for (const path of [
     '',
     '0',
@@ -40,7 +40,7 @@ test('reads no other spelling of a path', () => {
     assert.is(parseTile(level, '000'), undefined, level)
 })
 
-test('has the tiles of the example in the specification: a tree of 70,000', () => {
+test('a tree of 70,000 has the tiles of the example in the specification', () => {
   assert.is(tileWidth(0, 272, 70_000), 256)
   assert.is(tileWidth(0, 273, 70_000), 112)
   assert.is(tileWidth(0, 274, 70_000), 0)

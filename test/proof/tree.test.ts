@@ -46,7 +46,7 @@ test('knows the vectors of RFC 6962 implementations', () => {
   assert.is(rootOf(leaves).toString('hex'), '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328')
 })
 
-test('hashes an entry as UTF-8', () =>
+test('an entry is hashed as UTF-8', () =>
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => assert.equal(leafHash(text), naiveLeaf(text))),
     { numRuns: 200 },
@@ -60,7 +60,7 @@ const size = fc.integer({ min: 1, max: MOST })
 /** The definition takes long for all sizes: small ones, and those about full tiles. */
 const isInteresting = (size: number) => size < 20 || (size + 2) % 256 < 5 || size % 67 === 0
 
-test('has the root of the definition, and grows from any size', () => {
+test('a tree has the root of the definition, and grows from any size', () => {
   const tree = newGrowingTree()
   assert.equal(tree.root(), EMPTY_ROOT)
   for (const [i, leaf] of leaves.entries()) {
@@ -98,7 +98,7 @@ test('proves that a tree goes on from an older one, as the definition does', () 
     }),
   ))
 
-test('accepts no proof of another leaf, position, size or tree', () =>
+test('a proof of another leaf, position, size or tree is not accepted', () =>
   fc.assert(
     fc.property(fc.integer({ min: 2, max: MOST }), fc.nat(), fc.nat(), (size, n, bit) => {
       const [index, other] = [n % size, (n + 1) % size]

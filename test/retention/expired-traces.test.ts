@@ -53,14 +53,14 @@ const look = async () => {
   }
 }
 
-test('reads as many rows as it returns, also with the plan of an empty table', look)
+test('the statement reads as many rows as it returns, also with the plan of an empty table', look)
 
-test('reads as many rows as it returns, with the plan of an analysed table', async () => {
+test('the statement reads as many rows as it returns, with the plan of an analysed table', async () => {
   await rows('analyze')
   await look()
 })
 
-test('returns the exact traces, page by page, the oldest day first', async () => {
+test('the statement returns the exact traces, page by page, the oldest day first', async () => {
   const since = (TODAY - 100) * DAY_MS + 1_500
   let after = START
   const found: string[] = []

@@ -10,7 +10,9 @@ export type ScopeOptions = { readonly namespace?: string; readonly trace?: strin
 export const scopeOf = ({ namespace, trace }: ScopeOptions): Scope => {
   const slug = namespace === undefined ? undefined : normalizeSlug(namespace)
   if (namespace !== undefined && slug === undefined)
-    throw new UsageError(`"${namespace}" is not a valid slug of a namespace.`)
+    throw new UsageError(
+      `"${namespace}" is not a valid slug of a namespace: expected 1 to 64 letters a-z, digits and single hyphens.`,
+    )
   if (trace !== undefined && slug !== undefined) return { is: 'trace', id: traceId(namespaceId(slug), trace) }
   if (trace !== undefined) {
     if (!isId(trace)) throw new UsageError('--trace takes the id of a trace, or with --namespace its externalId.')

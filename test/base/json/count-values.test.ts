@@ -11,7 +11,7 @@ const valuesOf = (value: unknown): number =>
     ? Object.values(value).reduce<number>((sum, each) => sum + valuesOf(each), 1)
     : 1
 
-test('counts the values that parsing would return, whatever white space and strings contain', () => {
+test('the count is of the values that parsing would return, whatever white space and strings contain', () => {
   const json = fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' })
   const tricky = fc.constantFrom('"', '\\', '\\"', '[', '{,', '}', ' ', 'x')
   const text = fc.array(tricky).map((pieces) => pieces.join(''))
@@ -25,11 +25,11 @@ test('counts the values that parsing would return, whatever white space and stri
   )
 })
 
-test('stops where there are too many', () => {
+test('counting stops where there are too many values', () => {
   assert.is(countValues(Buffer.from(`[${'0,'.repeat(1_000)}0]`), 10), 11)
 })
 
-test('ends for text that is not JSON', () => {
+test('counting ends for text that is not JSON', () => {
   for (const text of ['', '"', '"\\"', '[[[', '}}}', ',,,', '\\']) assert.ok(countValues(Buffer.from(text)) >= 1)
 })
 

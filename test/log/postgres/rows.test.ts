@@ -56,7 +56,7 @@ test('return the events byte for byte, in their order', () => {
   )
 })
 
-test('may lose their first events', () => {
+test('rows may lose their first events', () => {
   fc.assert(
     fc.property(fc.array(event, { minLength: 1, maxLength: 30 }), fc.nat(30), (events, count) => {
       const { heads } = rowsOf(events)[0]!
@@ -66,13 +66,13 @@ test('may lose their first events', () => {
   )
 })
 
-test('have one head for all events of an append that differ only in their number', () => {
+test('rows have one head for all events of an append that differ only in their number', () => {
   const [row, ...others] = rowsOf(numbered(200))
   assert.is(others.length, 0)
   assert.is((JSON.parse(row!.heads) as unknown[]).length, 1)
 })
 
-test('are no larger than a page, unless one event is', () => {
+test('rows are no larger than a page, unless one event is', () => {
   assert.equal(
     rowsOf(numbered(2 * ROW_EVENTS + 1)).map(({ events }) => events.length),
     [ROW_EVENTS, ROW_EVENTS, 1],

@@ -102,14 +102,14 @@ const look = async () => {
   }
 }
 
-test('reads as many rows as it shows, though the plan is of when there was none', look)
+test('a page reads as many rows as it shows, though the plan is of when there was none', look)
 
-test('reads as many rows as it shows by the plan of an analysed table', async () => {
+test('a page reads as many rows as it shows by the plan of an analysed table', async () => {
   await models.rows('analyze')
   await look()
 })
 
-test('is the part of the whole list behind the keys that are asked for', async () => {
+test('a page is the part of the whole list behind the keys that are asked for', async () => {
   const all = await models.rows<{ ordinal: number }>(
     'select ordinal from messages where trace_id = $1 order by sequence nulls last, timestamp nulls last, ordinal',
     [id],

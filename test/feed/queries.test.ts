@@ -7,7 +7,7 @@ import { mostRows, nodesOf, openFilled, pagesOf } from '../support/filled-read-m
 
 const test = suite('feed: a page')
 
-const COUNT = 50_000
+const COUNT = 20_000
 const LIMIT = 51
 
 const models = await openFilled()

@@ -12,7 +12,7 @@ import { openApp } from '../support/open-app.ts'
 
 const test = suite('history: query plans of the timeline')
 
-const COUNT = 100_000
+const COUNT = 40_000
 const FIRST_AT = Date.UTC(2026, 0, 1)
 const SECOND = 1_000
 const namespaceId = randomUUID()

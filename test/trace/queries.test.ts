@@ -9,7 +9,7 @@ import { runs } from '../support/runs.ts'
 
 const test = suite('trace: which traces are found')
 
-const COUNT = 20_000
+const COUNT = 8_000
 const LIMIT = 51
 
 const models = await openFilled()

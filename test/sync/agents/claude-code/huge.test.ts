@@ -10,7 +10,7 @@ const { path, remove } = tempFolder()
 test.after(remove)
 
 const read = (...lines: string[]) => readSession(writeSession(path, 's-1.jsonl', lines))
-const sizes = [30_000, 300_000]
+const sizes = [10_000, 100_000]
 
 test('context that an editor adds before a prompt is removed, even if it is repeated very often', async () => {
   for (const size of sizes)

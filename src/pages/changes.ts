@@ -11,7 +11,7 @@ import { counted } from '../transcript/html/output.ts'
 import type { ProseOptions } from '../transcript/html/prose.ts'
 import { isoText } from '../transcript/times.ts'
 import { visibleLine } from '../transcript/visible.ts'
-import { endOfPage, startOfPage } from './document.ts'
+import { startOfPage } from './document.ts'
 import { messagePath, tracePath } from './links.ts'
 import { documentTitle } from './page.ts'
 import { type TracePage, crumbsOf, viewLinks } from './trace.ts'
@@ -123,14 +123,14 @@ export const startOfChanges = (page: ChangesPage): Html => {
 `
 }
 
-/** The part of the page after the title, in steps: the files with their edits, and then the list of files. */
+/** The part of the page after the title, up to its end, in steps: the files with their edits, and then the list of files. */
 export function* restOfChanges(changes: Changes, page: ChangesPage): Generator<Html, void> {
   const { files, left } = changes
   const tabs = markup`<nav class="tabs" aria-label="Views">${viewLinks(page, 'changes', changes.changed)}</nav>`
   if (files.length === 0) {
     yield markup`${tabs}</header>
 <div class="blank left"><p class="soft">This session changed no files that its tool calls show.</p></div>
-</main></div>${endOfPage()}`
+</main></div>`
     return
   }
   yield markup`${metaOf(changes)}${tabs}</header>\n`
@@ -138,5 +138,5 @@ export function* restOfChanges(changes: Changes, page: ChangesPage): Generator<H
   for (const [i, file] of files.entries()) yield* fileOf(file, i + 1, page, how)
   if (left > 0)
     yield markup`<p class="soft">${counted(left, 'more edit')} of this session ${left === 1 ? 'is' : 'are'} not shown.</p>\n`
-  yield markup`${dock(changes)}</main>\n${listOf(changes, page)}</div>${endOfPage()}`
+  yield markup`${dock(changes)}</main>\n${listOf(changes, page)}</div>`
 }

@@ -3,13 +3,14 @@ import type { Client } from '../base/permits.ts'
 import { moduleUrl } from '../base/threads.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { BrokenOff } from '../http/long-list.ts'
-import type { RowWork, WantedRows } from './row-steps.ts'
+import type { RowWork } from './row-steps.ts'
+import type { Wanted } from './wanted-steps.ts'
 
 /** Asks the thread for the next texts of a session: with `wanted` the first ones, with `work` those of other work than before. */
 export type RowRequest = {
   readonly id: number
   readonly client: Client
-  readonly wanted: WantedRows | undefined
+  readonly wanted: Wanted | undefined
   readonly work: RowWork | undefined
   /** The least number of characters of the answered text, unless it is the last one of its work. */
   readonly length: number
@@ -26,9 +27,9 @@ export type Rows = {
   close(): void
 }
 
-/** A thread that makes rows of sessions, so that the event loop, which answers writes, has little to do for a page. */
+/** A thread that makes rows of sessions, and all else that is made of their messages, so that the event loop, which answers writes, has little to do for a page. */
 export type RowMaking = {
-  open(wanted: WantedRows, client: Client): Rows
+  open(wanted: Wanted, client: Client): Rows
   close(): Promise<void>
 }
 

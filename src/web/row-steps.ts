@@ -1,17 +1,28 @@
 import { childrenHtml, morePrompts } from '../pages/trace-outline.ts'
 import { linksOf, readChildren } from '../pages/trace-links.ts'
-import type { Showing } from '../transcript/html/links.ts'
+import type { Head } from '../transcript/head.ts'
+import type { View } from '../transcript/html/links.ts'
 import { type OutlinePrompt, endOfOutline, newOutline, outlinePrompts, promptText } from '../transcript/html/outline.ts'
 import { type Range, newRowRenderer } from '../transcript/html/row-renderer.ts'
 import type { CallCounts } from '../transcript/html/strip.ts'
+import type { MessageListRow } from '../trace/messages/queries.ts'
+import { messageText } from '../trace/messages/views.ts'
 import type { PromptBeginning } from './trace-messages.ts'
 
 /** All that the rows of a session depend on besides its messages, as values that can be sent to a thread. */
-export type WantedRows = Pick<Showing, 'view' | 'here' | 'author' | 'folder' | 'model'> & {
+export type OfSession = Pick<Head, 'author' | 'folder' | 'model'> & {
   readonly slug: string
   readonly externalId: string
   /** The sub-agents of the session, as JSON texts. */
   readonly children: readonly string[]
+}
+
+/** The rows of a page of the session, or of a part of it, and the outline. */
+export type WantedRows = OfSession & {
+  readonly is: 'rows'
+  readonly view: View
+  /** The externalId of the message that the link to the page leads to. */
+  readonly here?: string | undefined
   readonly range: Range
   /** The places of the messages that the page shows; undefined for all. */
   readonly part?: { readonly from: number; readonly to: number } | undefined
@@ -19,29 +30,51 @@ export type WantedRows = Pick<Showing, 'view' | 'here' | 'author' | 'folder' | '
   readonly segments?: readonly CallCounts[]
 }
 
-/** The next input: messages, the end of the messages, prompts of a long session for the outline, or the end of the outline. */
+/** The next input: messages as JSON texts with their externalIds, the end of the messages, prompts of a long session for the outline, or the end of the outline. */
 export type RowWork =
-  | { readonly is: 'messages'; readonly texts: readonly string[] }
+  | { readonly is: 'messages'; readonly texts: readonly string[]; readonly ids: readonly string[] }
   | { readonly is: 'endOfMessages' }
   | { readonly is: 'prompts'; readonly prompts: readonly PromptBeginning[] }
   | { readonly is: 'endOfOutline'; readonly unlisted: number }
 
+export const messagesWork = (rows: readonly MessageListRow[]): RowWork => ({
+  is: 'messages',
+  texts: rows.map(messageText),
+  ids: rows.map(({ external_id }) => external_id),
+})
+
 /** Makes the rows of a session and its outline in steps. */
 export type RowSteps = (work: RowWork) => Iterable<string>
 
-export const newRowSteps = ({
-  slug,
-  externalId,
-  children,
-  range,
-  part,
-  segments = [],
-  ...how
-}: WantedRows): RowSteps => {
-  const outline = newOutline()
+type MessageWork = Extract<RowWork, { readonly is: 'messages' }>
+
+/** Steps of what is made of messages only. */
+export const stepsOfMessages =
+  (add: (work: MessageWork) => Iterable<string>, end: () => Iterable<string>): RowSteps =>
+  (work) => {
+    switch (work.is) {
+      case 'messages':
+        return add(work)
+      case 'endOfMessages':
+        return end()
+      case 'prompts':
+      case 'endOfOutline':
+        throw new Error('it has no outline')
+    }
+  }
+
+/** How the rows of a session are shown on its pages, and its sub-agents. */
+export const showingOf = ({ slug, externalId, children, author, folder, model }: OfSession) => {
   const { all, byCall } = readChildren(slug, children)
-  const links = linksOf(slug, externalId, byCall)
-  const session = newRowRenderer({ ...how, links }, range, outline.note)
+  return { all, showing: { links: linksOf(slug, externalId, byCall), author, folder, model } }
+}
+
+export const newRowSteps = (wanted: WantedRows): RowSteps => {
+  const { range, part, segments = [], view, here } = wanted
+  const outline = newOutline()
+  const { all, showing } = showingOf(wanted)
+  const { links } = showing
+  const session = newRowRenderer({ ...showing, view, here }, range, outline.note)
   let onPage: ReadonlyMap<string, OutlinePrompt> | undefined
 
   const places = {

@@ -2,7 +2,8 @@ import { parentPort } from 'node:worker_threads'
 import type { Client } from '../base/permits.ts'
 import { newTurns } from '../base/yielding.ts'
 import type { RowAnswer, RowRequest } from './row-making.ts'
-import { type RowSteps, newRowSteps } from './row-steps.ts'
+import type { RowSteps } from './row-steps.ts'
+import { newSteps } from './wanted-steps.ts'
 
 /** A thread that makes rows for many readers, piece by piece, as each of them reads. */
 
@@ -13,15 +14,15 @@ const sessions = new Map<number, Open>()
 const nothing = [].values()
 
 const openOf = ({ id, client, wanted }: RowRequest): Open | undefined => {
-  if (wanted) sessions.set(id, { client, steps: newRowSteps(wanted), rest: nothing })
+  if (wanted) sessions.set(id, { client, steps: newSteps(wanted), rest: nothing })
   return sessions.get(id)
 }
 
-/** The next texts, up to a length. The first ones are made at once, because a reader waits for them; later ones take turns. */
+/** The next texts, up to a length. The first rows are made at once, because a reader waits for them; all else takes turns. */
 const next = async (open: Open, { id, wanted, length }: RowRequest): Promise<RowAnswer> => {
   let text = ''
   while (text.length < length) {
-    if (!wanted) await turns.take(open.client)
+    if (wanted?.is !== 'rows') await turns.take(open.client)
     const { done, value } = open.rest.next()
     if (done) return { id, text, isOver: true }
     text += value

@@ -1,19 +1,10 @@
-import type { Chunk, Texts } from '../http/long-list.ts'
 import { goneRow } from '../pages/trace.ts'
 import type { ChangedMessage } from '../trace/messages/changed.ts'
-import type { MessageListRow } from '../trace/messages/queries.ts'
-import { messageText } from '../trace/messages/views.ts'
-import type { Showing } from '../transcript/html/links.ts'
-import { newRowRenderer } from '../transcript/html/row-renderer.ts'
+import type { View } from '../transcript/html/links.ts'
+import { type Range, newRowRenderer } from '../transcript/html/row-renderer.ts'
 import { MOST_WAITING, type Turn } from '../transcript/turns.ts'
-import { AROUND, type Around } from './trace-messages.ts'
-
-/** Rows that are made of some messages, which are read for them. */
-export type Piece = {
-  chunks(): AsyncGenerator<Chunk<MessageListRow>, void>
-  add(rows: readonly MessageListRow[]): Texts
-  end(): Texts
-}
+import { type OfSession, type RowSteps, showingOf, stepsOfMessages } from './row-steps.ts'
+import { AROUND } from './trace-messages.ts'
 
 /** A changed message with its place in the list. */
 export type PlacedChange = ChangedMessage & { readonly place: number }
@@ -32,7 +23,13 @@ export const someChanges = (changes: readonly PlacedChange[]): readonly PlacedCh
   return end < 0 ? sorted : sorted.slice(0, end)
 }
 
-const isNew = ({ revision, added }: ChangedMessage) => revision === added
+/** A message that has changed: its externalId, its place in the list, and whether it has been added. */
+type Change = { readonly id: string; readonly place: number; readonly isNew: boolean }
+
+export const changeOf = ({ external_id: id, place, revision, added }: PlacedChange): Change => ({
+  ...{ id, place },
+  isNew: revision === added,
+})
 
 /** The messages whose results a turn shows under its calls. */
 const answersIn = ({ shown }: Turn): string[] =>
@@ -48,9 +45,17 @@ const mayHaveLost = ({ ordinal, shown }: Turn, place: number): boolean =>
     shown.some((one) => !('is' in one) && one.type === 'tool_result'))
 
 /** The rows that changes have added, changed or removed, of messages near each other. */
-export const changedRows = (showing: Showing, changes: readonly PlacedChange[], { range, chunks }: Around): Piece => {
-  const changed = new Map(changes.map((change) => [change.external_id, change]))
-  const updated = changes.filter((change) => !isNew(change)).map(({ place }) => place)
+export type WantedChangedRows = OfSession & {
+  readonly is: 'changedRows'
+  readonly view: View
+  readonly range: Range
+  readonly changes: readonly Change[]
+}
+
+export const newChangedRowSteps = (wanted: WantedChangedRows): RowSteps => {
+  const { range, changes, view } = wanted
+  const changed = new Map(changes.map((change) => [change.id, change]))
+  const updated = changes.filter(({ isNew }) => !isNew).map(({ place }) => place)
   const [standing, made, answers] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const read = new Map<string, number>()
 
@@ -63,7 +68,7 @@ export const changedRows = (showing: Showing, changes: readonly PlacedChange[], 
     )
   }
   const session = newRowRenderer(
-    showing,
+    { ...showingOf(wanted).showing, view },
     range,
     ({ turn, isShown }): undefined => {
       if (isShown) made.add(turn.id)
@@ -75,22 +80,21 @@ export const changedRows = (showing: Showing, changes: readonly PlacedChange[], 
   /** Whether a row that a page may show no longer exists. A new message had no row before. */
   const isGone = (id: string): boolean => {
     const change = changed.get(id)
-    if (change) return !isNew(change) && !made.has(id)
+    if (change) return !change.isNew && !made.has(id)
     return answers.has(id) && !standing.has(id)
   }
 
-  return {
-    chunks,
-    *add(rows) {
-      for (const row of rows) {
-        read.set(row.external_id, range.first.ordinal + read.size)
-        yield* session.add(messageText(row))
+  return stepsOfMessages(
+    function* ({ texts, ids }) {
+      for (const [i, text] of texts.entries()) {
+        read.set(ids[i]!, range.first.ordinal + read.size)
+        yield* session.add(text)
       }
     },
-    *end() {
+    function* () {
       yield* session.end()
       for (const [id, place] of read)
         if (place >= range.from && place < range.to && isGone(id)) yield goneRow(id, place).source
     },
-  }
+  )
 }

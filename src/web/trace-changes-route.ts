@@ -1,24 +1,25 @@
 import type { FastifyInstance } from 'fastify'
-import { inSteps } from '../base/json/steps.ts'
 import type { LongLists } from '../http/long-lists.ts'
-import { type ChangesPage, restOfChanges, startOfChanges } from '../pages/changes.ts'
+import { clientOf } from '../http/node-permits.ts'
+import { type ChangesPage, startOfChanges } from '../pages/changes.ts'
+import { endOfPage } from '../pages/document.ts'
 import { documentHeaders } from '../pages/headers.ts'
 import { viewerOf } from '../pages/viewer.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
-import { messageText } from '../trace/messages/views.ts'
-import { MOST_KEPT, newChanges } from '../transcript/changes.ts'
-import { readMessage } from '../transcript/message.ts'
+import { MOST_KEPT } from '../transcript/changes.ts'
+import type { RowMaking } from './row-making.ts'
+import { messagesWork } from './row-steps.ts'
 import { messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-route.ts'
 import { type ShownServices, showTrace } from './trace-shown.ts'
 import { TraceParams } from './trace-params.ts'
 
-type Services = ShownServices & { readonly longLists: LongLists }
+type Services = ShownServices & { readonly longLists: LongLists; readonly rowMaking: RowMaking }
 
 /** `GET /@{slug}/{externalId}/-/changes`: what the calls of a session changed, file by file. */
 export const traceChangesRoute = (app: FastifyInstance, services: Services): void => {
-  const { reads, longLists } = services
+  const { reads, longLists, rowMaking } = services
   app.get<{ Params: TraceParams }>(
     '/@:slug/:externalId/-/changes',
     { config: { auth: 'optional', htmlPage: true }, schema: { params: TraceParams } },
@@ -29,22 +30,22 @@ export const traceChangesRoute = (app: FastifyInstance, services: Services): voi
         ...{ slug, externalId: trace.external_id, head, viewer: viewerOf(request) },
         project: typeof project === 'string' ? project : undefined,
       }
-      const changes = newChanges()
+      const made = rowMaking.open({ is: 'changes', page }, clientOf(request))
+      reply.raw.once('close', made.close)
       const size = Number(trace.bytes)
-      return longLists.send<MessageListRow>(reply, {
+      return longLists.send<readonly MessageListRow[]>(reply, {
         ...{ reader, check },
         // Besides a chunk, what is kept of the edits until all are known.
         chunkSize: Math.min(size, CHUNK_SIZE) + Math.min(size, MOST_KEPT),
         async *chunks() {
-          yield* (await messagesBetween(reads, trace, undefined)).chunks()
+          for await (const chunk of (await messagesBetween(reads, trace, undefined)).chunks())
+            yield { ...chunk, rows: [chunk.rows] }
         },
         before: startOfChanges(page).source,
-        *toText(row) {
-          const message = yield* inSteps(readMessage(messageText(row)), '')
-          yield* inSteps(changes.add(message), '') as Generator<string, void>
-        },
-        *after() {
-          for (const { source } of restOfChanges(changes.end(), page)) yield source
+        toText: (rows) => made.make(messagesWork(rows)),
+        async *after() {
+          yield* made.make({ is: 'endOfMessages' })
+          yield endOfPage().source
         },
         headers: () => ({ ...documentHeaders, ...fragmentHeaders }),
       })

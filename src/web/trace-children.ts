@@ -17,8 +17,6 @@ const MOST_CHILDREN = 100
 export type Children = {
   /** The newest first. */
   readonly all: readonly Child[]
-  /** By the call that started them; the newest, if a call started several. */
-  readonly byCall: ReadonlyMap<string, Child>
   readonly linked: readonly LinkedTrace[]
   /** Their JSON texts, on which a page that links to them depends. */
   readonly texts: readonly string[]
@@ -36,5 +34,5 @@ export const childrenOf = async (
   const shown = rows.filter(({ id }) => reads.isNotQuarantined(`trace-${id}`))
   const texts = shown.map((row) => summaryText(rowWithModelName(models, row)))
   const linked = shown.map(({ id, created_at }) => ({ id, createdAt: created_at }))
-  return { ...readChildren(slug ?? '', texts), linked, texts }
+  return { all: readChildren(slug ?? '', texts).all, linked, texts }
 }

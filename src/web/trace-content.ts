@@ -8,7 +8,8 @@ import { startOfOutline } from '../transcript/html/outline.ts'
 import type { View } from '../transcript/html/links.ts'
 import { previewText, shortened } from '../transcript/preview.ts'
 import type { RowMaking, Rows } from './row-making.ts'
-import { type ShownServices, type ShownTrace, shapeOf, wantedRows } from './trace-shown.ts'
+import { messagesWork } from './row-steps.ts'
+import { type ShownServices, type ShownTrace, ofSession, shapeOf } from './trace-shown.ts'
 import { type PromptBeginning, allPrompts, messagesBetween } from './trace-messages.ts'
 
 /** What is read for a page in one step: messages, or, for the outline of a long session, prompts. */
@@ -54,7 +55,7 @@ export const newTraceContent = (
     const messages = await messagesBetween(reads, trace, part)
     revision = messages.revision
     rows = rowMaking.open(
-      { ...wantedRows(shown), view, here, part, range: messages.range, segments: shapeOf(shown.fields) },
+      { is: 'rows', ...ofSession(shown), view, here, part, range: messages.range, segments: shapeOf(shown.fields) },
       client,
     )
     for await (const chunk of messages.chunks()) {
@@ -81,7 +82,7 @@ export const newTraceContent = (
   }
 
   async function* toText(one: PageRow): AsyncGenerator<string, void> {
-    if ('messages' in one) return yield* rows!.make({ is: 'messages', texts: one.messages.map(messageText) })
+    if ('messages' in one) return yield* rows!.make(messagesWork(one.messages))
     yield* endRows()
     yield* rows!.make({ is: 'prompts', prompts: one.prompts })
   }

@@ -4,6 +4,7 @@ import { messageId } from '../base/ids.ts'
 import { inSteps } from '../base/json/steps.ts'
 import { notFound } from '../http/http-error.ts'
 import type { LongLists } from '../http/long-lists.ts'
+import { clientOf } from '../http/node-permits.ts'
 import { documentHeaders, pageHeaders } from '../pages/headers.ts'
 import { endOfMessage, messageWithoutText, startOfMessage } from '../pages/trace.ts'
 import { viewerOf } from '../pages/viewer.ts'
@@ -11,14 +12,14 @@ import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import { placeOf } from '../trace/messages/places.ts'
 import { type MessageListRow, oneMessage } from '../trace/messages/queries.ts'
 import { type MessageRow, messageText } from '../trace/messages/views.ts'
-import type { RowReport } from '../transcript/html/rows.ts'
-import { type RowRenderer, newRowRenderer } from '../transcript/html/row-renderer.ts'
 import { textOfPart } from '../transcript/message.ts'
-import { MOST_WAITING, isAbout } from '../transcript/turns.ts'
+import { MOST_WAITING } from '../transcript/turns.ts'
 import { slices } from '../transcript/slices.ts'
+import type { RowMaking, Rows } from './row-making.ts'
+import { type RowWork, messagesWork } from './row-steps.ts'
 import { messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-route.ts'
-import { type ShownServices, type ShownTrace, showTrace } from './trace-shown.ts'
+import { type ShownServices, type ShownTrace, ofSession, showTrace } from './trace-shown.ts'
 import { Segment, TraceParams } from './trace-params.ts'
 
 const Params = TraceParams.extend({ messageId: Segment })
@@ -31,7 +32,7 @@ const Query = z.object({
     .optional(),
 })
 
-type Services = ShownServices & { readonly longLists: LongLists }
+type Services = ShownServices & { readonly longLists: LongLists; readonly rowMaking: RowMaking }
 
 const textHeaders = {
   ...pageHeaders,
@@ -51,7 +52,7 @@ function* textOf(row: MessageRow, part: number): Generator<string, void> {
  * `?part=N` only the text of one part.
  */
 export const traceMessageRoute = (app: FastifyInstance, services: Services): void => {
-  const { reads, longLists } = services
+  const { reads, longLists, rowMaking } = services
 
   const listOf = ({ trace, reader, check }: ShownTrace) => ({
     reader,
@@ -77,22 +78,28 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
 
   /** The row of a message, between the start and the end of a page. */
   const sendRow = (reply: FastifyReply, shown: ShownTrace, { id, place, start, end }: Around) => {
-    let session: RowRenderer
+    let made: Rows
     let hasRow = false
-    return longLists.send<MessageListRow>(reply, {
+    reply.raw.once('close', () => made?.close())
+    async function* rowIn(work: RowWork) {
+      for await (const text of made.make(work)) {
+        hasRow ||= text !== ''
+        yield text
+      }
+    }
+    return longLists.send<readonly MessageListRow[]>(reply, {
       ...listOf(shown),
       async *chunks() {
         // Results in a message may be shown under the calls of an earlier one.
         const from = Math.max(0, place - MOST_WAITING)
         const { range, chunks } = await messagesBetween(reads, shown.trace, { from, to: place + 1 })
-        const note = ({ isShown }: RowReport) => void (hasRow ||= isShown)
-        session = newRowRenderer({ ...shown.showing, isWhole: true }, range, note, (turn) => isAbout(turn, id))
-        yield* chunks()
+        made = rowMaking.open({ is: 'message', ...ofSession(shown), id, range }, clientOf(reply.request))
+        for await (const chunk of chunks()) yield { ...chunk, rows: [chunk.rows] }
       },
       before: start,
-      toText: (row) => session.add(messageText(row)),
-      *after() {
-        yield* session.end()
+      toText: (rows) => rowIn(messagesWork(rows)),
+      async *after() {
+        yield* rowIn({ is: 'endOfMessages' })
         if (!hasRow && end !== '') yield messageWithoutText.source
         yield end
       },

@@ -10,14 +10,15 @@ import { changedMessages } from '../trace/messages/changed.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import { placesOf } from '../trace/messages/places.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
-import { messageText } from '../trace/messages/views.ts'
 import { type View, views } from '../transcript/html/links.ts'
-import type { RowMaking } from './row-making.ts'
-import { type Piece, changedRows, someChanges } from './trace-changed-rows.ts'
-import { messagesAround, messagesBetween } from './trace-messages.ts'
+import type { RowMaking, Rows } from './row-making.ts'
+import { messagesWork } from './row-steps.ts'
+import { changeOf, someChanges } from './trace-changed-rows.ts'
+import { type Around, messagesAround, messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-route.ts'
-import { type ShownServices, type ShownTrace, showTrace, wantedRows } from './trace-shown.ts'
+import { type ShownServices, type ShownTrace, ofSession, showTrace } from './trace-shown.ts'
 import { TraceParams } from './trace-params.ts'
+import type { Wanted } from './wanted-steps.ts'
 
 const Query = z.object({
   from: z
@@ -36,8 +37,13 @@ const Query = z.object({
 
 type Services = ShownServices & { readonly longLists: LongLists; readonly rowMaking: RowMaking }
 
-/** The rows that are sent, as pieces to be read, and the revision that the page shows with them. */
-type Rows = {
+/** Rows that are made of some messages, which are read for them. */
+type Piece = { readonly chunks: Around['chunks']; readonly made: Rows }
+
+type Open = (wanted: Wanted) => Rows
+
+/** The rows that are sent, piece by piece, and the revision that the page shows with them. */
+type Answer = {
   readonly revision: bigint
   readonly hasMore: boolean
   readonly pieces: AsyncIterable<Piece>
@@ -57,24 +63,19 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
   const { reads, longLists, rowMaking } = services
 
   const rowsBetween = async (
-    reply: FastifyReply,
     shown: ShownTrace,
     { from, to, view }: { readonly from: number; readonly to: number; readonly view: View },
-  ): Promise<Rows> => {
+    open: Open,
+  ): Promise<Answer> => {
     const { range, revision, chunks } = await messagesBetween(reads, shown.trace, { from, to })
-    const made = rowMaking.open({ ...wantedRows(shown), view, range }, clientOf(reply.request))
-    reply.raw.once('close', made.close)
     async function* pieces(): AsyncGenerator<Piece, void> {
-      yield {
-        chunks,
-        add: (rows) => made.make({ is: 'messages', texts: rows.map(messageText) }),
-        end: () => made.make({ is: 'endOfMessages' }),
-      }
+      yield { chunks, made: open({ is: 'rows', ...ofSession(shown), view, range }) }
     }
     return { revision, hasMore: false, pieces: pieces() }
   }
 
-  const rowsSince = async ({ trace, showing }: ShownTrace, since: bigint, view: View): Promise<Rows> => {
+  const rowsSince = async (shown: ShownTrace, since: bigint, view: View, open: Open): Promise<Answer> => {
+    const { trace } = shown
     const wanted = { since, includeParts: false, size: CHANGES_SIZE, most: CHANGES_SIZE }
     const { rows, ...found } = await changedMessages(reads, trace, wanted)
     const placeOf = await placesOf(
@@ -86,22 +87,29 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       const place = placeOf.get(row.ordinal)
       return place === undefined ? [] : [{ ...row, place }]
     })
-    const changes = someChanges(all)
-    async function* pieces() {
-      const places = changes.map(({ place }) => place).sort((a, b) => a - b)
-      for await (const around of messagesAround(reads, trace, places))
-        yield changedRows({ ...showing, view }, changes, around)
+    const some = someChanges(all)
+    async function* pieces(): AsyncGenerator<Piece, void> {
+      const places = some.map(({ place }) => place).sort((a, b) => a - b)
+      const changes = some.map(changeOf)
+      for await (const { range, chunks } of messagesAround(reads, trace, places))
+        yield { chunks, made: open({ is: 'changedRows', ...ofSession(shown), view, range, changes }) }
     }
-    if (changes.length === all.length) return { ...found, pieces: pieces() }
-    return { revision: changes.at(-1)!.revision, hasMore: true, pieces: pieces() }
+    if (some.length === all.length) return { ...found, pieces: pieces() }
+    return { revision: some.at(-1)!.revision, hasMore: true, pieces: pieces() }
   }
 
-  const send = (reply: FastifyReply, { trace, reader, check }: ShownTrace, read: () => Promise<Rows>) => {
-    let rows: Rows
-    let open: Piece | undefined
+  const send = (reply: FastifyReply, { trace, reader, check }: ShownTrace, read: (open: Open) => Promise<Answer>) => {
+    const opened: Rows[] = []
+    const open: Open = (wanted) => {
+      opened.push(rowMaking.open(wanted, clientOf(reply.request)))
+      return opened.at(-1)!
+    }
+    reply.raw.once('close', () => opened.forEach((one) => one.close()))
+    let answer: Answer
+    let last: Piece | undefined
     async function* chunks(): AsyncGenerator<Chunk<Row>, void> {
-      rows = await read()
-      for await (const piece of rows.pieces)
+      answer = await read(open)
+      for await (const piece of answer.pieces)
         for await (const chunk of piece.chunks()) yield { ...chunk, rows: [{ piece, rows: chunk.rows }] }
     }
     return longLists.send<Row>(reply, {
@@ -111,17 +119,17 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       chunks,
       before: '',
       async *toText({ piece, rows }) {
-        if (open && open !== piece) yield* open.end()
-        open = piece
-        yield* piece.add(rows)
+        if (last && last !== piece) yield* last.made.make({ is: 'endOfMessages' })
+        last = piece
+        yield* piece.made.make(messagesWork(rows))
       },
       async *after() {
-        if (open) yield* open.end()
+        if (last) yield* last.made.make({ is: 'endOfMessages' })
       },
       headers: () => ({
         ...fragmentHeaders,
-        'x-revision': String(rows.revision),
-        ...(rows.hasMore ? { 'x-more': 'true' } : {}),
+        'x-revision': String(answer.revision),
+        ...(answer.hasMore ? { 'x-more': 'true' } : {}),
       }),
     })
   }
@@ -134,10 +142,10 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       if ((from === undefined) === (changedSince === undefined))
         throw invalid('from', 'either from or changedSince is needed')
       const shown = await showTrace(services, params, caller)
-      return send(reply, shown, () =>
+      return send(reply, shown, (open) =>
         changedSince === undefined
-          ? rowsBetween(reply, shown, { from: from!, to: from! + limit, view })
-          : rowsSince(shown, changedSince, view),
+          ? rowsBetween(shown, { from: from!, to: from! + limit, view }, open)
+          : rowsSince(shown, changedSince, view, open),
       )
     },
   )

@@ -4,7 +4,6 @@ import type { TraceDetail } from '../contract/trace.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Reader } from '../http/long-list.ts'
 import type { ModelRegistry } from '../models/registry.ts'
-import { linksOf } from '../pages/trace-links.ts'
 import { locateToRead } from '../trace/locate.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import type { StoredDetail } from '../trace/queries.ts'
@@ -12,9 +11,9 @@ import { mayWrite } from '../trace/policy.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { detailText } from '../trace/views.ts'
 import { type Head, headOf, readTrace } from '../transcript/head.ts'
-import type { Showing } from '../transcript/html/links.ts'
 import type { CallCounts } from '../transcript/html/strip.ts'
 import { visibleLine } from '../transcript/visible.ts'
+import type { OfSession } from './row-steps.ts'
 import { type Children, childrenOf } from './trace-children.ts'
 
 export type ShownServices = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
@@ -31,12 +30,10 @@ export type ShownTrace = {
   readonly reader: Reader & { readonly traceId: string }
   readonly check: () => Promise<bigint>
   readonly mayWrite: boolean
-  /** How its messages are shown. */
-  readonly showing: Showing
 }
 
 /** The values of a trace that its rows depend on, for the thread that makes them. */
-export const wantedRows = ({ slug, trace, children, head: { author, folder, model } }: ShownTrace) => ({
+export const ofSession = ({ slug, trace, children, head: { author, folder, model } }: ShownTrace): OfSession => ({
   ...{ slug, externalId: trace.external_id, children: children.texts, author, folder, model },
 })
 
@@ -66,7 +63,6 @@ export const showTrace = async (
   const text = detailText(rowWithModelName(models, trace))
   const fields = readTrace(text)
   const head = { ...headOf(fields), author }
-  const { model, folder } = head
   return {
     trace,
     slug: trace.slug ?? slug,
@@ -77,7 +73,6 @@ export const showTrace = async (
     reader,
     mayWrite: caller !== undefined && mayWrite({ createdBy: trace.created_by }, { userId: caller.userId, role }),
     check: () => checkRight(reads, reader, trace.incarnation),
-    showing: { links: linksOf(trace.slug ?? slug, externalId, children.byCall), author, model, folder },
   }
 }
 

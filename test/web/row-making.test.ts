@@ -2,9 +2,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Unavailable } from '../../src/engine/rejected.ts'
 import { BrokenOff } from '../../src/http/long-list.ts'
+import { headOf } from '../../src/transcript/head.ts'
 import { WHOLE } from '../../src/transcript/html/row-renderer.ts'
 import { type Rows, newRowMaking } from '../../src/web/row-making.ts'
 import { type RowWork, type WantedRows, newRowSteps } from '../../src/web/row-steps.ts'
+import { type Wanted, newSteps } from '../../src/web/wanted-steps.ts'
 
 const test = suite('web: rows that are made on a thread')
 
@@ -19,9 +21,11 @@ const rejection = (made: Promise<unknown>): Promise<unknown> =>
 
 const child = JSON.stringify({ externalId: 'child', title: 'A sub-agent', parentCallId: 'call', messageCount: 2 })
 const wanted: WantedRows = {
+  is: 'rows',
   ...{ slug: 'acme', externalId: 'session', children: [child], range: WHOLE, view: 'full', here: undefined },
   ...{ author: 'Ada', folder: undefined, model: { id: undefined, name: undefined } },
 }
+const viewer = { user: undefined, theme: undefined, hasKeys: true, path: '/' }
 const client = { id: 'user:1', net: 'net:1' }
 
 const messageOf = (i: number, length: number) =>
@@ -31,10 +35,16 @@ const messageOf = (i: number, length: number) =>
       { type: 'text', content: { text: `Text ${i} <b> ${'word '.repeat(length)}` } },
       { type: 'tool_call', content: { callId: 'call', toolName: 'Task', args: { description: 'Look' } } },
       { type: 'tool_result', content: { callId: 'call', toolName: 'Task', output: 'Seen.', status: 'success' } },
+      { type: 'tool_call', content: { callId: 'edit', toolName: 'Write', args: { file_path: 'a.ts', content: 'x' } } },
+      { type: 'tool_result', content: { callId: 'edit', toolName: 'Write', output: 'Written.', status: 'success' } },
     ],
   })
 const works = (count: number, length = 10): RowWork[] => [
-  { is: 'messages', texts: Array.from({ length: count }, (_, i) => messageOf(i, length)) },
+  {
+    is: 'messages',
+    texts: Array.from({ length: count }, (_, i) => messageOf(i, length)),
+    ids: Array.from({ length: count }, (_, i) => `m-${i}`),
+  },
   { is: 'endOfMessages' },
   { is: 'endOfOutline', unlisted: 3 },
 ]
@@ -61,6 +71,25 @@ test('rows made on the thread equal those of the same steps here, for many reade
   assert.match(results[0]!.join(''), 'href="/@acme/child"')
 })
 
+test('changed rows, single messages and changes of files are made there, too', async () => {
+  const changes = [{ id: 'm-3', place: 3, isNew: false }]
+  const page = { slug: 'acme', externalId: 'session', head: headOf(new Map()), project: undefined, viewer }
+  const all: readonly (readonly [Wanted, string])[] = [
+    [{ ...wanted, is: 'changedRows', view: 'full', changes }, 'id="m-3"'],
+    [{ ...wanted, is: 'message', id: 'm-3' }, 'id="m-3"'],
+    [{ is: 'changes', page }, '<code dir="auto">a.ts</code>'],
+  ]
+  for (const [one, part] of all) {
+    const rows = making.open(one, client)
+    const work = works(7).slice(0, 2)
+    const steps = newSteps(one)
+    const text = (await made(rows, work)).join('')
+    assert.is(text, work.flatMap((next) => [...steps(next)]).join(''))
+    assert.match(text, part)
+    rows.close()
+  }
+})
+
 test('rows come in pieces, of which the first is short', async () => {
   const rows = making.open(wanted, client)
   const lengths = (await made(rows, works(60, 2_000))).map(({ length }) => length)
@@ -81,7 +110,7 @@ test('rows are no longer made after their reader has left', async () => {
 
 test('rows that cannot be made do not stop the rows of others', async () => {
   const [rows, others] = [making.open(wanted, client), making.open(wanted, client)]
-  const failing = rejection(made(rows, [{ is: 'messages', texts: [undefined as never] }]))
+  const failing = rejection(made(rows, [{ is: 'messages', texts: [undefined as never], ids: ['m-0'] }]))
   assert.is((await made(others, works(3))).join(''), expected(works(3)))
   assert.instance(await failing, Error)
   for (const one of [rows, others]) one.close()

@@ -11,7 +11,7 @@ import { MOST_KEPT } from '../transcript/changes.ts'
 import type { RowMaking } from './row-making.ts'
 import { messagesWork } from './row-steps.ts'
 import { messagesBetween } from './trace-messages.ts'
-import { fragmentHeaders } from './trace-route.ts'
+import { fragmentHeaders } from './trace-sending.ts'
 import { type ShownServices, showTrace } from './trace-shown.ts'
 import { TraceParams } from './trace-params.ts'
 

@@ -33,6 +33,8 @@ type Wanted = {
 
 type Services = Pick<ShownServices, 'reads'> & { readonly rowMaking: RowMaking }
 
+export type TraceContent = ReturnType<typeof newTraceContent>
+
 /** Makes a page piece by piece while its messages are read: the head, the rows, and last the outline of the whole session. */
 export const newTraceContent = (
   { reads, rowMaking }: Services,

@@ -18,7 +18,7 @@ import { slices } from '../transcript/slices.ts'
 import type { RowMaking, Rows } from './row-making.ts'
 import { type RowWork, messagesWork } from './row-steps.ts'
 import { messagesBetween } from './trace-messages.ts'
-import { fragmentHeaders } from './trace-route.ts'
+import { fragmentHeaders } from './trace-sending.ts'
 import { type ShownServices, type ShownTrace, ofSession, showTrace } from './trace-shown.ts'
 import { Segment, TraceParams } from './trace-params.ts'
 

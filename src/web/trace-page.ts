@@ -1,0 +1,110 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { Key } from '../contract/parameters.ts'
+import { clientOf } from '../http/node-permits.ts'
+import { tracePath } from '../pages/links.ts'
+import { PAGE_ROWS, type Preview, type TracePage } from '../pages/trace.ts'
+import { viewerOf } from '../pages/viewer.ts'
+import { beginningOf } from '../trace/messages/beginnings.ts'
+import { placeOf } from '../trace/messages/places.ts'
+import { views } from '../transcript/html/links.ts'
+import { shortened } from '../transcript/preview.ts'
+import type { RowMaking } from './row-making.ts'
+import { newTraceContent } from './trace-content.ts'
+import { type ShownServices, type ShownTrace, changedFiles } from './trace-shown.ts'
+
+/** What the address of a page asks for: a message, a place in the list of messages, and what is shown of messages. */
+export const Asked = z.object({
+  m: Key.optional(),
+  from: z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .optional(),
+  view: z.enum(views).optional(),
+})
+export type Asked = z.infer<typeof Asked>
+
+type Services = ShownServices & {
+  readonly rowMaking: RowMaking
+  readonly now: () => number
+  readonly config: { readonly PUBLIC_URL?: string | undefined }
+}
+
+/** The most messages of a session that is shown on one page. */
+const MOST_ROWS = 1_000
+/** The number of messages before the one that a link leads to. */
+const ROWS_BEFORE = PAGE_ROWS / 2
+/** How long after its last message a session counts as running. */
+const LIVE_MS = 2 * 60_000
+
+export const originOf = ({ PUBLIC_URL }: Services['config'], { protocol, host }: FastifyRequest): string =>
+  PUBLIC_URL?.replace(/\/$/, '') ?? `${protocol}://${host}`
+
+export const isLive = ({ trace }: ShownTrace, now: number): boolean =>
+  Math.min(trace.ended_at ?? -Infinity, Number(trace.updated_at)) > now - LIVE_MS
+
+/** The messages on a page: all of them, or those around the one that was asked for. */
+const partOf = (count: number, place: number | undefined, from = 0): TracePage['part'] => {
+  if (count <= MOST_ROWS) return undefined
+  const start = place === undefined ? Math.min(from, count - 1) : Math.max(0, place - ROWS_BEFORE)
+  return { from: start, to: Math.min(count, start + PAGE_ROWS) }
+}
+
+/** The message that a link leads to: its place, and the beginning of its text for the preview of a public trace. */
+type Linked = { readonly place: number | undefined; readonly text: string | undefined }
+
+const linkedOf = async (
+  reads: ShownServices['reads'],
+  { trace }: ShownTrace,
+  m: string | undefined,
+): Promise<Linked> => {
+  const place = m === undefined ? undefined : await placeOf(reads, trace, m)
+  if (place === undefined || trace.visibility !== 'public') return { place, text: undefined }
+  return { place, text: shortened(await beginningOf(reads, trace, m!)) || undefined }
+}
+
+/** What previews say of a public trace: the beginning of the linked message, of the summary, or of the first prompt. */
+const previewOf = (
+  { trace, fields }: ShownTrace,
+  { text }: Linked,
+  { url, firstPrompt }: { readonly url: string; readonly firstPrompt: string },
+): Preview | undefined => {
+  if (trace.visibility !== 'public') return undefined
+  const summary = fields.get('ai_summary')
+  const ofTrace = typeof summary === 'string' && summary.trim() !== '' ? shortened(summary) : firstPrompt
+  return { url, description: text ?? ofTrace, oembed: `/oembed?url=${encodeURIComponent(url)}` }
+}
+
+/** The page of a session that a request asks for: its content, which is made piece by piece, and its address. */
+export const tracePageOf = async (
+  services: Services,
+  request: FastifyRequest,
+  shown: ShownTrace,
+  { m, from, view = 'full' }: Asked,
+) => {
+  const { slug, fields, head, trace, children } = shown
+  const externalId = trace.external_id
+  const linked = await linkedOf(services.reads, shown, m)
+  const here = linked.place === undefined ? undefined : m
+  const count = Number(trace.message_count ?? 0n)
+  const part = partOf(count, linked.place, from)
+  const viewer = viewerOf(request)
+  const url = `${originOf(services.config, request)}${tracePath(slug, externalId, here)}`
+  const project = fields.get('projectName')
+  const content = newTraceContent(services, {
+    ...{ shown, part, view, here, client: clientOf(request) },
+    pageOf: ({ revision, firstPrompt }) => ({
+      ...{ slug, externalId, head, revision, count, view, part, viewer },
+      project: typeof project === 'string' ? project : undefined,
+      visibility: trace.visibility,
+      mayWrite: shown.mayWrite,
+      linked: m === undefined ? undefined : (linked.place ?? 'lost'),
+      isLive: isLive(shown, services.now()),
+      children: children.all,
+      changed: changedFiles(fields),
+      preview: previewOf(shown, linked, { url, firstPrompt }),
+    }),
+  })
+  return { content, viewer, url }
+}

@@ -105,6 +105,27 @@ test('rows that came with the page are not fetched', async () => {
   assert.equal(parts, [])
 })
 
+test('a run of calls is whole, wherever its messages are asked for', async () => {
+  const read = (i: number) => [
+    { type: 'tool_call', content: { callId: `r${i}`, toolName: 'Read', args: { file_path: `/src/${i}.ts` } } },
+    { type: 'tool_result', content: { callId: `r${i}`, toolName: 'Read', output: 'content', status: 'success' } },
+  ]
+  const messages = smallMessages(1_100).map((one, i) =>
+    i > 1_036 && i < 1_045 ? message(i, 'assistant', ...read(i)) : one,
+  )
+  const page = await visit((await seedSession(world().app, messages)).path)
+  await page.keyboard.press('G')
+  await row(page, 1_099).waitFor()
+  const run = page.locator('details.run', { hasText: 'Read 8' })
+  await page.mouse.move(800, 400)
+  for (let i = 0; (await run.count()) === 0; i++) {
+    assert.ok(i < 200)
+    await page.mouse.wheel(0, -300)
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+  }
+  assert.is(await run.locator('.msg').count(), 8)
+})
+
 test('the focus stays in a message that is scrolled away', async () => {
   const page = await visit((await seeded()).path)
   await page.keyboard.press('j')

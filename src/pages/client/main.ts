@@ -17,11 +17,9 @@ const keysButton = (run: () => void): HTMLButtonElement => {
   return button
 }
 
-/** Resolves when the page has been painted. A page in the background is not, and one for a message is to be seen only there: they do not wait. */
+/** Resolves when the page has been painted, and the browser has gone to the message of its link; at once for a page in the background. */
 const painted = (): Promise<unknown> | undefined =>
-  document.hidden || document.querySelector('.here')
-    ? undefined
-    : new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+  document.hidden ? undefined : new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
 
 const start = async () => {
   await painted()

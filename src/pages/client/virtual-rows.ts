@@ -5,12 +5,12 @@ import { ROW, STOP, ordinalOf } from './rows.ts'
 /** Messages have come in between, so that others have moved. */
 export class Moved extends Error {}
 
-/** The number of messages that are fetched at once: few enough to be measured within a frame. */
+/** The number of messages that are fetched at once. */
 const CHUNK = 50
 /** The number of chunks that are kept. Others are fetched again when they are needed. */
 const MOST_CHUNKS = 32
-/** The number of messages that are taken at once from rows that came with the page, which need not be fetched. */
-const SPARE = 10
+/** The number of messages whose rows are taken at once: few enough to be measured within a frame. */
+const PART = 10
 
 /** Messages from one to another. */
 export type Places = { readonly first: number; readonly last: number }
@@ -25,9 +25,9 @@ export type RowStore = {
   row(ordinal: number): HTMLElement | undefined
   /** Whether it is known what is shown for a message, be it nothing. */
   isKnown(ordinal: number): boolean
-  /** Whether the rows of a message came with the page, and have not been used yet. */
+  /** Whether the rows of a message came with the page or with others, and have not been used yet. */
   isSpare(ordinal: number): boolean
-  /** Keeps rows that came with the page until they are needed; returns the blocks of some of their messages. */
+  /** Keeps rows until they are needed; returns the blocks of some of their messages. */
   keep(content: ParentNode, all: Places, needed: Places): readonly Block[]
   /** Takes rows that are there already, of all messages from the first one to the last one. */
   take(content: ParentNode, places: Places): readonly Block[]
@@ -37,7 +37,7 @@ export type RowStore = {
   remove(gone: HTMLElement): Block | undefined
   /** Gets the rows of a message, and of those near it; of not more than some messages, if these are given. @throws NoFragment */
   load(ordinal: number, within?: Places): Promise<void>
-  /** Forgets the rows that came with the page and have not been used, because messages have changed since. */
+  /** Forgets the rows that have not been used, because messages have changed since they came. */
   dropSpare(): void
   /** Forgets all rows. */
   clear(): void
@@ -83,7 +83,7 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
   const rows = new Map<number, HTMLElement>()
   const known = new Set<number>()
   const loading = new Map<Places, Promise<void>>()
-  /** The elements of blocks that came with the page, by their first messages, and all messages that are shown by them. */
+  /** The elements of a block that is not needed yet, by each of its messages; and all messages of which nothing else is shown. */
   const spare = new Map<number, readonly HTMLElement[]>()
   const spareMessages = new Set<number>()
 
@@ -122,21 +122,20 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
     return made
   }
 
+  /** Takes the blocks that some messages are in, which may begin before them. */
   const takeSpare = (places: Places): Block[] => {
-    const made = ordinalsOf(places).flatMap((ordinal) => newBlock(spare.get(ordinal) ?? []) ?? [])
-    for (const ordinal of ordinalsOf(places)) {
-      spare.delete(ordinal)
+    const made = ordinalsOf(places).flatMap((ordinal) => {
+      const group = spare.get(ordinal) ?? []
+      for (const row of group.flatMap(rowsOf)) spare.delete(ordinalOf(row))
       spareMessages.delete(ordinal)
-    }
+      return newBlock(group) ?? []
+    })
     know(places)
     return made
   }
 
   const keep: RowStore['keep'] = (content, all, needed) => {
-    for (const group of blocksIn(content)) {
-      const [first] = group.flatMap(rowsOf)
-      if (first) spare.set(ordinalOf(first), group)
-    }
+    for (const group of blocksIn(content)) for (const row of group.flatMap(rowsOf)) spare.set(ordinalOf(row), group)
     for (const ordinal of ordinalsOf(all)) spareMessages.add(ordinal)
     return takeSpare(needed)
   }
@@ -193,25 +192,30 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
     return { first, last }
   }
 
-  const partWith = (ordinal: number): Places => {
-    const size = spareMessages.has(ordinal) ? SPARE : CHUNK
+  const partWith = (ordinal: number, size: number): Places => {
     const first = ordinal - (ordinal % size)
     return { first, last: Math.min(first + size, count()) - 1 }
   }
 
-  const fetchPart = async (places: Places) => {
+  const fetchPart = async (places: Places, taken: Places) => {
     const { first, last } = places
     // What is spare is here, too, but not taken at once: rows are asked for while others are put into the page.
     const fetched = await (spareMessages.has(first) ? undefined : fetchRows(first, last + 1 - first))
-    if (loading.has(places)) loaded(fetched ? take(fetched.content, places) : takeSpare(places), places)
+    if (!loading.has(places)) return
+    loaded(fetched ? keep(fetched.content, places, taken) : takeSpare(taken), taken)
   }
 
-  const load: RowStore['load'] = async (ordinal, within = partWith(ordinal)) => {
+  const load: RowStore['load'] = async (ordinal, within) => {
     if (known.has(ordinal)) return
     const found = loadingOf(ordinal)
-    if (found) return found
-    const places = missingAround(ordinal, within)
-    const done = fetchPart(places).finally(() => loading.delete(places))
+    if (found) {
+      await found
+      return spareMessages.has(ordinal) ? load(ordinal) : undefined
+    }
+    const part = within ?? partWith(ordinal, PART)
+    const places = missingAround(ordinal, spareMessages.has(ordinal) ? part : (within ?? partWith(ordinal, CHUNK)))
+    const taken = { first: Math.max(places.first, part.first), last: Math.min(places.last, part.last) }
+    const done = fetchPart(places, taken).finally(() => loading.delete(places))
     loading.set(places, done)
     return done
   }
@@ -219,16 +223,13 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
   const drop = (chunk: number) => {
     const first = chunk * CHUNK
     const own = Array.from({ length: CHUNK }, (_, i) => first + i)
-    if (own.some((ordinal) => blocks.get(ordinal)?.isConnected)) return
-    for (const ordinal of own) {
-      blocks.delete(ordinal)
-      rows.delete(ordinal)
-      known.delete(ordinal)
-    }
+    const isElsewhere = (row: HTMLElement) => chunkOf(ordinalOf(row)) !== chunk
+    if (own.some((at) => blocks.get(at)?.isConnected || spare.get(at)?.flatMap(rowsOf).some(isElsewhere))) return
+    for (const ordinal of own) for (const all of [blocks, rows, known, spare, spareMessages]) all.delete(ordinal)
   }
 
   const forget: RowStore['forget'] = (from) => {
-    const here = new Set([...known].map(chunkOf))
+    const here = new Set([...known, ...spareMessages].map(chunkOf))
     const far = [...here].sort((a, b) => Math.abs(b - chunkOf(from)) - Math.abs(a - chunkOf(from)))
     for (const chunk of far.slice(0, Math.max(0, here.size - MOST_CHUNKS))) drop(chunk)
   }

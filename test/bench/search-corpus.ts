@@ -1,8 +1,8 @@
 import { newRandom } from './corpus.ts'
 
 /*
- * Messages with words as agents and people write them: few are frequent, most are rare, some are identifiers with parts, or paths. An
- * index gets a hundred different hashes of each.
+ * Messages with words as agents and people write them: few are frequent, most are rare, some are identifiers with parts, or paths. The
+ * index gets as many different hashes of a text as of one in recorded sessions: seven for a hundred characters.
  */
 
 const SYLLABLES = 'ba con der fil get han in jo ker lo map ne or path qu re set ter un val wri ex yi zo str pro'.split(
@@ -28,9 +28,18 @@ const words = (() => {
 /** A word that is the more frequent the lower its rank is: the first makes up a tenth of all texts. */
 export const wordAt = (rank: number): string => words[rank]!
 
+/** How many of the words of a text it has had before, from 0 to 1. */
+const REPEATED = 0.5
+
 const textOf = (length: number, random: () => number): string => {
+  const used: string[] = []
   let text = ''
-  while (text.length < length) text += `${words[Math.floor(SIZE ** random()) - 1]!}${random() < 0.1 ? '\n' : ' '}`
+  while (text.length < length) {
+    const isRepeated = used.length > 0 && random() < REPEATED
+    const word = isRepeated ? used[Math.floor(random() * used.length)]! : wordAt(Math.floor(SIZE ** random()) - 1)
+    used.push(word)
+    text += `${word}${random() < 0.1 ? '\n' : ' '}`
+  }
   return text.slice(0, length)
 }
 

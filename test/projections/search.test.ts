@@ -1,24 +1,19 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { mainGroup, searchGroup, timelineGroup } from '../../projections/index.ts'
-import { searchDocs } from '../../projections/search/search.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { rebuild } from '../../src/engine/rebuild.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { formats } from '../../src/events.ts'
 import { dumpSchema } from '../support/dump-schema.ts'
-import { indexed, openSearch } from '../search/support/open-search.ts'
+import { SEGMENT_ROWS, indexed, openSearch, smallSegments } from '../search/support/open-search.ts'
 
 const test = suite('projections: search')
 
-const ROWS = 20
-/** With small segments. */
-const group = { ...searchGroup, projections: [searchDocs(schemaOf(mainGroup), ROWS)] }
-const { app, database, ask, write, find } = await openSearch(test, { groups: [mainGroup, timelineGroup, group] })
+const { app, database, ask, write, find } = await openSearch(test)
 
 const rowsNow = async () => {
   await indexed(app)
-  return (await dumpSchema(database.url, schemaOf(group))).search_docs!
+  return (await dumpSchema(database.url, schemaOf(smallSegments))).search_docs!
 }
 
 test('rows are in segments in the order of arrival, and a query reads all segments', async () => {
@@ -29,11 +24,11 @@ test('rows are in segments in the order of arrival, and a query reads all segmen
     )
     await indexed(app)
   }
-  const dump = await dumpSchema(database.url, schemaOf(group))
+  const dump = await dumpSchema(database.url, schemaOf(smallSegments))
   const sizes = Object.entries(dump)
     .filter(([name]) => name.startsWith('search_docs_'))
     .map(([, rows]) => rows.length)
-  assert.ok(sizes.length >= 3 && sizes.every((size) => size <= ROWS + 10), String(sizes))
+  assert.ok(sizes.length >= 3 && sizes.every((size) => size <= SEGMENT_ROWS + 10), String(sizes))
   assert.is(
     sizes.reduce((a, b) => a + b, 0),
     dump.search_docs!.length,
@@ -54,7 +49,7 @@ test('a rebuild makes the same rows, for any changes in any batches', async () =
   await ask('PUT', 't4/messages/m1', { role: 'assistant', parts: [{ type: 'text', content: { text: 'later' } }] })
   const live = await rowsNow()
   assert.is(live.length, 6 * 10 + 2, 'a row for each message and for each trace')
-  await rebuild({ url: database.url, group, log: app.service.log, codec: newCodec(formats) })
+  await rebuild({ url: database.url, group: smallSegments, log: app.service.log, codec: newCodec(formats) })
   assert.equal(await rowsNow(), live)
   assert.equal([await find('before'), await find('after'), await find('agent:other number2')], [[], ['t4'], ['t1']])
 })

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
+import { mainGroup, searchGroup, timelineGroup } from '../../../projections/index.ts'
+import { searchDocs } from '../../../projections/search/search.ts'
 import type { SearchAnswer } from '../../../src/contract/search.ts'
+import { type Group, schemaOf } from '../../../src/engine/group.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { type App, type OpenOptions, openApp } from '../../support/open-app.ts'
 
@@ -23,10 +26,14 @@ export const indexed = async ({ service }: App): Promise<void> => {
   }
 }
 
+export const SEGMENT_ROWS = 20
+/** The index with segments of few rows, so that queries read both segments with an index of hashes and the newest, which has none. */
+export const smallSegments: Group = { ...searchGroup, projections: [searchDocs(schemaOf(mainGroup), SEGMENT_ROWS)] }
+
 /** A service on a database of its own, with a user who writes and searches there. */
 export const openSearch = async (test: { after(close: () => Promise<void>): void }, options: OpenOptions = {}) => {
   const database = await freshDatabase()
-  const app = await openApp(database.url, options)
+  const app = await openApp(database.url, { groups: [mainGroup, timelineGroup, smallSegments], ...options })
   test.after(async () => {
     await app.close()
     await database.drop()

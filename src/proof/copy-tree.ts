@@ -2,8 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { migrate } from '../postgres/migrate.ts'
 import { closeConnection, newClient } from '../postgres/connect.ts'
-import { hasRoot, readRoots, readStoredTree, runOn } from './stored-tree.ts'
-import { TreeDiffers } from './tree-differs.ts'
+import { hasRoot, readRoots, readStoredTree, runOn, TreeDiffers } from './stored-tree.ts'
 
 /** The tables of the tree. The copied leaves belong to no log yet: `match-tree.ts` verifies them with theirs. */
 const tables = ['leaves', 'subtrees', 'audit_keys'] as const

@@ -7,8 +7,7 @@ import { entryOf, leafHashOf } from './entry.ts'
 import { leafOfEvent, servedCheckpoint } from './queries.ts'
 import type { ProofServices } from './services.ts'
 import type { SignedCheckpoint } from './signed-checkpoints.ts'
-import { type RunQuery, readHashes, readRoots } from './stored-tree.ts'
-import { TreeDiffers } from './tree-differs.ts'
+import { type RunQuery, readHashes, readRoots, TreeDiffers } from './stored-tree.ts'
 import { type HashRange, type Span, inclusionSpans } from './tree.ts'
 
 const LOOK_MS = 100

@@ -4,8 +4,7 @@ import { newYielding } from '../base/yielding.ts'
 import { leafHashOf } from './entry.ts'
 import { type Hashing, openHashing } from './hashing.ts'
 import type { Candidate, FoundLeaf, Growth, Leaf } from './leaves.ts'
-import type { Reverification } from './stored-tree.ts'
-import { TreeDiffers } from './tree-differs.ts'
+import { type Reverification, TreeDiffers } from './stored-tree.ts'
 import type { GrowingTree, Subtree } from './tree.ts'
 
 /** An event with the hash of its leaf. */

@@ -3,7 +3,7 @@ import type { EventLog } from '../log/log.ts'
 import { closeConnection, newClient } from '../postgres/connect.ts'
 import { type Work, beginWork, cover } from './cover.ts'
 import { newEventHashing } from './growth.ts'
-import { TreeDiffers } from './tree-differs.ts'
+import { TreeDiffers } from './stored-tree.ts'
 
 const lastLeafStatement = `
   select stream, event_id as id from tracebook.leaves where lost is null order by index desc limit 1`

@@ -11,8 +11,7 @@ import { type Growth, storeGrowth } from './leaves.ts'
 import { lossText, readLosses } from './losses.ts'
 import type { Signer } from './note.ts'
 import { type SignedCheckpoint, openCheckpointWriter } from './signed-checkpoints.ts'
-import { PROCESS, writeRefusal } from './stored-tree.ts'
-import { TreeDiffers } from './tree-differs.ts'
+import { PROCESS, writeRefusal, TreeDiffers } from './stored-tree.ts'
 import type { TreeHead } from './tree.ts'
 
 export type TreeProcessOptions = {

@@ -1,8 +1,7 @@
 import type { Client } from '../engine/checkpoint.ts'
 import { signCheckpoint } from './checkpoint.ts'
 import type { Signer } from './note.ts'
-import { hasRoot } from './stored-tree.ts'
-import { TreeDiffers } from './tree-differs.ts'
+import { hasRoot, TreeDiffers } from './stored-tree.ts'
 import type { GrowingTree, TreeHead } from './tree.ts'
 
 /** The last checkpoint of a key; a row of `tracebook.audit_keys`. */

@@ -1,6 +1,5 @@
 import type { Client } from '../engine/checkpoint.ts'
 import { readProcessCheckpoint } from '../engine/process-checkpoint.ts'
-import { TreeDiffers } from './tree-differs.ts'
 import {
   type GrowingTree,
   type HashRange,
@@ -12,6 +11,14 @@ import {
   spanRoot,
   tailWidth,
 } from './tree.ts'
+
+/**
+ * The stored tree contradicts itself, the log, or a signed checkpoint. The tree is not continued and no checkpoint is served
+ * until an operator has repaired it: `tracebook audit verify` reports what is wrong.
+ */
+export class TreeDiffers extends Error {
+  override readonly name = 'TreeDiffers'
+}
 
 /** The name of the process that writes the leaves, and of its checkpoint. */
 export const PROCESS = 'proof'

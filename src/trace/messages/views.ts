@@ -3,7 +3,7 @@ import type { UpsertedMessage } from '../../contract/messages.ts'
 import { type JsonText, jsonText } from '../../http/json-text.ts'
 import { messageId } from '../../base/ids.ts'
 import type { MessageDocument } from './message.ts'
-import { partText } from './part-text.ts'
+import { partText } from './part.ts'
 
 export type MessageRow = {
   id: string

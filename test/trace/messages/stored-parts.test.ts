@@ -10,8 +10,7 @@ import { traces } from '../../../projections/traces.ts'
 import type { TraceEvent } from '../../../src/trace/events.ts'
 import { headOfPart, partHeadLine } from '../../../src/trace/messages/heads.ts'
 import { type MessageDocument, applyPatch } from '../../../src/trace/messages/message.ts'
-import { partText } from '../../../src/trace/messages/part-text.ts'
-import { storedPart } from '../../../src/trace/messages/part.ts'
+import { storedPart, partText } from '../../../src/trace/messages/part.ts'
 import {
   type PartHeadsRow,
   eachPart,

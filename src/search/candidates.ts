@@ -62,7 +62,7 @@ const conditionsOf = ({ query, namespaces, hashOf }: IndexQuery, range: Range, a
       : `(${visible.map((hash) => `${add(hash)}::int4 = any(d.of_trace)`).join(' or ')})`
   return [
     condition(neededBy(query)),
-    ...excludedBy(query).map((excluded) => `not (${condition(excluded)})`),
+    ...excludedBy(query).map((excluded) => `not (${conditionOf(excluded, hashOf, 'row by row', add)})`),
     mayBeVisible,
     ...(range.traces ? [`d.trace_id = any(${add(uuids(range.traces))}::uuid[])`] : []),
     ...(range.without?.size ? [`d.trace_id <> all(${add(uuids([...range.without]))}::uuid[])`] : []),
@@ -117,10 +117,10 @@ const FIRST_SEEN = 300
 const MOST_SEEN = 2_000
 
 /**
- * A rare word may be in any segment, a frequent one is in each: after a statement that found few rows, the next asks four times as many
- * segments, and after one that found many, as many again.
+ * A rare word may be in any segment, a frequent one is in each: the next statement asks as many segments if there were so many rows of
+ * each trace or altogether, else four times as many.
  */
-const FEW = 100
+const MANY = { ofEach: 6, ofAll: 100 }
 const MOST_ASKED = 64
 
 /** The segments that have rows of a range, the newest first. */
@@ -145,6 +145,7 @@ export async function* candidates(
 ): AsyncGenerator<Proposed> {
   const segments = segmentsIn(wanted.segments, range)
   let [left, at, count, seen, size, below] = [most, 0, 1, 0, FIRST_SEEN, range.below]
+  const traces = new Set<string>()
   while (at < segments.length && left > 0) {
     const asked = segments.slice(at, at + count)
     const limit = Math.min(size, left)
@@ -152,6 +153,7 @@ export async function* candidates(
     const found = await rows<Row>('', text, values)
     left -= found.length
     seen += found.length
+    for (const { trace_id: id } of found) traces.add(id)
     const isCut = found.length === limit
     below = isCut ? found.at(-1)! : { seq: asked.at(-1)!, ordinal: TRACE_ITSELF }
     const readable = found
@@ -162,8 +164,10 @@ export async function* candidates(
       size = Math.min(size * 2, MOST_SEEN)
       continue
     }
-    if (seen < FEW) count = Math.min(at === 0 ? 2 : count * 4, MOST_ASKED)
+    const isFrequent = seen >= MANY.ofAll || (seen > 0 && seen >= MANY.ofEach * traces.size)
+    if (!isFrequent) count = Math.min(at === 0 ? 2 : count * 4, MOST_ASKED)
     at += asked.length
     ;[seen, size] = [0, FIRST_SEEN]
+    traces.clear()
   }
 }

@@ -6,8 +6,8 @@ import type { FoundValues } from './verify.ts'
 const MOST_VALUES = 50
 
 /** The values that a hit has of a field. A namespace is shown by its slug. */
-const valuesOf = (name: FacetName, { values }: FoundValues, trace: FeedTrace): readonly string[] =>
-  name === 'namespace' ? [trace.namespace.slug] : (values[name] ?? [])
+const valuesOf = (name: FacetName, { values }: FoundValues, trace: FeedTrace | undefined): readonly string[] =>
+  name === 'namespace' ? (trace ? [trace.namespace.slug] : []) : (values[name] ?? [])
 
 /** The values of each field among the hits, with the number of traces that have it. */
 export const facetsOf = (
@@ -18,7 +18,7 @@ export const facetsOf = (
   const counts = names.map((name) => {
     const found = new Map<string, Set<string>>()
     for (const hit of hits)
-      for (const value of valuesOf(name, hit, traces.get(hit.traceId)!))
+      for (const value of valuesOf(name, hit, traces.get(hit.traceId)))
         found.set(value, (found.get(value) ?? new Set()).add(hit.traceId))
     const all = [...found].map(([value, ids]) => ({ value, count: ids.size }))
     const sorted = all.toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))

@@ -13,6 +13,7 @@ import { type Query, readQuery, withConditions } from './query.ts'
 import { type FoundTrace, byRelevance, byTime, shownText } from './rank.ts'
 import type { ReadRows, SearchReads } from './reads.ts'
 import { resolved, scopeOf } from './resolve.ts'
+import type { TraceRow } from '../trace/tokens/stored-rows.ts'
 import { snippetOf } from './snippet.ts'
 import { type FoundDoc, type Key, newVerifier } from './verify.ts'
 import { MOST_OF_A_TRACE, readWindow, shownBefore } from './window.ts'
@@ -67,11 +68,9 @@ const tracesOf = async (rows: ReadRows, services: FeedSources, ids: readonly str
   )
 }
 
-const resultOf = ({ docs, count }: FoundTrace, trace: FeedTrace): SearchResult => ({
-  trace,
-  hits: docs.slice(0, MOST_HITS).map(hitOf),
-  more: count - Math.min(docs.length, MOST_HITS),
-})
+/** Undefined for a trace that lists do not show. */
+const resultOf = ({ docs, count }: FoundTrace, trace: FeedTrace | undefined): SearchResult | undefined =>
+  trace && { trace, hits: docs.slice(0, MOST_HITS).map(hitOf), more: count - Math.min(docs.length, MOST_HITS) }
 
 /** Where the next page continues: with further traces of this window, or with the next window. */
 const nextPageStart = (
@@ -117,22 +116,25 @@ export const search = (
     const window = await readWindow(rows, verifier, wanted, pageStart, { limit, sort })
     const ids = [...new Set(window.read.map(({ traceId }) => traceId))]
     const shown = await shownBefore(rows, verifier, wanted, pageStart, ids)
-    const traces = await tracesOf(
-      rows,
-      services,
-      ids.filter((id) => !shown.has(id)),
-    )
-    const isShown = ({ traceId }: Key) => traces.has(traceId)
+    const isNotQuarantined = ({ id, namespace_id }: TraceRow) =>
+      services.reads.isNotQuarantined(`trace-${id}`, `namespace-${namespace_id}`)
+    const showable = new Set(ids.filter((id) => !shown.has(id) && isNotQuarantined(verifier.traceOf(id)!)))
+    const isShown = ({ traceId }: Key) => showable.has(traceId)
     const hits = window.hits.filter(isShown)
     const counts = Map.groupBy(hits, ({ traceId }) => traceId)
     const sorted = sort === 'newest' ? byTime : byRelevance
     const all = sorted(window.read.filter(isShown), (id) => counts.get(id)!.length)
     const left = all.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))
     const page = left.slice(0, limit)
+    const traces = await tracesOf(
+      rows,
+      services,
+      (given.facets ? all : page).map(({ traceId }) => traceId),
+    )
     const next = nextPageStart(pageStart, window.end, page, left.length > limit)
     const complete = !isBelow(BOTTOM, window.end)
     return {
-      results: page.map((one) => resultOf(one, traces.get(one.traceId)!)),
+      results: page.flatMap((one) => resultOf(one, traces.get(one.traceId)) ?? []),
       total: { value: all.length, exact: complete && isFirst(pageStart) },
       ...(given.facets ? { facets: facetsOf(given.facets, await verifier.valuesOf(hits), traces) } : {}),
       complete,

@@ -131,7 +131,13 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
     }))
   }
 
-  return { verify, ownWords, valuesOf }
+  return {
+    verify,
+    ownWords,
+    valuesOf,
+    /** The row of a trace of which a candidate was verified. */
+    traceOf: (traceId: string): TraceRow | undefined => traces.get(traceId)?.row,
+  }
 }
 
 export type Verifier = ReturnType<typeof newVerifier>

@@ -6,7 +6,7 @@ import type { FoundDoc, Key, Verifier } from './verify.ts'
 type Sort = 'relevance' | 'newest'
 
 /** The number of hits that ends a window. */
-const ENOUGH = 200
+const ENOUGH = 100
 /** The most candidates whose texts are read for a window. */
 const MOST_LOOKED_AT = 2_000
 /** How long a window may take in milliseconds, and how long while the page has fewer traces than its limit. */

@@ -181,9 +181,9 @@ test('they are those of the messages in list order, and the rows are the same, f
       await Promise.all([whole.close(), cut.close()])
     },
   )
-  await fc.assert(property, { numRuns: runs(12) })
+  await fc.assert(property, { numRuns: runs(20) })
 
-  assert.ok(kept > 3, `kept ${kept} times`)
+  assert.ok(kept > 0, 'no shape was kept')
 })
 
 test('what is remembered of a batch that was rolled back is forgotten', async () => {

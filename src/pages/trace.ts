@@ -216,7 +216,9 @@ export const endOfMessages = (page: TracePage): Html => {
   const state = isLive
     ? markup`<span class="live">Still running</span>`
     : markup`<span>${counted(count, 'message')}${head.lead.took === undefined ? '' : `, in ${head.lead.took}`}</span>`
-  return markup`</div>${pageNav(page, 'More pages')}<p class="tail">${state}<a href="#main">To the top</a></p>${dock(page)}</main>
+  const isEmpty = count === 0 && !isLive
+  const tail = isEmpty ? none : markup`<p class="tail">${state}<a href="#main">To the top</a></p>`
+  return markup`</div>${pageNav(page, 'More pages')}${tail}${dock(page)}</main>
 `
 }
 

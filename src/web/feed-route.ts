@@ -20,7 +20,8 @@ type FeedPageServices = FeedServices & { readonly config: HttpConfig; readonly n
 export const serverOf = ({ PUBLIC_URL }: Pick<HttpConfig, 'PUBLIC_URL'>, { protocol, host }: FastifyRequest): string =>
   PUBLIC_URL?.replace(/\/$/, '') ?? `${protocol}://${host}`
 
-const Query = z.object({ scope: z.enum(scopes).optional(), cursor: Cursor.optional() })
+/** An unknown scope, as of a mistyped address, shows what the page shows without one. */
+const Query = z.object({ scope: z.enum(scopes).optional().catch(undefined), cursor: Cursor.optional() })
 
 /** `GET /`: the sessions that the viewer may read, as a page for a browser. Any other client gets 404. */
 export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): void => {

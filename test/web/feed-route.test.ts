@@ -36,6 +36,14 @@ test('the commands on the first page work unchanged, for the address by which it
   assert.match(body, 'tracebook login --server https://traces.example.org<')
 })
 
+test('an unknown scope in the address shows the first page', async () => {
+  const [page, other] = [
+    await app.inject({ url: '/', headers: browser }),
+    await app.inject({ url: '/?scope=other', headers: browser }),
+  ]
+  assert.equal([other.statusCode, other.body], [200, page.body])
+})
+
 test('a client that is not a browser gets 404 for the first page', async () => {
   for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
     const answer = await app.inject({ url: '/', headers })

@@ -44,21 +44,11 @@ const stayingAlive = async <T>(read: ReadRows, work: Promise<T>): Promise<T> => 
   return work.finally(() => clearInterval(asking))
 }
 
-const has = (sorted: Int32Array, hash: number): boolean => {
-  let [from, to] = [0, sorted.length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if (sorted[middle]! < hash) from = middle + 1
-    else to = middle
-  }
-  return sorted[from] === hash
-}
-
 /** The index in `allPlaces` of the best place in which a message has a text, by its hashes; the number of all places if it has none. */
 const newBestPlace = (hashOf: HashOf) => {
   const hashes = allPlaces.map((place) => hashOf(placeToken({ place })))
   return (tokens: Int32Array): number => {
-    const best = hashes.findIndex((hash) => has(tokens, hash))
+    const best = hashes.findIndex((hash) => tokens.includes(hash))
     return best < 0 ? hashes.length : best
   }
 }

@@ -2,8 +2,9 @@ import { erasedFrom } from '../tables.ts'
 
 /**
  * The search index: a row (`doc`) for each message, and one with the ordinal -1 for each trace itself. `seq` is the position of the event
- * that added the row, `at` the time of the message, `place` the best of the places of its texts (`bestPlace`). `tokens` are the hashes of the message's words and values, `of_trace` those of its trace's
- * values (`../../src/trace/tokens/`), so that a change of a trace needs no text. A row of another incarnation than that of its trace is ignored.
+ * that added the row, `at` the time of the message, `place` the best of the places of its texts, as an index of `allPlaces`. `tokens` are
+ * the hashes of the message's words and values, `of_trace` those of its trace's values (`../../src/trace/tokens/`), so that a change of a
+ * trace needs no text. A row of another incarnation than that of its trace is ignored.
  */
 const columns = `
   trace_id uuid not null, incarnation int8 not null, ordinal int4 not null, place int2 not null, seq int8 not null, at int8 not null,

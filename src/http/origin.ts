@@ -12,6 +12,12 @@ export const originOf = (app: FastifyInstance, { PUBLIC_URL, HOST, PORT }: HttpC
   return new URL(`http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`).origin
 }
 
+/** The address of the service for a client: `PUBLIC_URL` without a slash at its end, else where the request was sent to. */
+export const addressFor = (
+  { PUBLIC_URL }: { readonly PUBLIC_URL?: string | undefined },
+  { protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>,
+): string => PUBLIC_URL?.replace(/\/$/, '') ?? `${protocol}://${host}`
+
 /** The origin that a request was sent to, by its `Host`; undefined if the header is not valid. */
 export const targetOrigin = ({ protocol, headers }: FastifyRequest): string | undefined =>
   URL.parse(`${protocol}://${headers.host}`)?.origin

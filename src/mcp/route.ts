@@ -4,6 +4,7 @@ import { mcp } from '../contract/mcp.ts'
 import { requireCaller } from '../http/caller.ts'
 import { unauthorized } from '../http/http-error.ts'
 import { clientOf } from '../http/node-permits.ts'
+import { addressFor } from '../http/origin.ts'
 import { route } from '../http/route.ts'
 import { type McpServices, sessionsOfCaller } from './sessions-of-caller.ts'
 import type { Sessions } from './sessions.ts'
@@ -36,7 +37,7 @@ export const mcpRoute = (app: FastifyInstance, services: Services): void => {
     sessionsOfCaller(services, {
       caller: requireCaller(request),
       client: clientOf(request),
-      origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? `${request.protocol}://${request.host}`,
+      origin: addressFor(config, request),
       reserve: (bytes) => reply.reserveMemory(bytes),
       hasLeft: () => reply.raw.destroyed,
       onFault: (err) => request.log.error({ err }, 'a tool failed'),

@@ -117,8 +117,8 @@ const FIRST_SEEN = 300
 const MOST_SEEN = 2_000
 
 /**
- * A rare word may be in any segment, a frequent one is in each: the next statement asks as many segments if there were so many rows of
- * each trace or altogether, else four times as many.
+ * A frequent word is in each segment, a rare one may be in any. From this number of rows on, of each trace in the mean or of all together,
+ * a word counts as frequent, and the next statement asks as many segments as the last one. For a rare word it asks four times as many.
  */
 const MANY = { ofEach: 6, ofAll: 100 }
 const MOST_ASKED = 64

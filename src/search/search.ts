@@ -15,8 +15,9 @@ import type { ReadRows, SearchReads } from './reads.ts'
 import { resolved, scopeOf } from './resolve.ts'
 import type { TraceRow } from '../trace/tokens/stored-rows.ts'
 import { snippetOf } from './snippet.ts'
-import { type FoundDoc, type Key, newVerifier } from './verify.ts'
-import { MOST_OF_A_TRACE, readWindow, shownBefore } from './window.ts'
+import { type FoundDoc, type Key, type Verifier, newVerifier } from './verify.ts'
+import { MOST_OF_A_TRACE } from './hits.ts'
+import { type Sort, readWindow, shownBefore } from './window.ts'
 
 /** What a search needs: the index, and the sources of the traces that it shows. */
 export type SearchServices = FeedSources & {
@@ -84,6 +85,29 @@ const nextPageStart = (
   return isBelow(BOTTOM, end) ? { indexedTo: pageStart.indexedTo, from: end, shown: new Set() } : undefined
 }
 
+/** How a page is made. */
+type Paging = { readonly pageStart: PageStart; readonly limit: number; readonly sort: Sort }
+
+/** Finds the traces of a window, without those that an earlier page showed because of newer hits, and without those in quarantine. */
+const findTraces = async (
+  rows: ReadRows,
+  verifier: Verifier,
+  { wanted, reads }: { readonly wanted: IndexQuery; readonly reads: FeedSources['reads'] },
+  { pageStart, limit, sort }: Paging,
+) => {
+  const window = await readWindow(rows, verifier, wanted, pageStart, { limit, sort })
+  const ids = [...new Set(window.read.map(({ traceId }) => traceId))]
+  const shown = await shownBefore(rows, verifier, wanted, pageStart, ids)
+  const isNotQuarantined = ({ id, namespace_id }: TraceRow) =>
+    reads.isNotQuarantined(`trace-${id}`, `namespace-${namespace_id}`)
+  const showable = new Set(ids.filter((id) => !shown.has(id) && isNotQuarantined(verifier.traceOf(id)!)))
+  const isShowable = ({ traceId }: Key) => showable.has(traceId)
+  const hits = window.hits.filter(isShowable)
+  const counts = Map.groupBy(hits, ({ traceId }) => traceId)
+  const sorted = sort === 'newest' ? byTime : byRelevance
+  return { end: window.end, hits, traces: sorted(window.read.filter(isShowable), (id) => counts.get(id)!.length) }
+}
+
 /**
  * Finds messages and traces that the caller may read, by words: the index proposes, the texts decide. Everything is read in one snapshot,
  * rights as well.
@@ -94,49 +118,33 @@ export const search = (
   given: SearchQuery,
   caller: Pick<Caller, 'userId'> | undefined,
 ): Promise<SearchAnswer> => {
-  const { searches, now } = services
+  const { searches, reads, now } = services
   const { limit = SEARCH_LIMIT, sort = 'relevance' } = given
   const givenStart = given.cursor === undefined ? undefined : pageStartIn(given.cursor)
-  const query = queryOf(given)
+  const asked = queryOf(given)
   const indexedThrough = now() - Math.ceil(searches.behindMs())
 
   return searches.snapshot(async (rows) => {
     const { position, namespaces, segments } = await scopeOf(rows, caller?.userId)
-    const resolvedQuery = await resolved(rows, query, namespaces)
-    const wanted: IndexQuery = {
-      query: resolvedQuery,
-      mostOfTrace: isExact(resolvedQuery) ? MOST_OF_A_TRACE : undefined,
-      userId: caller?.userId,
-      namespaces,
-      segments,
-      hashOf: await searches.hashes(rows),
-    }
+    const query = await resolved(rows, asked, namespaces)
+    const mostOfTrace = isExact(query) ? MOST_OF_A_TRACE : undefined
+    const hashOf = await searches.hashes(rows)
+    const wanted: IndexQuery = { query, mostOfTrace, userId: caller?.userId, namespaces, segments, hashOf }
     const pageStart = givenStart ?? firstPageStart(position)
-    const verifier = newVerifier(rows, resolvedQuery)
-    const window = await readWindow(rows, verifier, wanted, pageStart, { limit, sort })
-    const ids = [...new Set(window.read.map(({ traceId }) => traceId))]
-    const shown = await shownBefore(rows, verifier, wanted, pageStart, ids)
-    const isNotQuarantined = ({ id, namespace_id }: TraceRow) =>
-      services.reads.isNotQuarantined(`trace-${id}`, `namespace-${namespace_id}`)
-    const showable = new Set(ids.filter((id) => !shown.has(id) && isNotQuarantined(verifier.traceOf(id)!)))
-    const isShown = ({ traceId }: Key) => showable.has(traceId)
-    const hits = window.hits.filter(isShown)
-    const counts = Map.groupBy(hits, ({ traceId }) => traceId)
-    const sorted = sort === 'newest' ? byTime : byRelevance
-    const all = sorted(window.read.filter(isShown), (id) => counts.get(id)!.length)
-    const left = all.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))
+    const verifier = newVerifier(rows, query)
+    const found = await findTraces(rows, verifier, { wanted, reads }, { pageStart, limit, sort })
+
+    const left = found.traces.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))
     const page = left.slice(0, limit)
-    const traces = await tracesOf(
-      rows,
-      services,
-      (given.facets ? all : page).map(({ traceId }) => traceId),
-    )
-    const next = nextPageStart(pageStart, window.end, page, left.length > limit)
-    const complete = !isBelow(BOTTOM, window.end)
+    const next = nextPageStart(pageStart, found.end, page, left.length > limit)
+    const needed = given.facets ? found.traces : page
+    const ids = needed.map(({ traceId }) => traceId)
+    const traces = await tracesOf(rows, services, ids)
+    const complete = !isBelow(BOTTOM, found.end)
     return {
       results: page.flatMap((one) => resultOf(one, traces.get(one.traceId)) ?? []),
-      total: { value: all.length, exact: complete && isFirst(pageStart) },
-      ...(given.facets ? { facets: facetsOf(given.facets, await verifier.valuesOf(hits), traces) } : {}),
+      total: { value: found.traces.length, exact: complete && isFirst(pageStart) },
+      ...(given.facets ? { facets: facetsOf(given.facets, await verifier.valuesOf(found.hits), traces) } : {}),
       complete,
       indexedThrough,
       ...(next ? { nextCursor: cursorOf(next) } : {}),

@@ -1,9 +1,10 @@
 import { type Candidate, type IndexQuery, candidates } from './candidates.ts'
 import { type PageStart, type Point, firstPageStart, isFirst } from './cursor.ts'
+import { newHits } from './hits.ts'
 import type { ReadRows } from './reads.ts'
 import type { FoundDoc, Key, Verifier } from './verify.ts'
 
-type Sort = 'relevance' | 'newest'
+export type Sort = 'relevance' | 'newest'
 
 /** The number of hits that ends a window. */
 const ENOUGH = 100
@@ -14,58 +15,14 @@ const MOST_MS = 250
 const MOST_MS_FOR_A_PAGE = 400
 /** How long a window whose end is known may take. It took less when its end was found, unless the cursor is forged or the machine is busy. */
 const MOST_MS_OF_KNOWN = 2_000
-/** The most hits of one trace in a window, so that a frequent word shows other traces too. */
-export const MOST_OF_A_TRACE = 12
 /** The most hits of one trace whose texts are read, if the index alone can answer the query: those that may be shown, and one more. */
 const MOST_READ_OF_A_TRACE = 4
-
-/** The hits of a trace in a window: all that are known, and those whose texts were read. */
-type Hits = { readonly known: Map<number, Key>; readonly read: Map<number, FoundDoc> }
 
 /** A range of successive rows, down to `end`, and the hits among them. */
 export type Window = {
   readonly hits: readonly Key[]
   readonly read: readonly FoundDoc[]
   readonly end: Point
-}
-
-/** The hits of a window while it is searched. */
-const newHits = () => {
-  const traces = new Map<string, Hits>()
-  const without = new Set<string>()
-  let count = 0
-
-  const hitsOf = (traceId: string): Hits => {
-    const hits = traces.get(traceId) ?? { known: new Map(), read: new Map() }
-    traces.set(traceId, hits)
-    return hits
-  }
-
-  const addKnown = ({ traceId, ordinal }: Key) => {
-    const { known } = hitsOf(traceId)
-    count += known.has(ordinal) ? 0 : 1
-    known.set(ordinal, { traceId, ordinal })
-    if (known.size >= MOST_OF_A_TRACE) without.add(traceId)
-  }
-
-  return {
-    /** The traces that have enough hits. */
-    without: without as ReadonlySet<string>,
-    count: () => count,
-    traces: () => traces.keys(),
-    traceCount: () => traces.size,
-    readOf: (traceId: string): number => traces.get(traceId)?.read.size ?? 0,
-    addKnown,
-    add: (doc: FoundDoc) => {
-      addKnown(doc)
-      hitsOf(doc.traceId).read.set(doc.ordinal, doc)
-    },
-    windowTo: (end: Point): Window => ({
-      hits: [...traces.values()].flatMap(({ known }) => [...known.values()]),
-      read: [...traces.values()].flatMap(({ read }) => [...read.values()]),
-      end,
-    }),
-  }
 }
 
 /** The rows of one trace, the ones that are to be read first in front. */
@@ -139,7 +96,7 @@ export const readWindow = async (
       const own = await ownWords(traceId)
       if (own) hits.add(own)
     }
-    return hits.windowTo(end)
+    return { hits: hits.known(), read: hits.read(), end }
   }
 
   const read = wanted.mostOfTrace === undefined ? readInOrder : readBest

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { FeedTrace } from '../contract/feed.ts'
 import { Cursor, DEFAULT_LIMIT } from '../contract/parameters.ts'
@@ -8,6 +8,7 @@ import { type SessionList, sessionsOfNamespace } from '../feed/session-lists.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
 import { addVary } from '../http/reply.ts'
+import { addressFor } from '../http/origin.ts'
 import type { HttpConfig } from '../http/settings.ts'
 import { namespacesOf } from '../namespace/queries.ts'
 import { type Scope, feedPage, homePage, scopes } from '../pages/feed.ts'
@@ -15,10 +16,6 @@ import { sendPage, wantsPage } from '../pages/page.ts'
 import { afterOf } from '../trace/queries.ts'
 
 type FeedPageServices = FeedServices & { readonly config: HttpConfig; readonly now: () => number }
-
-/** The address of the service, for the commands that pages show. */
-export const serverOf = ({ PUBLIC_URL }: Pick<HttpConfig, 'PUBLIC_URL'>, { protocol, host }: FastifyRequest): string =>
-  PUBLIC_URL?.replace(/\/$/, '') ?? `${protocol}://${host}`
 
 /** An unknown scope, as of a mistyped address, shows what the page shows without one. */
 const Query = z.object({ scope: z.enum(scopes).optional().catch(undefined), cursor: Cursor.optional() })
@@ -64,7 +61,7 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
       const { scope = 'own', cursor } = request.query
       const page = request.caller
         ? await ownPage(request.caller, scope, cursor)
-        : homePage(serverOf(config, request), await publicList(cursor), now())
+        : homePage(addressFor(config, request), await publicList(cursor), now())
       return sendPage(reply, page)
     },
   )

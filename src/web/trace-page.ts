@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { Key } from '../contract/parameters.ts'
 import { clientOf } from '../http/node-permits.ts'
+import { addressFor } from '../http/origin.ts'
 import { tracePath } from '../pages/links.ts'
 import { PAGE_ROWS, type Preview, type TracePage } from '../pages/trace.ts'
 import { viewerOf } from '../pages/viewer.ts'
@@ -37,9 +38,6 @@ const MOST_ROWS = 1_000
 const ROWS_BEFORE = PAGE_ROWS / 2
 /** How long after its last message a session counts as running. */
 const LIVE_MS = 2 * 60_000
-
-export const originOf = ({ PUBLIC_URL }: Services['config'], { protocol, host }: FastifyRequest): string =>
-  PUBLIC_URL?.replace(/\/$/, '') ?? `${protocol}://${host}`
 
 export const isLive = ({ trace }: ShownTrace, now: number): boolean =>
   Math.min(trace.ended_at ?? -Infinity, Number(trace.updated_at)) > now - LIVE_MS
@@ -90,7 +88,7 @@ export const tracePageOf = async (
   const count = Number(trace.message_count ?? 0n)
   const part = partOf(count, linked.place, from)
   const viewer = viewerOf(request)
-  const url = `${originOf(services.config, request)}${tracePath(slug, externalId, here)}`
+  const url = `${addressFor(services.config, request)}${tracePath(slug, externalId, here)}`
   const project = fields.get('projectName')
   const content = newTraceContent(services, {
     ...{ shown, part, view, here, client: clientOf(request) },

@@ -2,13 +2,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { PublicFiles, Shown } from '../export/public-files.ts'
 import { takesEncoding } from '../http/assets.ts'
 import type { LongLists } from '../http/long-lists.ts'
+import { addressFor } from '../http/origin.ts'
 import { addVary } from '../http/reply.ts'
 import { tracePath } from '../pages/links.ts'
 import type { TracePage } from '../pages/trace.ts'
 import { viewerOf } from '../pages/viewer.ts'
 import type { PublicPages } from './public-pages.ts'
 import type { RowMaking } from './row-making.ts'
-import { Asked, isLive, originOf, tracePageOf } from './trace-page.ts'
+import { Asked, isLive, tracePageOf } from './trace-page.ts'
 import { TraceParams } from './trace-params.ts'
 import { sendCompressed, sendKept, sendMade } from './trace-sending.ts'
 import { type ShownServices, showTrace } from './trace-shown.ts'
@@ -44,7 +45,7 @@ const keyOf = (
   const viewer = viewerOf(request)
   const isWanted = isPlain(viewer, tracePath(slug, externalId))
   return isWanted && takesEncoding(request.headers['accept-encoding'], 'gzip')
-    ? originOf(config, request) + viewer.path
+    ? addressFor(config, request) + viewer.path
     : undefined
 }
 

@@ -31,8 +31,6 @@ export type VirtualList = Rows & {
 
 const topOf = (element: Element) => element.getBoundingClientRect().top
 
-const ordinals = (first: number, last: number): number[] => ordinalsOf({ first, last })
-
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
 
 /** Heights of elements that are not in the page, as they would be there. */
@@ -132,7 +130,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     scrollMargin: scrollMargin(),
     scrollPaddingStart: padding,
     rangeExtractor: ({ startIndex, endIndex }: { readonly startIndex: number; readonly endIndex: number }) => {
-      const indexes = ordinals(beyond(startIndex, -1), beyond(endIndex, 1))
+      const indexes = ordinalsOf({ first: beyond(startIndex, -1), last: beyond(endIndex, 1) })
       const held = heldFocus()
       return held === undefined || indexes.includes(held) ? indexes : [...indexes, held].sort((a, b) => a - b)
     },
@@ -280,7 +278,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
       const left = gone.flatMap((row) => store.remove(row) ?? [])
       const changed = rows.flatMap((row) => store.replace(row) ?? [])
       const added = store.take(content, { first, last: count - 1 })
-      resize([...left, ...changed, ...added], [...gone.map(ordinalOf), ...ordinals(first, count - 1)])
+      resize([...left, ...changed, ...added], [...gone.map(ordinalOf), ...ordinalsOf({ first, last: count - 1 })])
     } catch (error) {
       if (!(error instanceof Moved)) throw error
       store.clear()

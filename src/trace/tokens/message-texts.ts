@@ -53,12 +53,20 @@ const leavesOf = (value: unknown): (string | number)[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
 }
 
-/** The text of a parsed part; the same as `textsOf` gives for its JSON, unless that has unusual numbers. */
+/** The texts of a parsed part; the same as `textsOf` gives for its JSON, unless that has unusual numbers. */
 const leavesOfPart = (part: Part): readonly (string | number)[] => {
-  if (part.type === 'tool_call') return part.content ? [part.content.toolName, ...leavesOf(part.content.args)] : []
-  if (part.type === 'tool_result') return part.content ? [part.content.output] : []
-  if (part.type === 'error') return part.content ? [part.content.message] : []
-  return part.type === 'text' || part.type === 'thinking' ? (part.content ? [part.content.text] : []) : []
+  if (!part.content) return []
+  switch (part.type) {
+    case 'tool_call':
+      return [part.content.toolName, ...leavesOf(part.content.args)]
+    case 'tool_result':
+      return [part.content.output]
+    case 'error':
+      return [part.content.message]
+    case 'text':
+    case 'thinking':
+      return [part.content.text]
+  }
 }
 
 /** The texts of a few parts; undefined if their numbers may read differently once they are parsed. */

@@ -1,26 +1,25 @@
 import { TRACE_ITSELF, segmentName } from '../../projections/search/tables.ts'
-import type { Visibility } from '../contract/trace.ts'
-import type { Role } from '../contract/namespaces.ts'
 import { int4s, uuids } from '../postgres/arrays.ts'
 import { filterToken } from '../trace/tokens/filter-tokens.ts'
 import type { HashOf } from '../trace/tokens/hashes.ts'
-import { mayRead } from '../trace/policy.ts'
 import type { Point } from './cursor.ts'
 import { type Access, type Needed, conditionOf, excludedBy, neededBy } from './plan.ts'
 import type { Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 
-/** A row that the index proposes, of a trace that the caller may read. */
+/** A row that the index proposes. */
 export type Candidate = Point & {
   readonly traceId: string
+  /** The incarnation of the trace when the row was written. */
+  readonly incarnation: bigint
   /** The best place of its texts, as `allPlaces` has them in order. */
   readonly place: number
 }
 
-/** A query to the index, with the rights of its caller: the namespaces of which the user is a member; public traces are always included. */
+/** A query to the index. */
 export type IndexQuery = {
   readonly query: Query
-  readonly userId: string | undefined
+  /** The namespaces whose traces are looked at, besides those that are public. */
   readonly namespaces: readonly string[]
   /** The first position of each segment of the index, the newest first. */
   readonly segments: readonly bigint[]
@@ -40,14 +39,7 @@ export type Range = {
   readonly without?: ReadonlySet<string>
 }
 
-type Row = {
-  trace_id: string
-  ordinal: number
-  seq: bigint
-  place: number
-  visibility: Visibility | null
-  role: Role | null
-}
+type Row = { trace_id: string; incarnation: bigint; ordinal: number; seq: bigint; place: number }
 
 /** Adds a parameter of a statement, and returns its name in SQL. */
 type Add = (value: unknown) => string
@@ -92,23 +84,13 @@ const rowsOf = (segments: readonly bigint[], wanted: IndexQuery, range: Range, i
 
 /** The statement that proposes rows of some segments; the newest segment is always asked alone. */
 const statementOf = (segments: readonly bigint[], wanted: IndexQuery, range: Range, limit: number) => {
-  const { userId, mostOfTrace } = wanted
+  const { mostOfTrace } = wanted
   const isNewest = segments[0] === wanted.segments[0]
-  const values: unknown[] = [userId ?? null]
+  const values: unknown[] = []
   const found = rowsOf(segments, wanted, range, isNewest, (value) => `$${values.push(value)}`)
   const numbered = `select *, row_number() over (partition by trace_id order by seq desc, ordinal desc) as nth from (${found}) d`
   const proposed = mostOfTrace === undefined ? found : `select * from (${numbered}) d where nth <= ${mostOfTrace}`
-  const text = `
-    select d.trace_id, d.ordinal, d.seq, d.place, t.visibility, m.role
-    from (${proposed} order by seq desc, ordinal desc limit ${limit}) d
-    left join lateral (
-      select r.visibility, r.namespace_id from traces r where r.id = d.trace_id and r.incarnation = d.incarnation limit 1
-    ) t on true
-    left join lateral (
-      select r.role from members r where r.namespace_id = t.namespace_id and r.user_id = $1::uuid limit 1
-    ) m on true
-    order by d.seq desc, d.ordinal desc`
-  return { text, values }
+  return { text: `${proposed} order by seq desc, ordinal desc limit ${limit}`, values }
 }
 
 /** The limit of the first statement, which is enough for a frequent word. It is doubled while the same segments have more. */
@@ -130,13 +112,13 @@ const segmentsIn = (segments: readonly bigint[], { below, downTo }: Range): read
     return start <= below.seq && !(downTo && end !== undefined && end <= downTo.seq)
   })
 
-/** What a statement proposes: rows that the caller may read, and the point down to which all rows have been considered. */
-type Proposed = { readonly readable: readonly Candidate[]; readonly end: Point }
+/** What a statement proposes, and the point down to which all rows have been considered. */
+type Proposed = { readonly proposed: readonly Candidate[]; readonly end: Point }
 
-const mayBeRead = ({ visibility, role }: Row): boolean =>
-  visibility !== null && mayRead({ visibility }, { role: role ?? undefined })
-
-/** Yields the rows that the index proposes, the newest first; some of them may not match the query. @param most proposals of all statements together */
+/**
+ * Yields the rows that the index proposes, the newest first; some of them may not match the query, and the caller may not read some.
+ * @param most proposals of all statements together
+ */
 export async function* candidates(
   rows: ReadRows,
   wanted: IndexQuery,
@@ -156,10 +138,7 @@ export async function* candidates(
     for (const { trace_id: id } of found) traces.add(id)
     const isCut = found.length === limit
     below = isCut ? found.at(-1)! : { seq: asked.at(-1)!, ordinal: TRACE_ITSELF }
-    const readable = found
-      .filter(mayBeRead)
-      .map(({ trace_id: traceId, ordinal, seq, place }) => ({ traceId, ordinal, seq, place }))
-    yield { readable, end: below }
+    yield { proposed: found.map(({ trace_id: traceId, ...row }) => ({ traceId, ...row })), end: below }
     if (isCut) {
       size = Math.min(size * 2, MOST_SEEN)
       continue

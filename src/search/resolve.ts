@@ -1,23 +1,24 @@
 import { segmentsStatement, startsOf } from '../../projections/search/tables.ts'
 import { isId } from '../base/ids.ts'
+import type { Role } from '../contract/namespaces.ts'
 import { idOfSlug } from '../namespace/queries.ts'
 import { folded } from '../trace/messages/folded.ts'
 import type { Condition, Field, Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 
 const scopeStatement = `
-  select position, array(select m.namespace_id from members m where m.user_id = $1) as namespaces, array(select s.name::text from (${segmentsStatement}) s) as segments
-  from reached`
+  select position, array(select s.name::text from (${segmentsStatement}) s) as segments, array_remove(array_agg(m.namespace_id), null) as namespaces, array_agg(m.role) as roles
+  from reached left join members m on m.user_id = $1 group by position`
 
 /**
- * What a search needs before it asks the index, in one statement: the position up to which the index is complete, the namespaces of which
- * the user is a member, and the first position of each segment, the newest first.
+ * What a search needs before it asks the index, in one statement: the position up to which the index is complete, the role of the user
+ * in each namespace of which the user is a member, and the first position of each segment, the newest first.
  */
 export const scopeOf = async (rows: ReadRows, userId: string | undefined) => {
-  type Scope = { position: bigint; namespaces: string[]; segments: string[] }
+  type Scope = { position: bigint; namespaces: string[]; roles: Role[]; segments: string[] }
   const [row] = await rows<Scope>('search-scope', scopeStatement, [userId ?? null])
-  const { position, namespaces, segments } = row!
-  return { position, namespaces, segments: startsOf(segments) }
+  const { position, namespaces, roles, segments } = row!
+  return { position, roles: new Map(namespaces.map((id, i) => [id, roles[i]!])), segments: startsOf(segments) }
 }
 
 /** The most people who are compared with a name. */

@@ -125,13 +125,14 @@ export const search = (
   const indexedThrough = now() - Math.ceil(searches.behindMs())
 
   return searches.snapshot(async (rows) => {
-    const { position, namespaces, segments } = await scopeOf(rows, caller?.userId)
+    const { position, roles, segments } = await scopeOf(rows, caller?.userId)
+    const namespaces = [...roles.keys()]
     const query = await resolved(rows, asked, namespaces)
     const mostOfTrace = isExact(query) ? MOST_OF_A_TRACE : undefined
     const hashOf = await searches.hashes(rows)
-    const wanted: IndexQuery = { query, mostOfTrace, userId: caller?.userId, namespaces, segments, hashOf }
+    const wanted: IndexQuery = { query, mostOfTrace, namespaces, segments, hashOf }
     const pageStart = givenStart ?? firstPageStart(position)
-    const verifier = newVerifier(rows, query)
+    const verifier = newVerifier(rows, query, roles)
     const found = await findTraces(rows, verifier, { wanted, reads }, { pageStart, limit, sort })
 
     const left = found.traces.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))

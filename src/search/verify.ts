@@ -2,7 +2,9 @@ import { TRACE_ITSELF } from '../../projections/search/tables.ts'
 import type { Steps } from '../base/json/steps.ts'
 import { newYielding } from '../base/yielding.ts'
 import type { MessageRole } from '../contract/message.ts'
+import type { Role } from '../contract/namespaces.ts'
 import { folded } from '../trace/messages/folded.ts'
+import { mayRead } from '../trace/policy.ts'
 import { type FieldValues, valuesOfMessage, valuesOfTrace } from '../trace/tokens/filter-tokens.ts'
 import { textsOfMessage } from '../trace/tokens/message-texts.ts'
 import { type SearchedText, textsOfTrace } from '../trace/tokens/searched-text.ts'
@@ -54,8 +56,11 @@ const merged = (a: FieldValues, b: FieldValues): FieldValues => ({
   model: [...(a.model ?? []), ...(b.model ?? [])],
 })
 
-/** Reads the texts of candidates, and searches them for the words of a query. */
-export const newVerifier = (rows: ReadRows, query: Query) => {
+/**
+ * Decides which candidates a caller may read, reads their texts, and searches them for the words of a query.
+ * @param roles the roles of the caller, by namespace
+ */
+export const newVerifier = (rows: ReadRows, query: Query, roles: ReadonlyMap<string, Role>) => {
   const turn = newYielding()
   const traces = new Map<string, Trace>()
   const conditions = new Map(query.conditions)
@@ -67,6 +72,15 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
     if (missing.length === 0) return
     for (const row of await rows<TraceRow>('search-traces', tracesStatement, tracesValues(missing)))
       traces.set(row.id, { row, values: valuesOfTrace(row) })
+  }
+
+  /** Those of traces that the caller may read, in the same order. */
+  const readable = async (proposed: readonly Candidate[]): Promise<Candidate[]> => {
+    await loadTraces(proposed)
+    return proposed.filter(({ traceId, incarnation }) => {
+      const row = traces.get(traceId)?.row
+      return row?.incarnation === incarnation && mayRead(row, { role: roles.get(row.namespace_id) })
+    })
   }
 
   const inTurns = async <Result>(work: Steps<Result>): Promise<Result> => {
@@ -106,12 +120,11 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
     return found && { traceId, ordinal, externalId: row.external_id, role: row.role as MessageRole, at, found }
   }
 
-  /** Yields each candidate, in order, with the hit in it; without one if its text does not match, or if it is no longer needed when it would be read. */
+  /** Yields each readable candidate, in order, with the hit in it; without one if its text does not match, or if it is no longer needed when it would be read. */
   async function* verify(
     all: readonly Candidate[],
     isNeeded?: (candidate: Candidate) => boolean,
   ): AsyncGenerator<readonly [Candidate, FoundDoc | undefined]> {
-    await loadTraces(all)
     for await (const { piece, rowOf } of inPieces(rows, all, isNeeded))
       for (const candidate of piece) {
         const [trace, message] = [traces.get(candidate.traceId), rowOf(candidate)]
@@ -132,6 +145,7 @@ export const newVerifier = (rows: ReadRows, query: Query) => {
   }
 
   return {
+    readable,
     verify,
     ownWords,
     valuesOf,

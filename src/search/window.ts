@@ -45,7 +45,7 @@ export const readWindow = async (
   { limit, sort }: { readonly limit: number; readonly sort: Sort },
 ): Promise<Window> => {
   const started = performance.now()
-  const { verify, ownWords } = verifier
+  const { readable, verify, ownWords } = verifier
   const hits = newHits()
   let end = pageStart.from
 
@@ -101,9 +101,9 @@ export const readWindow = async (
 
   const read = wanted.mostOfTrace === undefined ? readInOrder : readBest
   const range = { below: pageStart.from, downTo: pageStart.to, without: hits.without }
-  for await (const proposed of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
-    if (await read(proposed.readable)) return windowTo(end)
-    end = proposed.end
+  for await (const found of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
+    if (await read(await readable(found.proposed))) return windowTo(end)
+    end = found.end
     if (isEnough()) return windowTo(end)
   }
   return windowTo(pageStart.to ?? end)
@@ -112,7 +112,7 @@ export const readWindow = async (
 /** Which of these traces an earlier page has shown, because they also have a newer hit there. */
 export const shownBefore = async (
   rows: ReadRows,
-  { verify }: Verifier,
+  { readable, verify }: Verifier,
   wanted: IndexQuery,
   pageStart: PageStart,
   traces: readonly string[],
@@ -120,8 +120,8 @@ export const shownBefore = async (
   const shown = new Set<string>()
   if (isFirst(pageStart) || traces.length === 0) return shown
   const range = { below: firstPageStart(pageStart.indexedTo).from, downTo: pageStart.from, traces }
-  for await (const { readable } of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
-    const groups = groupsOf(readable, 'newest')
+  for await (const { proposed } of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
+    const groups = groupsOf(await readable(proposed), 'newest')
     const ordered = [...groups.map(({ newest }) => newest), ...groups.flatMap(({ rows }) => rows)]
     for await (const [{ traceId }, doc] of verify(ordered, ({ traceId }) => !shown.has(traceId)))
       if (doc) shown.add(traceId)

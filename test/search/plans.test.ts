@@ -33,7 +33,6 @@ const readsOf = (q: string, range: Partial<Range>) =>
     const hashOf = await app.service.searches.hashes(rows)
     const wanted: IndexQuery = {
       query: readQuery(q),
-      userId: undefined,
       namespaces: [],
       segments: [NEWEST, 0n],
       hashOf,

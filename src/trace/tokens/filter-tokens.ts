@@ -1,3 +1,4 @@
+import type { Visibility } from '../../contract/trace.ts'
 import { factsOfRow, type FactsRow } from '../messages/message-facts.ts'
 import { folded } from '../messages/folded.ts'
 import type { SearchedText } from './searched-text.ts'
@@ -9,7 +10,7 @@ export const filterToken = (field: string, value: string): string => `${field}:$
 export type FilteredTrace = {
   readonly namespace_id: string
   readonly created_by: string
-  readonly visibility: string
+  readonly visibility: Visibility
   readonly agent_id: string | null
   readonly model: string | null
   readonly project_name: string | null

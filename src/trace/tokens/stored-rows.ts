@@ -26,27 +26,24 @@ export const tracesStatement = `
 /** The most bytes of messages that are read at once, unless a single message has more. */
 const MOST_BYTES = 4 * 1024 * 1024
 
-const messageOf = (trace: string, incarnation: string, ordinal: string) => `
+// The messages of keys, and the number of each among them, from 1.
+const messagesOfKeys = `
+  unnest($1::uuid[], $2::int4[]) with ordinality u (id, ordinal, nth)
+  cross join lateral (select r.id, r.incarnation from traces r where r.id = u.id limit 1) t
   cross join lateral (
-    select * from messages r where r.trace_id = ${trace} and r.incarnation = ${incarnation} and r.ordinal = ${ordinal} limit 1
+    select * from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = u.ordinal limit 1
   ) m`
 
-// The sizes are summed before any text is read.
+// The sizes are summed before any long text is read: until then a row has only a reference to it.
 const messagesStatement = `
-  select s.nth::int4, s.count::int4, m.ordinal, m.external_id, m.role, m.text_content, m.model, m.tools, m.timestamp, m.created_at, ${factsColumns},
+  select m.nth::int4, m.count::int4, m.ordinal, m.external_id, m.role, m.text_content, m.model, m.tools, m.timestamp, m.created_at, ${factsColumns},
     ${partsText} as parts
   from (
-    select s.nth, s.trace_id, s.incarnation, s.ordinal, sum(s.size) over (order by s.nth) - s.size as before, count(*) over () as count
-    from (
-      select u.nth, m.trace_id, m.incarnation, m.ordinal, coalesce(pg_column_size(m.text_content), 0) + ${partsLength} as size
-      from unnest($1::uuid[], $2::int4[]) with ordinality u (id, ordinal, nth)
-      cross join lateral (select r.id, r.incarnation from traces r where r.id = u.id limit 1) t
-      ${messageOf('t.id', 't.incarnation', 'u.ordinal')}
-    ) s
-  ) s
-  ${messageOf('s.trace_id', 's.incarnation', 's.ordinal')}
-  where s.before < ${MOST_BYTES}
-  order by s.nth`
+    select m.*, sum(m.size) over (order by m.nth) - m.size as before, count(*) over () as count
+    from (select u.nth, m.*, coalesce(pg_column_size(m.text_content), 0) + ${partsLength} as size from ${messagesOfKeys}) m
+  ) m
+  where m.before < ${MOST_BYTES}
+  order by m.nth`
 
 /** The values of `tracesStatement`. */
 export const tracesValues = (ids: readonly string[]): unknown[] => [uuids(ids)]
@@ -64,10 +61,7 @@ export type ValuesRow = FilteredMessage & { nth: number }
 
 /** Reads the columns of messages by which searches filter, with the place of each among the keys, from 1. */
 export const valuesStatement = `
-  select u.nth::int4, m.role, m.model, m.tools, ${factsColumns}
-  from unnest($1::uuid[], $2::int4[]) with ordinality u (id, ordinal, nth)
-  cross join lateral (select r.id, r.incarnation from traces r where r.id = u.id limit 1) t
-  ${messageOf('t.id', 't.incarnation', 'u.ordinal')}`
+  select u.nth::int4, m.role, m.model, m.tools, ${factsColumns} from ${messagesOfKeys}`
 
 type Read = <Row extends Record<string, unknown>>(
   name: string,

@@ -3,13 +3,14 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { App } from '../support/open-app.ts'
 import { openTwoNodes } from '../support/two-nodes.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('engine: lost updates')
 const { nodes, close } = await openTwoNodes()
 test.after(close)
 
 /** Without the check that a state is the newest (`assertNewest`), 100 rounds of each value lost 15 updates. */
-const ROUNDS = Number(process.env.LOST_UPDATE_ROUNDS ?? 50)
+const ROUNDS = runs(50)
 const LANES = 25
 
 type Method = Parameters<App['call']>[0]

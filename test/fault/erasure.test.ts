@@ -10,6 +10,7 @@ import { eventStoreUrlOf, logEnvironment } from '../support/log-place.ts'
 import { isDue, placesOf, quarantined } from './support/erased.ts'
 import { newRandom } from './support/random.ts'
 import { rebuildNow } from './support/rebuilding.ts'
+import { runs } from '../support/runs.ts'
 import { type Service, serveOn } from './support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -17,7 +18,7 @@ const test = suite('fault/erasure')
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
-const ROUNDS = Number(process.env.FAULT_ROUNDS ?? '2')
+const ROUNDS = runs(2)
 const KILL_WITHIN_MS = 400
 const BATCHES = 30
 const secretOf = (round: number) => `Schroedinger's cat number ${round}`

@@ -7,6 +7,7 @@ import { summarise } from '../../src/trace/decide-summary.ts'
 import type { MessageUpsert } from '../../src/trace/messages/message.ts'
 import { upsert } from '../trace/arbitraries.ts'
 import { batchBody, dataOf, okText, openHistory } from './support.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('history: the past')
 
@@ -200,7 +201,7 @@ test('every revision shows what the API answered then, byte by byte, and a diffe
     )
     for (const before of [snapshots[0]!, any]) await checkDifference(url, before, last)
   })
-  await fc.assert(property, { numRuns: Number(process.env.PAST_RUNS ?? 6) })
+  await fc.assert(property, { numRuns: runs(6) })
 })
 
 test('a time shows the last append that is not later', async () => {

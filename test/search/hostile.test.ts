@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { indexed, openSearch, searchAs } from './support/open-search.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('search: hostile queries')
-
-const TIMES = Number(process.env.SEARCH_TIMES ?? 1)
 
 const { app, token, write } = await openSearch(test)
 await write('one', [
@@ -65,7 +64,7 @@ test('any query is answered', () =>
       const { results } = await searchAs(app, token, `q=${encodeURIComponent(q.toWellFormed())}&facets=tool,role`)
       assert.ok(results.length <= 1)
     }),
-    { numRuns: 250 * TIMES },
+    { numRuns: runs(250) },
   ))
 
 test('an invalid cursor is refused, and no cursor shows what the caller may not read', async () => {

@@ -4,10 +4,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { SearchAnswer } from '../../src/contract/search.ts'
 import { indexed, openSearch } from './support/open-search.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('search: all that matches is found, and nothing else')
-
-const TIMES = Number(process.env.SEARCH_TIMES ?? 1)
 
 const { app, write, search } = await openSearch(test)
 
@@ -63,7 +62,7 @@ const assertFound = async (wanted: string, q: string, pattern: RegExp) => {
 const words = texts.flatMap((text) => text.match(/(?<![\p{L}\p{N}_$])[\p{L}\p{N}_$]{2,40}(?![\p{L}\p{N}_$])/gu) ?? [])
 
 test('whole words are found', async () => {
-  for (let i = 0; i < 40 * TIMES; i++) {
+  for (let i = 0; i < runs(40); i++) {
     const word = pick(words)
     const alone = `(?<![\\p{L}\\p{N}_$])${escaped(word)}(?![\\p{L}\\p{N}_$])`
     await assertFound(word, quoted(word), new RegExp(alone, 'iu'))
@@ -72,7 +71,7 @@ test('whole words are found', async () => {
 
 test('parts of identifiers are found', async () => {
   const humps = words.flatMap((word) => (/^[a-z]+([A-Z][a-z]+)+$/.test(word) ? [word] : []))
-  for (let i = 0; i < 20 * TIMES; i++) {
+  for (let i = 0; i < runs(20); i++) {
     const part = pick(pick(humps).match(/[A-Z][a-z]+/g)!)
     await assertFound(part, encodeURIComponent(part), new RegExp(`[a-z]${part}(?=[A-Z]|(?![\\p{L}\\p{N}_$]))`, 'u'))
   }
@@ -80,14 +79,14 @@ test('parts of identifiers are found', async () => {
 
 test('pieces of paths are found', async () => {
   const paths = texts.flatMap((text) => text.match(/'\.\.\/[\w./-]+\.ts'/g) ?? [])
-  for (let i = 0; i < 20 * TIMES; i++) {
+  for (let i = 0; i < runs(20); i++) {
     const piece = pick(paths).slice(1, -1).split('/').slice(-2).join('/')
     await assertFound(piece, encodeURIComponent(piece), new RegExp(`[/']${escaped(piece)}'`))
   }
 })
 
 test('pieces of Chinese, Japanese and Korean texts are found', async () => {
-  for (let i = 0; i < 12 * TIMES; i++) {
+  for (let i = 0; i < runs(12); i++) {
     const characters = [...pick(chinese).split(' ')[0]!]
     const start = Math.floor(random() * (characters.length - 2))
     const piece = characters.slice(start, start + 2 + Math.floor(random() * 3)).join('')

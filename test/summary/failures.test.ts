@@ -4,9 +4,10 @@ import * as assert from 'uvu/assert'
 import { newProxy } from '../log/support/proxy.ts'
 import { openEndpoint, startWorker } from './endpoint.ts'
 import { newScene } from './support.ts'
+import { runs } from '../support/runs.ts'
 import { until } from '../support/until.ts'
 
-const ROUNDS = Number(process.env.FAULT_ROUNDS ?? '2')
+const ROUNDS = runs(2)
 
 type Context = Awaited<ReturnType<typeof newScene>>
 const test = suite<Context>('failing summaries')

@@ -52,6 +52,14 @@ test('pure files need no database', () => {
   assert.not(pure.some(({ needsDatabase }) => needsDatabase))
 })
 
+test('a run that repeats more has the files alone that can', () => {
+  const repeated = jobsOf(root, { part: 'all', repeated: true, filters: [], log: 'both' }).map(({ name }) => name)
+  for (const path of ['engine/lost-updates', 'fault/history', 'base/json/count-values'])
+    assert.ok(repeated.includes(`test/${path}.test.ts`), path)
+  assert.ok(repeated.includes('test/fault/history.test.ts on EventStoreDB'))
+  assert.not(repeated.includes('test/session/routes.test.ts'))
+})
+
 test('a path chooses files of all parts', () =>
   assert.equal(filesOf('quick', 'commands/serve', 'base/json/exact').sort(), [
     'test/base/json/exact.test.ts',

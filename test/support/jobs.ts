@@ -17,6 +17,8 @@ export type Choice = {
   /** Files whose paths contain one of these, whichever part they are of. */
   readonly filters: readonly string[]
   readonly part: Part
+  /** Whether only files run that `--times` makes repeat more. */
+  readonly repeated?: boolean
   /** Whatever stands on a log, with its logs there. */
   readonly log?: LogChoice | undefined
   /** The k-th of n shares, which together are all of it. */
@@ -85,8 +87,8 @@ export const readShard = (text: string): Shard => {
 export const jobsOf = (root: string, { shard = { k: 1, n: 1 }, ...choice }: Choice): Job[] =>
   chosen(root, choice).filter((_job, index) => index % shard.n === shard.k - 1)
 
-const chosen = (root: string, { filters, part, log }: Choice): Job[] => {
-  const files = testFiles(root, filters)
+const chosen = (root: string, { filters, part, repeated = false, log }: Choice): Job[] => {
+  const files = testFiles(root, filters).filter(({ repeats }) => repeats || !repeated)
   if (log === 'Postgres') return files.map(onPostgres)
   if (log === 'EventStoreDB') return allOnEventStore(files)
   if (log === 'both') return [...files.map(onPostgres), ...allOnEventStore(files)]

@@ -80,6 +80,7 @@ const options = {
   log: { type: 'string' },
   shard: { type: 'string' },
   name: { type: 'string' },
+  times: { type: 'string' },
   live: { type: 'boolean', default: false },
   watch: { type: 'boolean', default: false },
   costs: { type: 'boolean', default: false },
@@ -89,8 +90,12 @@ const { values, positionals: filters } = parseArgs({ options, allowPositionals: 
 const logs = { postgres: 'Postgres', eventstore: 'EventStoreDB', both: 'both' } as const
 const log = logs[values.log as keyof typeof logs]
 if (values.log && !log) throw new Error('--log is postgres, eventstore or both')
-const part: Part = (['all', 'rest', 'pure'] as const).find((name) => values[name]) ?? 'quick'
+const repeated = values.times !== undefined
+if (repeated && !/^[1-9]\d*$/.test(values.times!))
+  throw new Error(`--times is a number from 1 on; it came as ${values.times}`)
+const part: Part = (['all', 'rest', 'pure'] as const).find((name) => values[name]) ?? (repeated ? 'all' : 'quick')
 if (values.name) process.env.TEST_NAME = values.name
+if (repeated) process.env.TEST_TIMES = values.times
 
 const stopping = new AbortController()
 let code: number | undefined
@@ -101,7 +106,7 @@ for (const [name, number] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP:
   })
 }
 const shard = values.shard === undefined ? undefined : readShard(values.shard)
-const result = await main({ filters, part, log, shard }, values, stopping.signal).catch((error) => {
+const result = await main({ filters, part, repeated, log, shard }, values, stopping.signal).catch((error) => {
   if (code === undefined) console.error(error)
   return 1
 })

@@ -1,5 +1,5 @@
-/** `npm run test:fault` tries properties so many times as often. */
-const TIMES = Number(process.env.TEST_RUNS ?? 1)
+/** How many times as often as usual a test repeats its work: what `--times` of the test command says, otherwise 1. */
+export const times = (): number => Number(process.env.TEST_TIMES ?? 1)
 
-/** How often a property that takes long is tried: `usual` times in a usual run, which are others in each. */
-export const runs = (usual: number): number => usual * TIMES
+/** How often a test repeats its work, when it does so `usual` times in a usual run. */
+export const runs = (usual: number): number => usual * times()

@@ -13,6 +13,8 @@ export type TestFile = {
   readonly isAlone: boolean
   /** Whether `npm test` runs it. It leaves out what starts processes, and what is slow. */
   readonly isQuick: boolean
+  /** Whether `--times` makes it repeat more. */
+  readonly repeats: boolean
 }
 
 /**
@@ -109,6 +111,7 @@ export const testFiles = (root: string, filters: readonly string[]): TestFile[] 
         touchesLog: reached.has('test/support/log-place.ts'),
         isAlone: startsProcesses || ofTests.has(MEMORY),
         isQuick: !startsProcesses && !isSlow(file),
+        repeats: ofTests.has('test/support/runs.ts'),
       }
     })
 }

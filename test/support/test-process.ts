@@ -4,11 +4,12 @@ import { chmod, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
+import { runs } from './runs.ts'
 import { setLimit } from './set-limit.ts'
 
 const { TEST_LIMIT_SECONDS, TEST_EVENTSTORE_URL } = process.env
-/** A server given for the tests may hold much else, which has to be passed over again and again. */
-const LIMIT_MS = Number(TEST_LIMIT_SECONDS ?? (TEST_EVENTSTORE_URL ? 900 : 120)) * 1_000
+/** How long a file may take. A server given for the tests may hold much else, which has to be passed over again and again. */
+const limitSeconds = (): number => runs(Number(TEST_LIMIT_SECONDS ?? (TEST_EVENTSTORE_URL ? 900 : 120)))
 
 /** What a worker writes on both outputs when a test file has ended. */
 export const FILE_END = '\n\u0004\n'
@@ -131,7 +132,8 @@ export const startTestProcess = async (options: ProcessOptions): Promise<TestPro
   const stop = () => kill('stopped')
   signal.addEventListener('abort', stop)
   const withinLimit = async <T>(work: Promise<T>): Promise<T> => {
-    const lift = setLimit(LIMIT_MS, () => kill(`did not end within ${LIMIT_MS / 1_000} s`))
+    const seconds = limitSeconds()
+    const lift = setLimit(seconds * 1_000, () => kill(`did not end within ${seconds} s`))
     return work.finally(lift)
   }
 

@@ -8,6 +8,7 @@ import { readProse } from '../../src/transcript/prose.ts'
 import { newTurns } from '../../src/transcript/turns.ts'
 import { visible } from '../../src/transcript/visible.ts'
 import { render } from './support/session.ts'
+import { runs } from '../support/runs.ts'
 
 const test = suite('transcript')
 
@@ -139,8 +140,8 @@ const MIB = 1024 * 1024
 /** Of a step. What is aimed at is 50 ms, which a slow machine may take twice. */
 const MOST_STEP_MS = 100
 
-/** The longest message may have 16 MiB. What takes too long in one step of 4 MiB takes a third of that time; `npm run test:fault` sets 15. */
-const LONG = Number(process.env.TEST_LONG_MIB ?? 4) * MIB
+/** The longest message may have 16 MiB. What takes too long in one step takes a third of that time when it has 4. */
+const LONG = Math.min(runs(4), 15) * MIB
 
 const ofLength = (unit: string, length = LONG) => unit.repeat(length / JSON.stringify(unit).slice(1, -1).length)
 const output = (words: string) => ({ ...result('c'), content: { ...result('c').content, output: words } })

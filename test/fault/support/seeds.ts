@@ -2,24 +2,19 @@ import { inFolder } from '../../embedded/support.ts'
 import { acknowledgedWrites } from './asking.ts'
 import type { Kind } from './faults.ts'
 import { checkHistory } from './history.ts'
+import { runs, times } from '../../support/runs.ts'
 import type { World } from './world.ts'
 
-const { FAULT_SEED = '1', FAULT_SEEDS = '0', FAULT_MINUTES = '0', FAULTS } = process.env
-const isShort = Number(FAULT_SEEDS) === 0 && Number(FAULT_MINUTES) === 0
+const { FAULT_SEED, FAULTS } = process.env
+const isUsualRun = FAULT_SEED === undefined && times() === 1
 
-/** From `FAULT_SEED` on: so many as `FAULT_SEEDS` says, else for `FAULT_MINUTES`, else one. */
-const seeds = function* () {
-  const [first, count] = [Number(FAULT_SEED), Number(FAULT_SEEDS)]
-  const end = performance.now() + Number(FAULT_MINUTES) * 60_000
-  let seed = first
-  do yield seed++
-  while (count > 0 ? seed < first + count : performance.now() < end)
-}
+/** The seed that `FAULT_SEED` names, otherwise seeds from 1 on. */
+const seeds = FAULT_SEED === undefined ? Array.from({ length: runs(1) }, (_, i) => i + 1) : [Number(FAULT_SEED)]
 
 export type SeedOptions = {
   readonly open: (folder: string, seed: number) => Promise<World>
   readonly kinds?: readonly Kind[]
-  /** How many faults, when there is one seed only; more otherwise. */
+  /** How many faults a history has in a usual run; otherwise it has twice as many. */
   readonly rounds: number
 }
 
@@ -29,7 +24,7 @@ const run = (seed: number, { open, kinds, rounds }: SeedOptions): Promise<readon
     const world = await open(folder, seed)
     try {
       const faults = FAULTS ? { faults: FAULTS.split(',') } : {}
-      const options = { world, seed, rounds: isShort ? rounds : 2 * rounds, ...(kinds ? { kinds } : {}) }
+      const options = { world, seed, rounds: isUsualRun ? rounds : 2 * rounds, ...(kinds ? { kinds } : {}) }
       told = await checkHistory({ ...options, ...faults })
     } finally {
       await world.close()
@@ -40,7 +35,7 @@ const run = (seed: number, { open, kinds, rounds }: SeedOptions): Promise<readon
 /** Plays histories, seed after seed, and says what was done in each. @throws what was found, after the last one */
 export const playSeeds = async (name: string, options: SeedOptions): Promise<void> => {
   const findings: number[] = []
-  for (const seed of seeds()) {
+  for (const seed of seeds) {
     const before = acknowledgedWrites()
     try {
       const told = await run(seed, options)

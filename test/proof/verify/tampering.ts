@@ -6,6 +6,7 @@ import { TreeDiffers } from '../../../src/proof/stored-tree.ts'
 import type { Finding } from '../../../src/proof/verify/findings.ts'
 import { type Filled, findingsOf, openFilled, storedCheckpoint } from './support.ts'
 import { newWays, ways } from './ways.ts'
+import { runs } from '../../support/runs.ts'
 
 type Kept = Awaited<ReturnType<typeof storedCheckpoint>>
 /** A log that is tampered with and put back, again and again. */
@@ -62,13 +63,9 @@ export const tamperingSuite = (name: string): Test<Scene> => {
 
 const names = Object.keys(ways)
 
-/** In another round the ways choose other events. */
-const round = Number(process.env.TAMPERING_ROUND ?? '0')
-
-/** Tampers in each of the ways once. */
+/** Tampers in each of the ways; each repetition chooses other events. */
 export const testEachWay = (test: Test<Scene>): void => {
-  for (let i = 1; i <= names.length; i++) {
-    const seed = round * names.length + i
+  for (let seed = 1; seed <= runs(names.length); seed++) {
     const name = names[seed % names.length]!
     test(`${seed}: whoever ${name} is found`, async (scene) => {
       const named = await ways[name]!(newWays(scene.client, seed))

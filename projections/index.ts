@@ -36,7 +36,7 @@ const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
   'TraceSummarised',
 ])
 
-/** The same for groups that no right is read from: there also the loss of one may be undone, and applied again. */
+/** The same for groups that no right is read from: a crash may also undo events that take rights away. */
 const whereNoRightIsRead: ReadonlySet<string> = new Set([
   ...takesNoRights,
   'TraceUpdated',
@@ -93,8 +93,8 @@ export const timelineGroup: Group = {
 }
 
 /**
- * What is found by which words, in a group of its own: what clients wait for does not depend on it. It reads the present texts of the
- * main group, which decides who may read them, so no right is read from here.
+ * The search index, in a group of its own: no write waits for it. It reads the present texts of the main group. Who may read a result is
+ * decided by the main group, so no right is read from this one.
  */
 export const searchGroup: Group = {
   name: 'search',
@@ -106,5 +106,5 @@ export const searchGroup: Group = {
   projections: [searchDocs(schemaOf(mainGroup))],
 }
 
-/** All groups of read models. A new group is another entry here; the name of one that goes belongs into `replaces` of another. */
+/** All groups of read models. A new group is another entry here; the name of a removed group has to be added to `replaces` of another one. */
 export const groups: readonly Group[] = [mainGroup, timelineGroup, searchGroup]

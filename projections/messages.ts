@@ -26,7 +26,7 @@ import { listOrder, messageBlocksTable, messagesTable } from './tables.ts'
 
 type Updated = Extract<TraceEvent, { type: 'MessageUpdated' }>
 
-/** A message that is added, or restated in an incarnation that nobody sees yet. */
+/** A message that is added, or restated in an incarnation that queries do not show yet. */
 type NewRow = Place & {
   readonly event: AddedEvent | RestatedEvent
   readonly text: TextHead | undefined
@@ -127,7 +127,7 @@ const cells = {
   facts: ({ event }: NewRow) => factsLine(event.data.parts.map(({ fact }) => fact)),
 }
 
-/** What all messages of a block have in common is given once: `block` is its number in the batch. */
+/** Columns that are equal in all messages of a block are parameters once for each block: `block` is its number in the batch. */
 const inserted = messagesTable.unnest<NewRow & { readonly number: number }>({ block: ({ number }) => number, ...cells })
 
 type Restated = NewRow & { readonly event: RestatedEvent }
@@ -270,7 +270,7 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
   on: {
     MessageAdded: ({ added }, event) => add(added, event),
     MessageRestated: ({ restated }, event) => add(restated, event),
-    // The restated messages become the present ones; when the trace began and ended is looked up among them.
+    // The restated messages become the present ones; their timestamps say when the trace began and ended.
     HistoryErased: (changes, event) => {
       forgetAll(changes, event)
       changes.retimed.add(event.streamId)

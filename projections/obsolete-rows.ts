@@ -13,8 +13,8 @@ const noted = obsoleteRowsTable.unnest<readonly [traceId: string, before: bigint
 })
 
 /**
- * The traces of which messages and parts are still to be swept, because they were deleted or their past was erased. A deletion may concern thousands of rows: to delete
- * them in its own batch would hold up all other writes. Empty when everything has been swept.
+ * The traces whose messages and parts still have to be swept, because the trace was deleted or its past was erased. That may be thousands of
+ * rows: to delete them in the batch of the event would delay all other writes. Empty when everything has been swept.
  */
 export const obsoleteRows = projectionOf<TraceEvent>()<Changes>({
   name: 'obsolete-rows',
@@ -57,8 +57,8 @@ const dueOf = (schema: string) => `
 const swept = { message_parts: 'body', message_blocks: 'body', messages: 'text_content' } as const
 
 /**
- * Deletes rows of deleted traces, so many or of so many bytes: the sizes of long values are known without reading them. No
- * projection touches them: a trace of the same id that is created later has a higher incarnation.
+ * Deletes a chunk of rows of deleted traces, limited in rows and bytes: the sizes of long values are known without reading them. No projection
+ * writes these rows, because a trace with the same id that is created later has a higher incarnation.
  */
 const removeRows = (schema: string, table: keyof typeof swept) => `
   with ${dueOf(schema)}
@@ -84,7 +84,7 @@ const removeDone = (schema: string) => `
       )
       .join(' ')}`
 
-/** Deletes parts first, then messages, then the row that asks for it. Each chunk may be repeated, also by several processes. */
+/** Deletes a chunk: parts first, then messages, then the row in `obsolete_rows`. May be repeated, also by several processes at once. */
 export const sweepObsoleteRows = async (client: Client, schema: string, stream?: string): Promise<boolean> => {
   const values = [stream === undefined ? null : streamIdOf({ stream })]
   const tables = Object.keys(swept) as (keyof typeof swept)[]

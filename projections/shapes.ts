@@ -8,7 +8,7 @@ import {
 import { int4s, jsons, uuids } from '../src/postgres/arrays.ts'
 import type { SessionShape } from '../src/contract/trace.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
-import { type KeptShape, type ListedMessage, ShapeWalk, byPlace } from '../src/trace/kept-shape.ts'
+import { type KeptShape, type ListedMessage, ShapeBuilder, byPlace } from '../src/trace/kept-shape.ts'
 import { type FactsRow, factsColumns, factsOfMessage, factsOfRow } from '../src/trace/messages/message-facts.ts'
 import { BoundedMap } from '../src/base/bounded-map.ts'
 import { byKey } from './support/sql.ts'
@@ -19,11 +19,11 @@ const NONE = 2 ** 31 - 1
 
 type Added = Extract<TraceEvent, { type: 'MessageAdded' }>
 
-/** What a batch changes in the messages of a trace. */
+/** The messages of a trace that a batch changes. */
 type Changed = {
-  /** The lowest ordinal of a message that was there before. */
+  /** The lowest ordinal of the changed messages that an earlier batch has added; `NONE` if there is none. */
   lowest: number
-  /** The new messages, if none of them was changed since: they need not be read. */
+  /** The new messages. Undefined if the batch has changed one of them after adding it: then they are read. */
   added: ListedMessage[] | undefined
 }
 
@@ -33,8 +33,9 @@ type KeptRow = { trace_id: string; up_to: number; state: string }
 
 type ListedRow = FactsRow & { trace_id: string; ordinal: number; sequence: number; timestamp: number }
 
-/** A trace with more messages behind what is kept is read from its beginning with a cursor, so many at a time. */
-const MOST_BEHIND = 2_000
+/** With more messages than this after what is kept, a trace is read from its beginning, with a cursor. */
+const MOST_AFTER_KEPT = 2_000
+/** How many messages the cursor returns at once. */
 const CHUNK = 500
 
 const columns = `
@@ -46,7 +47,7 @@ const keptStatement = `
   cross join lateral (select * from shape_states r where r.trace_id = u.id limit 1) s`
 
 // In the order of the primary key: the index in the order of the list would be read from its beginning.
-const behindStatement = `
+const afterKeptStatement = `
   select f.* from unnest($1::uuid[], $2::int4[], $3::int4[]) u (id, lowest, before)
   cross join lateral (select r.id, r.incarnation from traces r where r.id = u.id limit 1) t
   left join lateral (select r.up_to from shape_states r where r.trace_id = u.id and r.up_to <= u.lowest limit 1) s on true
@@ -54,7 +55,7 @@ const behindStatement = `
     select ${columns} from messages m
     where m.trace_id = t.id and m.incarnation = t.incarnation and m.ordinal >= coalesce(s.up_to, 0)
       and m.ordinal < u.before
-    order by m.ordinal limit ${MOST_BEHIND + 1}
+    order by m.ordinal limit ${MOST_AFTER_KEPT + 1}
   ) f`
 
 const allStatement = `
@@ -69,7 +70,7 @@ const toListed = (row: ListedRow): ListedMessage => ({
   ...factsOfRow(row),
 })
 
-/** The shape of a trace, what was kept of it so far, and what is to be kept. */
+/** The new shape of a trace, what the table has kept of it, and what the table is to keep now. */
 type Made = {
   readonly id: string
   readonly shape: SessionShape
@@ -77,10 +78,10 @@ type Made = {
   readonly kept: KeptShape | undefined
 }
 
-/** What is remembered of a trace: its shape with all messages that it had, and what is kept. */
-type Remembered = { readonly walk: ShapeWalk; readonly kept: KeptShape | undefined }
+/** What a database session remembers of a trace: the shape of all its messages so far, and what is kept in the table. */
+type Remembered = { readonly builder: ShapeBuilder; readonly kept: KeptShape | undefined }
 
-/** How many traces are remembered. Those that are being written go on without a read. */
+/** How many traces are remembered: new messages of these need no read. */
 const MOST_REMEMBERED = 128
 const memories = new WeakMap<object, BoundedMap<string, Remembered>>()
 
@@ -91,40 +92,40 @@ const memoryOf = (session: object): BoundedMap<string, Remembered> => {
 }
 
 /**
- * Goes on with new messages behind those that are remembered. Undefined if others have changed, or the transaction that is remembered
- * was rolled back: then the next message does not have the next ordinal.
+ * Adds new messages to the shape that is remembered. Returns undefined if older messages have changed, or if the transaction that is
+ * remembered was rolled back: then the first new message does not have the next ordinal.
  */
-const fromMemory = ({ walk }: Remembered, { lowest, added }: Changed): ShapeWalk | undefined => {
+const fromMemory = ({ builder }: Remembered, { lowest, added }: Changed): ShapeBuilder | undefined => {
   const messages = added?.toSorted(byPlace) ?? []
-  if (lowest !== NONE || added?.[0]?.ordinal !== walk.count || !walk.isBehind(messages[0]!)) return undefined
-  walk.add(messages)
-  return walk
+  if (lowest !== NONE || added?.[0]?.ordinal !== builder.count || !builder.comesAfter(messages[0]!)) return undefined
+  builder.add(messages)
+  return builder
 }
 
-/** Goes on from what is kept with the messages behind that. Undefined if all messages have to be read. */
+/** Adds the messages after the kept ones to what is kept. Returns undefined if all messages have to be read. */
 const fromKept = (
   kept: KeptShape | undefined,
   rows: readonly ListedRow[],
   added: readonly ListedMessage[],
-): ShapeWalk | undefined => {
+): ShapeBuilder | undefined => {
   const messages = [...rows.map(toListed), ...added].sort(byPlace)
-  if (messages.length === 0 || rows.length > MOST_BEHIND) return undefined
-  const walk = new ShapeWalk(kept)
-  if (!walk.isBehind(messages[0]!)) return undefined
-  walk.add(messages)
-  return walk
+  if (messages.length === 0 || rows.length > MOST_AFTER_KEPT) return undefined
+  const builder = new ShapeBuilder(kept)
+  if (!builder.comesAfter(messages[0]!)) return undefined
+  builder.add(messages)
+  return builder
 }
 
-const fromAll = async (id: string, read: ReadRows): Promise<ShapeWalk> => {
-  const walk = new ShapeWalk()
+const fromAll = async (id: string, read: ReadRows): Promise<ShapeBuilder> => {
+  const builder = new ShapeBuilder()
   await read('', allStatement, [id])
   for (;;) {
     const rows = await read<ListedRow>('', `fetch ${CHUNK} from facts`, [])
     if (rows.length === 0) break
-    walk.add(rows.map(toListed))
+    builder.add(rows.map(toListed))
   }
   await read('', 'close facts', [])
-  return walk
+  return builder
 }
 
 const writeShapes = (made: readonly Made[], write: WriteStatement) =>
@@ -165,48 +166,48 @@ const writeAll = (made: readonly Made[], write: WriteStatement) => {
 
 type Wanted = readonly [id: string, changed: Changed]
 
-/** Reads what is needed of traces that have changed in any way. */
+/** Makes the shapes of traces from rows, as few as possible. */
 const fromRows = async (wanted: readonly Wanted[], read: ReadRows) => {
   const ids = uuids(wanted.map(([id]) => id))
   const lowest = int4s(wanted.map(([, one]) => one.lowest))
   const before = int4s(wanted.map(([, { added }]) => added?.[0]?.ordinal ?? NONE))
   const [keptRows, rows] = await Promise.all([
     read<KeptRow>('shapes-kept', keptStatement, [ids]),
-    read<ListedRow>('shapes-behind', behindStatement, [ids, lowest, before]),
+    read<ListedRow>('shapes-after-kept', afterKeptStatement, [ids, lowest, before]),
   ])
   const kept = new Map(keptRows.map(({ trace_id, up_to, state }) => [trace_id, { upTo: up_to, state }]))
-  const behind = Map.groupBy(rows, ({ trace_id }) => trace_id)
-  const walks: { readonly id: string; readonly walk: ShapeWalk; readonly before: KeptShape | undefined }[] = []
+  const afterKept = Map.groupBy(rows, ({ trace_id }) => trace_id)
+  const builders: { readonly id: string; readonly builder: ShapeBuilder; readonly before: KeptShape | undefined }[] = []
   for (const [id, { lowest, added = [] }] of wanted) {
     const before = kept.get(id)
     const usable = before && before.upTo <= lowest ? before : undefined
-    const walk = fromKept(usable, behind.get(id) ?? [], added) ?? (await fromAll(id, read))
-    if (walk.count > 0) walks.push({ id, walk, before })
+    const builder = fromKept(usable, afterKept.get(id) ?? [], added) ?? (await fromAll(id, read))
+    if (builder.count > 0) builders.push({ id, builder, before })
   }
-  return walks
+  return builders
 }
 
 const derive = ({ changed, deleted }: Changes, { read, write, session }: Sender): Promise<void> | undefined => {
   const memory = memoryOf(session)
   const made: Made[] = []
-  /** Notes the shape of a trace, and remembers it, as the last one to be forgotten. */
-  const note = (id: string, walk: ShapeWalk, before: KeptShape | undefined) => {
-    const { shape, kept } = walk.end()
+  /** Notes the shape of a trace, and remembers it as the newest one. */
+  const note = (id: string, builder: ShapeBuilder, before: KeptShape | undefined) => {
+    const { shape, kept } = builder.end()
     made.push({ id, shape, before, kept })
-    if (walk.isSmall) memory.set(id, { walk, kept })
+    if (builder.isSmall) memory.set(id, { builder, kept })
   }
   for (const id of deleted) memory.delete(id)
   const wanted: Wanted[] = []
   for (const [id, one] of changed) {
     const remembered = memory.get(id)
-    memory.delete(id) // it changes now, and is not what it was if an error follows
-    const walk = remembered && fromMemory(remembered, one)
-    if (walk) note(id, walk, remembered.kept)
+    memory.delete(id) // the builder changes now: after an error it would be wrong
+    const builder = remembered && fromMemory(remembered, one)
+    if (builder) note(id, builder, remembered.kept)
     else wanted.push([id, one])
   }
   if (wanted.length === 0) return void writeAll(made, write)
-  return fromRows(wanted, read).then((walks) => {
-    for (const { id, walk, before } of walks) note(id, walk, before)
+  return fromRows(wanted, read).then((builders) => {
+    for (const { id, builder, before } of builders) note(id, builder, before)
     writeAll(made, write)
   })
 }
@@ -226,8 +227,8 @@ const addedMessage = ({ data }: DecodedEvent<Added>): ListedMessage => ({
 
 /**
  * The shape of each trace, a column of `counts`, from the facts of its messages in list order. New messages at the end of a trace that is
- * remembered need no read. Otherwise a batch reads what is kept of the first messages and the facts of the few behind them, and the
- * facts of all messages when some come before the kept ones in the list, or are changed among them.
+ * remembered need no read. Otherwise a batch reads what is kept of the first messages and the facts of the few after them, and the
+ * facts of all messages if a new or changed one is among the kept ones.
  */
 export const shapes = projectionOf<TraceEvent>()<Changes>({
   name: 'shapes',

@@ -47,7 +47,7 @@ type Changes = {
   readonly rows: Map<string, Row>
   /** The ids of rows that go. */
   readonly removed: Set<string>
-  readonly buried: Map<string, Tombstone>
+  readonly tombstones: Map<string, Tombstone>
 }
 
 const rowOf = ({ rows }: Changes, { streamId: id, revision, at }: DecodedEvent): Row => {
@@ -80,7 +80,7 @@ const tombstones = tombstonesTable.unnest<Tombstone>({
 const writeRemoved = (ids: readonly string[], write: WriteStatement) =>
   write('traces-delete', 'delete from traces where id = any($1::uuid[])', [uuids(ids)])
 
-const writeBuried = (deleted: readonly Tombstone[], write: WriteStatement) =>
+const writeTombstones = (deleted: readonly Tombstone[], write: WriteStatement) =>
   write(
     'traces-bury',
     `${tombstones.insert} on conflict (id)
@@ -171,7 +171,7 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
     create index traces_updated on traces (${listedBy.updatedAt('namespace_id')}, updated_slot);
     create index traces_public_updated on traces (${listedBy.publicUpdatedAt('namespace_id')}, updated_slot)
       where visibility = 'public';`,
-  start: () => ({ rows: new Map(), removed: new Set(), buried: new Map() }),
+  start: () => ({ rows: new Map(), removed: new Set(), tombstones: new Map() }),
   on: {
     TraceCreated: (changes, event) => {
       const row = rowOf(changes, event)
@@ -203,7 +203,7 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
     MessageRestated: (changes, event) => void rowOf(changes, event),
     // A trace that was deleted before keeps what is known of that; the event of the deletion is erased.
     HistoryErased: (changes, event) => {
-      const { rows, removed, buried } = changes
+      const { rows, removed, tombstones } = changes
       const { streamId: id, revision, data } = event
       const { createdAt, updatedAt, since, bytes, ...created } = data
       rows.delete(id)
@@ -214,18 +214,18 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
       row.bytes = bytes
       const earlier = earlierDeletions(data)
       const last = earlier.newest.at(-1)
-      if (last) buried.set(id, { id, revision, at: last.deletedAt, deletions: JSON.stringify(earlier) })
+      if (last) tombstones.set(id, { id, revision, at: last.deletedAt, deletions: JSON.stringify(earlier) })
     },
-    TraceDeleted: ({ rows, removed, buried }, { streamId: id, revision, at, data, actor }) => {
+    TraceDeleted: ({ rows, removed, tombstones }, { streamId: id, revision, at, data, actor }) => {
       rows.delete(id)
       removed.add(id)
-      buried.set(id, { id, revision, at, deletions: JSON.stringify(withDeletion(data, at, actor?.userId)) })
+      tombstones.set(id, { id, revision, at, deletions: JSON.stringify(withDeletion(data, at, actor?.userId)) })
     },
   },
   onSkipped: (changes, event) => void rowOf(changes, event),
-  write: ({ rows, removed, buried }, write) => {
+  write: ({ rows, removed, tombstones }, write) => {
     if (removed.size > 0) writeRemoved([...removed], write)
-    if (buried.size > 0) writeBuried([...buried.values()], write)
+    if (tombstones.size > 0) writeTombstones([...tombstones.values()], write)
     const all = [...rows.values()]
     const created = all.filter((row): row is NewRow => row.created !== undefined)
     const updated = all.filter((row) => row.created === undefined)

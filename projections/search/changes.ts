@@ -55,7 +55,7 @@ export const traceSummarised = (changes: Changes, event: Of<'TraceSummarised'>):
 export const messageAdded = (changes: Changes, event: Of<'MessageAdded'>): void =>
   void changesOf(changes, event).docs.set(event.data.ordinal, event.position)
 
-/** A change of only the order changes no row, so that a large message is not read again for each of many small upserts. */
+/** An update of the order alone changes no row: so a large message is not read again for each of many small upserts. */
 export const messageUpdated = (changes: Changes, event: Of<'MessageUpdated'>): void => {
   const { patch, ordinal } = event.data
   if (patch.some(({ path }) => path !== '/order')) touch(changesOf(changes, event), ordinal)

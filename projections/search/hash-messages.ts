@@ -4,7 +4,7 @@ import { textsOfMessage } from '../../src/trace/tokens/message-texts.ts'
 import type { SearchedText } from '../../src/trace/tokens/searched-text.ts'
 import { type MessageRow, storedMessage } from '../../src/trace/tokens/stored-rows.ts'
 
-/** The most different hashes of a message. */
+/** The maximum number of hashes of a message; the rest is ignored. */
 const MOST_HASHES = 100_000
 
 /** Makes hashes with one key. */

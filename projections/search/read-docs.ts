@@ -36,7 +36,7 @@ export const readHashing = async (read: ReadRows): Promise<Hashing> => {
   return { ...newHasher(row!.key), hashMessages: newHashMessages(row!.key) }
 }
 
-/** The server ends a transaction in which it is asked nothing for long, and the thread may have to wait for the processor. */
+/** How often a query is sent while the thread works: PostgreSQL ends a transaction that is idle for long, and the thread may have to wait for the processor. */
 const ASK_MS = 1_000
 
 const stayingAlive = async <T>(read: ReadRows, work: Promise<T>): Promise<T> => {

@@ -31,7 +31,7 @@ const countOf = async (read: ReadRows, start: bigint): Promise<number> => {
   return Number(row!.count)
 }
 
-/** Begins a new segment at a position, and indexes the one before; unless that has later rows, as when a stream is replayed. */
+/** Begins a new segment at a position, and indexes the one before. Does nothing if that already has later rows, as in the replay of a stream. */
 const beginSegment = async ({ read, session }: Sender, segments: Segments, at: bigint): Promise<Segments> => {
   const [newest] = segments.starts as [bigint]
   const [row] = await read<{ last: bigint | null }>('', `select max(seq) as last from ${segmentName(newest)}`, [])

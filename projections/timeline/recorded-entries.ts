@@ -29,7 +29,7 @@ type RecordedEntry = {
 
 type Placed = RecordedEntry & { readonly place: number }
 
-/** The earlier deletions of an existing trace get a revision below all events that can be read. */
+/** Entries for the earlier deletions of an existing trace. Their revision is below that of all events that can be read. */
 const earlierDeletions = (by: Erasing): RecordedEntry[] =>
   by.data.earlier.map(({ deletedAt, deletedBy, createdAt, messageCount }) => ({
     ...{

@@ -26,7 +26,7 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors
 
-/** When each error happens, and what to do then; a route says so itself where it has a reason of its own. */
+/** When each error happens, and what to do then; a route says so itself if it has a reason of its own. */
 export const reasons: Readonly<Record<ErrorCode, string>> = {
   invalid_request:
     'A header, a parameter or the body is not valid. `details` says which field and why: correct it before you send the request again.',

@@ -29,7 +29,7 @@ export type CacheSubscriptionOptions = {
   readonly lags: readonly Lag[]
   readonly outage: OutageLog
   readonly observe: (event: DecodedEvent) => void
-  /** Types of events of which the last one in a stream changes all that the ones right before it do: only that one is observed. */
+  /** Event types of which only the last one is observed if several follow directly in a stream, because it changes the same as those before. */
   readonly repeated?: ReadonlySet<string>
   /**
    * Empties the caches: called with the log's head at every start, and with the position of an event that cannot be read, for

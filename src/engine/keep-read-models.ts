@@ -121,8 +121,9 @@ const applyBatch = async (lead: Lead, { events, through }: Batch) => {
 }
 
 /**
- * How long to wait after a batch of so many events that took `ms`, with the share of its time that the event loop worked since the one
- * before: a little, so that the next events become one batch, unless the log is far ahead; and longer where requests need the time.
+ * How many milliseconds to wait after a batch of `events` that took `ms`; `busy` is the share of the time since the batch before in which the
+ * event loop worked. A short wait, so that the next events become one batch, or none if the log is far ahead; a longer one if requests need
+ * the time.
  */
 export const restMs = (
   group: Pick<Group, 'isLazy' | 'isDeferred'>,

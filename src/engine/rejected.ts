@@ -78,7 +78,7 @@ export class InQuarantine extends Unavailable {
 /** For callers who must not learn that the thing exists: the same answer as if it did not. */
 export const hiddenNotFound = (): Rejected => new Rejected('not_found', 'Not found', { hidesExistence: true })
 
-/** Rejects with `Unavailable` and this message if `work` takes longer than `ms`. The work itself goes on: `stored` says what may come of it. */
+/** Rejects with `Unavailable` and this message if `work` takes longer than `ms`. The work itself continues: `stored` says whether its events may still be stored. */
 export const withTimeout = <T>(
   ms: number,
   message: string,

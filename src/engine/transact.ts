@@ -50,8 +50,8 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
    */
   read<Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer>
   /**
-   * Does work that appends to a stream by itself, in the queue of the stream's commands: those behind it wait, and are refused for the
-   * reason `busy` at their deadline. Of the stream no state is in memory after it. @throws errors of `work`, and InQuarantine
+   * Runs work that appends to a stream by itself, in the queue of the stream's commands. Later commands wait, and are refused for the reason
+   * `busy` at their deadline. Afterwards the state of the stream is not in memory. @throws errors of `work`, and InQuarantine
    */
   alone<Answer>(id: string, busy: string, work: () => Promise<Answer>): Promise<Answer>
   /** The state in memory, if there is one. It is not certain: the append that led to it may still fail. */
@@ -64,15 +64,15 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
 
 const MAX_COMMANDS = 256
 const PAUSE_MS = 5
-/** How often commands behind work of its own are looked at for their deadlines. */
-const LOOK_MS = 250
+/** How often the deadlines are checked of commands that wait for the work of `alone`. */
+const CHECK_MS = 250
 
 type Timed = { readonly command: { readonly until?: number }; readonly work?: unknown }
 
 const isTimed = ({ command }: Timed) => command.until !== undefined
 const isAlone = (queued: Timed) => isTimed(queued) || queued.work !== undefined
 
-/** How many commands of a queue are decided and appended together. A command with `until`, and work of its own, is alone. */
+/** How many commands of a queue are decided and appended together. A command with `until`, and the work of `alone`, come alone. */
 const togetherCount = (queue: readonly Timed[]): number => {
   const alone = queue.slice(0, MAX_COMMANDS).findIndex(isAlone)
   return alone < 0 ? MAX_COMMANDS : Math.max(alone, 1)
@@ -211,7 +211,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     new Promise<Answer>((resolve, reject) => {
       const guarded = async (behind: Queued[]) => {
         assertNotQuarantined(streamName(kind, id))
-        const looking = setInterval(() => behind.splice(0, Infinity, ...refuseLate(behind, busy)), LOOK_MS)
+        const looking = setInterval(() => behind.splice(0, Infinity, ...refuseLate(behind, busy)), CHECK_MS)
         resolve(await work().finally(() => clearInterval(looking)))
       }
       const command = { decide: () => [], answer: () => undefined }

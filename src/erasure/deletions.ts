@@ -9,7 +9,7 @@ import { erasedBefore, erases } from '../trace/erased-before.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { NAME } from './checkpoint.ts'
 
-/** A trace that was deleted, or of which the past was, from its event in the log. Times are milliseconds. */
+/** A trace that was deleted, or whose past was erased, from its event in the log. Times are milliseconds. */
 export type DeletedTrace = {
   readonly traceId: string
   readonly externalId: string
@@ -20,7 +20,7 @@ export type DeletedTrace = {
   readonly deletedBy: string | undefined
   /** Undefined for an earlier deletion, whose own event was erased with a later one of the same trace. */
   readonly messageCount: number | undefined
-  /** Whether only its past was erased. Such an erasure is told of until it is done. */
+  /** Whether only its past was erased. Such an erasure is listed until it is done. */
   readonly isPast?: true | undefined
   /** Undefined when everything is erased. */
   readonly pending: PendingState | undefined
@@ -72,7 +72,7 @@ const pendingState = ({ position, pending }: ErasureState, event: RecordedEvent)
 
 const NOTHING_OF_ITS_OWN = { messageCount: undefined, pending: undefined }
 
-/** What is told of the event itself; undefined of a past whose erasure is done. */
+/** The entry for the event itself; undefined for an erased past whose erasure is done. */
 const ownOf = (event: DecodedEvent<Erasing>, pending: PendingState | undefined) => {
   const { type, data, at, actor } = event
   const { createdAt, messageCount } = data

@@ -101,7 +101,7 @@ export const erase = async (context: ErasureContext, pending: PendingErasure): P
   await leaveQuarantine(context, pending)
   await sweep(context, pending.stream)
   await context.log.truncate(pending.stream, pending.before, deletionOf(pending))
-  await assertHeld(context, pending) // else nothing was erased
+  await assertHeld(context, pending) // if the log has lost the deletion meanwhile, nothing was erased
   await assertNoOthers(context)
   await sweep(context, pending.stream) // a rebuild may have replaced the read models that were swept above
 }

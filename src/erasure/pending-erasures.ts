@@ -5,7 +5,7 @@ import { metadataOf } from '../log/metadata.ts'
 import { erasedBefore, erases } from '../trace/erased-before.ts'
 import { MOVE_CHECKPOINT } from './checkpoint.ts'
 
-/** The stream of a trace that was deleted, or whose past was: its events before are not erased yet; a row of `tracebook.erasures`. */
+/** A stream whose earlier events are to be erased, because its trace was deleted or its past erased; a row of `tracebook.erasures`. */
 export type PendingErasure = {
   readonly stream: string
   /** The first revision that stays. */
@@ -17,7 +17,7 @@ export type PendingErasure = {
   readonly reason: string | null
 }
 
-/** An event that has all of its stream before a revision erased. */
+/** An event because of which everything in its stream before a revision is erased. */
 export type Erasing = { readonly event: RecordedEvent; readonly before: bigint }
 
 /** The newest such event of each stream among these events. */

@@ -37,16 +37,15 @@ const POLL_MS = 1_000
 /** After an outage other processes need time to lock the schemas that they use. */
 const RELOCK_MS = 60_000
 const LEAVES_POLL_MS = 50
-/** How often orphaned rows are looked for. No client waits for that. */
+/** How often the process looks for orphaned rows. No client waits for that. */
 const SWEEP_INTERVAL_MS = 5_000
 /** Without deletions the checkpoint is stored only after this many events, because storing it costs a commit. */
 const CHECKPOINT_EVENTS = 5_000n
 
 /**
  * Starts the process that erases deleted traces, and the past of others, from the read models and the log. A pending erasure is a row of
- * `tracebook.erasures`, so the process may be killed at any point. One worker leads; its lock and its statements share one
- * database session. A former leader that goes on does no harm: the checkpoint moves by compare-and-set, and only content of
- * what was deleted is erased.
+ * `tracebook.erasures`, so the process may be killed at any point. One node leads; its lock and its statements share one database session. A
+ * former leader that continues does no harm: the checkpoint moves by compare-and-set, and only deleted content is erased.
  */
 export const startErasure = (options: ErasureOptions): Erasure => {
   const { url, log, codec, groups, isCovered, logger } = options
@@ -56,7 +55,7 @@ export const startErasure = (options: ErasureOptions): Erasure => {
 
   const onLost = () => logger.error({}, 'the log has lost its end: reading deletions again from its beginning')
 
-  /** Follows the log, and adds a pending erasure for each trace that was deleted, or whose past was. */
+  /** Follows the log, and adds a pending erasure for each trace that was deleted or whose past was erased. */
   const followDeletions = async (client: Client, wakeup: Wakeup, signal: AbortSignal) => {
     const { epoch } = await log.identity()
     let from = await resumePosition(client, log, epoch, onLost)

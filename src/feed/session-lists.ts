@@ -1,7 +1,7 @@
 import type { FeedTrace } from '../contract/feed.ts'
 import type { Row } from '../engine/reads.ts'
 import { fitting, pageRows } from '../http/list-page.ts'
-import { authoredIds, cursorBehind, orderValues, orderedIds, placeOf, shownOrder } from '../trace/lists.ts'
+import { authoredIds, cursorAfterTrace, orderValues, orderedIds, placeOf, shownOrder } from '../trace/lists.ts'
 import { type FeedRow, type FeedSources, feedColumns, feedTables, toEntry } from './queries.ts'
 
 /** A page of a list, and the cursor of the next one if there is one. */
@@ -10,7 +10,7 @@ export type SessionList = { readonly traces: readonly FeedTrace[]; readonly next
 const startedStatement = (ids: string, right = ''): string =>
   pageRows(`select ${feedColumns} from (${ids} limit $4) f ${feedTables} ${right}`, shownOrder('startedAt'))
 
-/** The right is checked in the snapshot of the list, so that no trace is shown that came after the reader had lost the right. */
+/** Checks the right in the snapshot of the list: no trace is shown that was created after the reader had lost the right. */
 const whileMember = 'where exists (select from members m where m.namespace_id = $1 and m.user_id = $5)'
 
 export const sessionStatements = {
@@ -20,8 +20,8 @@ export const sessionStatements = {
 } as const
 
 /**
- * Which traces of a namespace are listed: the public ones; for a member all, or those that the member has created. For a user who is no member
- * the list is empty.
+ * Which traces of a namespace are listed: the public ones; or, for a member, all of them or those that the member has created. For a user who is
+ * not a member the list is empty.
  */
 export type Which = { readonly kind: 'public' } | { readonly kind: 'all' | 'authored'; readonly member: string }
 
@@ -52,6 +52,6 @@ export const sessionsOfNamespace = async (
   )
   return {
     traces: entries.slice(0, count).flatMap(({ text }) => (text === '' ? [] : [JSON.parse(text) as FeedTrace])),
-    nextCursor: rows.length > count && count > 0 ? cursorBehind('startedAt', rows[count - 1]!) : undefined,
+    nextCursor: rows.length > count && count > 0 ? cursorAfterTrace('startedAt', rows[count - 1]!) : undefined,
   }
 }

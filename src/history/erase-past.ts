@@ -12,11 +12,11 @@ import type { PastEntry, TraceEvent } from '../trace/events.ts'
 import { type UserRole, assertMayWrite } from '../trace/policy.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { traceSource } from '../trace/source.ts'
-import { restatedMessages } from './restated.ts'
+import { restatedMessages } from './restated-messages.ts'
 import { newRestatement } from './restatement.ts'
 import type { HistoryServices } from './services.ts'
 
-/** What an erasure came to: the revision of its event, or the present one when there was nothing to erase. */
+/** The result of an erasure: the revision of its event, or the present revision if there was nothing to erase; and how many events were erased. */
 export type ErasedPast = { readonly revision: number; readonly erased: number }
 
 export type ErasePast = (id: string, writer: UserRole, context: Context) => Promise<TransactResult<ErasedPast>>
@@ -29,7 +29,7 @@ export type ErasePastServices = Pick<HistoryServices, 'reads' | 'timeline' | 'lo
     readonly now: () => number
   }
 
-/** While writers on other nodes come between, an erasure begins anew: so long. */
+/** How long an erasure starts again after writers on other nodes have interrupted it. */
 const TRYING_MS = 60_000
 const PAUSE_MS = 20
 const BUSY = 'the past of the trace is being erased: try again later'
@@ -40,7 +40,7 @@ type Running = { readonly result: Promise<TransactResult<ErasedPast>>; readonly 
 type Entries = TimelineTables['entries']
 type PastRow = Pick<Entries, 'type' | 'revision' | 'at' | 'actor' | 'request_id' | 'added' | 'updated' | 'data'>
 
-// Those that the timeline of the namespace shows; deletions are in the state of the trace.
+// The entries that the timeline of the namespace shows, without deletions, which are in the state of the trace.
 const pastStatement = `
   select type, revision, at, actor, request_id, added, updated,
     case when type in ('TraceSummarised', 'HistoryErased') then data end as data
@@ -61,7 +61,7 @@ const pastEntry = ({ type, revision, at, actor, request_id, added, updated, data
 
 type Erased = Extract<TraceEvent, { type: 'HistoryErased' }>['data']
 
-/** The event has the present without its summary, which may quote the past. */
+/** The event of an erasure. It has the present state of the trace, without its summary, which may quote the past. */
 const erasedEvent = (
   trace: PresentTrace,
   more: Pick<Erased, 'since' | 'runs' | 'bytes' | 'erased' | 'past'>,
@@ -71,11 +71,11 @@ const erasedEvent = (
   return { type: 'HistoryErased', data: { ...data, ...more, ...earlierFields(earlier) } }
 }
 
-const gone = () => new Rejected('not_found', 'Not found')
+const notFound = () => new Rejected('not_found', 'Not found')
 
 /**
- * Erases the past of traces: restates their present at the end of their stream, after which all before it may go. The service's commands for
- * the trace wait meanwhile.
+ * Erases the past of traces: restates the present state of a trace at the end of its stream, after which everything before that may be erased. The
+ * commands of this service for the trace wait meanwhile.
  */
 export const newErasePast = (services: ErasePastServices): ErasePast => {
   const { reads, timeline, log, codec, traces, caughtUp, now } = services
@@ -84,12 +84,12 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
   /** The trace as the read models show it, at the end of its stream. @throws WrongRevision when they show another revision */
   const present = async (id: string, stream: string) => {
     const last = await log.last(stream)
-    if (!last) throw gone()
+    if (!last) throw notFound()
     await Promise.all([caughtUp(last.position), timeline.caughtUp(last.position)])
     timeline.assertNotQuarantined(stream)
     const { state, revision, at } = await source.load(id, [], last.position)
     const detail = await traceDetail(reads, id)
-    if (state.trace.is === 'absent' || !detail) throw gone()
+    if (state.trace.is === 'absent' || !detail) throw notFound()
     if (detail.revision !== revision) throw new WrongRevision(stream, detail.revision)
     return { trace: state.trace, detail, at, last }
   }
@@ -106,7 +106,7 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
     const past = (await timeline.rows<PastRow & Row>('past-entries', pastStatement, [id, detail.incarnation])).map(
       pastEntry,
     )
-    // After what a crash may have left of an append: no reader sees it, but the stream's revision counts it.
+    // A crash may have left a part of an append, which no reader sees but the stream's revision counts: the restatement begins after it.
     const { revision } = last
     const since = revision + 1n
     const restatement = newRestatement({ log, codec, stream, revision, at: Math.max(now(), at), context })
@@ -141,7 +141,7 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
   const running = new Map<string, Running>()
   let last: Promise<unknown> = Promise.resolve()
 
-  /** One at a time, because each reads and writes a whole trace. */
+  /** Starts an erasure after those before it: one at a time, because each reads and writes a whole trace. */
   const start = (id: string, writer: UserRole, contexts: readonly Context[]) => {
     const context: Context = {
       ...contexts[0],
@@ -152,8 +152,8 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
     return result
   }
 
-  // A repeated request of a user waits for the erasure that the first one has begun: writes that wait for that one, too, would make
-  // another erasure necessary, each time.
+  // A repeated request of a user waits for the erasure that the first one has begun. A new erasure would also have to erase the writes that
+  // waited for the first one, and so on with each repetition.
   return (id, writer, context) => {
     const key = `${id} ${writer.userId}`
     const same = running.get(key)

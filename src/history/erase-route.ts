@@ -7,9 +7,9 @@ import { writeLocated } from '../trace/locate.ts'
 import type { TraceServices } from '../trace/services.ts'
 import type { ErasePast } from './erase-past.ts'
 
-/** How long a request waits for an erasure, which goes on without it. */
+/** How long a request waits for an erasure. The erasure continues even if nothing waits for it. */
 const WAIT_MS = 30_000
-const LATE = 'the past is still being erased, as the trace is large: ask again, and the answer comes when that is done'
+const LATE = 'the past of this large trace is still being erased: send the same request again to wait for the result'
 
 /** The route that erases the past of a trace. */
 export const eraseRoute = (app: FastifyInstance, service: TraceServices & { readonly erasePast: ErasePast }): void =>
@@ -18,7 +18,7 @@ export const eraseRoute = (app: FastifyInstance, service: TraceServices & { read
     const name = { ...request.params, ...request.query }
     return writeLocated(service, requireCaller(request), name, ({ id, writer }) => {
       const transact = () => service.erasePast(id, writer, context)
-      // It is not decided like other commands, but allowed, seen and answered like them.
+      // Through `write`, so that it is refused, made visible and answered like a command, although it is not decided like one.
       return withTimeout(
         WAIT_MS,
         LATE,

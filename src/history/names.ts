@@ -8,7 +8,7 @@ import { quoted, SERVICE_NAME } from './sentences.ts'
 export type Names = {
   /** Undefined for a user without one. */
   displayName(userId: string): string | undefined
-  /** For sentences: on one line. For a user without a name, the beginning of the id. */
+  /** The name for sentences, on one line; for a user without a name, the beginning of the id. */
   nameOf(userId: string): string
 }
 

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { ShownTrace } from '../contract/traces.ts'
 import { invalid } from '../http/http-error.ts'
 import { jsonText } from '../http/json-text.ts'
-import { cursorBehind, readCursor } from '../trace/messages/cursor.ts'
+import { cursorAfterMessage, readCursor } from '../trace/messages/cursor.ts'
 import { listText, newMessagePage, pageEnd } from '../trace/messages/page.ts'
 import type { Moment } from '../trace/moment.ts'
 import type { AskedMessages, AskedPast, PastAnswers } from '../trace/services.ts'
@@ -39,7 +39,7 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
       throw invalid('cursor', 'is of another revision: use it with the query of the previous page')
     if (limit === 0) return listText([], undefined, revision)
     const page = newMessagePage(limit)
-    const options = { includeParts, behind: from?.behind, limit: limit === undefined ? undefined : limit + 1 }
+    const options = { includeParts, after: from?.after, limit: limit === undefined ? undefined : limit + 1 }
     return longLists.send(reply, {
       ...listOfHistory(services, present, request.caller),
       chunkSize: past.chunkSize,
@@ -48,8 +48,8 @@ export const newPastAnswers = (services: HistoryServices): PastAnswers => {
       toText: page.toText,
       isFull: page.isFull,
       after: () => {
-        const last = page.goesOnBehind()
-        return `${pageEnd(last && cursorBehind(past, 'past', last, revision), revision)}}`
+        const last = page.continuesAfter()
+        return `${pageEnd(last && cursorAfterMessage(past, 'past', last, revision), revision)}}`
       },
     })
   }

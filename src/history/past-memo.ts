@@ -15,7 +15,7 @@ export type MomentMemo = {
   /** The ordinals of its messages, in their order at that time. */
   readonly sortedOrdinals: Remembered<Int32Array>
   readonly updates: Remembered<Updates>
-  /** When it had begun and ended, if messages have moved since. */
+  /** The first and the last timestamp of its messages, if messages have moved since. */
   readonly times: Remembered<TraceTimes>
   /** The shape of its session, as JSON text. */
   readonly shape: Remembered<string>
@@ -74,7 +74,7 @@ export const newPastMemo = (): PastMemo => {
     const { type, streamId, revision } = event
     if (type !== 'TraceDeleted' && type !== 'HistoryErased') return
     deletions.delete(streamId) // so that it is the newest
-    // What follows an erased past is of the incarnation that begins with the restated messages before it.
+    // After an erased past the incarnation begins with the restated messages before the event.
     deletions.set(streamId, type === 'TraceDeleted' ? revision : BigInt((event.data as { since: number }).since) - 1n)
     for (const cache of caches) cache.deleteAll((key) => key.startsWith(`${streamId}/`))
   }

@@ -20,7 +20,7 @@ export type PastMessagesOptions = {
   /** The maximum number of messages. Default: all. */
   readonly limit?: number | undefined
   /** Only messages after the one with these keys. */
-  readonly behind?: Keys | undefined
+  readonly after?: Keys | undefined
 }
 
 type PastReads = Pick<Reads<ReadTables>, 'rows'>
@@ -108,11 +108,11 @@ export const orderSize = ({ messageCount }: Pick<PastTrace, 'messageCount'>): nu
 export async function* pastMessages(
   services: HistoryServices,
   past: PastTrace,
-  { includeParts, limit, behind }: PastMessagesOptions,
+  { includeParts, limit, after }: PastMessagesOptions,
 ): AsyncGenerator<Chunk<MessageListRow>, void> {
   const { reads } = services
   const documents = newPastDocuments(services, past)
-  const ordinals = await pastOrder(services, past, documents, { limit, behind })
+  const ordinals = await pastOrder(services, past, documents, { limit, after })
   const reader = newReader(reads, documents, past, includeParts)
   for (let start = 0; start < ordinals.length; start += WINDOW) {
     const window = ordinals.subarray(start, start + WINDOW)

@@ -6,7 +6,7 @@ import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
 import { updatesBetween } from './updates.ts'
 
-export type PastOrderOptions = { readonly limit: number | undefined; readonly behind: Keys | undefined }
+export type PastOrderOptions = { readonly limit: number | undefined; readonly after: Keys | undefined }
 
 type SnapshotRow = { revision: bigint; position: bigint }
 type OrderRow = SnapshotRow & { ordinals: string | null }
@@ -41,9 +41,9 @@ const numbers = (joined: string | null) => joined?.split(',').map(Number) ?? []
 const MANY_CHANGES = 1_000
 
 /** A part of a whole list of ordinals: at most `limit` after the message with these keys. */
-const pageOf = (sortedOrdinals: Int32Array, { limit = ALL_MESSAGES, behind }: PastOrderOptions): Int32Array => {
-  const from = behind ? sortedOrdinals.indexOf(behind[2]) + 1 : 0
-  return behind && from === 0 ? new Int32Array() : sortedOrdinals.subarray(from, from + limit)
+const pageOf = (sortedOrdinals: Int32Array, { limit = ALL_MESSAGES, after }: PastOrderOptions): Int32Array => {
+  const from = after ? sortedOrdinals.indexOf(after[2]) + 1 : 0
+  return after && from === 0 ? new Int32Array() : sortedOrdinals.subarray(from, from + limit)
 }
 
 /**
@@ -59,10 +59,10 @@ export const pastOrder = async (
   options: PastOrderOptions,
 ): Promise<Int32Array> => {
   const { sortedOrdinals: memo } = services.memo.of(past)
-  const { limit = ALL_MESSAGES, behind = BEFORE_ALL } = options
+  const { limit = ALL_MESSAGES, after = BEFORE_ALL } = options
   const known = memo.get()
   if (known) return pageOf(known, options)
-  const values = [...behind, limit]
+  const values = [...after, limit]
   const { row, since, moved } = await snapshotOf<OrderRow>(services, past, { name: 'past-order', text: orderStatement, values }) // prettier-ignore
   if (moved.length === 0 && (limit === ALL_MESSAGES || since.count < MANY_CHANGES))
     return Int32Array.from(numbers(row.ordinals))

@@ -8,7 +8,7 @@ import { pastOrder } from './past-order.ts'
 import { type PastTrace, clientsOf } from './past.ts'
 import type { HistoryServices } from './services.ts'
 
-/** The facts of so many messages are read together. Those of one have 150,000 characters at most. */
+/** How many messages' facts are read at once; those of one message have at most 150,000 characters. */
 const WINDOW = 200
 
 type FoundRow = { ordinal: number; is_unchanged: boolean } & FactsRow
@@ -44,7 +44,7 @@ const addWindow = async (
 }
 
 /**
- * The shape of the session that a trace was, as JSON text: undefined without messages.
+ * The shape of the session at that moment, as JSON text; undefined if the trace had no messages.
  * @throws BrokenOff if the trace is deleted meanwhile
  */
 export const pastShape = async (services: HistoryServices, past: PastTrace): Promise<string | undefined> => {
@@ -54,7 +54,7 @@ export const pastShape = async (services: HistoryServices, past: PastTrace): Pro
   if (known) return known
   const inTurn = <T>(work: () => Promise<T>) => services.longLists.turn(clientsOf(past.trace.namespaceId), work)
   const documents = newPastDocuments(services, past)
-  const order = await inTurn(() => pastOrder(services, past, documents, { limit: undefined, behind: undefined }))
+  const order = await inTurn(() => pastOrder(services, past, documents, { limit: undefined, after: undefined }))
   const shape = new ShapeSoFar()
   for (let start = 0; start < order.length; start += WINDOW) {
     const ordinals = order.subarray(start, start + WINDOW)

@@ -24,7 +24,7 @@ const timesIn = (timestamps: Float64Array): TraceTimes => {
   return startedAt === Infinity ? {} : { startedAt, endedAt }
 }
 
-/** When a trace had begun and ended, by the messages that it had then. @throws BrokenOff if it is deleted meanwhile */
+/** The first and the last timestamp of the messages that a trace had then. @throws BrokenOff if the trace is deleted meanwhile */
 export const pastTimes = async (services: HistoryServices, past: PastTrace): Promise<TraceTimes> => {
   if (past.messageCount === 0) return {}
   const memo = services.memo.of(past).times

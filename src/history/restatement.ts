@@ -3,14 +3,14 @@ import type { Codec } from '../engine/codec.ts'
 import { type Appended, type EventLog, expectedOf } from '../log/log.ts'
 import { traces } from '../trace/decide.ts'
 import type { TraceEvent } from '../trace/events.ts'
-import type { RestatedEvent } from './restated.ts'
+import type { RestatedEvent } from './restated-messages.ts'
 
-/** One append takes events of so many bytes, or of as many as the log takes at once, or one event. */
+/** The most bytes of events in one append, unless a single event has more. The log may accept fewer. */
 const SEGMENT_BYTES = 8 * 1024 * 1024
 
 type Run = [ordinal: number, revision: number, length: number]
 
-/** The runs together with the restated messages of a segment whose first event has this revision. */
+/** Adds the restated messages of a segment to the runs; `first` is the revision of the segment's first event. */
 const withRuns = (
   runs: readonly Run[],
   segment: readonly EventToAppend<TraceEvent>[],
@@ -31,15 +31,15 @@ export type RestatementOptions = {
   readonly log: Pick<EventLog, 'append' | 'maxAppendBytes'>
   readonly codec: Codec
   readonly stream: string
-  /** The stream's revision, which nobody else may move from now on. */
+  /** The present revision of the stream. From now on no other writer may append to it. */
   readonly revision: bigint
   readonly at: number
   readonly context: Context
 }
 
 /**
- * Appends a restated trace in segments, each an append of its own. They mean nothing until `finish` appends the last one, so they may end
- * anywhere. @throws WrongRevision if another writer has appended meanwhile, LogUnavailable
+ * Appends a restated trace in segments, each an append of its own. They have no effect until `finish` appends the last one, so it may stop at
+ * any of them. @throws WrongRevision if another writer has appended meanwhile, LogUnavailable
  */
 export const newRestatement = ({ log, codec, stream, revision: begin, at, context }: RestatementOptions) => {
   const most = Math.min(SEGMENT_BYTES, log.maxAppendBytes)
@@ -71,7 +71,7 @@ export const newRestatement = ({ log, codec, stream, revision: begin, at, contex
       bytes += sizeOf(encoded)
       length += encoded.data.length
     },
-    /** Appends the event that makes the restated messages the present ones. `eventOf` gets what it says of them. */
+    /** Appends the event that makes the restated messages the present ones. `eventOf` gets the places and the size of these for it. */
     finish: async (
       eventOf: (restated: { readonly runs: readonly Run[]; readonly bytes: number }) => TraceEvent,
     ): Promise<Appended & { readonly id: string }> => {

@@ -62,7 +62,7 @@ const changeOf = (operation: PatchOperation): string => {
   return `${operation.op === 'add' ? 'set' : 'changed'} the ${name} to ${quoted(value)}`
 }
 
-/** What an event changed; undefined where that was erased. */
+/** What an event changed; undefined if that was erased. */
 const changes = (patch: readonly PatchOperation[] | undefined) => {
   if (!patch) return 'changed the trace'
   return patch.length === 0 ? 'uploaded the trace again without a change' : listed(patch.map(changeOf))

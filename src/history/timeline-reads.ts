@@ -35,7 +35,7 @@ export type TimelineReadsOptions = {
 
 const none = (mainSchema: string): TimelineReads => {
   const refuse = () => {
-    throw new Unavailable('no timeline is kept here, because this service runs without its read models')
+    throw new Unavailable('there is no timeline, because this service runs without its read models')
   }
   return {
     mainSchema,

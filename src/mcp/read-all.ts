@@ -44,4 +44,4 @@ export const readAll = async (
 }
 
 /** The note in an answer about a session that was not read to its end. */
-export const NOT_WHOLE = 'the end of the session, which is too long to be read at once: read_messages goes on there.'
+export const NOT_WHOLE = 'the end of the session, which is too long to be read at once: call read_messages for it.'

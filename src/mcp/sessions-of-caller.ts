@@ -11,7 +11,7 @@ import { idOfSlug, namespaceById } from '../namespace/queries.ts'
 import { type SearchServices, search } from '../search/search.ts'
 import { locateToRead } from '../trace/locate.ts'
 import { CHUNK_SIZE, chunkSizeOf, chunksOf, messageChunks } from '../trace/messages/chunks.ts'
-import { cursorBehind, readCursor } from '../trace/messages/cursor.ts'
+import { cursorAfterMessage, readCursor } from '../trace/messages/cursor.ts'
 import { newMessagePage } from '../trace/messages/page.ts'
 import { keysBefore, windowOf } from '../trace/messages/places.ts'
 import { ALL_MESSAGES, type MessageListRow } from '../trace/messages/queries.ts'
@@ -87,22 +87,22 @@ export const sessionsOfCaller = (
   const messages: Sessions['messages'] = async (name, { limit, cursor, around }) => {
     const { trace, reader } = await locate(name)
     await reserve(2 * chunkSizeOf(trace)) // a chunk, and what is made of it
-    const behind =
+    const after =
       around === undefined
-        ? readCursor(trace, 'present', cursor)?.behind
+        ? readCursor(trace, 'present', cursor)?.after
         : await keysBefore(reads, trace, around, Math.floor(limit / 2))
     const page = newMessagePage(limit)
     const found: StoredMessage[] = []
     let revision = 0n
-    const wanted = { includeParts: true, limit: limit + 1, behind, userId: caller.userId }
+    const wanted = { includeParts: true, limit: limit + 1, after, userId: caller.userId }
     for await (const chunk of inChunks(messageChunks(reads, trace, wanted))) {
       revision ||= chunk.revision
       for (const row of chunk.rows) if (page.toText(row) !== undefined) found.push(stored(row))
       if (page.isFull()) break
     }
     await confirm(reader, trace.incarnation)
-    const last = page.goesOnBehind()
-    return { messages: found, nextCursor: last && cursorBehind(trace, 'present', last, revision) }
+    const last = page.continuesAfter()
+    return { messages: found, nextCursor: last && cursorAfterMessage(trace, 'present', last, revision) }
   }
 
   async function* allMessages(name: SessionName): AsyncGenerator<StoredMessage, void> {

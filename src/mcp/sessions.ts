@@ -24,7 +24,7 @@ export type Sessions = {
     asked: Page & { readonly namespace?: string | undefined },
   ) => Promise<Next & { readonly sessions: readonly Entry[] }>
   readonly get: (name: SessionName) => Promise<Entry<TraceDetail>>
-  /** A page of messages; `around` is the externalId of a message that stands in its middle. */
+  /** A page of messages; `around` is the externalId of the message in its middle. */
   readonly messages: (
     name: SessionName,
     asked: Page & { readonly around?: string | undefined },

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { type Answer, resultOf } from './answer.ts'
 import type { Sessions } from './sessions.ts'
 
-/** A call whose arguments make no sense; the message, which the caller gets, says why. */
+/** A call whose arguments contradict each other or name nothing; the caller gets the message, which says why. */
 export class InvalidCall extends Error {
   override readonly name = 'InvalidCall'
 }
@@ -22,7 +22,7 @@ export type Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodOb
 }
 
 /** How much later, in milliseconds, other nodes may show what one node has answered. */
-const BEHIND_MS = 1_000
+const NODE_LAG_MS = 1_000
 
 /** Adds a tool to a server. A call that fails is answered with the reason. */
 export const register = <Input extends z.ZodObject, Output extends z.ZodObject>(
@@ -38,7 +38,7 @@ export const register = <Input extends z.ZodObject, Output extends z.ZodObject>(
       const began = performance.now()
       try {
         const answered = await answer(sessions, given as z.output<Input>)
-        const through = sessions.now() - (performance.now() - began) - BEHIND_MS
+        const through = sessions.now() - (performance.now() - began) - NODE_LAG_MS
         return resultOf(answered, new Date(through).toISOString())
       } catch (error) {
         const why = error instanceof InvalidCall ? error.message : sessions.explain(error)

@@ -7,7 +7,7 @@ const statement = `
 
 /**
  * Has the server leave details of errors out of its log, which quote rows, in all sessions of this role in this database. Gives
- * a sentence that says what to do where the role may not set that; undefined where it is so.
+ * a sentence that says what to do where the role may not set that; undefined if it is so.
  */
 export const keepErrorsTerse = async (url: string): Promise<string | undefined> => {
   const client = newClient(url, 'start')

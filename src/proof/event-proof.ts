@@ -26,7 +26,7 @@ export const requireCheckpoint = async ({ reads, checkpoints }: ProofServices): 
 /** The tree or the log was tampered with, so a proof would be wrong. */
 const damaged = ({ logger }: ProofServices, reason: string): Unavailable => {
   logger.error({ reason }, 'the audit tree is damaged: see `tracebook audit verify`')
-  return new Unavailable('the audit tree is damaged: the operator has to look at it')
+  return new Unavailable('the audit tree is damaged: ask the operator of the service')
 }
 
 /** Reads from the stored tree. @throws Unavailable if it is damaged */

@@ -27,8 +27,8 @@ const coverAll = async (work: Work, log: EventLog, signal: AbortSignal): Promise
 }
 
 /**
- * Verifies the leaves in a database with the log that was copied for them, as a worker would do first, so that both can be verified
- * at once. May be interrupted and repeated; a worker continues it.
+ * Verifies the leaves in a database with the log that was copied for them, as the process of the audit tree would do at its start, so that
+ * `audit verify` can be used at once. May be interrupted and repeated; the process continues it.
  * @throws TreeDiffers for another log, or one that ends before the leaves; the reason of `signal` if it aborts
  */
 export const matchTree = async (url: string, log: EventLog, signal: AbortSignal): Promise<void> => {

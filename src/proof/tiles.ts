@@ -14,7 +14,7 @@ export const tileIndexPath = (index: number): string => {
   return groups.map((group, i) => (i < groups.length - 1 ? `x${group}` : group)).join('/')
 }
 
-/** The path of a tile behind `…/tile/<level>/`. */
+/** The path of a tile after `…/tile/<level>/`. */
 const pathOf = ({ index, width }: Tile): string => `${tileIndexPath(index)}${width < TILE_WIDTH ? `.p/${width}` : ''}`
 
 const PATH = /^((?:x\d{3}\/){0,5}\d{3})(?:\.p\/(\d{1,3}))?$/

@@ -140,7 +140,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   }
 
   /** Joins a subscriber that has seen an answer: it is only notified of later changes. */
-  const goOn = (seen: Seen) => {
+  const resume = (seen: Seen) => {
     asking.delayUntil(seen.notBefore)
     if (!kept.last()) {
       kept.follow(new Set([...kept.topics(), ...seen.topics]))
@@ -154,7 +154,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     const fresh = last && asking.isIdle() && mayBeSent(last) ? last : undefined
     const one: Joined = { subscriber, since: fresh && !seen ? fresh.attempt - 1 : attempts }
     joined.add(one)
-    if (seen) goOn(seen)
+    if (seen) resume(seen)
     else if (fresh) queueMicrotask(() => joined.has(one) && subscriber.changed())
     else touchNow()
     const stop = () => {

@@ -28,7 +28,7 @@ const MAX_SENDING_MS = 2_000
 const MIN_DELAY_MS = 10
 const FAILURE_DELAY_MS = 100
 const MAX_DELAY_MS = 2_000
-/** After failing for so long a query is given up: its subscribers have to subscribe again. */
+/** A query that has failed for this long is given up: its subscribers have to subscribe again. */
 const GIVE_UP_MS = 10_000
 
 /** Times are by `performance.now()`. */

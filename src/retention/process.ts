@@ -37,8 +37,8 @@ const ERASURE_POLL_MS = 50
 
 /**
  * Deletes traces that have not changed for as long as their namespace keeps them, by the same decision and event as a DELETE;
- * erasure follows. One worker leads. It may be killed at any point, because the next one finds the same traces. A former leader
- * that goes on does no harm: a decision deletes only a trace that is due at that moment.
+ * erasure follows. One node leads. It may be killed at any point, because the next one finds the same traces. A former leader
+ * that continues does no harm: a decision deletes only a trace that is due at that moment.
  */
 export const startRetention = (options: RetentionOptions): Retention => {
   const { url, reads, caughtUp, pendingErasures, clockProblem, wakeup, now, outage, logger } = options
@@ -63,7 +63,7 @@ export const startRetention = (options: RetentionOptions): Retention => {
     return { deleted, next: found.length < CHUNK ? undefined : found.at(-1) }
   }
 
-  /** Waits until the deleted traces are erased, so that an erasure for a client never waits behind very many. */
+  /** Waits until the deleted traces are erased, so that an erasure for a client never waits for very many others. */
   const untilErased = async (signal: AbortSignal) => {
     const deadline = performance.now() + ERASURE_WAIT_MS
     while ((await pendingErasures()) > 0 && performance.now() < deadline && !signal.aborted)

@@ -17,7 +17,7 @@ export type Ruled = {
   readonly sessions: number
 }
 
-/** What one agent keeps on this machine. `changes` is undefined where it is not known what was sent. */
+/** What one agent keeps on this machine. `changes` is undefined if it is not known what was sent. */
 export type AgentOverview = {
   readonly agent: Pick<Agent, 'id' | 'name'>
   readonly places: readonly { readonly path: string; readonly exists: boolean }[]
@@ -86,7 +86,7 @@ const expiryOf = async ({ keptDays }: Agent, { env, home, now = Date.now() }: Se
   }
 }
 
-/** What rules keep from the service for good, or send elsewhere, is not waited for. */
+/** Whether a session still has to be sent: not if rules exclude it or send it elsewhere. */
 const isWaiting = (is: keyof Changes | Ruled['status']): boolean =>
   is === 'new' || is === 'changed' || is === 'held' || is === 'failed'
 

@@ -14,9 +14,9 @@ export type SummaryGiven = {
   readonly summary: string
   /** The number of messages that were summarised. */
   readonly messageCount: number
-  /** How often the trace had been deleted then, which identifies its incarnation. */
+  /** How often the trace had been deleted when the summary was made: identifies its incarnation. */
   readonly deletions: number
-  /** At which revision the trace began then, if its past was erased: a summary of before may quote what is gone. */
+  /** `since` of the trace at that time, if its past was erased: an older summary may quote what was erased. */
   readonly since?: number | undefined
 }
 

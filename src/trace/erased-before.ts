@@ -3,13 +3,13 @@ import type { TraceEvent } from './events.ts'
 
 const ERASING: ReadonlySet<string> = new Set(['TraceDeleted', 'HistoryErased'] satisfies TraceEvent['type'][])
 
-/** Whether all before an event in its stream, or before what it restates, is erased. */
+/** Whether an event erases everything before it in its stream, or before the messages that it restates. */
 export const erases = ({ type }: Pick<RecordedEvent, 'type'>): boolean => ERASING.has(type)
 
 /**
- * The revision before which an event of which `erases` holds has all of its stream erased. The restated messages before an erased past are read
- * to find it: in a copy of a log they may have other revisions than the event says.
- * @throws Error where they are not all there
+ * The revision before which everything in the stream of an erasing event (`erases`) is erased. For an erased past the restated messages are
+ * read to find it, because in a copy of a log they may have other revisions than the event says.
+ * @throws Error if not all of these messages are in the log
  */
 export const erasedBefore = async (log: Pick<EventLog, 'read'>, event: RecordedEvent): Promise<Revision> => {
   const { type, stream, revision, firstRevision = revision, data } = event

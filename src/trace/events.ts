@@ -39,7 +39,7 @@ const earlierDeletions = {
   earlierCount: z.int().optional(),
 }
 
-/** What stays of an entry of the timeline whose event is erased: who, when, and numbers. */
+/** An entry of the timeline whose event is erased: who, when, and numbers, without content. */
 const PastEntry = z.object({
   type: z.string(),
   revision: z.int(),
@@ -112,8 +112,8 @@ export const TraceEvent = z.discriminatedUnion('type', [
     ...earlierDeletions,
   }),
   /**
-   * A message as it stands, for an erasure of the past. Nobody sees it until `HistoryErased` follows the last one without another
-   * event between; without that it means nothing.
+   * The present state of a message, for an erasure of the past. It counts only if `HistoryErased` follows the last restated message, without
+   * another event between them; until then no reader sees it.
    */
   event('MessageRestated', {
     ...messageFields,
@@ -123,7 +123,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
     /** The revision at which this restatement begins. */
     since: z.int(),
   }),
-  /** The present of the trace, together with the restated messages before it. Everything before `since` is erased. */
+  /** The present state of the trace; its messages are the restated ones before this event. Everything before `since` is erased. */
   event('HistoryErased', {
     externalId: z.string(),
     namespaceId: z.string(),
@@ -133,9 +133,9 @@ export const TraceEvent = z.discriminatedUnion('type', [
     createdAt: z.int(),
     updatedAt: z.int(),
     ...totals,
-    /** The revision of the first restated message; that of this event where there is none. */
+    /** The revision of the first restated message, or of this event if the trace has no messages. */
     since: z.int(),
-    /** Where the restated messages are: runs of `[ordinal, revision, how many]`. */
+    /** Where the restated messages are: runs of `[first ordinal, first revision, number of messages]`. */
     runs: z.array(z.tuple([z.int(), z.int(), z.int()])),
     /** The length of the data of the restated messages, in characters. */
     bytes: z.int(),

@@ -10,7 +10,7 @@ const statement = `
     select id, external_id from traces where key = $1 order by created_at, id limit ${MOST}
   ) named where external_id = $2`
 
-/** The ids of all traces with an `externalId`. Which of them it names depends on the caller, and may change with a change of any of them. */
+/** The ids of all traces with an `externalId`. Which of these the `externalId` names depends on the caller, and a change of any of them may change it. */
 export const idsWithExternalId = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,
   externalId: string,

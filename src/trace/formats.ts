@@ -8,7 +8,7 @@ import { type StoredPart, storedPart } from './messages/part.ts'
 type WithParts<P> = { readonly parts: readonly P[] }
 type WithPatch = { readonly patch: readonly PatchOperation[] }
 
-/** Writes data with a last member that is a list of JSON texts. All is joined at once: the result of `+` is copied again when it is read. */
+/** Writes data whose last member is a list of JSON texts. Everything is joined at once, because the result of `+` would be copied again when it is read. */
 const writeHead = (head: object, member: string, items: readonly string[]) => {
   const texts = items.length === 0 ? [''] : [...items]
   texts[0] = `${JSON.stringify(head).slice(0, -1)},"${member}":[${texts[0]}`
@@ -34,8 +34,8 @@ const readOperation = (operation: PatchOperation): PatchOperation =>
   setsPart(operation) ? { ...operation, value: storedPart(operation.value as Part) } : operation
 
 /**
- * Makes the texts of parts slices of the data that ends with them: both are in memory until all followers have read the event, and as a
- * slice a text takes no memory of its own.
+ * Replaces the texts of parts by slices of the data that ends with them. Both are in memory until all followers have read the event, and a slice
+ * takes no memory of its own.
  */
 const shareText = (data: string, parts: readonly StoredPart[]): string => {
   let end = data.length - 1

@@ -1,7 +1,7 @@
 import type { SessionShape } from '../contract/trace.ts'
 import { type MessageFacts, type SavedShape, ShapeSoFar } from './shape.ts'
 
-/** A message with its place in the list: `sequence` and `timestamp` are Infinity where it has none. */
+/** A message with its place in the list: `sequence` and `timestamp` are Infinity if it has none. */
 export type ListedMessage = MessageFacts & {
   readonly sequence: number
   readonly timestamp: number
@@ -11,15 +11,18 @@ export type ListedMessage = MessageFacts & {
 type Place = Pick<ListedMessage, 'sequence' | 'timestamp' | 'ordinal'>
 
 /**
- * What is kept of the first messages of a trace, so that a batch need not read all of them again. `upTo` is how many they are: they are
- * the first ones both by arrival and in the list. `state` is JSON text.
+ * The state of a shape after the first `upTo` messages of a trace, so that a batch need not read them again. They are the first ones both by
+ * arrival and in the list. `state` is JSON text.
  */
 export type KeptShape = { readonly upTo: number; readonly state: string }
 
 /** JSON has no Infinity. */
 type State = { readonly last: readonly (number | null)[]; readonly saved: SavedShape }
 
-/** The first messages are kept in steps of so many. At least as many of the last ones can change without a look at all others. */
+/**
+ * The number of kept messages is a multiple of this. At least as many at the end are not kept: a change of these does not need all messages to
+ * be read.
+ */
 const STEP = 32
 
 export const byPlace = (a: Place, b: Place): number => {
@@ -35,16 +38,19 @@ const placeOf = ([sequence, timestamp, ordinal]: State['last']): Place => ({
   ordinal: ordinal!,
 })
 
-/** Up to here the messages of a trace that has so many may be kept. */
+/** How many messages may be kept of a trace that has `count`. */
 const limitOf = (count: number) => Math.floor(count / STEP) * STEP - STEP
 
-/** Makes the shape of a trace from what is kept and all further messages. What is kept then depends on the messages alone. */
-export class ShapeWalk {
+/**
+ * Builds the shape of a trace from what is kept and all later messages. What is to be kept next depends on the messages alone, not on how they
+ * were batched.
+ */
+export class ShapeBuilder {
   readonly #shape: ShapeSoFar
   #last: Place | undefined
   #seen: number
   #highest: number
-  /** What can be kept: the last that may be, and those that may be with more messages. */
+  /** States that can be kept: first the last one that may be kept now, then those that may be once there are more messages. */
   #kept: KeptShape[]
 
   constructor(kept?: KeptShape) {
@@ -56,7 +62,7 @@ export class ShapeWalk {
     this.#kept = kept ? [kept] : []
   }
 
-  /** How many messages it is made of. */
+  /** How many messages the shape has. */
   get count(): number {
     return this.#seen
   }
@@ -66,8 +72,8 @@ export class ShapeWalk {
     return this.#shape.isSmall
   }
 
-  /** Whether a message is behind all these. */
-  isBehind(message: Place): boolean {
+  /** Whether a message comes after all messages of the shape. */
+  comesAfter(message: Place): boolean {
     return !this.#last || byPlace(this.#last, message) < 0
   }
 
@@ -88,7 +94,7 @@ export class ShapeWalk {
     )
   }
 
-  /** The messages up to which all can be kept, because no later one has come before them. */
+  /** The indexes of the messages after which a state can be kept: all messages before such a one have arrived before it. */
   #ends(messages: readonly ListedMessage[]): number[] {
     const limit = limitOf(this.#seen + messages.length)
     let [ends, seen, highest]: [number[], number, number] = [[], this.#seen, this.#highest]
@@ -107,7 +113,7 @@ export class ShapeWalk {
     this.#kept.push({ upTo, state: JSON.stringify(state) })
   }
 
-  /** The shape of all these, and what is to be kept if there are no others. */
+  /** The shape, and what is to be kept; `kept` is undefined while there are too few messages. */
   end(): { readonly shape: SessionShape; readonly kept: KeptShape | undefined } {
     const [first] = this.#kept
     return { shape: this.#shape.shape(), kept: first && first.upTo <= limitOf(this.#seen) ? first : undefined }

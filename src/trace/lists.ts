@@ -16,10 +16,10 @@ import {
 import type { ListedRow } from './rows.ts'
 
 /** The time and id of the trace after which a page begins. */
-type Behind = { readonly time: number; readonly id: string }
+type SortKeys = { readonly time: number; readonly id: string }
 
-/** The order of a list, and where a page begins; `behind` is undefined for the first page. */
-export type ListPlace = { readonly sort: Sort; readonly behind: Behind | undefined }
+/** The order of a list, and where a page begins; `after` is undefined for the first page. */
+export type ListPlace = { readonly sort: Sort; readonly after: SortKeys | undefined }
 
 const Keys = z.tuple([Sort, z.number(), z.uuid()])
 
@@ -31,21 +31,21 @@ export const placeOf = ({
   sort?: Sort | undefined
   cursor?: string | undefined
 }): ListPlace => {
-  if (cursor === undefined) return { sort, behind: undefined }
+  if (cursor === undefined) return { sort, after: undefined }
   if (sort === 'createdAt') {
     const { createdAt, id } = afterOf(cursor)!
-    return { sort, behind: { time: createdAt, id } }
+    return { sort, after: { time: createdAt, id } }
   }
   const keys = decodeCursor(cursor, Keys)
   const isTime = keys !== undefined && (sort === 'startedAt' || Number.isSafeInteger(keys[1]))
   if (keys?.[0] !== sort || !isTime) throw invalid('cursor', 'is not a cursor of this list')
-  return { sort, behind: { time: keys[1], id: keys[2] } }
+  return { sort, after: { time: keys[1], id: keys[2] } }
 }
 
 type KeyedRow = Pick<ListedRow, 'id' | 'created_at' | 'started_at' | 'updated_at'>
 
 /** The cursor of a page that begins after a trace. */
-export const cursorBehind = (sort: Sort, row: KeyedRow): string => {
+export const cursorAfterTrace = (sort: Sort, row: KeyedRow): string => {
   if (sort === 'createdAt') return cursorAfter(row)
   return encodeCursor(
     sort,
@@ -58,19 +58,19 @@ export const cursorBehind = (sort: Sort, row: KeyedRow): string => {
 export const ofNamespace = (hash: (namespaceId: string) => string) =>
   `${hash('namespace_id')} = ${hash('$1')} and namespace_id = $1`
 
-/** SQL for each order, newest first: its traces, those behind a time $2 and an id $3, and the sort keys of ids and of rows. */
+/** SQL for each order, newest first: its traces, those after a time $2 and an id $3, and the sort keys of ids and of rows. */
 const orders = {
   createdAt: {
     of: 'feed where namespace_id = $1',
     ofPublic: `feed where namespace_id = $1 and visibility = 'public'`,
-    behind: '(created_at, id) < ($2, $3)',
+    after: '(created_at, id) < ($2, $3)',
     order: NEWEST_FIRST,
     shown: NEWEST_FIRST,
   },
   startedAt: {
     of: `traces where ${ofNamespace(listedBy.startedAt)}`,
     ofPublic: `traces where ${ofNamespace(listedBy.publicStartedAt)} and visibility = 'public'`,
-    behind: `(${STARTED}, ${ID_TEXT}) < ($2::float8, $3::uuid::text)`,
+    after: `(${STARTED}, ${ID_TEXT}) < ($2::float8, $3::uuid::text)`,
     order: `${STARTED} desc, ${ID_TEXT} desc`,
     shown: `${STARTED} desc, id desc`,
   },
@@ -78,7 +78,7 @@ const orders = {
   updatedAt: {
     of: `traces where ${ofNamespace(listedBy.updatedAt)}`,
     ofPublic: `traces where ${ofNamespace(listedBy.publicUpdatedAt)} and visibility = 'public'`,
-    behind: `updated_slot <= $2::int8 / ${SLOT_MS} and (updated_at, id) < ($2::int8, $3)`,
+    after: `updated_slot <= $2::int8 / ${SLOT_MS} and (updated_at, id) < ($2::int8, $3)`,
     order: 'updated_slot desc, updated_at desc, id desc',
     shown: 'updated_at desc, id desc',
   },
@@ -86,13 +86,13 @@ const orders = {
 
 /** SQL for the ids of the traces of a namespace in an order, from a place on; `orderValues` are its parameters. */
 export const orderedIds = (sort: Sort, publicOnly = false): string => {
-  const { of, ofPublic, behind, order } = orders[sort]
-  return `select id from ${publicOnly ? ofPublic : of} and ${behind} order by ${order}`
+  const { of, ofPublic, after, order } = orders[sort]
+  return `select id from ${publicOnly ? ofPublic : of} and ${after} order by ${order}`
 }
 
 /** The same for those traces that the user $5 has created, by their start. */
 export const authoredIds = `select id from traces where ${listedByAuthor('namespace_id', 'created_by')} = ${listedByAuthor('$1', '$5')}
-    and namespace_id = $1 and created_by = $5 and ${orders.startedAt.behind} order by ${orders.startedAt.order}`
+    and namespace_id = $1 and created_by = $5 and ${orders.startedAt.after} order by ${orders.startedAt.order}`
 
 /** SQL for the order of the rows of a list. */
 export const shownOrder = (sort: Sort): string => orders[sort].shown
@@ -112,8 +112,8 @@ const FIRST = {
 } as const
 
 /** The parameters $1 to $3 of `orderedIds`. */
-export const orderValues = (namespaceId: string, { sort, behind }: ListPlace): unknown[] => {
-  const { time, id } = behind ?? FIRST[sort]
+export const orderValues = (namespaceId: string, { sort, after }: ListPlace): unknown[] => {
+  const { time, id } = after ?? FIRST[sort]
   return [namespaceId, time, id]
 }
 

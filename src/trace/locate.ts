@@ -50,7 +50,7 @@ export type Readable = {
   readonly role: Resolved['role']
 }
 
-/** Whose reading of a trace goes on for longer. */
+/** The reader of an answer that takes longer, for later checks of the right to read. */
 export const readerOf = (
   { id: traceId, namespaceId, role }: Pick<Resolved, 'id' | 'namespaceId' | 'role'>,
   caller: Caller | undefined,

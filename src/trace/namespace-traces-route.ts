@@ -7,7 +7,7 @@ import { namespaceId } from '../base/ids.ts'
 import type { Reader } from '../http/long-list.ts'
 import { rowWithModelName } from './model-names.ts'
 import { CHUNK_SIZE, namespaceChunk, namespaceChunks } from './namespace-chunks.ts'
-import { listTraces, placeOf, cursorBehind } from './lists.ts'
+import { listTraces, placeOf, cursorAfterTrace } from './lists.ts'
 import { checkRight } from './right-to-read.ts'
 import { listPage, pageTexts } from './routes.ts'
 import { sortedChunks, sortedSize } from './sorted-chunks.ts'
@@ -32,7 +32,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
     reads.assertNotQuarantined(`namespace-${found.id}`)
     const isMember = found.role !== null
     if (limit === 0) return { traces: [] }
-    if (isMember && limit === undefined && !place.behind)
+    if (isMember && limit === undefined && !place.after)
       return listAll(reply, { caller, namespaceId: found.id }, place.sort)
     return listPage(service, { namespaceId: found.id, publicOnly: !isMember, limit: limit ?? DEFAULT_LIMIT, place })
   })
@@ -43,7 +43,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
       const first = await namespaceChunk(reads, namespaceId)
       return first.next ? { chunkSize: CHUNK_SIZE, chunks: () => namespaceChunks(reads, namespaceId) } : first.rows
     }
-    const page = { namespaceId, publicOnly: false, limit: QUICK_ROWS + 1, place: { sort, behind: undefined } }
+    const page = { namespaceId, publicOnly: false, limit: QUICK_ROWS + 1, place: { sort, after: undefined } }
     const rows = await listTraces(reads, page)
     const isShort = rows.length <= QUICK_ROWS && rows.reduce((sum, { size }) => sum + size, 0) < CHUNK_SIZE
     if (isShort) return rows
@@ -57,7 +57,7 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
   ) => {
     const list = await beginning(namespaceId, sort)
     if (!('chunks' in list))
-      return pageTexts(service, list, { limit: list.length, cursorOf: (row) => cursorBehind(sort, row) })
+      return pageTexts(service, list, { limit: list.length, cursorOf: (row) => cursorAfterTrace(sort, row) })
     const reader = { caller, namespaceId, traceId: undefined, isMember: true }
     return longLists.send(reply, {
       ...list,

@@ -62,7 +62,7 @@ export const resolveStatement = `
 
 type TraceReads = Reads<ReadTables>
 
-/** Parameters of `resolveStatement`: the id that is looked for first, the user, and the name for which other traces are looked for. */
+/** The parameters of `resolveStatement`: the id that is looked up first, the user, and the key and the name by which other traces are looked up. */
 export type NamedBy = readonly [
   own: string | null,
   userId: string | null,
@@ -90,7 +90,7 @@ export const resolvedOf = (
   return { id, namespaceId: namespace_id, createdBy: created_by, visibility, role: role ?? undefined }
 }
 
-/** The trace that an externalId names (`namedBy`). @throws 404 for a text that is no slug; InQuarantine */
+/** The trace that an externalId names (`namedBy`). @throws 404 for a text that is not a slug; InQuarantine */
 export const resolveTrace = async (
   reads: TraceReads,
   externalId: string,
@@ -122,7 +122,7 @@ const ofMessagesStatement = `
 
 type OfMessagesRow = Pick<ReadTables['traces'], 'started_at' | 'ended_at'> & Pick<ReadTables['counts'], 'shape'>
 
-/** What the state of a decision does not have of the messages of a trace: when it began and ended, and its shape. */
+/** What the state for decisions does not have: when a trace began and ended, and its shape. */
 export const ofMessages = async (reads: TraceReads, id: string): Promise<OfMessages> => {
   const [row] = await reads.rows<OfMessagesRow & Row>('trace-of-messages', ofMessagesStatement, [id])
   return {

@@ -46,6 +46,7 @@ export const checkRight = async (
   if (traceId !== undefined && visibility === null) throw notFound()
   const isPublic = visibility === 'public'
   if (isMember ? !is_member : !isPublic) throw caller ? notFound() : unauthorized()
-  if (readable < linked.length) throw new Unavailable('a session that is linked to may not be read any more')
+  if (readable < linked.length)
+    throw new Unavailable('a session that this answer links to may not be read any more: ask again')
   return position
 }

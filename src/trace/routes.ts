@@ -9,7 +9,7 @@ import { fitting } from '../http/list-page.ts'
 import { arrayTexts, okUnlessKnown } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { type GivenFields, patch, remove } from './decide.ts'
-import { type ListPlace, cursorBehind, listTraces, placeOf } from './lists.ts'
+import { type ListPlace, cursorAfterTrace, listTraces, placeOf } from './lists.ts'
 import { type TraceName, locateToRead, writeLocated } from './locate.ts'
 import { rowWithModelName, withModelName } from './model-names.ts'
 import { momentOf } from './moment.ts'
@@ -87,7 +87,7 @@ type AskedPage = { namespaceId: string; publicOnly: boolean; limit: number; plac
 export const listPage = async (service: PageServices, asked: AskedPage): Promise<JsonTexts<TraceList>> => {
   const { limit, place } = asked
   const rows = await listTraces(service.reads, { ...asked, limit: limit + 1 })
-  return pageTexts(service, rows, { limit, cursorOf: (row) => cursorBehind(place.sort, row) })
+  return pageTexts(service, rows, { limit, cursorOf: (row) => cursorAfterTrace(place.sort, row) })
 }
 
 type PageOptions = { readonly limit: number; readonly cursorOf: (row: ListedRow) => string }

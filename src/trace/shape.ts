@@ -12,10 +12,10 @@ type OpenCall = { readonly id: string; segment: number; readonly edit?: CallEdit
 
 type Totals = { prompts: number; calls: number; failed: number; added: number; removed: number }
 
-/** What is known of the first messages of a session, as plain JSON of bounded size. */
+/** The state of a shape after the first messages of a session: plain JSON of bounded size. */
 export type SavedShape = Readonly<Totals> & {
   readonly files: readonly string[]
-  /** How many prompts each segment has. */
+  /** How many prompts each segment has; the last one may have fewer. */
   readonly each: number
   readonly segments: readonly CallCounts[]
   readonly open: readonly OpenCall[]
@@ -27,13 +27,14 @@ const NOTHING: SavedShape = {
 }
 
 const MOST_SHOWN = 64
-/** With more prompts each segment has two, then four: so many that those which are shown still have about as many each. */
+/** If there were more segments, each gets twice as many prompts. Many more than are shown, so that the shown ones have about equally many. */
 const MOST_SEGMENTS = 1_024
-/** How many files are told apart. */
+/** How many different files are counted. */
 const MOST_FILES = 4_096
+/** The most files and segments, together, of a shape that counts as small. */
 const MOST_SMALL = 1_000
 
-/** Neighbours put together evenly, so that so many remain. */
+/** Adds up neighbouring segments, evenly, so that `most` remain. */
 const merged = (segments: readonly CallCounts[], most: number): CallCounts[] => {
   const some = Array.from({ length: most }, (): CallCounts => [0, 0, 0])
   for (const [i, segment] of segments.entries()) {
@@ -44,8 +45,8 @@ const merged = (segments: readonly CallCounts[], most: number): CallCounts[] => 
 }
 
 /**
- * The shape of a session, message by message in list order, from its beginning or from what is saved of its first messages. What it
- * remembers is bounded, so a result that comes behind very many other calls is of no call any more.
+ * Computes the shape of a session from its messages in list order, from the beginning or from what is saved of the first ones. The number of
+ * calls that it remembers is bounded: a result that comes after very many other calls is ignored.
  */
 export class ShapeSoFar {
   readonly #totals: Totals
@@ -80,7 +81,7 @@ export class ShapeSoFar {
     if (at < this.#segments.length) return
     this.#segments.push([0, 0, 0])
     if (this.#segments.length <= MOST_SEGMENTS) return
-    this.#segments.push([0, 0, 0]) // so that two each become one
+    this.#segments.push([0, 0, 0]) // an even number, so that each two become one
     this.#segments = merged(this.#segments, this.#segments.length / 2)
     this.#each *= 2
     for (const call of this.#open.all()) call.segment >>= 1

@@ -44,7 +44,7 @@ type ChunkRow = ListedRow & { position: bigint; nth: bigint; found: bigint }
  * trace that exists all the time comes exactly once. A trace is shown as it is when its chunk is read.
  */
 export async function* sortedChunks(reads: TraceReads, namespaceId: string, sort: Sort): Chunks<ListedRow> {
-  const values = orderValues(namespaceId, { sort, behind: undefined })
+  const values = orderValues(namespaceId, { sort, after: undefined })
   const [order] = await reads.rows<{ ids: Buffer | null } & Row>(`traces-ids-${sort}`, idsStatement(sort), values)
   const ids = order!.ids ?? Buffer.alloc(0)
   const idAt = (index: number) => uuidText(ids.subarray(index * ID_BYTES, (index + 1) * ID_BYTES))

@@ -38,15 +38,15 @@ type HeaderRow = Omit<TraceRow, 'shape'> & {
   message_types: string | null
   tool_types: string | null
 } & {
-  buried_revision: bigint | null
-  buried_at: bigint | null
+  tombstone_revision: bigint | null
+  tombstone_at: bigint | null
   deletions: string | null
 }
 
 /** The trace with its counts, or its tombstone, and the named messages, all of one snapshot. */
 const loadStatement = `
   select t.*, c.message_count, c.message_types, c.tool_types,
-    d.revision as buried_revision, d.at as buried_at, d.deletions,
+    d.revision as tombstone_revision, d.at as tombstone_at, d.deletions,
     m.ordinal, m.external_id as message_external_id, m.role, m.model as message_model, m.sequence, m.timestamp,
     m.text_head, m.parts_head, m.part_count, m.parts_length, m.class, m.tools,
     m.created_at as message_created_at, m.updated_at as message_updated_at
@@ -121,9 +121,9 @@ const toLoaded = (row: HeaderRow): Loaded<TraceState> => {
     const messages = new LoadedMessages(trace.counts.messageCount)
     return { state: { trace, messages }, revision: row.revision, at: Number(row.at), position: 0n }
   }
-  const revision: ExpectedRevision = expectedOf(row.buried_revision ?? -1n)
+  const revision: ExpectedRevision = expectedOf(row.tombstone_revision ?? -1n)
   const state: TraceState = { trace: { is: 'absent', earlier }, messages: new LoadedMessages() }
-  return { state, revision, at: Number(row.buried_at ?? 0n), position: 0n }
+  return { state, revision, at: Number(row.tombstone_at ?? 0n), position: 0n }
 }
 
 const covers = ({ trace, messages }: TraceState, need: TraceNeed): boolean => {

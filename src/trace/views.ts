@@ -55,7 +55,7 @@ export const detailText = (row: DetailRow): JsonText<TraceDetail> => jsonText(de
 /** The smallest and the largest timestamp of the messages of a trace, in milliseconds; absent if no message has one. */
 export type TraceTimes = { readonly startedAt?: number | undefined; readonly endedAt?: number | undefined }
 
-/** What the state does not have of the messages of a trace. `shape` is JSON text. */
+/** What is known of the messages of a trace beyond the state for decisions. `shape` is JSON text. */
 export type OfMessages = TraceTimes & { readonly shape?: string | undefined }
 
 const asText = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))

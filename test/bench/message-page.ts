@@ -5,7 +5,7 @@ import type { ReadTables } from '../../projections/tables.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import type { Reads } from '../../src/engine/reads.ts'
 import { newPool } from '../../src/postgres/connect.ts'
-import { cursorBehind } from '../../src/trace/messages/cursor.ts'
+import { cursorAfterMessage } from '../../src/trace/messages/cursor.ts'
 import { type Keys, type MessageListRow, columns } from '../../src/trace/messages/queries.ts'
 import { type WantedPage, readPage } from '../../src/trace/messages/read-page.ts'
 import { messages } from './corpus.ts'
@@ -19,7 +19,7 @@ const COUNT = 50_000
 const LIMIT = 50
 const WORKERS = 4
 
-type Place = { readonly name: string; readonly from: number; readonly behind: Keys | undefined }
+type Place = { readonly name: string; readonly from: number; readonly after: Keys | undefined }
 type Trace = { readonly id: string; readonly userId: string; readonly path: string; readonly authorization: string }
 
 /** A trace of 50,000 messages, as the service takes it in. */
@@ -44,18 +44,18 @@ const keysOf = (ordinal: number): Keys => {
 
 /** The cursor that a page gives which ends with a message. */
 const cursorOf = (id: string, [sequence, timestamp, ordinal]: Keys): string =>
-  cursorBehind({ id, incarnation: 0n }, 'present', { ordinal, sequence, timestamp } as MessageListRow, 0n)
+  cursorAfterMessage({ id, incarnation: 0n }, 'present', { ordinal, sequence, timestamp } as MessageListRow, 0n)
 
 /** The first page, the one in the middle and the last. */
 const PLACES: readonly Place[] = Object.entries({ first: 0, middle: COUNT / 2, last: COUNT - LIMIT }).map(
-  ([name, from]) => ({ name, from, behind: from === 0 ? undefined : keysOf(from - 1) }),
+  ([name, from]) => ({ name, from, after: from === 0 ? undefined : keysOf(from - 1) }),
 )
 
 /** Pages a second as the service reads them. */
-const pages = (pool: pg.Pool, { id, userId }: Trace, { behind }: Place, ms: number): Promise<number> => {
+const pages = (pool: pg.Pool, { id, userId }: Trace, { after }: Place, ms: number): Promise<number> => {
   const rows: Reads<ReadTables>['rows'] = async (name, text, values = []) =>
     (await pool.query({ name, text, values: [...values] })).rows
-  const wanted: WantedPage = { named: [id, userId, null, null], includeParts: false, limit: LIMIT + 1, behind }
+  const wanted: WantedPage = { named: [id, userId, null, null], includeParts: false, limit: LIMIT + 1, after }
   return rate(WORKERS, ms, async () => {
     await readPage({ rows, assertNotQuarantined: () => {} }, wanted, 256 * 1024)
     return 1
@@ -73,9 +73,9 @@ const byKey = (pool: pg.Pool, id: string, { from }: Place, ms: number): Promise<
   })
 
 /** Pages a second as clients get them. */
-const answers = async (world: World, { id, path, authorization }: Trace, { behind }: Place, ms: number) => {
+const answers = async (world: World, { id, path, authorization }: Trace, { after }: Place, ms: number) => {
   const connections = await Promise.all(Array.from({ length: WORKERS }, () => openConnection(world.url)))
-  const query = `limit=${LIMIT}${behind ? `&cursor=${cursorOf(id, behind)}` : ''}`
+  const query = `limit=${LIMIT}${after ? `&cursor=${cursorOf(id, after)}` : ''}`
   const request = requestBytes('GET', `${path}/messages?${query}`, { authorization })
   const result = await rate(WORKERS, ms, async (i) => {
     const { status, body } = await connections[i]!.send(request)

@@ -44,7 +44,7 @@ test('a session is written as a file, and put back after it was deleted', () =>
     writeFileSync(damaged, readFileSync(file, 'utf8').slice(0, -20))
     const refused = await user.run('import', damaged)
     assert.is(refused.how, 1)
-    assert.match(refused.err, /damaged\.json cannot be imported: it ends in the middle\n$/)
+    assert.match(refused.err, /damaged\.json cannot be imported: it ends in the middle of a value\n$/)
 
     const { messageCount } = before.trace
     const first = await user.run('import', file, '--json')

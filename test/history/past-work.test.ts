@@ -102,9 +102,9 @@ for (const [name, field] of [
 
     const page = async (last: MessageListRow | undefined) => {
       const past = await openPast(services, trace, { revision })
-      const behind = last && ([last.sequence!, last.timestamp ?? Infinity, last.ordinal] as const)
+      const after = last && ([last.sequence!, last.timestamp ?? Infinity, last.ordinal] as const)
       const found: MessageListRow[] = []
-      for await (const { rows } of past.messages({ includeParts: false, limit: 10, behind })) found.push(...rows)
+      for await (const { rows } of past.messages({ includeParts: false, limit: 10, after })) found.push(...rows)
       return found
     }
     const all: MessageListRow[] = []

@@ -37,7 +37,7 @@ const interrupted = async (context: CommandContext & { file: string }, signal: N
 test('after Ctrl-C a sync reports what it uploaded, and the same command continues from there', async (context) => {
   const { code, out, err } = await interrupted(context, 'SIGINT')
   assert.is(code, 130)
-  assert.match(err, 'stopped early: interrupted by Ctrl-C. Run the same command again: it goes on where it stopped.\n')
+  assert.match(err, 'stopped early: interrupted by Ctrl-C. Run the same command again to continue.\n')
   const stored = context.server.traces[0]!.messages.size
   assert.match(out, `stored ${stored.toLocaleString('en')} messages (${stored.toLocaleString('en')} new)`)
   assert.ok(stored < MESSAGES)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type KeptShape, type ListedMessage, ShapeWalk, byPlace } from '../../src/trace/kept-shape.ts'
+import { type KeptShape, type ListedMessage, ShapeBuilder, byPlace } from '../../src/trace/kept-shape.ts'
 import { factsIn } from '../../src/trace/messages/facts.ts'
 import { ShapeSoFar } from '../../src/trace/shape.ts'
 
@@ -39,10 +39,10 @@ const atOnce = (messages: readonly ListedMessage[]) => {
 
 const walked = (kept: KeptShape | undefined, messages: readonly ListedMessage[]) => {
   const rest = messages.filter(({ ordinal }) => ordinal >= (kept?.upTo ?? 0)).toSorted(byPlace)
-  const walk = new ShapeWalk(kept)
-  if (!walk.isBehind(rest[0]!)) return undefined
-  walk.add(rest)
-  return walk.end()
+  const builder = new ShapeBuilder(kept)
+  if (!builder.comesAfter(rest[0]!)) return undefined
+  builder.add(rest)
+  return builder.end()
 }
 
 test('the shape is that of all messages, and what is kept depends on them alone, however they came in batches', () => {

@@ -23,8 +23,8 @@ const BUSY = 200
 
 /** The first page, and one in the middle. */
 const placesOf = (sort: Sort): ListPlace[] => [
-  { sort, behind: undefined },
-  { sort, behind: { time: sort === 'updatedAt' ? (COUNT / 2) * (HOUR / 6 / BUSY) : COUNT / 2, id: shop } },
+  { sort, after: undefined },
+  { sort, after: { time: sort === 'updatedAt' ? (COUNT / 2) * (HOUR / 6 / BUSY) : COUNT / 2, id: shop } },
 ]
 
 /** Of whom every second trace of the namespace is a child. */
@@ -53,11 +53,11 @@ for (const publicOnly of [false, true]) {
     const most = sort === 'updatedAt' ? LIMIT + 2 * BUSY : LIMIT
     await prepare(`${sort}${whose}`, listStatement(sort, publicOnly), values, most)
   }
-  const behind = [
+  const after = [
     [FAR_FUTURE.createdAt, FAR_FUTURE.id],
     [COUNT / 2, shop],
   ]
-  const values = behind.map((place) => [shop, parent, ...place, LIMIT])
+  const values = after.map((place) => [shop, parent, ...place, LIMIT])
   await prepare(`children${whose}`, childrenStatement(publicOnly), values)
 }
 

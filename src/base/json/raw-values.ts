@@ -22,7 +22,7 @@ class Search {
     this.#offset = start
   }
 
-  /** The index behind the value; undefined where that is still to come after about `most` characters more. */
+  /** The index behind the value; undefined if that is still to come after about `most` characters more. */
   goOn(most: number): number | undefined {
     const limit = this.#offset + most
     while (this.#offset < this.#text.length) {
@@ -121,7 +121,7 @@ export const rawMembers = (text: string) => members(text, Infinity) as Generator
 /** The items of a list; of any other value none. */
 export const rawItems = (text: string) => items(text, Infinity) as Generator<string, void>
 
-/** The same in steps that do not take long, however long the text is: undefined where a step has found nothing. */
+/** The same in steps that do not take long, however long the text is: undefined if a step has found nothing. */
 export const rawMembersInSteps = (text: string) => members(text, STEP)
 export const rawItemsInSteps = (text: string) => items(text, STEP)
 

@@ -19,7 +19,7 @@ export const withAction = <Options extends object, Args extends readonly unknown
   load: () => Promise<Run<Options, Args>>,
 ): Command =>
   command.addHelpText('after', help).action(function (this: Command) {
-    // Commander takes an option that the parent has, too, for the parent's, also behind the name of the subcommand.
+    // Commander assigns an option that the parent also has to the parent, even after the name of the subcommand.
     const options = this.optsWithGlobals<Options & { readonly json?: boolean }>()
     return runCommand(
       async () => (await load())(options, ...(this.processedArgs as unknown as Args)),
@@ -39,7 +39,7 @@ export const yesOption = (): Option => new Option('-y, --yes', 'confirm without 
 
 type ClientCommand<Options extends ClientOptions, Args extends readonly unknown[]> = {
   readonly help: Help
-  /** What --namespace means; false where the command takes none. */
+  /** What --namespace means; false if the command takes none. */
   readonly namespace?: string | false
   readonly load: () => Promise<(access: Access, options: Options, ...args: Args) => Promise<number>>
 }

@@ -62,7 +62,7 @@ export const replay = (_options: object, stream: string): Promise<number> =>
         `${stream} is not in quarantine. To list the streams that are, run: tracebook log quarantine`,
       )
     let exitCode: number = exitCodes.ok
-    // Those that read the rows of such a group have passed over what was not there.
+    // Groups that read the rows of such a group have missed the rows that were not there.
     const isMeant = ({ name, behind }: Group) =>
       found.some(({ group }) => group.name === name || group.name === behind?.name)
     for (const group of groups.filter(isMeant)) {

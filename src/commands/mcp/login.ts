@@ -9,7 +9,7 @@ type Names = ReadonlyMap<string, string>
 export type Login = Pick<Requests, 'call' | 'exactly'> & {
   /** The namespace of the login, or that of --namespace. */
   readonly slug: string
-  /** The name of a member of a namespace; the id where there is none, and for callers who are no members themselves. */
+  /** The name of a member of a namespace; the id if there is no name, and for callers who are not members themselves. */
   readonly nameOf: (slug: string, userId: string) => Promise<string>
 }
 

@@ -105,9 +105,9 @@ const verify = async (to: EventLog, count: number, expected: string) => {
 }
 
 /**
- * Copies a log to another one, of either kind: whole appends in log order, with the same ids, data and metadata. Revisions
- * are the same unless the stream was truncated and is not one of an erased past, the limits of the two logs split an append differently, or a run was interrupted
- * between two segments. Another run continues an interrupted one. At the end the whole target is read and compared.
+ * Copies a log to another one, of either kind: whole appends in log order, with the same ids, data and metadata. Another run continues an
+ * interrupted one. At the end the whole target is read and compared. Revisions differ from those of the source if a stream was truncated (unless it
+ * has an erased past), if the limits of the two logs split an append differently, or if a run was interrupted between two segments.
  * @throws CopyRefused if the target has anything but the beginning of this source
  */
 export const copyLog = (options: CopyOptions): Promise<Copied> =>

@@ -27,9 +27,9 @@ export type Connection = {
   /** Replaces the connection, unless `failed` has been replaced already. The next call uses the new one. */
   renew(failed: EventStoreDBClient): void
   /** Counts a failed call; the connection stays. */
-  noteFault(): void
+  noteFailure(): void
   /** How many calls have failed. After each failure another server may answer. */
-  faults(): number
+  failures(): number
   close(): Promise<void>
 }
 
@@ -84,15 +84,15 @@ export const newConnection = (address: Address): Connection => {
   }
   let current = create()
   let closed = false
-  let faults = 0
+  let failures = 0
 
-  const noteFault = () => {
-    faults += 1
+  const noteFailure = () => {
+    failures += 1
   }
 
   const renew = (failed: EventStoreDBClient) => {
     if (failed !== current || closed) return
-    noteFault()
+    noteFailure()
     current = newClient(address)
     void closeChannel(failed)
   }
@@ -103,5 +103,5 @@ export const newConnection = (address: Address): Connection => {
     await Promise.race([end, setTimeout(CLOSE_TIMEOUT_MS, undefined, { ref: false })])
   }
 
-  return { client: () => current, renew, noteFault, faults: () => faults, close }
+  return { client: () => current, renew, noteFailure, failures: () => failures, close }
 }

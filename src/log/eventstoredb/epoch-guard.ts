@@ -21,23 +21,23 @@ export type EpochGuard = {
 }
 
 export const newEpochGuard = (
-  connections: readonly Pick<Connection, 'faults'>[],
+  connections: readonly Pick<Connection, 'failures'>[],
   identityStore: IdentityStore,
   changed: (identity: LogIdentity) => void,
 ): EpochGuard => {
   const check = newIdentityCheck(TIMEOUT_MS, changed)
-  const faults = () => connections.reduce((sum, connection) => sum + connection.faults(), 0)
-  let verified = faults() // the count of failures at the last verification
+  const failures = () => connections.reduce((sum, connection) => sum + connection.failures(), 0)
+  let verified = failures() // the count of failures at the last verification
   let verifying: Promise<void> | undefined
 
   const verify = async () => {
-    const before = faults()
+    const before = failures()
     await check.verify(identityStore)
     verified = before
   }
 
   const assertSame = async (generation: number) => {
-    while (verified !== faults()) {
+    while (verified !== failures()) {
       verifying ??= verify().finally(() => {
         verifying = undefined
       })

@@ -45,7 +45,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const ownEvents = newOwnEvents()
   const { page, ...reads } = newReader({
     ...{ retryingRead, address, serverReads, ownEvents },
-    identityRead: forReading.noteFault, // so that the identity is verified
+    identityRead: forReading.noteFailure, // so that the identity is verified
     watch: () => watch(),
   })
   const wakeUps = newWakeUps(forReading, address)

@@ -6,7 +6,7 @@ import type { WakeUps } from './wake-ups.ts'
 
 export type FollowOptions = {
   readonly guard: Pick<EpochGuard, 'generation' | 'assertSame' | 'noteRead'>
-  readonly sharedReads: Pick<SharedReads, 'behind' | 'joined'>
+  readonly sharedReads: Pick<SharedReads, 'after' | 'joined'>
   readonly wakeUps: Pick<WakeUps, 'changed' | 'restart'>
   /** Ends all followers. */
   readonly closing: AbortSignal
@@ -47,7 +47,7 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
     let next: SharedRead | undefined
     try {
       while (!end.aborted) {
-        const read = next ?? sharedReads.behind(position)
+        const read = next ?? sharedReads.after(position)
         next = undefined
         const found = await orAborted(read.page, end)
         if (end.aborted) return read.leave()
@@ -57,7 +57,7 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
         const page = joined?.page
         guard.noteRead(page?.events.at(-1))
         // The next page is read while the follower works on this one.
-        next = page && !page.isLast ? sharedReads.behind(page.through, page.isSparse) : undefined
+        next = page && !page.isLast ? sharedReads.after(page.through, page.isSparse) : undefined
         if (page) {
           if (!isWoken && page.events.length > 0) wakeUps.restart()
           position = page.through

@@ -29,7 +29,7 @@ export const newRetryingRead = (connection: Connection, deadlineMs: number): Ret
         const final = permanentError(error)
         if (final) throw final
         if (signal?.aborted) throw new LogUnavailable(false, error)
-        if (isNotLeader(error)) connection.noteFault()
+        if (isNotLeader(error)) connection.noteFailure()
         else connection.renew(client)
         if (performance.now() + RETRY_MS > end) throw new LogUnavailable(false, error)
         await setTimeout(RETRY_MS)

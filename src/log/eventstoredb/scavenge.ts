@@ -15,7 +15,7 @@ type Inner = {
 }
 
 /**
- * Starts a scavenge of one node, which removes truncated events from its disk, and returns the id of the scavenge, which goes on
+ * Starts a scavenge of one node, which removes truncated events from its disk, and returns the id of the scavenge, which continues
  * afterwards. In a cluster each node needs its own. The user must be a member of `$ops`.
  */
 export const startScavenge = async (url: string, deadlineMs = 10_000): Promise<string> => {

@@ -26,7 +26,7 @@ type CachedRead = Pick<SharedRead, 'seen' | 'page'> & {
 
 export type SharedReads = {
   /** A read after a position: one that another follower has begun there, or a new one. */
-  behind(position: Position, isSparse?: boolean): SharedRead
+  after(position: Position, isSparse?: boolean): SharedRead
   /**
    * Joins a page with the next ones that other followers have read, until there are `count` events: a follower that was busy
    * catches up in one batch, as with a page that is read now.
@@ -101,7 +101,7 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
     return cached
   }
 
-  const behind = (position: Position, isSparse = false): SharedRead => {
+  const after = (position: Position, isSparse = false): SharedRead => {
     evict()
     const cached = cache.get(position) ?? begin(position, isSparse)
     cached.followers += 1
@@ -135,5 +135,5 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
     bytes = 0
   }
 
-  return { behind, joined, forget }
+  return { after, joined, forget }
 }

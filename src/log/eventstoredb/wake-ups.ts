@@ -58,7 +58,7 @@ export const newWakeUps = (connection: Connection, { prefix, credentials }: Addr
     }
     // Another server may take over between two reads: only a connection that is always open notices it.
     const fail = () => {
-      connection.noteFault()
+      connection.noteFailure()
       forget()
     }
     opened.on('error', fail).on('end', forget).on('close', forget).resume()

@@ -84,7 +84,7 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
       if (final) return final
       append.lastError = error
       if (!isNeverSent(error)) append.maybeStored = true
-      if (isNotLeader(error)) connection.noteFault()
+      if (isNotLeader(error)) connection.noteFailure()
       else connection.renew(client)
       return undefined
     } finally {

@@ -43,7 +43,7 @@ const Quotation = quotedWith({
   rest: z
     .object({ offset: z.int(), characters: z.int() })
     .optional()
-    .meta({ description: 'The part goes on: read it with `message`, `part` and this `offset`' }),
+    .meta({ description: 'The part is cut: read its rest with `message`, `part` and this `offset`' }),
 })
 type Quotation = z.infer<typeof Quotation>
 
@@ -137,7 +137,8 @@ const answerOf = (
 /** The answer with one part, from `offset` on. */
 const readPart = (sessions: Sessions, page: Page, { part, offset }: Given) => {
   const placed = page.messages.flatMap(partsOf).find(({ index }) => index === part)
-  if (!placed) throw new InvalidCall(`The message has no part ${part}.`)
+  if (!placed)
+    throw new InvalidCall(`The message has no part ${part}: use a \`part\` that an answer of read_messages has named.`)
   const quoted = quotation(newQuoter(page.entry), placed, offset, MOST_PART_BYTES)
   const leftOut = quoted.rest
     ? [`${quoted.rest.characters} more characters: call read_messages with offset ${quoted.rest.offset}.`]
@@ -175,8 +176,10 @@ export const readMessages: Tool<typeof input, typeof output> = {
   output,
   answer: async (sessions, given) => {
     const { message, part, cursor } = given
-    if (part !== undefined && message === undefined) throw new InvalidCall('`part` is a part of `message`: give both.')
-    if (cursor !== undefined && message !== undefined) throw new InvalidCall('Give `message` or `cursor`, not both.')
+    if (part !== undefined && message === undefined)
+      throw new InvalidCall('`part` needs `message`, the id of the message that has the part: give both.')
+    if (cursor !== undefined && message !== undefined)
+      throw new InvalidCall('`message` and `cursor` were both given: give only one of them.')
     const page = await read(sessions, given)
     return part === undefined ? readPage(sessions, page) : readPart(sessions, page, given)
   },

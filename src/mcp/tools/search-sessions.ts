@@ -15,7 +15,7 @@ const input = z.object({
     .max(400)
     .meta({
       description:
-        'Words that all have to stand in one message: whole words, parts of identifiers, pieces of paths. Also "a phrase", -word, this OR that, and ' +
+        'Words that must all occur in one message: whole words, parts of identifiers, pieces of paths. Also "a phrase", -word, this OR that, and ' +
         'agent: model: tool: role: author: project: namespace: branch: is:public has:error in:prompt|answer|thinking|call|output from:2026-01-31 to:. ' +
         'Without words it lists by time.',
     }),
@@ -32,12 +32,12 @@ const output = z.object({
         quotedWith({
           message: z.string().optional().meta({ description: 'The id of the message, for read_messages' }),
           part: z.int().optional(),
-          in: z.string().optional().meta({ description: 'Where in the session this stands' }),
+          in: z.string().optional().meta({ description: 'The kind of text in which this was found' }),
           text: z.string(),
           // Not a tuple: clients of the revision before do not know its JSON Schema.
           marks: z
             .array(z.object({ start: z.int(), end: z.int() }))
-            .meta({ description: 'Where in `text` the words stand, in UTF-16 units' }),
+            .meta({ description: 'Where the words are in `text`, in UTF-16 units' }),
         }),
       ),
       more: z.int().meta({ description: 'How many more messages of the session were found' }),
@@ -93,7 +93,7 @@ export const searchSessions: Tool<typeof input, typeof output> = {
   name: 'search_sessions',
   title: 'Search sessions',
   description:
-    'Searches all recorded sessions that you may read, by words: what was asked, answered, called and put out.',
+    'Searches all recorded sessions that you may read, by words: prompts, answers, thinking, calls of tools and their output.',
   input,
   output,
   answer: async (sessions, { query, ...asked }) => {
@@ -104,7 +104,7 @@ export const searchSessions: Tool<typeof input, typeof output> = {
     const more = results.reduce((sum, one) => sum + one.more, 0)
     const atLeast = total.exact ? '' : 'at least '
     const leftOut = [
-      ...(more > 0 ? [`${more} more messages of these sessions: read_messages has what stands around a hit.`] : []),
+      ...(more > 0 ? [`${more} more messages of these sessions: read_messages has the messages around a hit.`] : []),
       ...(nextCursor === undefined
         ? []
         : [`${complete ? 'further' : 'older'} sessions: call search_sessions with nextCursor as cursor.`]),
@@ -112,7 +112,7 @@ export const searchSessions: Tool<typeof input, typeof output> = {
     return {
       intro:
         results.length === 0
-          ? `Nothing was found${nextCursor === undefined ? '' : ' in what was looked at so far'}.`
+          ? `Nothing was found${nextCursor === undefined ? '' : ' in what has been searched so far'}.`
           : `Found in ${atLeast}${total.value} sessions, of which ${results.length} are here.`,
       leftOut,
       content: {

@@ -54,9 +54,9 @@ type Subscribed = {
 
 /** How often the client pings, so that it notices a connection that was lost silently. */
 const PING_MS = 20_000
-/** Without any frame for so long after a ping, the connection counts as lost. Hidden pages may ping later. */
+/** If no frame comes for this long after a ping, the connection counts as lost. Hidden pages may ping later. */
 const ANSWER_MS = 25_000
-/** After a connection that has lasted so long the next attempt comes soon. */
+/** After a connection that has lasted this long, the next attempt comes soon. */
 const LASTING_MS = 10_000
 /** The first wait if the service has too many connections of this client: others have to close first. */
 const CROWDED_MS = 10_000

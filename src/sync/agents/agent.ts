@@ -61,7 +61,7 @@ export type Session = {
   /** The number of lines, where the parser understands none of them. */
   readonly unknownLines?: number
   /**
-   * True where reading went on from `ReadOptions.resume`: `messages` then yields the messages that are new or have changed since, each
+   * True if reading has continued from `ReadOptions.resume`: `messages` then yields the messages that are new or have changed since, each
    * as a whole, and maybe some others. `externalId` and `trace` are those of the whole session.
    */
   readonly isResumed?: boolean
@@ -71,8 +71,8 @@ export type Session = {
   readonly isKept?: boolean
   readonly messages: (options?: { readonly again?: boolean }) => AsyncIterable<SessionMessage>
   /**
-   * A text from which a later reading goes on: the place that was reached, and what has to be known of everything before it. Known
-   * once `messages` has ended; undefined where the session can only be read as a whole. It has some kB, and about 11 bytes for each
+   * A text from which a later reading continues: the place that was reached, and what has to be known of everything before it. Available
+   * once `messages` has ended; undefined if the session can only be read as a whole. It has some kB, and about 11 bytes for each
    * line and each message.
    */
   readonly resume?: () => string | undefined
@@ -123,8 +123,8 @@ export type Agent = {
   /** Whether another one of the files that were found holds the same session, and is read instead. */
   readonly isSuperseded?: (path: string, files: ReadonlySet<string>) => boolean
   /**
-   * Returns a function that tells after how many days without a write the agent deletes a session, from its `source`; undefined where
-   * it never does.
+   * Returns a function that says after how many days without a write the agent deletes a session, from its `source`; undefined if it
+   * never does.
    */
   readonly keptDays?: (env: EnvironmentVariables, home: string) => Promise<(source: string) => number | undefined>
   /** The sessions in a file: one, or many in a database. Throws what `stat`, or opening the database, throws. */

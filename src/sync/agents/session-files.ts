@@ -65,8 +65,8 @@ async function* filesOf({ path, agent }: Root, search: Search): AsyncGenerator<s
 const BEGINNING = 1 << 16
 
 /**
- * The agent that has written a file: the one whose root the file is or lies in, else the first one that recognises the file.
- * Undefined where it holds no sessions.
+ * The agent that has written a file: the one whose root the file is or is in, otherwise the first one that recognises the file.
+ * Undefined if it holds no sessions.
  */
 const agentOf = async (
   path: string,
@@ -82,7 +82,7 @@ const agentOf = async (
   return candidates.find(({ recognises }) => recognises(path, beginning))
 }
 
-/** The files at a path that the user has named. Throws UsageError where that is neither a file nor a folder. */
+/** The files at a path that the user has named. Throws UsageError if that is neither a file nor a folder. */
 async function* filesAt(path: string, search: Search): AsyncGenerator<string> {
   const found = await stat(path).catch((error: unknown) => {
     throw new UsageError(isMissing(error) ? `${path}: no such file or folder` : `${path}: ${errorMessage(error)}`)
@@ -132,7 +132,7 @@ export const findSessionFiles = async (
   return withoutSuperseded([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }
 
-/** The size of a file in bytes; 0 where it was deleted. */
+/** The size of a file in bytes; 0 if it was deleted. */
 export const sizeOf = (path: string): number => {
   try {
     return statSync(path).size

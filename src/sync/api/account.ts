@@ -24,11 +24,11 @@ export type AccountClient = {
   readonly namespaces: () => Promise<readonly NamespaceInfo[]>
   /** Makes another namespace the active one of the session. */
   readonly switchTo: (slug: string) => Promise<NamespaceInfo>
-  /** Ends the session; does nothing where it has ended already. */
+  /** Ends the session; does nothing if it has ended already. */
   readonly signOut: () => Promise<void>
 }
 
-/** Users paste the code into a shell. Throws RequestFailed where it has other characters than letters, digits and hyphens. */
+/** Users paste the code into a shell. Throws RequestFailed if it has other characters than letters, digits and hyphens. */
 const checkedCode = (server: string, made: DeviceCode): DeviceCode => {
   if (/^[A-Za-z0-9][A-Za-z0-9-]{0,255}$/.test(made.code)) return made
   throw new RequestFailed(

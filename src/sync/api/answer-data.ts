@@ -13,7 +13,7 @@ const ErrorEnvelope = z.object({
 })
 const DataEnvelope = z.object({ ok: z.literal(true), data: z.record(z.string(), z.unknown()) })
 
-/** The milliseconds in a `Retry-After` header, which contains seconds or a date; undefined where there is no such header. */
+/** The milliseconds in a `Retry-After` header, which contains seconds or a date; undefined if there is no such header. */
 const parseRetryAfter = (header: string | null): number | undefined => {
   if (header === null) return undefined
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
@@ -59,16 +59,16 @@ export const refusal = (server: string, { status, headers, text }: Answer): Requ
   })
 }
 
-/** The error where there is no answer, from what `exchange` and `fetch` throw. */
+/** The error if there is no answer, from what `exchange` and `fetch` throw. */
 export const networkError = (server: string, error: unknown): unknown => {
-  // Both reject with a TypeError where the connection fails, and with a DOMException after a timeout.
+  // Both reject with a TypeError if the connection fails, and with a DOMException after a timeout.
   if (!(error instanceof TypeError || error instanceof DOMException)) return error
   return new RequestFailed(`cannot reach ${server}: ${networkReason(error)}`, {}, { cause: error })
 }
 
 const isOk = (status: number) => status >= 200 && status <= 299
 
-/** The value of a JSON text; undefined where the text is not JSON. */
+/** The value of a JSON text; undefined if the text is not JSON. */
 export const jsonOf = (text: string, parse: (text: string) => unknown = JSON.parse): unknown => {
   try {
     return parse(text)
@@ -78,7 +78,7 @@ export const jsonOf = (text: string, parse: (text: string) => unknown = JSON.par
 }
 
 /**
- * The `data` of an answer `{ ok: true, data }`, parsed by `parse`. Throws RequestFailed where the server has refused the request, or
+ * The `data` of an answer `{ ok: true, data }`, parsed by `parse`. Throws RequestFailed if the server has refused the request, or
  * answered anything else.
  */
 export const answerData = (server: string, answer: Answer, parse: (text: string) => unknown): unknown => {

@@ -26,9 +26,9 @@ export type UpsertCounts = {
 /** The endpoints that the command line uses. Every method throws RequestFailed. */
 export type ApiClient = {
   readonly newSession: (device: DeviceBody) => Promise<NewSession>
-  /** With the position of a write also whether the service still has it; an older service does not tell. */
+  /** With the position of a write also whether the service still has it; an older service does not say. */
   readonly session: (position?: string) => Promise<CurrentSession>
-  /** The position of the last write that was answered; undefined before any, and where the service does not tell. */
+  /** The position of the last write that was answered; undefined before any, and if the service does not say. */
   readonly position: () => string | undefined
   readonly startSignIn: (request: BodyFor<'POST /v1/auth/start'>) => Promise<AnswerOf<'POST /v1/auth/start'>>
   /** The account and the user that completing the sign-in would join. Changes nothing. */
@@ -37,7 +37,7 @@ export type ApiClient = {
   readonly namespace: (slug: string) => Promise<AnswerOf<'GET /v1/namespaces/{slug}'>['namespace']>
   readonly trace: (externalId: string) => Promise<TraceSummary>
   readonly messages: HistoryClient['messages']
-  /** The revision of a trace; undefined where there is no such trace, or it may not be read. */
+  /** The revision of a trace; undefined if there is no such trace, or it may not be read. */
   readonly traceRevision: (externalId: string) => Promise<number | undefined>
   /** With `unlessDeleted` a deleted trace is not created again: RequestFailed with status 410. */
   readonly putTrace: (externalId: string, fields: TraceBody, unlessDeleted?: boolean) => Promise<void>
@@ -57,7 +57,7 @@ export type NewApiClient = (server: string, token?: string) => ApiClient
 const [START, COMMA, END] = ['{"messages":[', ',', ']}'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
 
 /**
- * The request body of a batch, from messages as JSON text in UTF-8. Bytes lie outside of the heap, where the garbage collector does
+ * The request body of a batch, from messages as JSON text in UTF-8. Bytes are outside of the heap, where the garbage collector does
  * not move them, and are sent as they are.
  */
 export const batchJson = (messages: readonly Buffer[]): Buffer =>

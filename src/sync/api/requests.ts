@@ -55,7 +55,7 @@ type Input = {
 export type Requests = {
   /** Sends a request, and repeats it while it fails temporarily. */
   readonly call: Send
-  /** Sends a request once, for routes that make something new: where the answer got lost, it may have been made. */
+  /** Sends a request once, for routes that create something new: if the answer gets lost, it may have been created. */
   readonly once: Send
   /** Like `call`; numbers that a double cannot represent are raw JSON. */
   readonly exactly: Send

@@ -27,7 +27,7 @@ const addEvent = (text: string, event: string, group: object, style: Style): Ins
   return insertFirst(text, ['hooks', event], jsonAt(group, 3, style), style)
 }
 
-/** Adds a command to the hooks of Claude Code's settings. All else in the text stays as it is. Throws UsageError. */
+/** Adds a command to the hooks of Claude Code's settings. The rest of the text stays as it is. Throws UsageError. */
 export const addClaudeHooks = (text: string, command: string): Inserted => {
   const [group, style] = [{ hooks: [{ type: 'command', command }] }, styleOf(text)]
   return EVENTS.reduce<Inserted>(
@@ -54,11 +54,11 @@ const commandsWith = (text: string, mark: string): { path: (string | number)[]; 
   )
 }
 
-/** The commands of ours in settings. */
+/** Tracebook's commands in settings. */
 export const claudeHooksIn = (text: string, mark: string): readonly string[] =>
   commandsWith(text, mark).map(({ command }) => command)
 
-/** Removes a command, and what would hold nothing without it. */
+/** Removes a command, and the lists and objects that would be empty without it. */
 const removeCommand = (text: string, path: readonly (string | number)[]): string => {
   const root = treeOf(text, WHOSE)
   const isAlone = (length: number) => valueAt(root, ...path.slice(0, length))?.children?.length === 1
@@ -70,8 +70,8 @@ const removeCommand = (text: string, path: readonly (string | number)[]): string
 }
 
 /**
- * Takes the commands with `mark` out of the settings. With the pieces that were inserted the text becomes what it was before,
- * byte for byte, but for what the user has changed elsewhere.
+ * Removes the commands with `mark` from the settings. With the pieces that were inserted, the text becomes what it was before, byte for
+ * byte, except for what the user has changed elsewhere.
  */
 export const removeClaudeHooks = (text: string, mark: string, pieces: readonly Piece[]): string => {
   const isOut = (rest: string) => commandsWith(rest, mark).length === 0

@@ -7,30 +7,30 @@ import { readJson, writePrivateFile } from '../private-files.ts'
 import type { Inserted, Piece as PutIn } from './json-pieces.ts'
 import { rewriteFile, textOf } from './rewrite-file.ts'
 
-/** What was put into the file, so that it can be taken out byte for byte. */
+/** What was inserted into the file, so that it can be removed byte for byte. */
 const Piece = z.object({ container: z.array(z.string()), text: z.string() })
 const Record = z.object({ pieces: z.array(Piece).readonly(), madeFolder: z.boolean(), madeFile: z.boolean() })
 type Record = z.infer<typeof Record>
 
-/** How something of ours stands in a kind of file. */
+/** How an entry of Tracebook is found in, and removed from, a kind of settings file. */
 export type Edits = {
-  /** The text of a file that has nothing else. */
+  /** The text of a file that had only the entry, without it. */
   readonly empty: string
   readonly isIn: (text: string) => boolean
-  /** Takes it out: with the pieces that were put in byte for byte. */
+  /** Removes the entry. With the pieces that were inserted, the text becomes what it was before, byte for byte. */
   readonly remove: (text: string, pieces: readonly PutIn[]) => string
 }
 
-/** A settings file of another program, into which something is put that can be taken out again. */
+/** A settings file of another program, into which an entry is inserted that can be removed again. */
 export type EditedFile = {
   readonly isInstalled: () => Promise<boolean>
-  /** Puts it in with `add`, in the place of an earlier one. False if `isThere` says that the text has just that. Throws UsageError. */
+  /** Inserts the entry with `add`, in place of an earlier one. Returns false if the text has exactly this entry (`isThere`). Throws UsageError. */
   readonly install: (add: (text: string) => Inserted, isThere: (text: string) => boolean) => Promise<boolean>
-  /** Takes out exactly what was put in. False when there was nothing. Throws UsageError. */
+  /** Removes exactly what was inserted. Returns false if nothing was. Throws UsageError. */
   readonly uninstall: () => Promise<boolean>
 }
 
-/** The text of a file that is to be rewritten. Throws UsageError if it is none in UTF-8, which would not come back as it was. */
+/** The text of a file that is to be rewritten. Throws UsageError if it is not UTF-8, because it could not be written back unchanged. */
 const rewritable = async (file: string): Promise<string | undefined> => {
   const text = await textOf(file)
   if (text?.includes('\u{fffd}') && !isUtf8(await readFile(file)))
@@ -38,7 +38,7 @@ const rewritable = async (file: string): Promise<string | undefined> => {
   return text
 }
 
-/** `record`: the file in which Tracebook remembers what it has put in. */
+/** `record`: the file in which Tracebook remembers what it has inserted. */
 export const editedFile = (file: string, record: string, { empty, isIn, remove }: Edits): EditedFile => {
   const folder = dirname(file)
   const explained = <T>(work: Promise<T>): Promise<T> =>

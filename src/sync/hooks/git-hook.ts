@@ -7,7 +7,7 @@ import { rewriteFile, textOf } from './rewrite-file.ts'
 /** A block of whole lines in a text: the text before it, its first line, and the text after it. */
 export type MarkedBlock = { readonly before: string; readonly first: string; readonly after: string }
 
-/** Where a line begins with `start`; -1 for nowhere. */
+/** The index of the first line that begins with `start`; -1 if there is none. */
 const lineWith = (text: string, start: string): number => {
   if (text.startsWith(start)) return 0
   const index = text.indexOf(`\n${start}`)
@@ -50,7 +50,7 @@ const newGitHook = (line: string, withFolder: boolean): string =>
 /** Whether the folder of a hook was made with it. */
 const madeFolder = (text: string): boolean => text.includes(`${BEGIN}${OWN_FOLDER}\n`)
 
-/** Puts a line of sh behind the first line of a hook. What stands there already still runs. */
+/** Inserts a line of sh after the first line of a hook. The rest of the hook still runs. */
 const addGitBlock = (text: string, line: string): string => {
   const end = text.indexOf('\n') + 1
   // A first line without an end gets one, and loses it again.
@@ -58,7 +58,7 @@ const addGitBlock = (text: string, line: string): string => {
   return text.slice(0, end) + block(line, '') + text.slice(end)
 }
 
-/** The hook as it was before; undefined when there was none, and nothing was added to it since. */
+/** The hook as it was before; undefined if there was none, and nothing was added to it since. */
 const removeGitBlock = (text: string): string | undefined => {
   const found = blockIn(text)
   if (!found) return text
@@ -69,13 +69,13 @@ const removeGitBlock = (text: string): string | undefined => {
   return (endedLine ? before.slice(0, -1) : before) + after
 }
 
-/** The one that runs after a commit, which cannot stop it. */
+/** The hook that runs after a commit, and so cannot prevent it. */
 export const GIT_HOOK = 'post-commit'
 
 /** The new place of an existing hook that is not a shell script, or is a link. */
 const movedFrom = (file: string): string => `${file}.before-tracebook`
 
-/** The lines of a hook that stands in for one which was moved away. */
+/** The text of a hook that replaces one which was moved away, and runs it. */
 const standIn = (file: string, line: string): string =>
   `${addGitBlock('#!/bin/sh\n', line)}exec ${shellWord(movedFrom(file))} "$@"\n`
 
@@ -83,7 +83,7 @@ const isLink = (file: string): boolean => lstatSync(file, { throwIfNoEntry: fals
 
 export const hasGitHook = async (file: string): Promise<boolean> => hasGitBlock((await textOf(file)) ?? '')
 
-/** Puts a line of sh into a hook of git, which may be there and go on as it is. False when the very line is there. */
+/** Inserts a line of sh into a hook of git, which may exist and keeps its other lines. Returns false if it has exactly this line. */
 export const addGitHook = async (file: string, line: string): Promise<boolean> => {
   if ((await textOf(file))?.includes(`\n${line}\n`)) return false
   await removeGitHook(file)
@@ -103,7 +103,7 @@ export const addGitHook = async (file: string, line: string): Promise<boolean> =
   return true
 }
 
-/** Takes it out again: the hook is as it was, byte for byte. False when there was none. */
+/** Removes the line: the hook is as it was, byte for byte. Returns false if there was none. */
 export const removeGitHook = async (file: string): Promise<boolean> => {
   const text = await textOf(file)
   if (text === undefined || !hasGitBlock(text)) return false

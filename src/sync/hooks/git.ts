@@ -9,7 +9,7 @@ export const withoutGitVariables = (env: EnvironmentVariables): EnvironmentVaria
     ),
   )
 
-/** What git prints, without the last line break; undefined when it fails. */
+/** What git prints, without the last line break; undefined if it fails. */
 export const askGit = (args: readonly string[], cwd: string, env: EnvironmentVariables): Promise<string | undefined> =>
   new Promise((resolve) => {
     execFile('git', args, { cwd, env, encoding: 'utf8' }, (error, out) =>

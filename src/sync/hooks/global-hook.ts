@@ -7,7 +7,7 @@ import { addGitHook, hasGitHook, hookIn, type MarkedBlock, markedBlock, removeGi
 import { type Hook, hookLine, type HookProgram } from './hook.ts'
 import { rewriteFile, textOf } from './rewrite-file.ts'
 
-/** All that git looks for: with a folder of ours in `core.hooksPath` it does not look into the repository itself. */
+/** All hooks that git looks for: once `core.hooksPath` names our folder, git does not look into the repository itself. */
 const HOOKS =
   'applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit ' +
   'pre-rebase post-checkout post-merge pre-push pre-receive update proc-receive post-receive post-update ' +
@@ -36,7 +36,7 @@ const addSection = (text: string, hooks: string): string => {
 const removeSection = ({ before, first, after }: MarkedBlock): string =>
   (first.endsWith(ENDED_LINE) ? before.slice(0, -1) : before) + after
 
-/** The hook of all repositories of the user: in the folder that `core.hooksPath` names, or in one of ours, which it names then. */
+/** The hook of all repositories of the user: in the folder that `core.hooksPath` names, or in a folder of Tracebook, which it names afterwards. */
 export const globalHook = (home: string, state: string, variables: EnvironmentVariables): Hook => {
   const env = withoutGitVariables(variables)
   const own = join(state, 'git-hooks')

@@ -14,7 +14,7 @@ export const markOf = (kind: HookKind): string => `hooks run ${kind} `
 
 /**
  * A line of sh that starts the work in the background and is done at once: it prints nothing, waits for nothing, and never fails.
- * What the caller sends on stdin is handed on with `takesInput`; a list in the background has none otherwise.
+ * With `takesInput` it gets the caller's stdin, which a list in the background does not have otherwise.
  */
 export const hookLine = (
   kind: HookKind,
@@ -26,15 +26,15 @@ export const hookLine = (
   return takesInput ? `{ ${words} <&3 >/dev/null 2>&1 & } 3<&0` : `${words} </dev/null >/dev/null 2>&1 &`
 }
 
-/** A hook of another program that has sessions uploaded. */
+/** A hook in another program, which starts uploads of sessions. */
 export type Hook = {
-  /** Where it stands, or would. Throws UsageError where none can be. */
+  /** The path of its file, which need not exist. Throws UsageError if there can be none. */
   readonly file: () => Promise<string>
-  /** A sentence on where else it is called from; undefined where it is called from nowhere else. */
+  /** A sentence that says from where else it is called; undefined if from nowhere else. */
   readonly reach?: () => Promise<string | undefined>
   readonly isInstalled: () => Promise<boolean>
   /** Installs the hook and changes nothing else. Returns false if it is installed already. Throws UsageError if there is no place for it. */
   readonly install: (program: HookProgram) => Promise<boolean>
-  /** Takes out exactly what was put in. False when there was nothing. */
+  /** Removes exactly what was installed. Returns false if nothing was. */
   readonly uninstall: () => Promise<boolean>
 }

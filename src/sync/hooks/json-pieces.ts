@@ -1,10 +1,10 @@
 import jsonc, { type Node, type ParseError } from 'jsonc-parser'
 import { UsageError } from '../../cli/exit.ts'
 
-/** One piece of text that was put in front of all else in an object or an array, which is named by its path. */
+/** A piece of text that was inserted at the beginning of an object or an array, which its path names. */
 export type Piece = { readonly container: readonly string[]; readonly text: string }
 
-/** A text with what was put into it, in the order in which it was. */
+/** A text, and the pieces that were inserted into it, in the order of insertion. */
 export type Inserted = { readonly text: string; readonly pieces: readonly Piece[] }
 
 export const parse = (text: string, allowTrailingComma = true): Node | undefined => {
@@ -13,7 +13,7 @@ export const parse = (text: string, allowTrailingComma = true): Node | undefined
   return errors.length === 0 ? root : undefined
 }
 
-/** Settings as a tree. `whose` says for an error what they should be. Throws UsageError if they are no object. */
+/** Settings as a tree. `whose` says in the error whose settings they should be. Throws UsageError if they are not an object. */
 export const treeOf = (text: string, whose: string): Node => {
   const root = parse(text)
   if (root?.type !== 'object')
@@ -32,11 +32,11 @@ export const styleOf = (text: string): Style => ({
   step: /^([ \t]+)"/m.exec(text)?.[1] ?? '  ',
 })
 
-/** JSON of a value, as it stands at a depth of a file. */
+/** The JSON text of a value, indented for its depth in a file. */
 export const jsonAt = (value: unknown, depth: number, { eol, step }: Style): string =>
   JSON.stringify(value, undefined, step).replaceAll('\n', eol + step.repeat(depth))
 
-/** Puts an entry in front of all others of an object or an array, which stay as they are. */
+/** Inserts an entry before all others of an object or an array, which stay as they are. */
 export const insertFirst = (
   text: string,
   container: readonly string[],
@@ -60,7 +60,7 @@ export const isThere = (root: Node, path: readonly string[], type: 'object' | 'a
   return node !== undefined
 }
 
-/** Takes the last piece out first. Undefined when one is not where it was put, or when `isOut` finds more of ours in the rest. */
+/** Removes the pieces, the last one first. Undefined if one is not where it was inserted, or if the rest still has an entry of Tracebook (`isOut`). */
 export const cutPieces = (
   text: string,
   pieces: readonly Piece[],

@@ -43,7 +43,7 @@ export const repositoryHook = (cwd: string, variables: EnvironmentVariables): Ho
   const env = withoutGitVariables(variables)
   const file = async () => hookIn((await repositoryAt(cwd, env)).hooks)
 
-  /** Throws where the file belongs to another program, or to more than this repository. */
+  /** Throws if the file belongs to another program, or to other repositories as well. */
   const requirePlace = async (line: string) => {
     const { top, git, hooks } = await repositoryAt(cwd, env)
     const text = (await textOf(hookIn(hooks))) ?? ''

@@ -8,7 +8,7 @@ export const textOf = async (path: string): Promise<string | undefined> =>
     throw error
   })
 
-/** The file that a path leads to, which need not exist: also the end of a link is written, instead of the link. */
+/** The file that a path leads to, which need not exist: through a link, so that its target is written and not the link. */
 const targetOf = (path: string): Promise<string> =>
   realpath(path).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
@@ -16,7 +16,7 @@ const targetOf = (path: string): Promise<string> =>
     return link === undefined ? path : targetOf(resolve(dirname(path), link))
   })
 
-/** Replaces the text of a file of the user's at once, through a link and with the mode that it has. */
+/** Replaces the text of a user's file atomically; follows a link, and keeps the mode of the file. */
 export const rewriteFile = async (path: string, text: string, newMode = 0o644): Promise<void> => {
   const target = await targetOf(path)
   const mode = (await stat(target).catch(() => undefined))?.mode ?? newMode

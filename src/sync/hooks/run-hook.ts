@@ -10,7 +10,7 @@ import { digest } from '../digest.ts'
 import { askGit, withoutGitVariables } from './git.ts'
 import type { HookKind } from './hook.ts'
 
-/** What a hook has said, and its runs before: bounded. */
+/** The output of the hooks' runs, of bounded size. */
 export const HOOK_LOG = 'hooks.log'
 const MAX_LOG_BYTES = 1 << 20
 const MAX_INPUT = 1 << 20
@@ -63,8 +63,8 @@ export const startAlone = (command: readonly string[], env: EnvironmentVariables
 }
 
 /**
- * Runs `work` once those before it with the same key have ended. When one waits already it does nothing: that one begins later, and
- * sees what is new now.
+ * Runs `work` once earlier work with the same key has ended. Does nothing if other work waits already: that begins later, and finds what is
+ * new now.
  */
 export const afterOthers = async (state: string, key: string, work: () => Promise<number>): Promise<number> => {
   setPriority(constants.priority.PRIORITY_LOW)
@@ -83,7 +83,7 @@ export const afterOthers = async (state: string, key: string, work: () => Promis
   }
 }
 
-/** Removes what runs have left: their log, and the files by which they waited for each other. */
+/** Removes the files that runs have left: their log, and the locks by which they waited for each other. */
 export const removeRuns = async (state: string): Promise<void> => {
   for (const log of [HOOK_LOG, `${HOOK_LOG}.1`]) await rm(join(state, log), { force: true })
   const folder = join(state, 'hooks')

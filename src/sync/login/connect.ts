@@ -12,7 +12,7 @@ type ConnectOptions = {
   readonly server: string
   readonly slug?: string | undefined
   readonly readOnly: boolean
-  /** The position of the last write that the service has acknowledged; empty where there is none. */
+  /** The position of the last write that the service has acknowledged; empty if there is none. */
   readonly lastWrite?: string
 }
 
@@ -22,9 +22,9 @@ export type Connection = {
   readonly token: string
   readonly namespaceId: string
   readonly namespaceSlug: string
-  /** The log of the service: another one has other traces. Undefined where the service does not say. */
+  /** The log of the service: another one has other traces. Undefined if the service does not say. */
   readonly logId?: string | undefined
-  /** Whether the service still has the last write; undefined where it does not say: it is an older one then, or was not asked. */
+  /** Whether the service still has the last write; undefined if it does not say: it is an older one then, or was not asked. */
   readonly holds?: boolean | undefined
 }
 

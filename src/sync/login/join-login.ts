@@ -58,7 +58,7 @@ const explainRefusal =
 
 type Started = { readonly deviceId: string; readonly session: NewSession }
 
-/** The id of a join that was not answered may be another user's by now: then the machine takes yet another id. */
+/** The id of a join that was not answered may belong to another user by now: then the machine takes another id. */
 const startSession = async (options: JoinOptions, newClient: NewApiClient): Promise<Started> => {
   const start = async ({ id }: JoiningDevice): Promise<Started> => {
     const body = { deviceId: id, deviceName: hostname(), joinCode: options.code }
@@ -76,8 +76,8 @@ const replaced = (before: Credentials | undefined, deviceId: string) =>
   before && before.deviceId !== deviceId ? before : undefined
 
 /**
- * Logs this machine in as another device of the user who has made the code. Throws UsageError for a machine that has a user at
- * the server already and for a code that there is not, RequestFailed for one that is used or has expired.
+ * Logs this machine in as another device of the user who has made the code. Throws UsageError if the machine has a user at
+ * the server already or the server does not know the code, RequestFailed if the code was used or has expired.
  */
 export const logInWithCode = async (options: JoinOptions, newClient: NewApiClient): Promise<Joined> => {
   const { config, server } = options

@@ -17,7 +17,7 @@ export type InAgent = Pick<EditedFile, 'isInstalled' | 'uninstall'> & {
   readonly file: string
   /** Whether the agent has a folder on this machine. */
   readonly isHere: boolean
-  /** Puts the server in, and changes nothing else. False if it is there already. Throws UsageError. */
+  /** Adds the server, and changes nothing else. Returns false if it is there already. Throws UsageError. */
   readonly install: (entry: ServerEntry) => Promise<boolean>
 }
 
@@ -26,7 +26,7 @@ type Place = { readonly file: string; readonly folder: string }
 /** Where the agents read the servers of a user. */
 const placeOf: { readonly [Name in AgentName]: (env: EnvironmentVariables, home: string) => Place } = {
   'claude-code': (env, home) => {
-    // Beside the default folder, but in one that is named.
+    // The file is beside the default folder, but inside of a folder that the variable names.
     const [named] = (env['CLAUDE_CONFIG_DIR'] ?? '').split(',').flatMap((folder) => folder.trim() || [])
     return { file: join(named ?? home, '.claude.json'), folder: named ?? join(home, '.claude') }
   },
@@ -55,7 +55,7 @@ const kinds: { readonly [Name in AgentName]: Kind } = {
   cursor: jsonOf('Cursor'),
 }
 
-/** `state`: the folder in which Tracebook remembers what it has put in. What others have put in is left alone. */
+/** `state`: the folder in which Tracebook remembers what it has added. Entries of others stay. */
 export const inAgent = (name: AgentName, env: EnvironmentVariables, home: string, state: string): InAgent => {
   const { file, folder } = placeOf[name](env, home)
   const record = join(state, 'mcp', `${name}.json`)
@@ -66,7 +66,7 @@ export const inAgent = (name: AgentName, env: EnvironmentVariables, home: string
     const isThere = (text: string) => kind.has(text, entry)
     if (!existsSync(record) && (await edited.isInstalled()) && !isThere((await textOf(file))!))
       throw new UsageError(
-        `${file}: it has a server "${SERVER_NAME}" already, which this command has not written: remove it first`,
+        `${file}: it already has a server "${SERVER_NAME}" that this command has not written: remove that first`,
       )
     return edited.install((text) => kind.add(text, entry), isThere)
   }

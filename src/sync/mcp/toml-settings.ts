@@ -9,13 +9,13 @@ const HEADER = `[mcp_servers.${SERVER_NAME}]`
 
 const linesOf = (text: string): string[] => text.split(/(?<=\n)/)
 
-/** A line without what may stand in it for looks. */
+/** A line without spaces and quotes, which do not change its meaning. */
 const bare = (line: string): string => line.replaceAll(/[\s"']/g, '')
 
 const isHeader = (line: string): boolean => line.trimStart().startsWith('[')
 const isOurs = (line: string): boolean => bare(line).startsWith(HEADER)
 
-/** Whether a line has our server, or all of them, in a form that does not end with the next header. */
+/** Whether a line has Tracebook's server, or all servers, in another form than a table with a header. */
 const isOtherwise = (line: string): boolean =>
   bare(line).startsWith('mcp_servers=') || /^\[?mcp_servers\.tracebook(?![\w-])/.test(bare(line))
 
@@ -38,7 +38,7 @@ export const tomlEdits: Edits = {
 }
 
 const DELETE = /\u007f/g
-/** A text of JSON is one of TOML, but for one character. */
+/** A string of JSON is a string of TOML, except for one character. */
 const textOf = (text: string): string => JSON.stringify(text).replace(DELETE, '\\u007f')
 
 const tableOf = ({ command, args, env }: ServerEntry, eol: string): string => {
@@ -57,10 +57,10 @@ const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 /** Whether the settings have just this table. */
 export const hasTomlEntry = (text: string, entry: ServerEntry): boolean => text.includes(tableOf(entry, eolOf(text)))
 
-/** Adds a table at the end. Throws UsageError where the servers are written in a way that it does not fit to. */
+/** Adds a table at the end. Throws UsageError if the servers are written in a form to which no table can be added. */
 export const addTomlEntry = (text: string, entry: ServerEntry): Inserted => {
   if (linesOf(text).some(isOtherwise))
-    throw new UsageError('it has servers in another form than tables of their own: add the lines of --help by hand')
+    throw new UsageError('expected a table for each server, got another form: add the lines that --help shows by hand')
   const eol = eolOf(text)
   const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol
   const piece = gap + tableOf(entry, eol)

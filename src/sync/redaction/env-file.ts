@@ -39,7 +39,7 @@ const wordsOf = (command: string): readonly string[] =>
     ([word, double, single]) => double ?? single ?? word,
   )
 
-/** Commands that run another command, which stands among their words. */
+/** Commands that run another command, which is among their words. */
 const running =
   /^(?:sudo|doas|su|env|time|timeout|command|exec|nohup|watch|xargs|find|fd|ssh|docker|podman|nerdctl|docker-compose|kubectl|oc|bash|sh|zsh|dash|fish|powershell|pwsh|cmd|wsl|vagrant|heroku|fly|then|do|else|if|while|!)(?:\.exe)?$/
 const nameOf = (program: string) => program.slice(program.lastIndexOf('/') + 1)
@@ -47,7 +47,7 @@ const nameOf = (program: string) => program.slice(program.lastIndexOf('/') + 1)
 /** Whether a word of a command is an environment file, or a pattern such as `.env*` that matches one. */
 const isEnvWord = (word: string): boolean => isEnvFile(word.replace(/\.?[*?]{1,2}$/, ''))
 
-/** Whether git shows an environment file, which may be named behind a commit and a colon. */
+/** Whether git shows an environment file, which may be named after a commit and a colon. */
 const isShownByGit = (words: readonly string[]): boolean =>
   words.slice(0, 3).some((word) => /^(?:diff|show|blame|annotate)$/.test(word)) &&
   words.some((word) => isEnvWord(word.slice(word.indexOf(':') + 1)))

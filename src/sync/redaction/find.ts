@@ -14,7 +14,7 @@ type Node = { readonly next: Map<number, number>; readonly words: number[]; fall
 
 const newNode = (): Node => ({ next: new Map(), words: [], fallback: 0 })
 
-/** The class of each ASCII character: 0 where it is in no word. Upper and lower case have the same class. */
+/** The class of each ASCII character: 0 if it is in no word. Upper and lower case have the same class. */
 const classesOf = (words: readonly string[]) => {
   const classes = new Uint8Array(128)
   let count = 1

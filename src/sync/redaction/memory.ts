@@ -8,7 +8,7 @@ import type { KnownSecrets } from './session.ts'
 export type SecretMemory = {
   /** Returns the id for `recall`. */
   readonly remember: (source: string, known: KnownSecrets) => string
-  /** Undefined where the source was remembered with another id since, or was forgotten. */
+  /** Undefined if the source was remembered with another id since, or was forgotten. */
   readonly recall: (source: string, id: string) => KnownSecrets | undefined
 }
 

@@ -9,7 +9,7 @@ const isNameCode = (code: number) =>
 
 const LONGEST_NAME = 80
 
-/** The whole name around a keyword at `at`; undefined where it is too long for a name, as in base64. */
+/** The whole name around a keyword at `at`; undefined if it is too long for a name, as in base64. */
 const nameAround = (text: string, at: number): Range | undefined => {
   let [start, end] = [at, at]
   while (start > 0 && at - start < LONGEST_NAME && isNameCode(text.charCodeAt(start - 1))) start--
@@ -22,11 +22,11 @@ const nameAround = (text: string, at: number): Range | undefined => {
   return { start, end }
 }
 
-/** One way in which a value is written behind its name. */
+/** One way in which a value is written after its name. */
 type Place = {
-  /** Matches what stands between the name and the value. */
+  /** Matches the text between the name and the value. */
   readonly pattern: RegExp
-  /** Whether the value must stand between quotes. */
+  /** Whether the value must be between quotes. */
   readonly isQuoted?: true
   /** Limits the way to some names, and to some texts before them. */
   readonly isFor?: (before: string, name: string) => boolean
@@ -87,7 +87,7 @@ const places: readonly Place[] = [
 ]
 
 const opening = /[fFrRbBuU@$]{0,2}(\\{0,7})("{3}|'{3}|`{1,3}|["'])/y
-/** What may stand before a value: a variable with the value as its default, a call with it, a bracket. */
+/** What may come before a value: a variable with the value as its default, a call with it, a bracket. */
 const wrapped = [
   /[\w.$:?!]{1,60}(?:[[(]["'][\w.-]{1,60}["'][\])])?\)? {0,2}(?:\|\||\?\?|or) {0,2}(?=["'`])/y,
   /(?:new )?[\w.$:&]{1,60}\((?:\w{1,20} ?= ?)?(?=["'`])/y,
@@ -155,7 +155,7 @@ const isProse = (value: string, strength: Strength): boolean =>
 
 type Name = Range & { readonly strength: Strength; readonly before: string; readonly text: string }
 
-/** The value at `at`, also behind what may stand before a value. */
+/** The value at `at`, or after what may come before a value. */
 const writtenAt = (text: string, at: number, name: Name, { is, isQuoted }: Place) => {
   const quoted = quotedAt(text, at)
   if (quoted) return { ...quoted, isQuoted: true }
@@ -215,7 +215,7 @@ const nameOf = (text: string, at: number): Name | undefined => {
 /** Words with other meanings, which count as names before `=` or `:` only. */
 const ambiguous = /^(?:pass|auth|pat|sas|pw|pwd|creds?|dsn|bearer)$/i
 
-/** The value behind the name at `at`, where it is secret. */
+/** The value after the name at `at`, if it is secret. */
 export const findNamed = (text: string, at: number): Range | undefined => {
   const name = nameOf(text, at)
   if (!name) return undefined

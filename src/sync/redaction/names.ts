@@ -25,14 +25,14 @@ const openKeyBefore = new Set(
     ' ',
   ),
 )
-/** Words behind such a word for something that belongs to a secret, as in `tokenCount`. */
-const openBehind = new Set(
+/** Words after such a word that name something about a secret, not the secret, as in `tokenCount`. */
+const openAfter = new Set(
   'id ids name names type types url urls uri path paths file files filename dir count counts limit limits length len size field fields label expires expiry expired expiration ttl at in format policy version prefix suffix pattern regex regexp re rule rules endpoint provider arn ref refs reference index status hint prompt placeholder input param params header headers algorithm alg mode class manager service services store storage handler callback schema error errors message usage budget rate window max min total used strength reset change changed changes changer confirmation? required requirement requirements valid invalid validation validator encoder encoding decoder kind kinds source sources lookup exists found missing generator generation rotation lifetime age created updated by for from of or and is not if when with env var variable variables scope scopes scanner scanning detection detected detector test tests spec manager map list set get event events page form screen view button dialog modal link icon text pair pairs usage metadata info detail details per count stream parser position start end offset exchange request response grant issuer audience model models price cost costs binding bindings press code down up codes mapping'.split(
     ' ',
   ),
 )
-/** Words behind such a word that change nothing. */
-const fineBehind = new Set(
+/** Words after such a word that change nothing. */
+const fineAfter = new Set(
   'value values base prod production dev development staging stage live main primary secondary old new current b64 base64 hex default root admin user db database plain plaintext raw str string bytes salt text v a b x confirm confirmation again repeat encoded'.split(
     ' ',
   ),
@@ -58,7 +58,7 @@ const strengthOfWord = (word: string, before: string | undefined, isConstant: bo
   return isConstant && before !== undefined ? 'secret' : 'strong'
 }
 
-/** The strength of a name with words of unknown meaning behind the word for a secret. */
+/** The strength of a name with words of unknown meaning after the word for a secret. */
 const weakest = (strength: Strength): Strength => (strength === 'password' ? 'password' : 'strong')
 
 /** A word of at most this length may occur in random text by chance. */
@@ -68,10 +68,10 @@ const strengthOfWords = (words: readonly string[], isConstant: boolean): Strengt
   for (let i = words.length - 1; i >= 0; i--) {
     const strength = strengthOfWord(words[i]!, words[i - 1], isConstant)
     if (!strength) continue
-    const behind = words.slice(i + 1)
-    if (words.slice(0, i).some((word) => openBefore.has(word)) || behind.some((word) => openBehind.has(word)))
+    const after = words.slice(i + 1)
+    if (words.slice(0, i).some((word) => openBefore.has(word)) || after.some((word) => openAfter.has(word)))
       return undefined
-    if (behind.every((word) => fineBehind.has(word))) return strength
+    if (after.every((word) => fineAfter.has(word))) return strength
     // A short word among others without a meaning may be there by chance.
     return words[i]!.length > MOST_BY_CHANCE ? weakest(strength) : undefined
   }
@@ -81,7 +81,7 @@ const strengthOfWords = (words: readonly string[], isConstant: boolean): Strengt
 const remembered = new Map<string, Strength | undefined>()
 const MOST = 4_000
 
-/** How likely the value of a name such as `DB_PASSWORD` or `clientSecret` is a secret; undefined where the name says nothing. */
+/** How likely the value of a name such as `DB_PASSWORD` or `clientSecret` is a secret; undefined if the name says nothing. */
 export const strengthOf = (name: string): Strength | undefined => {
   if (remembered.has(name)) return remembered.get(name)
   if (remembered.size >= MOST) remembered.clear()

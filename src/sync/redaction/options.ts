@@ -33,7 +33,7 @@ const readAllowed = async (config: string): Promise<readonly string[]> => {
   return hashes
 }
 
-/** How secrets are taken out of sessions on this machine. Throws UsageError where the list of allowed values cannot be used. */
+/** How secrets are taken out of sessions on this machine. Throws UsageError if the list of allowed values cannot be used. */
 export const readRedactionOptions = async (config: string): Promise<RedactionOptions> => {
   const allowed = (await readAllowed(config)).toSorted()
   const digest = createHash('sha256').update(allowed.join('\n')).digest('hex').slice(0, 12)

@@ -5,13 +5,13 @@ import { isPlaceholder, isSecretValue, isWordy } from './values.ts'
 /** A secret in a text, and the rule that found it. */
 export type Finding = Range & { readonly rule: string }
 
-/** Finds secrets around one of the rule's keywords, which stands at `at`. */
+/** Finds secrets around one of the rule's keywords, which is at `at`. */
 type Look = (text: string, at: number) => Range | readonly Range[] | undefined
 
 /** A kind of secret, which is replaced by `[redacted:<rule>]`. */
 export type Rule = {
   readonly rule: string
-  /** In lower case. `look` is called where one of them stands in a text, in any case. */
+  /** In lower case. `look` is called where one of them occurs in a text, in any case. */
   readonly keywords: readonly string[]
   readonly look: Look
 }
@@ -21,7 +21,7 @@ type FormOptions = {
   readonly isSecret?: (secret: string) => boolean
   /** How many characters before the keyword the pattern begins. */
   readonly before?: readonly number[]
-  /** For a very common keyword: which characters stand at an offset from it where the pattern can match. */
+  /** For a very common keyword: which characters are at an offset from it where the pattern can match. */
   readonly peek?: readonly [offset: number, of: string]
   /** Whether the match may begin within a word. */
   readonly isWithin?: boolean
@@ -82,8 +82,8 @@ const webAddress = /:\\?\/\\?\/([^\s/:@"'`<>\\]{0,200}):([^\s/"'`<>\\]{1,300})@(
 /** The same with slashes in the password, which people write in addresses of databases. */
 const anyAddress = /:\\?\/\\?\/([^\s/:@"'`<>\\]{0,200}):([^\s"'`<>\\]{1,100})@(?=[\w[$.-])/y
 
-/** Text behind a colon that is not a password: a port with a path, the path of a drive, a version. */
-const behindColon = /^(?:\d{1,5}[/?#]|[/\\]|v?\d{1,4}(?:\.\d{1,6}){1,4}$)/
+/** Text after a colon that is not a password: a port with a path, the path of a drive, a version. */
+const afterColon = /^(?:\d{1,5}[/?#]|[/\\]|v?\d{1,4}(?:\.\d{1,6}){1,4}$)/
 
 /** Passwords in addresses, such as connection strings and remotes of repositories. Placeholders are left alone. */
 const lookForUrlPassword: Look = (text, at) => {
@@ -92,7 +92,7 @@ const lookForUrlPassword: Look = (text, at) => {
   address.lastIndex = at
   const [, user, password = ''] = address.exec(text) ?? []
   if (password === user || !isSaid(password)) return undefined
-  if (behindColon.test(password) || text.startsWith('sha256:', address.lastIndex)) return undefined
+  if (afterColon.test(password) || text.startsWith('sha256:', address.lastIndex)) return undefined
   const end = address.lastIndex - 1
   return { start: end - password.length, end }
 }
@@ -100,7 +100,7 @@ const lookForUrlPassword: Look = (text, at) => {
 const armourBegin = /-----BEGIN[A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----/y
 const armourBody = /[A-Za-z0-9+/=\s\\,:"'|>→]+|-(?!-)/y
 const armourEnd = /-{1,8}END[A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----/y
-/** A line break, also one that is written `\n`, with the quotes and marks that stand before it in code. */
+/** A line break, also one that is written `\n`, with the quotes and marks before it in code. */
 const lineBreak = /^[ \t"',+|>→]{0,20}(?:[\r\n]|\\{1,4}[nr])/
 
 /** Where the last of a pattern's consecutive matches ends. */

@@ -156,9 +156,9 @@ export type Redacted = {
   readonly session: Session
   /** What was found before the first message is yielded, and later where the session changes while it is read. */
   readonly redactions: readonly Redaction[]
-  /** Whether a secret was found that was not known before, and may stand in the part that was not read. */
+  /** Whether a secret was found that was not known before, and may be in the part that was not read. */
   readonly hasNew: () => boolean
-  /** What a later reading has to know; undefined where that is nothing. */
+  /** What a later reading has to know; undefined if that is nothing. */
   readonly known: () => KnownSecrets | undefined
   /** How a message of `session` may have been sent before all of its secrets were known, or all of its parts were written. */
   readonly earlierMessages: (message: SessionMessage) => Iterable<EarlierForm<SessionMessage>>

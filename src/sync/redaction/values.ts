@@ -1,4 +1,4 @@
-/** Words that people write where a secret would stand. */
+/** Words that people write in place of a secret. */
 const words =
   /^(?:(?:my|the|some|a|new|old|super|top)?[-_ ]?(?:passw(?:or)?d|passwort|passphrase|passwd|pass|pwd|pw|secret|token|key|api[-_]?key|credentials?|auth|value|string)[-_]?(?:here|value|goes[-_]here|hash|string|\d{0,4})|change[-_]?(?:me|it|this)\w{0,12}|redacted|hidden|masked|none|null|nil|undefined|true|false|empty|optional|required|default|dummy|fake|mock|stub|test(?:ing|er|user)?[-_]?\d{0,4}|admin\d{0,3}|root|guest|postgres|mysql|redis|mongo|rabbitmq|minio(?:admin)?|user(?:name)?\d{0,2}|foo(?:bar)?\d{0,3}|bar\d{0,3}|baz|qux|qwerty\d{0,3}|asdf\w{0,4}|letmein|todo|tbd|n\/a|unknown|anonymous)$/i
 /** Words in a value that say that it is an example. */
@@ -51,7 +51,7 @@ const WORDY = 0.6
 const CHANGES = 3
 const isDigit = (code: number) => code >= 48 && code <= 57
 
-/** How often a letter and a digit stand side by side. */
+/** How often a letter and a digit are next to each other. */
 const changesOf = (value: string): number => {
   let changes = 0
   for (let i = 1; i < value.length; i++) {
@@ -99,7 +99,7 @@ const base64 = /^[A-Za-z0-9+/]{20,}={0,2}$/
 /** Types, functions and parameters with digits in their names. */
 const technical =
   /^(?:u?int|float|f|i|u|str(?:ing)?|char|utf|base|sha|md|aes|rsa|ec|es|rs|hs|ps|ed|x|oauth|argon|bcrypt|scrypt|pbkdf|blake|crc|hmac|ripemd|secp|prime|curve|arg|param|var|val|value|num|item|node|user|test|step|part|line|row|col|page|level|type|version|ver|v|http|ipv|h|p|s|k|t)[-_]?\d{1,5}(?:[a-z]{1,3}\d?|k1|url)?$/i
-/** How a value is written: between quotes, directly behind `=`, or elsewhere, where it may be code or a word in a sentence. */
+/** How a value is written: between quotes, directly after `=`, or elsewhere, where it may be code or a word in a sentence. */
 export type Written = 'quoted' | 'tight' | 'bare'
 
 /** How likely a name makes its value a secret: `strong` is the weakest, and needs a value that is strongly random. */
@@ -124,7 +124,7 @@ const isPhrase = (value: string, strength: Strength, written: Written): boolean 
   !sentence.test(value) &&
   (strength === 'passphrase' || (written !== 'bare' && !value.includes(' ') && !codeWord.test(value)))
 
-/** Whether a word with digits at its end, or with digits instead of letters, such as `hunter2`, is a password behind such a name. */
+/** Whether a word with digits at its end, or with digits instead of letters, such as `hunter2`, is a password after such a name. */
 const isPasswordWord = (value: string, written: Written): boolean => {
   if (technical.test(value)) return false
   if (/^[A-Za-z]{3,}[0-9]{1,6}$/.test(value)) return written !== 'bare' || /[0-9]{2}|^[a-z]{5,}[0-9]$/.test(value)
@@ -153,7 +153,7 @@ const isToken = (value: string, written: Written): boolean => {
 }
 
 const SHORTEST = 6
-/** How much of a value is looked at. */
+/** How much of a value is examined. */
 const LONGEST = 200
 const STRONG = 16
 
@@ -187,7 +187,7 @@ export const isSecretValue = (text: string, strength: Strength, written: Written
   if (digits.test(value)) return isPasswordName && isPassword(value, written)
   if (isOther(value)) return false
   if (isPasswordName && isPhrase(value, strength, written)) return true
-  // Letters directly behind `=` may be a variable, so they have to look random.
+  // Letters directly after `=` may be a variable, so they have to look random.
   if (written === 'tight' && /^[A-Za-z]{8,}$/.test(value)) return strength !== 'strong' && isToken(value, written)
   if (spaced.test(value)) return isPasswordName && written === 'quoted' && isSpacedPassword(value)
   if (isCode(value, written)) return false

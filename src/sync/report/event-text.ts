@@ -15,7 +15,7 @@ export type TextOptions = {
 type Problem = Extract<SyncEvent, { readonly type: 'problem' }>
 
 /** How many skipped lines, and how many left-out messages, are printed; the rest is printed as a number. */
-const TOLD = 3
+const MOST_SHOWN = 3
 
 /** A session by its title, as people know it; one without a title by its id, else by its file. */
 const nameOf = ({ title, externalId, file }: Pick<SessionEvent, 'title' | 'externalId' | 'file'>): string =>
@@ -30,17 +30,17 @@ const problemText = ({ kind, file, line, title, message }: Problem): string => {
 /** The printed problems, and the number of others. */
 const newProblems = () => {
   const counts = { line_skipped: 0, message_left_out: 0 }
-  const isTold = ({ kind }: Problem): boolean =>
-    (kind !== 'line_skipped' && kind !== 'message_left_out') || ++counts[kind] <= TOLD
+  const isShown = ({ kind }: Problem): boolean =>
+    (kind !== 'line_skipped' && kind !== 'message_left_out') || ++counts[kind] <= MOST_SHOWN
   const more = (): readonly string[] => {
-    const [lines, messages] = [counts.line_skipped - TOLD, counts.message_left_out - TOLD]
+    const [lines, messages] = [counts.line_skipped - MOST_SHOWN, counts.message_left_out - MOST_SHOWN]
     const rest = [
       ...(lines > 0 ? [`${countOf(lines, 'more line')} skipped`] : []),
       ...(messages > 0 ? [`${countOf(messages, 'more message')} left out`] : []),
     ]
     return rest.map((text) => `... and ${text}; --json names each`)
   }
-  return { isTold, more }
+  return { isShown, more }
 }
 
 /** `"Add a parser test" (project app): 4 messages (4 new) to namespace ada, private`. */
@@ -66,7 +66,7 @@ const publishedText = (published: readonly SessionEvent[], server: string, dryRu
   return [head, ...links]
 }
 
-/** Tells what to say of each event of one run, which are given in order. */
+/** Returns the text for each event of one run, which are passed in order. */
 export const newEventText = ({ namesSessions, dryRun }: TextOptions) => {
   const problems = newProblems()
   const published: SessionEvent[] = []
@@ -103,7 +103,7 @@ export const newEventText = ({ namesSessions, dryRun }: TextOptions) => {
       case 'stopping':
         return { notices: [event.message] }
       case 'problem':
-        return problems.isTold(event) ? { notices: [problemText(event)] } : {}
+        return problems.isShown(event) ? { notices: [problemText(event)] } : {}
       case 'not_sent':
         return { notices: [`${countOf(event.sessions, 'session')} not sent: ${event.why}`] }
       case 'notice':

@@ -35,7 +35,7 @@ export type Summary = Tally & {
   readonly exitCode: number
 }
 
-/** One session of a run. What it is called and where it goes is known once it has been read. */
+/** One session of a run. Its title and its destination are known once it has been read. */
 export type SessionEvent = Tally & {
   readonly type: 'session'
   readonly file: string
@@ -91,7 +91,7 @@ export type SyncEvent =
         | 'state_failed'
       readonly line?: number
       readonly externalId?: string
-      /** That of the session, where it is known. */
+      /** The title of the session, if it is known. */
       readonly title?: string
       readonly message: string
     }

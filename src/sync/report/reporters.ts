@@ -16,7 +16,7 @@ export const jsonReporter =
 
 type Print = (stream: NodeJS.WriteStream, text: string) => void
 
-/** Prints what there is to say of an event; results on stdout. */
+/** Prints the text of each event; results on stdout. */
 const newTextReporter = ({ out, err }: Output, options: TextOptions, print: Print): Reporter => {
   const textOf = newEventText(options)
   return (event) => {
@@ -26,11 +26,11 @@ const newTextReporter = ({ out, err }: Output, options: TextOptions, print: Prin
   }
 }
 
-/** Prints a line for each session, and what there is to know besides: for log files and pipes. */
+/** Prints a line for each session, and notices: for log files and pipes. */
 export const lineReporter = (output: Output, dryRun: boolean): Reporter =>
   newTextReporter(output, { dryRun, namesSessions: true }, (stream, text) => stream.write(text))
 
-/** Shows a progress bar on stderr instead of the sessions that were sent, and prints above it what there is to know. */
+/** Shows a progress bar on stderr instead of the sessions that were sent, and prints notices above it. */
 export const barReporter = (output: Output, dryRun: boolean): Reporter => {
   let bar: Bar | undefined
   const report = newTextReporter(output, { dryRun, namesSessions: false }, (stream, text) =>

@@ -64,7 +64,7 @@ type Asked<A extends Agreement> = { readonly held: HeldSession; readonly agreeme
 
 const LISTED = 10
 
-/** What is asked before the sessions of a project go where a file says that came with the project. */
+/** The question before the sessions of a project are sent where a file says that came with the project. */
 const namespaceQuestion = (
   { rule, namespace }: Pick<ToNamespace, 'rule' | 'namespace'>,
   sessions: readonly HeldSession[],
@@ -81,7 +81,7 @@ const namespaceQuestion = (
   ].join('\n')
 }
 
-/** Those of the held sessions that wait for one kind of agreement. What cannot be told now is reported when it is tried again. */
+/** The held sessions that wait for one kind of agreement. Errors are reported when a session is tried again. */
 const waitingFor = async <K extends Agreement['to']>(
   { destinations }: Options,
   sessions: readonly HeldSession[],
@@ -95,7 +95,7 @@ const waitingFor = async <K extends Agreement['to']>(
   return found
 }
 
-/** Whether the user agrees. One who ends the input does not. */
+/** Whether the user agrees. Ending the input means no. */
 const isAgreed = async ({ confirm }: Asking, question: string): Promise<boolean> => {
   try {
     return await confirm(question)
@@ -136,7 +136,7 @@ const askForPublic = async (options: Options, sessions: readonly HeldSession[], 
   const previews: PublicPreview[] = []
   for (const one of await waitingFor(options, sessions, 'public')) {
     const { session, origin } = one.held
-    // What cannot be read is reported when it is tried again.
+    // A session that cannot be read is reported when it is tried again.
     const preview = await previewOf(session, redaction, one.agreement.because).catch(() => undefined)
     if (preview && (await isPublic(one, preview.sessionId).catch(() => false))) destinations.approve(origin.source)
     else if (preview && preview.messages > 0) previews.push(preview)

@@ -6,7 +6,7 @@ import { countOf } from '../report/text.ts'
 
 /** What everyone would see of a session, as far as a question can show it. Secrets are to be taken out of it before. */
 export type PublicPreview = {
-  /** Where it is from: the file of the session, or the trace's id. */
+  /** The file of the session, or the trace's id. */
   readonly source: string
   readonly title: string | undefined
   /** The folder or the name of the project, and the branch, as everyone would see them. */
@@ -16,7 +16,7 @@ export type PublicPreview = {
   readonly firstPrompt: string | undefined
   /** Whether secrets were taken out of the messages; undefined if that is not known. */
   readonly isRedacted: boolean | undefined
-  /** What says that it is to be public, such as a rule with its file. */
+  /** The reason why it would become public, such as a rule with its file. */
   readonly because: string
 }
 
@@ -56,7 +56,7 @@ const describe = (preview: PublicPreview): string => {
   ].join('\n')
 }
 
-/** What is asked before sessions become public: who can read them then, and what of them. */
+/** The question before sessions become public: says who could read them then, and what of them. */
 export const publicQuestion = (previews: readonly PublicPreview[], server: string): string => {
   const [these, them] = previews.length === 1 ? ['This session', 'it'] : [countOf(previews.length, 'session'), 'them']
   const readers = `everyone who reaches ${server} can read ${them}, also without an account, and finds ${them} in the public feed.`
@@ -66,7 +66,7 @@ export const publicQuestion = (previews: readonly PublicPreview[], server: strin
 
 /**
  * The one place that lets sessions become public: asks on a terminal whether they may, and shows what would be seen. With
- * `yes` nobody is asked. Throws UsageError where the answer is no, and where nobody can answer.
+ * `yes` nobody is asked. Throws UsageError if the answer is no, or if nobody can answer.
  */
 export const confirmPublic = async (
   previews: readonly PublicPreview[],

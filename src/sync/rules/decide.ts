@@ -58,9 +58,9 @@ const chooseVisibility = ({ asked, sources }: Known): Chosen<Visibility> => {
 }
 
 /**
- * Where the sessions of a project go. The command line comes first, then the sources in their order, then the login. What
- * restricts in a project's own file always holds: `never`, and a visibility that is not public. What widens there needs the
- * user's agreement.
+ * Where the sessions of a project go. The command line comes first, then the sources in their order, then the login. In a project's
+ * own file, what restricts always holds: `never`, and a visibility that is not public. What gives more people access needs the user's
+ * agreement.
  */
 export const decide = (known: Known): Decision => {
   const { asked, sources, isTrusted } = known
@@ -100,6 +100,6 @@ export const newDecisions =
     return decide({ asked, sources, loginNamespace, isTrusted })
   }
 
-/** To be shown to the user. */
+/** Why a session is held, for the user. */
 export const untrustedText = ({ place }: RuleSource, namespace: string): string =>
   `${place} sends it to the namespace ${namespace}, to which you have to agree`

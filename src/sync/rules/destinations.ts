@@ -18,7 +18,7 @@ export type Agreement =
 
 export type Destinations = {
   readonly destinationOf: DestinationOf
-  /** What a session is held for; undefined for one that is sent, or never sent. */
+  /** The agreement that a session waits for; undefined for one that is sent, or never sent. */
   readonly agreementFor: (origin: Origin) => Promise<Agreement | undefined>
   /** Lets this session become public in this run. */
   readonly approve: (source: string) => void
@@ -30,16 +30,16 @@ type Options = {
   readonly decisionFor: DecisionFor
   /** Whether the user agrees to everything. */
   readonly yes: boolean
-  /** Whether nothing is sent: then nothing becomes public either, and it is shown what would. */
+  /** Whether nothing is sent: then nothing becomes public either, and the run reports what would. */
   readonly dryRun: boolean
-  /** That of the namespace where sessions go without a rule. */
+  /** The connection to the namespace where sessions go without a rule. */
   readonly connection: Connection
   /** Connects to another namespace. */
   readonly connect: (slug: string) => Promise<Connection>
   readonly statesOf: (connection: Connection) => Promise<SessionStates>
 }
 
-/** So long a namespace that was refused is not asked for again. */
+/** How long a namespace that was refused is not asked for again. */
 const REFUSED_MS = 60_000
 
 type Place = Pick<Destination, 'connection' | 'states'>
@@ -57,7 +57,7 @@ const newPlaces = ({ connection, connect, statesOf }: Pick<Options, 'connection'
     if (known) return known
     const place = last.then(() => open(slug))
     last = place.catch((error: unknown) => {
-      // That the server did not answer may be otherwise the next time, that a namespace is not the user's after a while.
+      // The next time the server may answer; after a while the user may have become a member of the namespace.
       const forget = () => void places.delete(slug)
       if (error instanceof UsageError) setTimeout(forget, REFUSED_MS).unref()
       else forget()
@@ -106,7 +106,7 @@ export const newDestinations = (options: Options): Destinations => {
     const at = await place(decision)
     const destination = { ...at, ...visibilityIn(decision, visibility.value) }
     if (visibility.value !== 'public' || yes || dryRun || approved.has(source)) return destination
-    // A trace that is there keeps its visibility, where only a rule says another one.
+    // An existing trace keeps its visibility if only a rule says another one.
     const sent = sessionId === undefined ? at.states.read(source) : at.states.find({ agentId, sessionId })
     if (unpublished.has(source) || (!decision.isAsked && sent?.status === 'stored')) return at
     return { agreement: { to: 'public', because: visibility.because, destination } }

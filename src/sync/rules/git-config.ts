@@ -7,7 +7,7 @@ import { readSmallFile } from './read-small.ts'
 import type { Repository } from './repository.ts'
 import { Rule, type RuleSource } from './rule.ts'
 
-/** One setting; of several with one name the later one wins. `value` is undefined for one without `=`. */
+/** One setting; of several with one name the last one wins. `value` is undefined for one without `=`. */
 export type GitSetting = {
   readonly isLocal: boolean
   /** In lower case but for the part between its dots. */
@@ -19,7 +19,7 @@ const TIME_LIMIT_MS = 5_000
 const MAX_OUTPUT_BYTES = 4 << 20
 const MAX_CONFIG_BYTES = 1 << 20
 
-/** What is kept of git's own variables: the others could name another repository, as they do inside of a hook. */
+/** The variables of git that are passed on: others could name another repository, as they do inside of a hook. */
 const KEPT = new Set(['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM'])
 
 const gitEnvironment = (env: EnvironmentVariables, more: Readonly<Record<string, string>>) => ({
@@ -31,8 +31,8 @@ const gitEnvironment = (env: EnvironmentVariables, more: Readonly<Record<string,
 })
 
 /**
- * A repository's configuration can name programs. `git config` runs none of them; should a later git do so, these are not
- * among them. A folder that only looks like a repository, as a clone may hold one, is none.
+ * A repository's configuration can name programs to run. `git config` runs none of them; should a later version do so, these settings
+ * switch them off. A folder inside of a clone that only looks like a bare repository is not used.
  */
 const SAFE = ['-c', 'core.fsmonitor=false', '-c', `core.hooksPath=${devNull}`, '-c', 'safe.bareRepository=explicit']
 
@@ -42,11 +42,11 @@ type Run = {
   readonly where: string
 }
 
-/** What `git config` prints; undefined without git. Throws UsageError where git fails or takes too long. */
+/** What `git config` prints; undefined without git. Throws UsageError if git fails or takes too long. */
 const runGitConfig = ({ args, env, where }: Run): Promise<string | undefined> => {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
   const options = {
-    // Not a repository's folder: a program in it with the name git is not meant.
+    // Not in the repository's folder, which could contain a program with the name git.
     cwd: parse(process.execPath).root,
     env,
     timeout: TIME_LIMIT_MS,
@@ -94,7 +94,7 @@ const readIn = async ({ root }: Repository, env: EnvironmentVariables): Promise<
   return settings
 }
 
-/** Whether a repository may have settings of ours, itself or in files that it includes. */
+/** Whether a repository may have settings of Tracebook, itself or in files that it includes. */
 const mayHaveRules = async ({ commonDir, gitDir }: Repository): Promise<boolean> => {
   const files = [join(commonDir, 'config'), join(gitDir, 'config.worktree')]
   const texts = await Promise.all(files.map((file) => readSmallFile(file, MAX_CONFIG_BYTES)))
@@ -104,15 +104,15 @@ const mayHaveRules = async ({ commonDir, gitDir }: Repository): Promise<boolean>
 /** Git's configuration, as it was when it was first asked for. */
 export type GitConfig = {
   /**
-   * The settings `tracebook.*` in a repository, or outside of all. Throws UsageError where it cannot be told: a file that git
-   * cannot parse, a repository that it does not trust, or that git is not there.
+   * The settings `tracebook.*` in a repository, or outside of all. Throws UsageError if they cannot be read: git cannot parse a file,
+   * does not trust the repository, or is not installed.
    */
   readonly rules: (repository: Repository | undefined) => Promise<readonly GitSetting[]>
-  /** All settings in a repository; none where git does not tell. */
+  /** All settings in a repository; none if git cannot read them. */
   readonly settings: (repository: Repository) => Promise<readonly GitSetting[]>
 }
 
-/** Git is run once for all, and once for each repository that may have settings of ours. */
+/** Git is run once for all, and once for each repository that may have settings of Tracebook. */
 export const newGitConfig = (env: EnvironmentVariables): GitConfig => {
   let global: Promise<readonly GitSetting[]> | undefined
   const repositories = new Map<string, ReturnType<typeof readIn>>()
@@ -140,13 +140,13 @@ export const newGitConfig = (env: EnvironmentVariables): GitConfig => {
   }
 }
 
-/** A truth value as git takes it; undefined for another text. */
+/** A boolean in any form that git accepts; undefined for another text. */
 const booleanOf = (value: string | undefined): boolean | undefined => {
   if (value === undefined || /^(?:true|yes|on|0*[1-9]\d*)$/i.test(value)) return true
   return /^(?:false|no|off|0*)$/i.test(value) ? false : undefined
 }
 
-/** The rule of some settings `tracebook.*`: of each name the last one counts, an empty one takes back what was before. */
+/** The rule of some settings `tracebook.*`: of each name the last one counts; an empty value unsets the earlier ones. */
 const ruleOf = (settings: readonly GitSetting[], place: string): Rule => {
   const last = new Map(settings.map(({ name, value }) => [name.slice('tracebook.'.length), value]))
   const textOf = (name: string) => last.get(name)?.trim() || undefined

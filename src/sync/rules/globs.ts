@@ -2,7 +2,7 @@ import { isAbsolute, relative, sep } from 'node:path'
 import { Minimatch } from 'minimatch'
 import { trimEndMatching } from '../../base/texts.ts'
 
-/** Whether a path is meant by a glob. */
+/** Whether a glob matches a path. */
 export type Matches = (path: string) => boolean
 
 // Braces and the like are left out: they multiply what a stranger's glob costs.
@@ -33,8 +33,8 @@ export const pathIn = (folder: string, path: string): string | undefined => {
 }
 
 /**
- * A glob for what lies in any of some folders: it means what it matches, and all that is below. `*` stays within a name, `**`
- * is any number of folders; an empty glob means the folders themselves.
+ * A glob for paths in any of some folders: it matches a path and everything below it. `*` stays within a name, `**` is any number of
+ * folders; an empty glob matches the folders themselves.
  */
 export const globIn = (folders: readonly string[], glob: string): Matches => {
   const pattern = trimEndMatching(glob.replace(/^(?:\.\/)+/, ''), /\//)

@@ -27,8 +27,8 @@ type Options = Omit<RulesFolders, 'remembers'> & {
 }
 
 /**
- * What a job needs to send each session where the rules of its project say. May be used for days: rules are read again. Throws
- * UsageError for rules of the user that cannot be used.
+ * What a job needs to send each session where the rules of its project say. May be used for days, because rules are read again.
+ * Throws UsageError if the user's rules cannot be used.
  */
 export const openRules = async (
   options: Options,

@@ -12,8 +12,8 @@ type Options = Omit<RulesFolders, 'remembers'> & {
 }
 
 /**
- * What rules say of a session, as far as they keep it from the namespace of the login. Nothing is read of it: before its first
- * sync its project is not known, and only what its file tells counts. Throws UsageError for rules of the user that cannot be used.
+ * Whether rules keep a session from the namespace of the login, and why. The session is not read: before its first sync its project is not
+ * known, and only rules for its file count. Throws UsageError if the user's rules cannot be used.
  */
 export const openOutlook = async (
   options: Options,

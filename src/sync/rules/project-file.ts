@@ -16,7 +16,7 @@ const ProjectFile = Rule.extend({ exclude: Globs.optional() })
 
 const MAX_BYTES = 1 << 16
 
-/** The rule that a file has for a place. What its globs leave out is never sent. */
+/** The rule that a file has for a place. Sessions that its globs exclude are never sent. */
 const ruleFor = (text: string, file: string, folder: string, { path }: Place): Rule => {
   const { exclude = [], ...rule } = parseRules(ProjectFile, text, file)
   return exclude.some((glob) => globIn([folder], glob)(path)) ? { ...rule, never: true } : rule
@@ -30,7 +30,7 @@ export const readProjectFiles = async (place: Place): Promise<readonly RuleSourc
     const text = await readSmallFile(file, MAX_BYTES)
     if (text === undefined) continue
     const hash = createHash('sha256').update(text).digest('hex')
-    // Worktrees of one repository hold the same file: whoever agreed to it there is not asked again.
+    // Worktrees of one repository have the same file: a user who agreed to it in one is not asked again in another.
     const anchor = place.repository?.commonDir ?? folder
     sources.push({ place: file, rule: ruleFor(text, file, folder, place), stranger: { anchor, hash } })
   }

@@ -9,14 +9,14 @@ import { readUserRules, type UserRules } from './user-rules.ts'
 export type RulesOfProject = {
   /** In the order of precedence. */
   readonly sources: readonly RuleSource[]
-  /** The real path of the project, as far as its folders exist; undefined where it is not known. */
+  /** The real path of the project, as far as its folders exist; undefined if it is not known. */
   readonly place: Place | undefined
 }
 
 /** The rules on this machine. Each method throws UsageError for rules that cannot be used. */
 export type ProjectRules = {
   readonly of: (projectPath: string | undefined) => Promise<RulesOfProject>
-  /** What leaves out a session of a project, by its file or by the project's path; undefined when nothing does. */
+  /** The rule that excludes a session, by its file or by the path of its project; undefined if none does. */
   readonly excludes: (source: string, projectPath: string | undefined) => Promise<string | undefined>
   readonly git: () => GitConfig
 }
@@ -26,11 +26,11 @@ export type RulesFolders = {
   readonly home: string
   /** The configuration folder. */
   readonly config: string
-  /** Whether rules are written down, for when the folder of their project is gone. */
+  /** Whether rules are stored, in case the folder of their project is removed. */
   readonly remembers: boolean
 }
 
-/** What was read lately. Rules are read again after a while, because a watcher runs for days. */
+/** The rules as they were last read. They are read again after a while, because a watcher runs for days. */
 type Snapshot = {
   readonly readAt: number
   readonly git: GitConfig
@@ -40,16 +40,16 @@ type Snapshot = {
 
 const MAX_AGE_MS = 2_000
 
-const isSaid = ({ rule }: RuleSource): boolean => Object.keys(rule).length > 0
+const isNotEmpty = ({ rule }: RuleSource): boolean => Object.keys(rule).length > 0
 
-/** What the project itself says: files in it, and the configuration of its repository. Gone with its folder. */
+/** The project's own rules: files in it, and the configuration of its repository; the stored ones if its folder was removed. */
 const inProject = async (
   place: Place,
   local: RuleSource,
   remembered: RememberedRules,
 ): Promise<readonly RuleSource[]> => {
-  const found = [local, ...(await readProjectFiles(place))].filter(isSaid)
-  // A repository that is still there speaks for a folder of it that is gone.
+  const found = [local, ...(await readProjectFiles(place))].filter(isNotEmpty)
+  // If a folder of a repository was removed, the rules of the repository, which still exists, count.
   if (place.exists || place.repository) {
     if (place.exists) await remembered.write(place.path, found)
     return found
@@ -85,7 +85,7 @@ export const newProjectRules = (
     const own = (await user).rulesFor(pathsOf(projectPath, place))
     const project = place ? await inProject(place, local, remembered) : []
     const [first, rest] = [project.filter(({ stranger }) => !stranger), project.filter(({ stranger }) => stranger)]
-    return { sources: [...first, ...own, ...rest, global].filter(isSaid), place }
+    return { sources: [...first, ...own, ...rest, global].filter(isNotEmpty), place }
   }
 
   const of = (projectPath: string | undefined): Promise<RulesOfProject> => {

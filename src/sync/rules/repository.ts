@@ -24,7 +24,7 @@ export type Place = {
 
 const MAX_POINTER_BYTES = 1 << 12
 
-/** Also for a link that leads nowhere, as HEAD of an old repository may be. */
+/** Whether a path exists; true also for a link that leads nowhere, as HEAD of an old repository may be. */
 const isThere = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
@@ -39,7 +39,7 @@ const readPointer = async (file: string, prefix: string): Promise<string | undef
   return resolve(dirname(file), line.slice(prefix.length).trim())
 }
 
-/** The repository whose working files are in this very folder. As git does it, but that a bare one is none. */
+/** The repository whose working files are directly in this folder, found as git does; but not a bare one. */
 const repositoryAt = async (root: string): Promise<Repository | undefined> => {
   const dotGit = join(root, '.git')
   const found = await stat(dotGit).catch(() => undefined)

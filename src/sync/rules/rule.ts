@@ -3,7 +3,7 @@ import { UsageError } from '../../cli/exit.ts'
 import { visibilities } from '../upload/upsert-trace.ts'
 import { globProblem } from './globs.ts'
 
-/** The service says which of these there are. */
+/** Which of these exist is known to the service alone. */
 const Namespace = z
   .string()
   .trim()
@@ -23,8 +23,8 @@ export type RuleSource = {
   readonly place: string
   readonly rule: Rule
   /**
-   * Of a file that came with the project, so that strangers may have written it: by what it is remembered that the user agreed
-   * to it. Undefined for what the user has written.
+   * For a file that came with the project, so that strangers may have written it: the key under which the user's agreement is
+   * remembered. Undefined for a rule that the user has written.
    */
   readonly stranger?: { readonly anchor: string; readonly hash: string }
 }

@@ -5,7 +5,7 @@ import type { RuleSource } from './rule.ts'
 
 /** Strangers' rules to which the user has agreed. */
 export type Trust = {
-  /** Tells whether the user has agreed to a rule, also in another process, until now. */
+  /** Returns a function that says whether the user has agreed to a rule until now, also in another process. */
   readonly current: () => Promise<(source: RuleSource) => boolean>
   /** Remembers that the user agrees to a rule as its file is now. */
   readonly add: (source: RuleSource) => Promise<void>

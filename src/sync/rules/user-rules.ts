@@ -21,7 +21,7 @@ const MAX_BYTES = 1 << 20
 
 /** The user's own rules. */
 export type UserRules = {
-  /** The glob that leaves out what is at one of these paths; undefined when none does. */
+  /** The glob that excludes one of these paths; undefined if none does. */
   readonly excludes: (paths: readonly string[]) => string | undefined
   /** The rules for a project with these paths, the first one first. */
   readonly rulesFor: (paths: readonly string[]) => readonly RuleSource[]

@@ -17,15 +17,15 @@ export class SourceBusy extends Error {
 type Patience = {
   /** For how long to wait for the process that works on the source. */
   readonly waitMs: number
-  /** Called once where it has to wait. */
+  /** Called once if it has to wait. */
   readonly onWait?: () => void
   readonly signal?: AbortSignal | undefined
 }
 
 export type Claims = {
   /**
-   * Does `work` while no other process does any of the same source: else two of them could send two versions of a growing
-   * message, and the older one arrive last. Throws SourceBusy, and the reason of `signal`.
+   * Does `work` while no other process works on the same source. Otherwise two processes could send two versions of a growing message, and
+   * the older one could arrive last. Throws SourceBusy, and the reason of `signal`.
    */
   readonly alone: <T>(source: string, patience: Patience, work: () => Promise<T>) => Promise<T>
 }
@@ -40,9 +40,9 @@ export const claimStatements = (database: Database) => ({
 })
 
 /**
- * The locks by which processes know of each other, one for each: the system releases it when its process ends, however that
- * happens, so a claim is worth as much as its owner is alive. Everything here is called in a transaction that no other
- * process writes in: so no lock is looked at between its making and its taking.
+ * The locks by which processes know of each other, one for each process. The system releases a lock when its process ends, however
+ * that happens, so a claim counts only while its owner is alive. Everything here is called in a write transaction: so no process
+ * examines a lock between its creation and its acquisition.
  */
 const newOwners = (folder: string) => {
   const pathOf = (owner: string) => join(folder, `${owner}.lock`)

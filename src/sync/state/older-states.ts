@@ -40,7 +40,7 @@ export async function* readOlderStates(config: string, place: Place): AsyncGener
     if (!data) continue
     const { path: source, fields, messages, stored, ...rest } = data
     const agentId = rest.stamp?.slice(0, rest.stamp.indexOf('/'))
-    // An upload that was interrupted says no agent: its session is compared with the service.
+    // The state of an interrupted upload does not name the agent: its session is compared with the service.
     if (!agentId) continue
     yield {
       ...rest,

@@ -29,14 +29,14 @@ export type StoredMessage = { readonly externalId: string; readonly digest: Uint
 export type SessionStates = {
   /** False once another process has found that what was sent to the service is lost: then nothing is noted here any more. */
   readonly isKept: () => boolean
-  /** The log that all of it was sent to; undefined where it is not known. */
+  /** The log that all of it was sent to; undefined if it is not known. */
   readonly logId: () => string | undefined
   /** The position of the last write that the service has acknowledged, in any of its namespaces. */
   readonly lastWrite: () => string | undefined
   readonly noteWrite: (position: string | undefined) => void
   readonly read: (source: string) => SessionState | undefined
   readonly find: (session: SessionKey) => SentSession | undefined
-  /** All but the messages and `sentFrom`. What `complete` was given for the source is forgotten where it holds another session now. */
+  /** Writes everything but the messages and `sentFrom`. If the source now holds another session, what `complete` has noted for it is forgotten. */
   readonly write: (state: SessionState) => void
   /** Gives the digest of a message by its id, as it was acknowledged. */
   readonly digests: (session: SessionKey) => (externalId: string) => Uint8Array | undefined
@@ -44,7 +44,7 @@ export type SessionStates = {
   /** How many messages were acknowledged. */
   readonly count: (session: SessionKey) => number
   readonly forget: (session: SessionKey) => void
-  /** Notes that all of a session was sent from its source. `resume`: a text to go on reading from, where there is one. */
+  /** Notes that all of a session was sent from its source. `resume`: a text to continue reading from, if there is one. */
   readonly complete: (state: SessionState, resume: string | undefined) => void
   readonly resume: (source: string) => string | undefined
 }

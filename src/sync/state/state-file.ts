@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { errorMessage, UsageError } from '../../cli/exit.ts'
 import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 
-/** Raise it with each change of the tables; `create` has to bring older ones along then. */
+/** To be raised with each change of the tables; `create` has to migrate older ones then. */
 const VERSION = 5
 
 /** Since version 2: losses of sessions of an agent that were reported. */
@@ -31,7 +31,7 @@ const SOURCE = `
 
 /**
  * Before version 4 each source had a session of its own, so that one in another file was sent anew. Stamps begin with the agent. Of
- * sources with the same session the notes of the last one are kept. Foreign keys have to be off: `session` is made anew.
+ * sources with the same session the notes of the last one are kept. Foreign keys have to be off, because `session` is created again.
  */
 const BY_SESSION = `
   UPDATE OR IGNORE told SET agent = (SELECT substr(stamp, 1, instr(stamp, '/') - 1) FROM origin WHERE source = agent);
@@ -55,7 +55,7 @@ const BY_SESSION = `
 /**
  * `destination`: a namespace of a service, and the log that the service had. `session`: what was sent to it of a session, and the
  * source that all of it was sent from last. `source`: which session a source held; `stamp` is that of its last complete upload.
- * `message`: digests of what the server acknowledged, by a hash of the message's id. `origin`: what tells where a source goes.
+ * `message`: digests of what the server acknowledged, by a hash of the message's id. `origin`: the project of a source, which decides where it goes.
  */
 const TABLES = `
   CREATE TABLE destination (
@@ -77,7 +77,7 @@ export const STATE_FILE = 'uploads.sqlite'
 // SQLite's codes for a damaged file, and for a file that is not a database.
 const DAMAGED: readonly unknown[] = [11, 26]
 
-/** What was uploaded cannot be noted, or not be looked up: the disk is full, or the file may not be written. */
+/** The record of what was uploaded cannot be written or read: the disk is full, or the file is read-only. */
 export class StateFailed extends Error {
   override readonly name = 'StateFailed'
   readonly path: string
@@ -121,7 +121,7 @@ export const transaction = <T>(database: Database, work: () => T): T => {
 
 const versionOf = (database: Database) => Number(database.prepare('PRAGMA user_version').get()!['user_version'])
 
-/** What brings the tables of a version along. */
+/** SQL that migrates the tables of a version. */
 const stepsFrom = (version: number): string => {
   if (version === 4) return LAST_WRITE
   const told = version < 2 ? TOLD : 'ALTER TABLE told RENAME COLUMN source TO agent;'
@@ -134,7 +134,7 @@ const create = (database: Database): void =>
     if (version === 0) database.exec(TABLES)
     else if (version < VERSION) database.exec(`${stepsFrom(version)} PRAGMA user_version = ${VERSION};`)
     else if (version > VERSION)
-      throw new UsageError(`a newer version of tracebook has recorded what was uploaded: update this one`)
+      throw new UsageError('a newer version of tracebook has written the record of what was uploaded: update this one')
   })
 
 const open = (path: string): Database => {
@@ -162,7 +162,7 @@ export type StateFile<Prepared> = {
 /**
  * The file in `folder` that holds what was uploaded, for its owner only; several processes may use it at once. A damaged one is
  * deleted: then everything is compared with the server again. Without `folder` it is in memory. Throws UsageError for the file
- * of a newer version, and StateFailed, as `use` does, where the file cannot be used otherwise.
+ * of a newer version, and StateFailed, as `use` does, if the file cannot be used for another reason.
  */
 export const openStateFile = <Prepared>(
   folder: string | undefined,

@@ -8,23 +8,23 @@ import { newSessionStates, sessionStatements, type SessionStates } from './sessi
 import { openStateFile, STATE_FILE, type StateFile, transaction } from './state-file.ts'
 
 /**
- * What was lost of an agent's sessions for good, such as a line that is no JSON object, and was told to the user: it is told once,
- * wherever the session's file is. Each is named by a text, such as `5e55… line 12` or `5e55… message u-1`.
+ * Losses in an agent's sessions, such as a line that is not a JSON object, that were reported to the user. Each is reported once, wherever
+ * the session's file is, and named by a text, such as `5e55… line 12` or `5e55… message u-1`.
  */
-type ToldLosses = {
+type ReportedLosses = {
   /** Those of `losses` that were not reported before. */
   readonly newLosses: (agentId: string, losses: readonly string[]) => readonly string[]
-  readonly noteTold: (agentId: string, losses: readonly string[]) => void
+  readonly noteReported: (agentId: string, losses: readonly string[]) => void
 }
 
-const toldStatements = (database: Database) => ({
+const reportedStatements = (database: Database) => ({
   isTold: database.prepare('SELECT 1 FROM told WHERE agent = ? AND loss = ?'),
   note: database.prepare('INSERT OR IGNORE INTO told (agent, loss) VALUES (?, ?)'),
 })
 
-const newToldLosses = (file: StateFile<Prepared>): ToldLosses => ({
+const newReportedLosses = (file: StateFile<Prepared>): ReportedLosses => ({
   newLosses: (agentId, losses) => file.use(({ told }) => losses.filter((loss) => !told.isTold.get(agentId, loss))),
-  noteTold: (agentId, losses) =>
+  noteReported: (agentId, losses) =>
     file.use(({ database, told }) =>
       transaction(database, () => {
         for (const loss of losses) told.note.run(agentId, loss)
@@ -32,24 +32,24 @@ const newToldLosses = (file: StateFile<Prepared>): ToldLosses => ({
     ),
 })
 
-/** A namespace of a service. `logId` names the service's log, where it is known. */
+/** A namespace of a service. `logId` names the service's log, if it is known. */
 type Place = { readonly server: string; readonly namespaceId: string; readonly logId?: string | undefined }
 
-/** What was learnt of a source when it was read last, and had this stamp. */
-type LearntOrigin = { readonly stamp: string; readonly projectPath: string | undefined }
+/** What is known of a source since it was last read, when it had this stamp. */
+type KnownOrigin = { readonly stamp: string; readonly projectPath: string | undefined }
 
 /** What this machine remembers of its uploads. */
-export type SyncState = ToldLosses &
+export type SyncState = ReportedLosses &
   Claims & {
     /** What was sent to a place. What was sent to an earlier log of it is forgotten: the service does not have it any more. */
     readonly of: (place: Place) => Promise<SessionStates>
-    /** The position of the last write that a service has acknowledged; undefined where none was noted. */
+    /** The position of the last write that a service has acknowledged; undefined if none was noted. */
     readonly lastWriteTo: (server: string) => string | undefined
     /** Forgets all that was sent to a service. */
     readonly forget: (server: string) => void
     /** Undefined for a source that was never read. */
-    readonly originOf: (source: string) => LearntOrigin | undefined
-    readonly learnOrigin: (source: string, origin: LearntOrigin) => void
+    readonly originOf: (source: string) => KnownOrigin | undefined
+    readonly noteOrigin: (source: string, origin: KnownOrigin) => void
     readonly close: () => void
   }
 
@@ -63,14 +63,14 @@ const prepare = (database: Database) => ({
   forgetWrite: database.prepare('DELETE FROM last_write WHERE server = ?'),
   forgetDestinations: database.prepare('DELETE FROM destination WHERE server = ?'),
   removeDestination: database.prepare('DELETE FROM destination WHERE id = ?'),
-  told: toldStatements(database),
+  told: reportedStatements(database),
   claims: claimStatements(database),
   origin: database.prepare('SELECT stamp, project FROM origin WHERE source = ?'),
-  learnOrigin: database.prepare('INSERT OR REPLACE INTO origin (source, stamp, project) VALUES (?, ?, ?)'),
+  noteOrigin: database.prepare('INSERT OR REPLACE INTO origin (source, stamp, project) VALUES (?, ?, ?)'),
 })
 type Prepared = ReturnType<typeof prepare>
 
-/** The destination of a place; one of another log is forgotten with all that was sent to it. */
+/** The id of a place's destination. If its log is another one now, everything that was sent to it is forgotten. */
 const enter = (prepared: Prepared, { server, namespaceId, logId }: Place): number =>
   transaction(prepared.database, () => {
     const found = prepared.destination.get(server, namespaceId)
@@ -83,7 +83,7 @@ const enter = (prepared: Prepared, { server, namespaceId, logId }: Place): numbe
     return Number(prepared.addDestination.run(server, namespaceId, logId ?? null).lastInsertRowid)
   })
 
-/** Looks the destination of a place up once in each file: what is written is for that one, or for none once it was forgotten. */
+/** Looks up the destination of a place once in each file. Later writes are for that one, or for none after it was forgotten. */
 const newIdOf = (place: Place) => {
   const known = new WeakMap<Prepared, number>()
   return (prepared: Prepared): number => {
@@ -93,7 +93,7 @@ const newIdOf = (place: Place) => {
   }
 }
 
-/** Takes over what an older version has stored. Once more, where that was interrupted. */
+/** Takes over what an older version has stored; again, if that was interrupted. */
 const takeOver = async (config: string, place: Place, states: SessionStates): Promise<void> => {
   for await (const { messages, ...state } of readOlderStates(config, place)) {
     if (states.read(state.source)) continue
@@ -103,7 +103,7 @@ const takeOver = async (config: string, place: Place, states: SessionStates): Pr
   }
 }
 
-/** `config` is where versions before this one kept their states. With `readOnly` nothing is written, but in memory. */
+/** `config` is where earlier versions kept their states. With `readOnly` everything is written to memory only. */
 type Options = { readonly folder: string; readonly config: string; readonly readOnly?: boolean }
 
 /** Opens the state in `folder`. Throws UsageError if a newer version has written it. */
@@ -141,9 +141,9 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
         const { stamp, project } = found
         return { stamp: String(stamp), projectPath: typeof project === 'string' ? project : undefined }
       }),
-    learnOrigin: (source, { stamp, projectPath }) =>
-      file.use(({ learnOrigin }) => void learnOrigin.run(source, stamp, projectPath ?? null)),
-    ...newToldLosses(file),
+    noteOrigin: (source, { stamp, projectPath }) =>
+      file.use(({ noteOrigin }) => void noteOrigin.run(source, stamp, projectPath ?? null)),
+    ...newReportedLosses(file),
     alone: claims.alone,
     close: () => {
       claims.close()

@@ -2,7 +2,7 @@ import { RequestFailed } from '../api/errors.ts'
 import { networkError, refusal } from '../api/answer-data.ts'
 import { realTiming, type RetryTiming, withRetry } from '../api/retry.ts'
 
-/** A server that sends nothing for so long has gone. */
+/** A server that sends nothing for this long counts as lost. */
 const SILENCE_MS = 120_000
 const MOST_OF_AN_ERROR = 64 * 1024
 
@@ -25,7 +25,7 @@ const textOf = async (response: Response): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** The code of a failure after the first piece of a file: another one may arrive whole. */
+/** The code of a failure after the first piece of a file: another attempt may succeed. */
 export const BROKE_OFF = 'broke_off'
 
 /** Redirects are not followed, so that a token never reaches another server. */
@@ -42,7 +42,7 @@ const request = async ({ server, path, token }: Download, signal: AbortSignal): 
 
 /**
  * Downloads a file, piece by piece. Temporary failures are tried again until the first piece is there.
- * @throws RequestFailed, also for a file that does not come to its end
+ * @throws RequestFailed, also if the file ends early
  */
 export async function* download(wanted: Download): AsyncGenerator<Uint8Array, void> {
   const silence = new AbortController()

@@ -10,7 +10,7 @@ const text = (text: string) =>
   z.looseObject({ type: z.literal(text), content: z.looseObject({ text: z.string() }).optional() })
 const named = { callId: z.string(), toolName: z.string() }
 
-/** What the service takes, as far as a damaged or foreign file may differ from it. */
+/** What the service accepts, as far as a damaged or foreign file may differ from it. */
 const Part = z.discriminatedUnion('type', [
   text('text'),
   text('thinking'),
@@ -47,7 +47,7 @@ export type ExportedTrace = z.infer<typeof Trace>
 export type ExportFile = {
   readonly trace: ExportedTrace
   readonly messages: number
-  /** Reads the file once more. @throws Damaged when it is another one now */
+  /** Reads the file once more. @throws Damaged if it was changed meanwhile */
   readonly read: () => AsyncIterable<EncodedMessage>
 }
 
@@ -73,7 +73,7 @@ async function* messagesIn(pieces: JsonPieces): AsyncGenerator<Piece, void> {
   while ((await pieces.expect(',]')) === ',')
 }
 
-/** The trace and the messages of a file, in the order in which they stand there. */
+/** The trace and the messages of a file, in their order there. */
 async function* piecesOf(path: string): AsyncGenerator<Piece, void> {
   const pieces = new JsonPieces(textsOf(path))
   const seen = new Set<string>()
@@ -89,8 +89,9 @@ async function* piecesOf(path: string): AsyncGenerator<Piece, void> {
     else if (key === 'messages') yield* messagesIn(pieces)
     else await pieces.value(false)
   }
-  if (seen.size < 2) throw new Damaged('it is no export of a session: that has the members "trace" and "messages"')
-  if ((await pieces.peek()) !== undefined) throw new Damaged('something stands behind its end')
+  if (seen.size < 2)
+    throw new Damaged('it is not the export of a session, which has the members "trace" and "messages"')
+  if ((await pieces.peek()) !== undefined) throw new Damaged('there is text after its end')
 }
 
 const parse = (json: string): unknown => {
@@ -105,10 +106,12 @@ const check = <T>(schema: z.ZodType<T>, json: string, what: string): T => {
   const { data, error } = schema.safeParse(parse(json))
   if (error === undefined) return data
   const [issue] = error.issues
-  throw new Damaged(`${what} is not as an export has it: ${[...(issue?.path ?? []), issue?.message].join(' ')}`)
+  throw new Damaged(
+    `${what} does not have the form of an export: ${[...(issue?.path ?? []), issue?.message].join(' ')}`,
+  )
 }
 
-/** What the service gives itself. Everything else goes back as it is, also what this version does not know. */
+/** The fields that the service sets. All others are sent back as they are, also those that this version does not know. */
 const OWN = new Set(['id', 'createdAt', 'updatedAt'])
 
 const partJson = (json: string): string =>
@@ -131,14 +134,14 @@ const encode = (json: string, line: number): EncodedMessage => {
 
 const stampOf = async (path: string): Promise<string> => {
   const found = await stat(path)
-  if (!found.isFile()) throw new Damaged('it is no file: an import reads it twice')
+  if (!found.isFile()) throw new Damaged('it is not a regular file, which an import needs because it reads it twice')
   return `${found.ino} ${found.size} ${found.mtimeMs}`
 }
 
 async function* readMessages(path: string, stamp: string): AsyncGenerator<EncodedMessage, void> {
   let line = 0
   for await (const { is, json } of piecesOf(path)) if (is === 'message') yield encode(json, ++line)
-  if ((await stampOf(path)) !== stamp) throw new Damaged('it was changed while it was imported')
+  if ((await stampOf(path)) !== stamp) throw new Damaged('it was changed during the import: import it again')
 }
 
 /** Reads and checks a whole file, message by message. @throws Damaged, and what reading it throws */
@@ -157,6 +160,7 @@ export const openExportFile = async (path: string): Promise<ExportFile> => {
     }
   }
   const { messageCount = messages } = trace!
-  if (messageCount !== messages) throw new Damaged(`its trace has ${messageCount} messages, but ${messages} are there`)
+  if (messageCount !== messages)
+    throw new Damaged(`its trace has ${messageCount} messages, but the file has ${messages}`)
   return { trace: trace!, messages, read: () => readMessages(path, stamp) }
 }

@@ -16,7 +16,7 @@ export type Imported = FileCounts & {
   readonly externalId: string
   readonly namespace: string
   readonly visibility: Visibility
-  /** How many messages the trace has that the file has not. */
+  /** How many messages of the trace are not in the file. */
   readonly others: number
 }
 
@@ -71,8 +71,8 @@ export const fieldsOf = (trace: ExportedTrace | TraceDetail): Record<string, str
   )
 
 /**
- * The visibility that is asked for; else that of a trace which is there; else that of the file, but never public: a file does not
- * publish anything. @throws UsageError where messages would get into a public trace unsaid
+ * The visibility that is asked for; otherwise that of the existing trace; otherwise that of the file, but never public: a file alone does not
+ * publish anything. @throws UsageError if messages would be added to a public trace and the user has not said so
  */
 const visibilityFor = (
   asked: Visibility | undefined,
@@ -86,8 +86,8 @@ const visibilityFor = (
 }
 
 /**
- * Writes an exported trace and its messages. What is there stays, and gets what the file has. A repetition changes nothing, so an
- * import that was interrupted is simply run again. @throws RequestFailed, Damaged, UsageError
+ * Writes an exported trace and its messages. An existing trace keeps its other messages. A repetition changes nothing, so an interrupted
+ * import is simply run again. @throws RequestFailed, Damaged, UsageError
  */
 export const importTrace = async (opened: ExportFile, wanted: Import): Promise<Imported> => {
   const { connection, file, report } = wanted

@@ -3,7 +3,7 @@ export class Damaged extends Error {
   override readonly name = 'Damaged'
 }
 
-const ENDS_EARLY = 'it ends in the middle'
+const ENDS_EARLY = 'it ends in the middle of a value'
 /** Above the largest message that the service takes. */
 const MOST_CHARACTERS = 18 * 1024 * 1024
 const MOST_LEVELS = 600
@@ -13,14 +13,14 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
-/** Finds where a value of JSON ends that comes in chunks. */
+/** Finds the end of a JSON value that comes in chunks. */
 class ValueEnd {
   #depth = 0
   #inString = false
   #isEscaped = false
   #hasBegun = false
 
-  /** The index behind the value, in a chunk that is read from `start` on; -1 when it goes on in the next one. */
+  /** The index after the value, in a chunk that is read from `start` on; -1 if the value continues in the next chunk. */
   find(chunk: string, start: number): number {
     for (let i = start; i < chunk.length; i++) {
       const code = chunk.charCodeAt(i)
@@ -75,7 +75,7 @@ export class JsonPieces {
     }
   }
 
-  /** Reads one of these characters, and gives it. @throws Damaged */
+  /** Reads one of these characters, and returns it. @throws Damaged */
   async expect(characters: string): Promise<string> {
     const next = await this.peek()
     if (next === undefined) throw new Damaged(ENDS_EARLY)
@@ -84,7 +84,7 @@ export class JsonPieces {
     return next
   }
 
-  /** Reads a value, and gives its text; without `isKept` an empty one. @throws Damaged */
+  /** Reads a value, and returns its text; without `isKept` an empty text. @throws Damaged */
   async value(isKept = true): Promise<string> {
     if ((await this.peek()) === undefined) throw new Damaged(ENDS_EARLY)
     const end = new ValueEnd()

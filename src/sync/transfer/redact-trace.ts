@@ -13,7 +13,7 @@ const PAGE = 100
 
 type Stored = Awaited<ReturnType<Connection['api']['messages']>>['messages'][number]
 
-/** A stored message as the redaction takes it: its text of its own, if it has any, as one more part, the last. */
+/** A stored message in the form that redaction searches: its text beside the parts, if it has any, is one more part, the last. */
 const toSearch = (message: Stored): SessionMessage => {
   const { externalId, role, textContent, parts = [] } = message
   const own = textContent === undefined ? [] : [{ type: 'text', content: { text: textContent } }]
@@ -31,7 +31,7 @@ const toSend = ({ externalId, role, parts }: SessionMessage, hasText: boolean): 
 
 const MARK = /\[redacted:[\w-]+\]/g
 
-/** Finds nothing in what stands in the place of a secret already. */
+/** Finds nothing in the marks that replace secrets already. */
 const butMarks =
   (find: FindSecrets): FindSecrets =>
   (text, about) => {
@@ -54,7 +54,7 @@ export const findText =
 /** Secrets that were found in an uploaded trace, and what replaces them. */
 export type FoundSecrets = {
   readonly redactions: readonly Redaction[]
-  /** Replaces them. Gives how many messages and fields were changed. @throws RequestFailed */
+  /** Replaces them. Returns how many messages and fields were changed. @throws RequestFailed */
   replace(): Promise<{ readonly messages: number; readonly fields: number }>
 }
 

@@ -13,9 +13,9 @@ export const fitsInBatch = ({ json }: EncodedMessage): boolean => json.length + 
 export const bytesOf = (messages: readonly EncodedMessage[]): number =>
   messages.reduce((sum, { json }) => sum + json.length, 0)
 
-/** Puts messages together that are sent together. */
+/** Groups messages that are sent together. */
 export type Batches = {
-  /** Gives the batch that is complete without this message, if that is now so. */
+  /** Adds a message. Returns the batch before it, if that is complete now. */
   readonly add: (message: EncodedMessage) => readonly EncodedMessage[] | undefined
   /** The last batch, if there is one. */
   readonly rest: () => readonly EncodedMessage[] | undefined

@@ -4,14 +4,14 @@ import type { Connection } from '../login/connect.ts'
 import type { SessionStates } from '../state/session-states.ts'
 import type { Visibility } from './upsert-trace.ts'
 
-/** Where a session goes. */
+/** The destination of a session. */
 export type Destination = {
   readonly connection: Connection
   /** What was sent to the namespace of the connection. */
   readonly states: SessionStates
-  /** That of its trace, new or not; undefined when none was asked for. */
+  /** The visibility of its trace, new or not; undefined if none was asked for. */
   readonly visibility?: Visibility | undefined
-  /** That of a new trace, when none was asked for; default: private. */
+  /** The visibility of a new trace, if none was asked for; default: private. */
   readonly visibilityOfNew?: Visibility | undefined
 }
 

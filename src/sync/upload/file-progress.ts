@@ -7,15 +7,15 @@ export type FileProgress = {
   readonly during: <T>(work: () => Promise<T>) => Promise<T>
   /** Reports how many bytes of messages were sent. */
   readonly sent: (bytes: number) => void
-  /** One session more is to be worked on; `closed` is called once for each, and once for the file itself. */
+  /** Called for each session that is to be worked on; `closed` is called once for each of them, and once for the file itself. */
   readonly opened: () => void
   readonly closed: () => void
 }
 
 /**
  * A file is read `readings` times until it is sent, so each byte that is read is a part of the work; a small one is read once, and
- * what is missing then is added when it is closed. The bytes of a database are read by SQLite: there those of the messages are
- * counted.
+ * what is missing then is added when it is closed. The bytes of a database are read by SQLite: for databases the bytes of the messages
+ * are counted.
  */
 export const newFileProgress = (size: number, readings: number, report: Reporter): FileProgress => {
   let [done, open] = [0, 1]

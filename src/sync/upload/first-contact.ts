@@ -66,7 +66,7 @@ const newStoredMessages = ({ api, namespaceSlug: namespace }: Connection, extern
 
 type Batch = readonly EncodedMessage[]
 
-/** The messages of a batch that differ from those of the service or are missing there, equal ones, and those of which it has more. */
+/** The messages of a batch that the service lacks or has otherwise, those that are equal, and those that are longer there. */
 type Compared = { readonly toSend: Batch; readonly same: Batch; readonly shorter: Batch }
 
 /**

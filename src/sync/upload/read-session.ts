@@ -121,11 +121,11 @@ const newLines = (run: SessionRun, { externalId }: Session, malformed: readonly 
 }
 
 /** Reports once that no line of a session is understood. The lines count as skipped. */
-const tellUnknown = (run: SessionRun, { externalId, unknownLines: lines = 0 }: Session): void => {
+const reportUnknown = (run: SessionRun, { externalId, unknownLines: lines = 0 }: Session): void => {
   if (lines === 0 || run.newLosses([`${externalId} none understood`]).length === 0) return
   run.counts.skippedLines += lines
   run.counts.notUnderstood += 1
-  const message = `${countOf(lines, 'line')}, none understood: newer than this version, or no session?`
+  const message = `none of ${countOf(lines, 'line')} understood: written by a newer agent than this version knows, or not a session?`
   run.report({ type: 'problem', kind: 'none_understood', file: run.session.source, message })
 }
 
@@ -158,7 +158,7 @@ export const readSession = async (
   for (const line of lines)
     report({ type: 'problem', kind: 'line_skipped', file, line, message: 'not one JSON object: line skipped' })
   const redactions = newRedactions(run, session, reading.redactions)
-  tellUnknown(run, session)
+  reportUnknown(run, session)
   counts.redacted += redactions.length
   for (const redaction of redactions) report({ type: 'redaction', file, ...redaction })
   if (redactions.length > 0)

@@ -30,7 +30,7 @@ export class NotesForgotten extends Error {
 }
 
 /**
- * Called where something that was stored is not there, and before a watch sends anything. Throws LogReplaced where the service has
+ * Called if something that was stored is missing, and before a watch sends anything. Throws LogReplaced if the service has
  * another log, or one without the last write that it has acknowledged, as after a restored backup; and RequestFailed, also when the
  * service does not know yet which log it has.
  */
@@ -47,8 +47,8 @@ export const requireSameLog = async ({
 }
 
 /**
- * Called where a trace that was stored is not there. An older service cannot say whether it was deleted: with the same log it was.
- * Throws SessionLost where another one has to be asked, and what `requireSameLog` throws.
+ * Called if a trace that was stored is missing. An older service cannot say whether it was deleted: with the same log it was. Throws
+ * SessionLost if the service has lost it, and what `requireSameLog` throws.
  */
 export const requireNotLost = async (destination: Destination): Promise<void> => {
   await requireSameLog(destination)

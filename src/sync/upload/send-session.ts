@@ -88,7 +88,7 @@ const note = (
 }
 
 /** Uploads a session, and reports it to the user. */
-const uploadAndTell = async (
+const uploadAndReport = async (
   job: SyncJob,
   run: SessionRun,
   upload: Upload,
@@ -134,7 +134,7 @@ export const sendSession = async (
   const upload = newUpload(job, run, destination, { known, isLost, read })
   run.about = aboutTrace(read.session)
   if (upload.state.status !== 'deleted') {
-    const result = await uploadAndTell(job, run, upload, read)
+    const result = await uploadAndReport(job, run, upload, read)
     return { status: statusOf[result], externalId: upload.state.externalId }
   }
   note(job, run, upload, read)

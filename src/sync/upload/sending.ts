@@ -7,9 +7,9 @@ type Batch = readonly EncodedMessage[]
 /** The batches of one session. */
 export type Sending = {
   /**
-   * Sends a batch once there is room for it, the one before has arrived, and `prepare` has given true; returns then, before it has
-   * arrived. Where `prepare` gives false nothing is sent, and this is false. Throws what an earlier batch or `prepare` threw, and
-   * the reason of `signal`.
+   * Sends a batch once there is room for it, the one before has arrived, and `prepare` has returned true; does not wait until it has
+   * arrived. Returns false, and sends nothing, if `prepare` returns false. Throws what an earlier batch or `prepare` threw, and the
+   * reason of `signal`.
    */
   readonly add: (batch: Batch, prepare: () => Promise<boolean>) => Promise<boolean>
   /** Waits for the last batch. Throws what the first that failed threw. */
@@ -21,7 +21,7 @@ export type Sending = {
 type Options = {
   readonly send: (batch: Batch) => Promise<void>
   readonly budget: Budget
-  /** That of the session, which others have while this one waits for the service. */
+  /** The turn of the session; other sessions have theirs while this one waits for the service. */
   readonly turn: Turn
   readonly signal: AbortSignal
 }

@@ -24,7 +24,7 @@ type Sent = { readonly state: SessionState; readonly states: Pick<SessionStates,
 /** Only messages with very many parts and secrets have more: to compare all of these would take minutes. */
 const MOST_FORMS = 500
 
-/** The same message with its members in the order of a new one: in one that has grown they may stand in another. */
+/** The same message with its members in the order of a new one: in a message that has grown they may have another order. */
 const asNew = ({ externalId, role, model, order, timestamp, parts }: SessionMessage): SessionMessage => ({
   externalId,
   role,
@@ -70,8 +70,8 @@ export const newSentSecrets = (
 
 const sentText = (hashes: readonly string[]): string => {
   const named = hashes.map((hash) => hash.slice(0, 12)).join(', ')
-  const told = hashes.length === 1 ? 'it is one' : 'they are'
-  return `${countOf(hashes.length, 'secret')} (${named}) had been sent before the session told that ${told}: `
+  const known = hashes.length === 1 ? 'it was known to be one' : 'they were known as such'
+  return `${countOf(hashes.length, 'secret')} (${named}) had been sent before ${known}: `
 }
 
 const keptText = (hashes: readonly string[], externalId: string): string => {
@@ -79,7 +79,7 @@ const keptText = (hashes: readonly string[], externalId: string): string => {
   return `the history of the trace keeps ${them}. "${commandName} rm --history ${shellWord(externalId)}" erases ${them}`
 }
 
-/** Erases the past of a trace, where the run may. Gives why that was not possible. */
+/** Erases the past of a trace. Returns why that was not possible; undefined if it was. */
 const erasePast = async ({ connection }: Pick<Destination, 'connection'>, externalId: string) => {
   try {
     await connection.api.eraseHistory(externalId)
@@ -89,14 +89,14 @@ const erasePast = async ({ connection }: Pick<Destination, 'connection'>, extern
   }
 }
 
-type Told = Pick<SessionRun, 'session' | 'counts' | 'report'>
+type Reported = Pick<SessionRun, 'session' | 'counts' | 'report'>
 
 /**
- * Erases the past of a trace that has secrets which were taken out just now, and says so; where it cannot be erased, or not all of the
- * session has arrived, says what erases it. In a dry run only says what would be done.
+ * Erases the past of a trace that contains secrets which were taken out just now, and reports it. If the past cannot be erased, or not all of
+ * the session has arrived, reports how the user can erase it. A dry run only reports what would be done.
  */
 export const eraseSentSecrets = async (
-  { session, counts, report }: Told,
+  { session, counts, report }: Reported,
   { state: { externalId }, destination, sentSecrets }: Pick<Upload, 'state' | 'destination' | 'sentSecrets'>,
   { isComplete, dryRun }: { readonly isComplete: boolean; readonly dryRun: boolean },
 ): Promise<void> => {

@@ -19,7 +19,7 @@ const enterTrace = async (upload: Upload, changedFields: ReadonlyMap<string, str
     throw new RequestFailed(`another user has the ids ${ids}`, { status: 409 })
   }
   const { externalId, upserted } = entered
-  // What was noted was of another trace.
+  // The notes are about an earlier trace.
   if (upserted === 'created') destination.states.forget(state)
   upload.state = { ...state, externalId, status: 'stored' }
   if (upserted !== 'deleted' && externalId !== sessionId)
@@ -45,7 +45,7 @@ const ensureTrace = async (upload: Upload, changedFields: ReadonlyMap<string, st
   return true
 }
 
-/** Throws SessionLost where the service has fewer messages than it has acknowledged, as after a restored backup. */
+/** Throws SessionLost if the service has fewer messages than it has acknowledged, as after a restored backup. */
 const requireAcknowledged = (
   upload: Upload,
   batch: readonly EncodedMessage[],
@@ -55,7 +55,7 @@ const requireAcknowledged = (
   upload.isCounted = true
   const { state, destination } = upload
   const known = destination.states.count(state)
-  // A new session knows none: it is not asked for each of them.
+  // A new session has no acknowledged messages: so the state need not be asked for each.
   const digestOf = known === 0 ? () => undefined : destination.states.digests(state)
   const added = new Set(batch.map(({ externalId }) => externalId).filter((id) => digestOf(id) === undefined))
   if (messageCount < known + added.size) throw new SessionLost()

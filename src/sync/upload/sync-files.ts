@@ -7,9 +7,9 @@ import { stopReasonOf, type SyncResult, syncSessions, syncSessionsOf } from './s
 import type { FileCounts } from './upload.ts'
 
 /**
- * Keeps the heap small, and its collection cheap: what passes through a run lives so briefly that V8 would let the part for new
- * objects grow to a hundred megabytes, and the other part to twice of what is used. Several threads for a megabyte of new objects
- * would wait for one another most of the time. To be called before much is allocated.
+ * Keeps the heap small and garbage collection fast. Objects of a run live so briefly that V8 would let the space for new objects grow to
+ * a hundred megabytes, and the other one to twice of what is used. With so small a space, several threads of the collector would mostly wait
+ * for each other, so there is one. To be called before much is allocated.
  */
 export const keepHeapSmall = (): void =>
   ['--semi-space-growth-factor=1', '--heap-growing-percent=100', '--no-parallel-scavenge'].forEach(

@@ -15,7 +15,7 @@ import { findOwnTrace } from './upsert-trace.ts'
 export type SyncJob = {
   readonly destinationOf: DestinationOf
   /** The stored state of sources. */
-  readonly origins: Pick<SyncState, 'originOf' | 'learnOrigin' | 'newLosses' | 'noteTold' | 'alone'>
+  readonly origins: Pick<SyncState, 'originOf' | 'noteOrigin' | 'newLosses' | 'noteReported' | 'alone'>
   /** Takes secrets out; undefined if they are not taken out. */
   readonly redaction: RedactionOptions | undefined
   /** Adds fields of a trace that its agent has not stored. */
@@ -132,7 +132,7 @@ const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destinatio
   const { projectPath } = read
   const origin = { source, agentId: agent.id, sessionId: read.session.externalId, projectPath }
   const destination = await job.destinationOf(origin)
-  if (!job.dryRun) job.origins.learnOrigin(source, { stamp: readStamp(agent, session), projectPath })
+  if (!job.dryRun) job.origins.noteOrigin(source, { stamp: readStamp(agent, session), projectPath })
   if (!isDestination(destination)) return notSent(destination, origin)
   run.destination = destination
   // Only another namespace has the part that was not read.

@@ -28,7 +28,7 @@ export type StopReason = {
   readonly exitCode: number
   /** Whether the same job cannot continue later. */
   readonly isFinal: boolean
-  /** Whether another job can, because the service has another log than at the begin of this job. */
+  /** Whether another job can, because the service has another log than at the beginning of this job. */
   readonly isOtherLog?: boolean
   /** The error that prevents storing the state, if that is the reason. */
   readonly stateFailed?: StateFailed
@@ -57,12 +57,12 @@ const describeFailure = (error: unknown, namespaceSlug: string | undefined): str
   return errorMessage(error)
 }
 
-const GO_ON = 'Run the same command again: it goes on where it stopped.'
+const CONTINUE = 'Run the same command again to continue.'
 
 /** Whether an error ends the run. */
 export const stopReasonOf = (error: unknown): StopReason | undefined => {
   if (error instanceof Interrupted)
-    return { why: `${error.message}. ${GO_ON}`, exitCode: error.exitCode, isFinal: true }
+    return { why: `${error.message}. ${CONTINUE}`, exitCode: error.exitCode, isFinal: true }
   if (hasStatus(error, 401))
     return {
       why: `your session has ended. Log in again: ${commandName} login`,
@@ -78,7 +78,7 @@ export const stopReasonOf = (error: unknown): StopReason | undefined => {
     }
   if (!isTemporaryFailure(error) && !(error instanceof StateFailed)) return undefined
   const message = errorMessage(error).replace(/[^.?!]$/, '$&.')
-  const reason = { why: `${message} ${GO_ON}`, exitCode: exitCodes.failed, isFinal: false }
+  const reason = { why: `${message} ${CONTINUE}`, exitCode: exitCodes.failed, isFinal: false }
   return error instanceof StateFailed ? { ...reason, stateFailed: error } : reason
 }
 
@@ -155,7 +155,7 @@ const fail = (job: SyncJob, totals: Totals, file: string, error: unknown, run?: 
   if (reason) totals.stop(reason)
 }
 
-/** The losses of one session to report. A loss that `told` could not store is reported again by the next run. */
+/** The losses of one session to report. A loss that could not be stored is reported again by the next run. */
 const lossesOf = ({ origins, force, dryRun }: SyncJob, agentId: string) => {
   const pending = new Set<string>()
   const newLosses: SessionRun['newLosses'] = (losses) => {
@@ -164,7 +164,7 @@ const lossesOf = ({ origins, force, dryRun }: SyncJob, agentId: string) => {
     return found
   }
   const told = () => {
-    if (!dryRun && pending.size > 0) origins.noteTold(agentId, [...pending])
+    if (!dryRun && pending.size > 0) origins.noteReported(agentId, [...pending])
   }
   return { newLosses, told }
 }

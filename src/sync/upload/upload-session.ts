@@ -11,7 +11,7 @@ export type Target = {
   readonly fieldDigest: (name: string) => string | undefined
   /** The digest of a message, by its id, as the server has it. */
   readonly messageDigest: (externalId: string) => Uint8Array | undefined
-  /** Compares a message with what was sent of it; undefined where no secret can have been sent. */
+  /** Compares a message with what was sent of it; undefined if no secret can have been sent. */
   readonly noteSentSecrets: SentSecrets['compare'] | undefined
   readonly isTraceStored: () => boolean
   /** Creates the trace or updates these fields; false when the trace was deleted. */

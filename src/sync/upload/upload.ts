@@ -41,7 +41,7 @@ export type Upload = {
   readonly destination: Destination
   state: SessionState
   readonly messageDigest: Target['messageDigest']
-  /** Undefined where no secrets are taken out, or nothing was sent before. */
+  /** Undefined if no secrets are taken out, or nothing was sent before. */
   readonly sentSecrets?: SentSecrets | undefined
   /** Whether a deleted trace stays deleted. */
   readonly unlessDeleted: boolean
@@ -66,7 +66,7 @@ export type Upload = {
 }
 
 export type Send = (batch: Batch) => Promise<void>
-/** Gives what sends batches in one way all that it needs besides. */
+/** Makes a `Sending` from a function that sends one batch. */
 export type NewSending = (send: Send) => Sending
 
 export const reportOmission =
@@ -81,7 +81,7 @@ export const reportOmission =
 export const notice = ({ state: { source, externalId }, report }: Upload, message: string): void =>
   report({ type: 'notice', file: source, externalId, message })
 
-/** What both targets do alike. */
+/** The parts that both targets have in common. */
 export const targetOf = (upload: Upload, upsertTrace: Target['upsertTrace'], sending: Sending): Target => ({
   fieldDigest: (name) => upload.state.fields.get(name),
   messageDigest: upload.messageDigest,
@@ -94,7 +94,7 @@ export const targetOf = (upload: Upload, upsertTrace: Target['upsertTrace'], sen
   reportOmission: reportOmission(upload),
 })
 
-/** How the trace is changed. On a first contact its fields are those of others, and stay. */
+/** How the trace is changed. On a first contact its fields were set by another machine, and stay. */
 export const changeOf = (
   { state, destination: { visibility, visibilityOfNew }, isFirstContact, unlessDeleted, onVisibility }: Upload,
   fields: ReadonlyMap<string, string>,
@@ -108,8 +108,8 @@ export const changeOf = (
 })
 
 /**
- * Sends of each batch only what the service lacks, or has less of, once it is known that others may have sent the session. `note` is
- * given what it has.
+ * Once it is known that another machine may have sent the session, sends only those messages of a batch that the service lacks or has in a
+ * shorter version. `note` gets those that the service has.
  */
 export const comparing =
   (upload: Upload, note: (batch: Batch) => void, send: Send): Send =>

@@ -9,7 +9,7 @@ export type Visibility = (typeof visibilities)[number]
 /** Who may read a trace, before and after; `before` is undefined for a new one. */
 export type VisibilityChange = { readonly before?: Visibility | undefined; readonly after: Visibility }
 
-/** The fields to set. `visibility` only when the user asked for one; `visibilityOfNew` is that of a new trace without. */
+/** The fields to set. `visibility` is set only if the user asked for one; otherwise a new trace gets `visibilityOfNew`. */
 type TraceChange = {
   readonly fields: Readonly<Record<string, string>>
   readonly visibility?: Visibility | undefined
@@ -36,9 +36,9 @@ export const findOwnTrace = async (
   }
 }
 
-/** What a change makes of a trace that is there. */
+/** The fields of an existing trace that a change sets. */
 export const patchOf = ({ fields, visibility, keepsFields }: TraceChange, found: TraceSummary) => {
-  /** Whether a field that is there stays. One from which a secret is taken out now does not. */
+  /** Whether a field keeps its value. A field from which a secret is taken out now does not. */
   const stays = ([name, value]: readonly [string, string]) => {
     const stored = found[name as keyof TraceSummary]
     return keepsFields && stored !== undefined && (stored === value || !isUnredacted(String(stored), value))

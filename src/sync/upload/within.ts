@@ -9,13 +9,13 @@ export type AnyMessage = {
   readonly parts?: readonly Part[] | undefined
 }
 
-/** What of a part's content grows while its agent writes it. */
+/** The members of a part's content that grow while its agent writes them. */
 const GROWING = ['text', 'output', 'message']
 
 const REDACTED = /\[redacted:[\w-]+\]/
 const NO_SECRET = /\s/
 
-/** Where the text behind a secret goes on with `next`; undefined where it does not. */
+/** The index where the text after a secret continues with `next`; undefined if it does not. */
 const endOfSecret = (text: string, from: number, next: string): number | undefined => {
   const marked = REDACTED.exec(text.slice(from, from + 80))
   const end = marked?.index === 0 ? from + marked[0].length : text.indexOf(next === '' ? ' ' : next, from + 1)
@@ -32,8 +32,8 @@ const endsEarly = (rest: string, next: string): boolean => {
 }
 
 /**
- * Whether a text is another one without secrets taken out of it, which has marks in their place; with `mayEnd` also one that ends
- * before the other one does. Secrets hold no white space.
+ * Whether `redacted` is `text` with marks in place of secrets; with `mayEnd` also if `text` ends before `redacted` does. Secrets contain no
+ * white space.
  */
 export const isUnredacted = (text: string, redacted: string, mayEnd = false): boolean => {
   const [first = '', ...others] = redacted.split(REDACTED)

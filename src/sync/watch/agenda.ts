@@ -40,7 +40,7 @@ const newBell = (signal: AbortSignal): Bell => {
   }
 }
 
-/** Two clocks, in milliseconds: one that only goes forward, and may stand still while the machine sleeps; and the time of day. */
+/** Two clocks, in milliseconds: one that only goes forward, and may stop while the machine sleeps; and the time of day. */
 type Clocks = { readonly monotonic: number; readonly wall: number }
 
 const readClocks = (): Clocks => ({ monotonic: performance.now(), wall: Date.now() })
@@ -69,7 +69,7 @@ type Agenda = {
   /** Resolves when something is due, or the signal is aborted. */
   readonly isDue: () => Promise<void>
   readonly take: () => Due
-  /** Waits, but not on when the machine has slept meanwhile or the signal is aborted. */
+  /** Waits; ends early if the machine has slept meanwhile or the signal is aborted. */
   readonly wait: (ms: number) => Promise<void>
   readonly close: () => void
 }

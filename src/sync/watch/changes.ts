@@ -11,12 +11,12 @@ export type Change = { readonly file: SessionFile; readonly session: StoredSessi
 type Options = {
   readonly searched: Searched
   readonly folders: WatchedFolders
-  /** Called for what cannot be read, once as long as the reason stays the same. */
+  /** Called for each path that cannot be read, once as long as the reason stays the same. */
   readonly unreadable: (path: string, message: string) => void
 }
 
 export type Changes = {
-  /** Searches all places, watches their folders, and gives all changes. `isWatched` is false when not all can be watched. */
+  /** Searches all places, watches their folders, and returns all changes. `isWatched` is false if not all folders can be watched. */
   readonly scan: () => Promise<{ readonly changes: readonly Change[]; readonly isWatched: boolean }>
   /** The changes at these paths, which the system has reported, and whether a scan is needed to find all of them. */
   readonly at: (
@@ -31,7 +31,7 @@ export type Changes = {
 /** The files that SQLite keeps beside a database, where it writes first. */
 const BESIDE_DATABASE = /-(?:wal|journal|shm)$/
 
-/** What a path that has changed asks for. */
+/** What has to be done about a path that has changed. */
 type Meaning = 'nothing' | 'scan' | SessionFile
 
 /** Finds the sessions that have changed, by their stamps, which are remembered. */

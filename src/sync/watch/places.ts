@@ -3,12 +3,12 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { Agent } from '../agents/agent.ts'
 import type { SearchedHome } from '../agents/session-files.ts'
 
-/** A folder that is searched for sessions, or a file that holds some, whether it is there or not. */
+/** A folder that is searched for sessions, or a file that holds some; it need not exist. */
 export type Place = {
-  /** Its real path; where it is missing, the path that it will have. */
+  /** Its real path; if it does not exist, the path that it will have. */
   readonly path: string
   readonly kind: 'folder' | 'file' | 'missing'
-  /** Whose sessions it holds; undefined for a path that the user has named. */
+  /** The agent whose sessions it holds; undefined for a path that the user has named. */
   readonly agent: Agent | undefined
 }
 
@@ -19,7 +19,7 @@ export type Searched = {
   readonly home: SearchedHome
 }
 
-/** The real path; of a missing one that of the nearest folder that is there, with the rest. */
+/** The real path; for a missing path, the real path of the nearest existing folder with the rest. */
 const futurePath = async (path: string): Promise<string> => {
   const real = await realpath(path).catch(() => undefined)
   const parent = dirname(path)
@@ -32,7 +32,7 @@ const kindOf = async (path: string): Promise<Place['kind']> => {
   return stats.isDirectory() ? 'folder' : 'file'
 }
 
-/** Where sessions are, or will be. */
+/** The places where sessions are, or will be. */
 export const placesOf = async ({ agents, paths, home: { env, home } }: Searched): Promise<readonly Place[]> => {
   const named = paths.map((path) => ({ path: resolve(path), agent: undefined }))
   const own = agents.flatMap((agent) => agent.roots(env, home).map((path) => ({ path: resolve(path), agent })))
@@ -42,7 +42,7 @@ export const placesOf = async ({ agents, paths, home: { env, home } }: Searched)
   )
 }
 
-/** The nearest folder above a place that is there: in it a missing place, or a part of its path, is going to be made. */
+/** The nearest existing folder above a place: in it a missing place, or a part of its path, will be created. */
 export const folderAbove = async ({ path }: Place): Promise<string> => {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const real = await realpath(folder).catch(() => undefined)
@@ -50,10 +50,10 @@ export const folderAbove = async ({ path }: Place): Promise<string> => {
   }
 }
 
-/** Whether a path lies below a folder. */
+/** Whether a path is below a folder. */
 export const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep)
 
-/** Whether a folder below a place is one that is not searched, or lies in such a folder. */
+/** Whether a folder below a place is not searched, itself or because it is in such a folder. */
 export const isSkipped = ({ path, agent }: Place, folder: string): boolean => {
   const steps = relative(path, folder).split(sep)
   return steps.some((_, i) => agent?.skipsFolder?.(steps.slice(0, i + 1).join(sep)) === true)

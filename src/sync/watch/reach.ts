@@ -15,7 +15,7 @@ export const replacedEvent = (server: string): ReachEvent & { readonly state: 'r
   message: `${server} was restored from a backup, or is another service: what it lacks is uploaded again`,
 })
 
-/** A service that does not answer for so long is said to be out of reach, in milliseconds. */
+/** After how many milliseconds without an answer a service is reported as out of reach. */
 const NOTICEABLE_MS = 2_000
 
 export type Reach = {
@@ -25,7 +25,7 @@ export type Reach = {
   readonly noteReplaced: () => void
 }
 
-/** Says once that the service is out of reach, and once that it is back; and each time that it is another one. */
+/** Reports once that the service is out of reach, once that it is back, and each time that it is another one. */
 export const newReach = (server: string, report: (event: ReachEvent) => void): Reach => {
   let waitedMs = 0
   let isAway = false
@@ -47,10 +47,10 @@ export const newReach = (server: string, report: (event: ReachEvent) => void): R
   return { noteWait, noteAnswer, noteReplaced }
 }
 
-/** Whether what was uploaded can be noted, when that has changed. */
+/** Reports whether the record of uploads can be written, when that changes. */
 export type Notes = { readonly noteFailure: (error: StateFailed) => void; readonly noteSuccess: () => void }
 
-/** Says once that a file cannot be written, as on a full disk, and once that it can be again. */
+/** Reports once that a file cannot be written, as on a full disk, and once that it can be again. */
 export const newNotes = (report: Reporter): Notes => {
   let failed: string | undefined
   return {

@@ -17,7 +17,7 @@ const foldersText = ({ isWatched, everyMs }: Extract<WatchEvent, { type: 'folder
 const watchingText = ({ sessions, folders }: Extract<WatchEvent, { type: 'watching' }>): string =>
   `Up to date. Watching ${countOf(sessions, 'session')} in ${countOf(folders, 'folder')}.`
 
-/** A line of text for each session that was uploaded, each problem, and what the watch itself has to say. */
+/** Prints a line of text for each session that was uploaded, each problem, and each event of the watch itself. */
 export const watchLineReporter = (output: Output): WatchReporter => {
   const reportSync = lineReporter(output, false)
   const say = (text: string) => void output.err.write(`${escapeControls(text)}\n`)

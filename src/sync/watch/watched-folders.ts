@@ -27,7 +27,7 @@ type Options = {
   readonly recursive?: boolean
 }
 
-/** Tells a folder from one that has taken its place; undefined when there is none. */
+/** Identifies a folder, so that one that has replaced it is noticed; undefined if there is none. */
 const identityOf = (folder: string): string | undefined => {
   const stats = statSync(folder, { bigint: true, throwIfNoEntry: false })
   return stats && `${stats.dev} ${stats.ino} ${stats.birthtimeNs}`

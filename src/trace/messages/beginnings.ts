@@ -7,7 +7,7 @@ import { eachPart } from './stored-parts.ts'
 /** How many characters of a JSON text are read: enough for a line. */
 const MOST = 1_200
 
-/** A message, with the beginning of its JSON text, or else of its first part that says something. */
+/** A message with the beginning of its text, or, if that is blank, of its first part with a text. Both are JSON. */
 type BeginningRow = {
   readonly ordinal: number
   readonly external_id: string
@@ -15,13 +15,14 @@ type BeginningRow = {
   readonly part: Buffer | null
 }
 
-const says = (head: string) => `split_part(${head}, ' ', 2) = 'text'`
+/** SQL: whether the head of a text or a part says that it is a text that is not blank. */
+const isText = (head: string) => `split_part(${head}, ' ', 2) = 'text'`
 
-// A part is cut between bytes, not between characters: so it is given as bytes.
-const beginning = `m.ordinal, m.external_id, case when ${says('m.text_head')} then left(m.text_content, ${MOST}) end as text,
-  case when ${says('m.text_head')} then null else (
+// The part is returned as bytes, because it is cut between bytes and not between characters.
+const beginning = `m.ordinal, m.external_id, case when ${isText('m.text_head')} then left(m.text_content, ${MOST}) end as text,
+  case when ${isText('m.text_head')} then null else (
     select coalesce(convert_to(left(p.body, ${MOST}), 'UTF8'), substring(b.body from p.start + 1 for least(p.size, ${2 * MOST})))
-    from ${eachPart.from} and ${says('p.head')} order by p.position limit 1
+    from ${eachPart.from} and ${isText('p.head')} order by p.position limit 1
   ) end as part`
 
 export const beginningsStatement = `
@@ -32,7 +33,7 @@ export const beginningsStatement = `
 export const beginningStatement = `
   select ${beginning} from messages m where m.trace_id = $1 and m.incarnation = $2 and m.id = $3`
 
-/** The JSON text of a string may have been cut anywhere. */
+/** Reads the JSON text of a string that may have been cut anywhere. */
 export const readCutString = (json: string): string => {
   let end = 1
   while (end < json.length && json[end] !== '"') {
@@ -50,13 +51,13 @@ const textOf = ({ text, part }: BeginningRow): string => {
   return found ? readCutString(json.slice(found.index + found[0].length)) : ''
 }
 
-/** How a message begins: some hundred characters of its text. */
+/** The beginning of a message: some hundred characters of its text. */
 export type Beginning = { readonly id: string; readonly text: string }
 
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
 type OfTrace = { readonly id: string; readonly incarnation: bigint }
 
-/** How some messages of a trace begin, by the ordinals by which they are stored. Those that are gone are left out. */
+/** The beginnings of messages of a trace, by their ordinals. Messages that do not exist any more are left out. */
 export const beginningsOf = async (
   reads: TraceReads,
   { id, incarnation }: OfTrace,
@@ -67,7 +68,7 @@ export const beginningsOf = async (
   return new Map(rows.map((row) => [row.ordinal, { id: row.external_id, text: textOf(row) }]))
 }
 
-/** How a message begins; empty if it is gone. */
+/** The beginning of a message; empty if it does not exist any more. */
 export const beginningOf = async (reads: TraceReads, { id, incarnation }: OfTrace, externalId: string) => {
   const values = [id, incarnation, messageId(id, externalId)]
   const [row] = await reads.rows<BeginningRow & Row>('message-beginning', beginningStatement, values)

@@ -4,7 +4,7 @@ import type { Reads, Row } from '../../engine/reads.ts'
 import {
   type MessageListRow,
   type RevisedRow,
-  changedBehind,
+  changedAfter,
   columns,
   listOrdered,
   revised,
@@ -15,16 +15,16 @@ import {
 /** A message, with the revisions of the events that have added it and changed it last. */
 export type ChangedMessage = MessageListRow & { readonly revision: bigint; readonly added: bigint }
 
-/** A piece of the messages that have changed since a revision: those of them that changed first, in list order. */
+/** Some of the messages that have changed since a revision: those that changed first, in list order. */
 export type ChangedMessages = {
   readonly rows: readonly ChangedMessage[]
-  /** All that has changed up to this revision of the trace is among them. */
+  /** `rows` has everything that has changed up to this revision of the trace. */
   readonly revision: bigint
-  /** More has changed since. */
+  /** Whether more has changed after it. */
   readonly hasMore: boolean
 }
 
-/** How many messages are looked at: more than one batch has. */
+/** How many changed messages one statement examines: more than a batch may have. */
 const MOST = 1_000
 
 type ChangedRow = RevisedRow & ChangedMessage & { readonly found: number }
@@ -33,9 +33,9 @@ type ChangedRow = RevisedRow & ChangedMessage & { readonly found: number }
 const inPiece = `(m.through_batch <= $4 or m.first_batch = m.batch and m.before < $5)
   and (m.found < ${MOST} or m.batch < m.last_batch or m.first_batch = m.last_batch)`
 
-// Of the messages of trace $1 in its incarnation $2 that have changed since its revision $3: a piece, in the order in which they
-// changed. Messages that one request has changed have the time of their change in common; those that an erasure of the past has
-// restated keep older times, so the newest time so far counts. Sizes are those of the rows, without reading what is stored beside them.
+// Some of the messages of trace $1 in its incarnation $2 that have changed since its revision $3, in the order in which they changed.
+// `batch` is the time of the request that changed a message: all messages of a request have the same. Messages that an erasure of the past
+// has restated keep older times, so the newest time so far counts. Sizes are those of the rows, without reading what is stored beside them.
 export const changedStatement = (includeParts: boolean): string => `
   select t.revision as trace_revision, m.* from traces t left join lateral (
     select m.revision, m.added, m.found, ${columns} ${includeParts ? withParts : ''} from (
@@ -45,7 +45,7 @@ export const changedStatement = (includeParts: boolean): string => `
         sum(m.size) over (order by m.batch) as through_batch
       from (
         select m.*, (${sizeShown(includeParts)})::int8 as size, max(m.updated_at) over (order by m.revision) as batch
-        from (${changedBehind('$3', MOST)}) m
+        from (${changedAfter('$3', MOST)}) m
         order by m.revision limit ${MOST}
       ) m
     ) m where ${inPiece} order by ${listOrdered}
@@ -64,9 +64,9 @@ export type ChangedOptions = {
 }
 
 /**
- * The messages that have changed since a revision of their trace: as many whole batches as have no more than `size` characters, at
- * least one. Of a batch that comes alone as many messages as have less than `most`, and one more.
- * @throws BrokenOff when the trace is gone, or of another incarnation
+ * The messages that have changed since a revision of their trace: whole batches, at least one, up to `size` characters. A batch that is larger
+ * than that is cut: its messages with less than `most` characters together, and one more.
+ * @throws BrokenOff if the trace does not exist any more, or has another incarnation
  */
 export const changedMessages = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,

@@ -9,7 +9,7 @@ import { type PageTrace, type WantedPage, readPage } from './read-page.ts'
 export const CHUNK_SIZE = 512 * 1024
 /** Up to this many characters a trace is read in one statement. */
 const WHOLE_SIZE = 8 * 1024 * 1024
-/** How many messages are asked for: at first, then as many as were small enough before, within these bounds. */
+/** How many messages a statement asks for: first `FIRST`, then twice as many as fitted before, within these bounds. */
 const FIRST = 64
 const FEWEST = 8
 const MOST = 1_000
@@ -19,10 +19,10 @@ type MessageChunk = Chunk<MessageListRow> & { readonly revision: bigint }
 /** A message, with the revisions of its last event and of its trace in the snapshot of the row, and about how many characters it has. */
 type ChunkRow = MessageListRow & LaterMessage & { readonly size: bigint }
 
-/** A trace that was found: `bytes` are about how many characters its messages had then. They become more only. */
+/** A trace that was found. `bytes` is the approximate number of characters that its messages had then; it only grows. */
 type FoundTrace = Pick<PageTrace, 'id' | 'incarnation'> & { readonly bytes: number | bigint }
 
-/** Up to how many characters of messages are read at once. */
+/** The most characters of messages that are read at once. */
 export const chunkSizeOf = ({ bytes }: Pick<FoundTrace, 'bytes'>): number =>
   bytes <= WHOLE_SIZE ? Number(bytes) : CHUNK_SIZE
 
@@ -40,7 +40,7 @@ export const chunkStatement = (includeParts: boolean): string => `
     where t.id = $1 and t.incarnation = $2
   ) m where m.before < $4 order by m.nth`
 
-/** The first of these messages as they are now, as many as fit into a chunk. @throws BrokenOff if one is gone */
+/** The first of these messages, in their present state: as many as fit into a chunk. @throws BrokenOff if one does not exist any more */
 export const readChunk = async (
   reads: Pick<TraceReads, 'rows'>,
   { id, incarnation }: Pick<PageTrace, 'id' | 'incarnation'>,
@@ -57,9 +57,9 @@ export const readChunk = async (
 /** The revisions of a message's last event, and of its trace, in a later snapshot. */
 type LaterMessage = { readonly revision: bigint; readonly trace_revision: bigint }
 
-/** Whether a message is still what it was at a revision of its trace. */
+/** Whether a message has not changed since a revision of its trace. */
 export const isUnchanged = (since: bigint, { revision, trace_revision }: LaterMessage): boolean =>
-  // Read models that have lost their end tell nothing.
+  // A trace at an earlier revision proves nothing: a crash of PostgreSQL may have undone the last changes of the read models.
   trace_revision >= since && revision <= since
 
 const sizeOf = ({ text_content, parts }: MessageListRow) => 500 + (text_content?.length ?? 0) + (parts?.length ?? 0)
@@ -67,10 +67,10 @@ const sizeOf = ({ text_content, parts }: MessageListRow) => 500 + (text_content?
 /** Which messages of a trace are read, and by which user. Default: all. */
 export type WantedMessages = Omit<WantedPage, 'named' | 'incarnation'> & { readonly userId: string | undefined }
 
-/** Messages that are still to be read, by the ordinals by which they are stored, and the revision that they are of. */
+/** The messages that are still to be read, by their ordinals, and the revision of the trace in whose state they are listed. */
 type Rest = { readonly ordinals: Int32Array; readonly revision: bigint; readonly includeParts: boolean }
 
-/** These messages chunk by chunk, while they are what they were. @throws BrokenOff when one is gone, or was changed meanwhile */
+/** Reads messages chunk by chunk. @throws BrokenOff if one does not exist any more, or has changed meanwhile */
 export async function* chunksOf(
   reads: Pick<TraceReads, 'rows'>,
   trace: Pick<PageTrace, 'id' | 'incarnation'>,
@@ -82,16 +82,16 @@ export async function* chunksOf(
     if (!chunk.every((row) => isUnchanged(revision, row)))
       throw new BrokenOff('messages were changed while it was being read')
     start += chunk.length
-    // The next statement looks at no more than twice as many as fitted into this chunk.
+    // The next statement asks for at most twice as many as fitted into this chunk.
     count = Math.min(Math.max(2 * chunk.length, FEWEST), MOST)
     yield { rows: chunk, revision, size: chunk.reduce((sum, { size }) => sum + Number(size), ordinals.byteLength) }
   }
 }
 
 /**
- * The messages of one snapshot: all at once where that is little, else chunk by chunk. What is added meanwhile is left
- * out; where a message that is still to come is changed meanwhile, the list is broken off: it would show half a batch.
- * @throws what `readPage` throws, and BrokenOff
+ * The messages of one snapshot: all at once if they are small, otherwise chunk by chunk. Messages that are added meanwhile are left out. If a
+ * message that has not been sent yet changes meanwhile, the list is broken off, because it would show half of a batch.
+ * @throws the errors of `readPage`, and BrokenOff
  */
 export async function* messageChunks(
   reads: TraceReads,

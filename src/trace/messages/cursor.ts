@@ -6,37 +6,37 @@ import type { Keys, MessageListRow } from './queries.ts'
 
 type Listed = Pick<PageTrace, 'id' | 'incarnation'>
 
-/** Where a list goes on, and the revision of the trace that its first page has told. */
-export type PlaceInList = { readonly behind: Keys; readonly revision: bigint }
+/** Where a list continues, and the revision of the trace that its first page has reported. */
+export type PlaceInList = { readonly after: Keys; readonly revision: bigint }
 
 const Cursor = z.tuple([z.number().nullable(), z.number().nullable(), z.int32(), z.string(), z.int().min(0)])
 
 const listKey = ({ id, incarnation }: Listed, time: 'present' | 'past') => `${time}/${id}/${incarnation}`
 
 /**
- * The cursor behind a message of a list of the present or the past. It carries the revision that the first page has told, so that
- * all pages tell the same one: whatever changes between two of them has changed since that revision.
+ * The cursor after a message, in a list of the present or the past. It carries the revision that the first page has reported, so that all pages
+ * report the same one: everything that changes between two pages has changed since that revision.
  */
-export const cursorBehind = (
+export const cursorAfterMessage = (
   trace: Listed,
   time: 'present' | 'past',
   { sequence, timestamp, ordinal }: MessageListRow,
   revision: bigint,
 ): string => encodeCursor(sequence, timestamp, ordinal, listKey(trace, time), Number(revision))
 
-const behindOf = ([order, timestamp, ordinal]: z.infer<typeof Cursor>): Keys => [
+const keysOf = ([order, timestamp, ordinal]: z.infer<typeof Cursor>): Keys => [
   order ?? Infinity,
   timestamp ?? Infinity,
   ordinal,
 ]
 
-/** The keys of a cursor, which may be of another list; undefined for what is none. */
+/** The keys of a cursor, even of another list; undefined if the text is not a cursor. */
 export const keysOfCursor = (cursor: string | undefined): Keys | undefined => {
   const keys = cursor === undefined ? undefined : decodeCursor(cursor, Cursor)
-  return keys && behindOf(keys)
+  return keys && keysOf(keys)
 }
 
-/** @throws 400 for a cursor that is of no such list of this trace */
+/** @throws 400 for a cursor of another list or another trace */
 export const readCursor = (
   trace: Listed,
   time: 'present' | 'past',
@@ -45,5 +45,5 @@ export const readCursor = (
   if (cursor === undefined) return undefined
   const keys = decodeCursor(cursor, Cursor)
   if (keys?.[3] !== listKey(trace, time)) throw invalid('cursor', 'is not a cursor of this list')
-  return { behind: behindOf(keys), revision: BigInt(keys[4]) }
+  return { after: keysOf(keys), revision: BigInt(keys[4]) }
 }

@@ -26,7 +26,7 @@ export type UpsertedMessage = {
 /** Differs from the digest of any parts. */
 const NO_DIGEST = '-'
 
-/** What these upserts need: the heads of their messages, and where given parts differ, the digests of as many stored parts. */
+/** What a decision about these upserts needs: the heads of their messages, and, if given parts differ from stored ones, the digests of as many stored parts. */
 export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed => {
   const need = new Map<string, GivenParts | undefined>()
   for (const { externalId, heads } of upserts) need.set(externalId, eitherOf(need.get(externalId), heads.parts))

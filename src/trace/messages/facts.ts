@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Part } from '../../contract/message.ts'
 import { type Edit, editsOf, linesOfEdit } from '../../transcript/edits.ts'
 
-/** What the shape of a session needs of a part: a text that is not blank, a call, a result or an error. Other parts have no fact. */
+/** What the shape of a session needs to know about a part: whether it is a text that is not blank, a call, a result or an error. Other parts have no fact. */
 export type Fact =
   | { readonly is: 'text' | 'error' }
   | { readonly is: 'call'; readonly id: string; readonly edit?: CallEdit }
@@ -11,12 +11,12 @@ export type Fact =
 /** How many lines a call adds and removes, and hashes of the paths of the files that it changes. */
 export type CallEdit = { readonly added: number; readonly removed: number; readonly files: readonly string[] }
 
-/** How many files of a call are told apart. */
+/** How many different files of a call are recorded. */
 const MOST_FILES = 200
 
 const hashOf = (text: string, length: number) => hash('sha256', text, 'base64url').slice(0, length)
 
-/** The id of a call if it is as ids of agents are, otherwise its hash. */
+/** The id of a call, if it has the characters and length of an agent's id, otherwise its hash. */
 const idWord = (id: string): string => (/^[\w:.-]{1,40}$/.test(id) ? id : `#${hashOf(id, 16)}`)
 
 const editWords = (edits: readonly Edit[]): string => {
@@ -58,10 +58,10 @@ const factIn = (word: string): Fact => {
   return { is: 'call', id, edit: { added: Number(added), removed: Number(removed), files } }
 }
 
-/** How many characters of a message's facts count: more than those of 2,000 calls that change a file each. */
+/** The most characters of a message's facts; the rest is ignored. Enough for 2,000 calls that each change a file. */
 export const MOST_FACTS = 150_000
 
-/** The words that count of those of a message, which has one or none for each part. */
+/** The words of a message's facts, one or none for each part, up to `MOST_FACTS` characters. */
 const countedWords = (words: readonly (string | undefined)[]): [index: number, word: string][] => {
   const counted: [number, string][] = []
   let length = 0
@@ -78,7 +78,7 @@ const countedWords = (words: readonly (string | undefined)[]): [index: number, w
 export const factsIn = (words: readonly (string | undefined)[]): Fact[] =>
   countedWords(words).map(([, word]) => factIn(word))
 
-/** The same as a line: each word behind the index of its part. Undefined without a fact. */
+/** The same as a line: the index of each part, directly followed by its word. Undefined if there are no facts. */
 export const factsLine = (words: readonly (string | undefined)[]): string | undefined =>
   countedWords(words)
     .map(([index, word]) => `${index}${word}`)
@@ -86,13 +86,13 @@ export const factsLine = (words: readonly (string | undefined)[]): string | unde
 
 const wordsOf = (line: string | null): string[] => {
   const words = line === null ? [] : line.split(' ')
-  // The last one of a line that was cut may be cut itself.
+  // If the line was cut, its last word may be incomplete.
   return line !== null && line.length >= MOST_FACTS ? words.slice(0, -1) : words
 }
 
 /**
- * The facts of a message that has so many parts, in their order. `changed` has those of the parts that were changed, where a part
- * without a fact is its index alone.
+ * The facts of a message with `partCount` parts, in the order of the parts. `line` has the facts of the original parts, `changed` those of
+ * changed parts, in which a part without a fact is its index alone.
  */
 export const factsOf = (line: string | null, changed: string | null, partCount: number): Fact[] => {
   const words = new Map<number, string>()

@@ -5,7 +5,7 @@ import { okUnlessKnown } from '../../http/reply.ts'
 import { invalid } from '../../http/http-error.ts'
 import { route } from '../../http/route.ts'
 import { type WantedMessages, chunkSizeOf, messageChunks } from './chunks.ts'
-import { cursorBehind, keysOfCursor, readCursor } from './cursor.ts'
+import { cursorAfterMessage, keysOfCursor, readCursor } from './cursor.ts'
 import { listText, newMessagePage, pageEnd } from './page.ts'
 import { keysBefore } from './places.ts'
 import { type PageTrace, readPage } from './read-page.ts'
@@ -15,7 +15,7 @@ import { namedBy } from '../queries.ts'
 import { checkRight } from '../right-to-read.ts'
 import type { TraceServices } from '../services.ts'
 
-/** Up to this many characters a list is answered at once; a longer one as its reader takes it. */
+/** A list up to this many characters is answered at once; a longer one is sent as its reader takes it. */
 const AT_ONCE = 256 * 1024
 
 /** The messages of a trace: short lists and pages at once, of one statement; long ones chunk by chunk as their reader takes them. */
@@ -33,8 +33,8 @@ export const messageListRoute = (
       throw invalid('changedSince', 'is of the present: it cannot be given with a revision or a time')
     if (moment) return past.messages(request, reply, moment, { includeParts, limit, cursor })
     // One message more shows that there is a next page.
-    const behind = around === undefined ? keysOfCursor(cursor) : await behindAround(request, around)
-    const asked = { includeParts, changedSince, limit: limit && limit + 1, behind }
+    const after = around === undefined ? keysOfCursor(cursor) : await keysAround(request, around)
+    const asked = { includeParts, changedSince, limit: limit && limit + 1, after }
     const named = namedBy(params.externalId, caller, query.namespace)
     const { trace, rows, rest } = await readPage(reads, { ...asked, named }, AT_ONCE)
     const page = newMessagePage(limit)
@@ -49,19 +49,19 @@ export const messageListRoute = (
     readonly query: { readonly namespace?: string | undefined; readonly limit?: number | undefined }
   }
 
-  /** Where the page around a message begins. */
-  const behindAround = async ({ caller, params, query }: Named, around: string) => {
+  /** The keys after which the page around a message begins. */
+  const keysAround = async ({ caller, params, query }: Named, around: string) => {
     const { trace } = await locateToRead(reads, { ...params, ...query }, caller)
     return keysBefore(reads, trace, around, query.limit === undefined ? Infinity : Math.floor(query.limit / 2))
   }
 
   type Page = ReturnType<typeof newMessagePage>
 
-  /** The cursor behind a page, if its list goes on, and the revision that it shows: that of the first page, else its own. */
+  /** The cursor after a page, undefined for the last one, and the revision that the page reports: that of the first page of its list. */
   const endOf = (page: Page, trace: PageTrace, first: bigint | undefined) => (own: bigint) => {
-    const last = page.goesOnBehind()
+    const last = page.continuesAfter()
     const shown = first ?? own
-    return [last && cursorBehind(trace, 'present', last, shown), shown] as const
+    return [last && cursorAfterMessage(trace, 'present', last, shown), shown] as const
   }
 
   /** A list that is too long to be answered at once. */

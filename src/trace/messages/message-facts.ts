@@ -3,7 +3,7 @@ import { MOST_FACTS, factsIn, factsOf } from './facts.ts'
 import type { MessageDocument } from './message.ts'
 import { isBlank } from './part.ts'
 
-/** What the row of a message has of its facts. */
+/** The columns of a message from which its facts are read. */
 export type FactsRow = {
   is_of_user: boolean
   has_text: boolean
@@ -12,8 +12,7 @@ export type FactsRow = {
   part_count: number
 }
 
-// Parts beyond `part_count` were removed.
-/** SQL: the columns of a `FactsRow` of message `m`. */
+/** SQL for the columns of a `FactsRow` of message `m`. Parts beyond `part_count` were removed. */
 export const factsColumns = `
   m.role = 'user' as is_of_user, coalesce(split_part(m.text_head, ' ', 2) = 'text', false) as has_text, m.facts, m.part_count,
   case when m.revision <> m.added then (
@@ -21,7 +20,7 @@ export const factsColumns = `
     where c.trace_id = m.trace_id and c.incarnation = m.incarnation and c.ordinal = m.ordinal and c.position < m.part_count
   ) end as changed`
 
-/** What a shape needs of a message, from its row. */
+/** The facts of a message from its row. */
 export const factsOfRow = (row: FactsRow): MessageFacts => ({
   isOfUser: row.is_of_user,
   hasText: row.has_text,

@@ -5,7 +5,7 @@ import { PAGE_BYTES } from '../../http/list-page.ts'
 import type { MessageListRow } from './queries.ts'
 import { messageText } from './views.ts'
 
-/** What of a list of messages one answer shows: all of it, or as much as fits where a limit is given. */
+/** The messages that one answer shows: all of the list, or as many as fit if a limit is given. */
 export const newMessagePage = (limit: number | undefined) => {
   let [shown, bytes, isFull] = [0, 0, false]
   let last: MessageListRow | undefined
@@ -27,8 +27,8 @@ export const newMessagePage = (limit: number | undefined) => {
     toText,
     textsOf: (rows: readonly MessageListRow[]) => rows.map(toText).filter((text) => text !== undefined),
     isFull: () => isFull,
-    /** The message behind which the list goes on; undefined when all was shown. */
-    goesOnBehind: (): MessageListRow | undefined => (isFull ? last : undefined),
+    /** The message after which the next page begins; undefined if this is the last page. */
+    continuesAfter: (): MessageListRow | undefined => (isFull ? last : undefined),
   }
 }
 
@@ -37,7 +37,7 @@ const endMembers = (cursor: string | undefined, revision: bigint): MemberTexts<O
   revision: String(revision),
 })
 
-/** What comes behind the messages of an answer: where the list goes on, if it does, and the revision that it shows. */
+/** The members of an answer after its messages: the cursor of the next page, if there is one, and the revision that the list shows. */
 export const pageEnd = (cursor: string | undefined, revision: bigint): string =>
   endOfList<MessageList, 'messages'>(endMembers(cursor, revision))
 

@@ -25,13 +25,13 @@ export const placeOf = async (reads: TraceReads, { id, incarnation }: OfTrace, e
   return row?.place
 }
 
-export const behindStatement = `
+export const keysStatement = `
   select m.sequence, m.timestamp, m.ordinal from messages m where m.trace_id = $1 and m.incarnation = $2
   order by ${listOrdered} offset $3 limit 1`
 
 type KeysRow = { sequence: number | null; timestamp: number | null; ordinal: number }
 
-/** The keys behind which the messages around one begin: with up to so many before it. @throws 404 if the trace has no such message */
+/** The keys after which a page begins that has at most `most` messages before this one. @throws 404 if the trace has no such message */
 export const keysBefore = async (
   reads: TraceReads,
   { id, incarnation }: OfTrace,
@@ -41,7 +41,7 @@ export const keysBefore = async (
   const place = await placeOf(reads, { id, incarnation }, externalId)
   if (place === undefined) throw notFound()
   if (place <= most) return BEFORE_ALL
-  const [row] = await reads.rows<KeysRow & Row>('message-behind', behindStatement, [id, incarnation, place - most - 1])
+  const [row] = await reads.rows<KeysRow & Row>('message-keys', keysStatement, [id, incarnation, place - most - 1])
   if (!row) throw notFound()
   return [row.sequence ?? Infinity, row.timestamp ?? Infinity, row.ordinal]
 }
@@ -59,12 +59,12 @@ export const windowStatement = `
   ) as ordinals
   from traces t where t.id = $1 and t.incarnation = $2`
 
-/** Some messages in list order: the ordinals by which they are stored, and how many prompts come before them. */
+/** Some messages in list order: their ordinals, and how many prompts come before them. */
 export type Window = { readonly revision: bigint; readonly prompts: number; readonly ordinals: Int32Array }
 
 type WindowRow = { revision: bigint; prompts: number; ordinals: string | null }
 
-/** At most `count` messages from a place on. @throws BrokenOff when the trace is gone, or of another incarnation */
+/** At most `count` messages from a place on. @throws BrokenOff if the trace does not exist any more, or has another incarnation */
 export const windowOf = async (
   reads: TraceReads,
   { id, incarnation }: OfTrace,
@@ -81,7 +81,7 @@ export const promptsStatement = `
     from messages m where m.trace_id = $1 and m.incarnation = $2 and m.added <= $3
   ) p where p.class = 'user_message' order by p.place limit $4`
 
-/** A prompt: the ordinal by which it is stored, and its place in the list of messages. */
+/** A prompt: its ordinal, and its place in the list of messages, from 0. */
 export type PromptPlace = { readonly ordinal: number; readonly place: number }
 
 /** The first prompts that a trace had at a revision, in list order, and how many it had. */
@@ -104,7 +104,7 @@ export const placesStatement = `
     select * from messages m where m.trace_id = $1 and m.incarnation = $2 and m.ordinal = k.ordinal limit 1
   ) m`
 
-/** The places of messages in the list, by the ordinals by which they are stored. */
+/** The places of messages in the list, by their ordinals. */
 export const placesOf = async (
   reads: TraceReads,
   { id, incarnation }: OfTrace,

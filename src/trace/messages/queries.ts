@@ -9,7 +9,7 @@ export type Keys = readonly [order: number, timestamp: number, ordinal: number]
 
 export type MessageListRow = MessageRow & { ordinal: number }
 
-/** A row of a list, with the revision of the trace that the list is of; one without a message where there is none. */
+/** A row of a list, with the revision of the trace. If the list is empty, there is one row without a message. */
 export type RevisedRow = MessageListRow & { trace_revision: bigint }
 
 /** To be added to `columns`: the bodies of a message's parts, joined by commas. `m` must have `columnsOfParts`. */
@@ -30,10 +30,11 @@ const firstOfBlock = (upTo: string) => `(
   order by b.revision desc limit 1)`
 
 /**
- * The messages `m` of the trace `t` that have changed since a revision of it, by that, of each kind at most so many. New ones are all
- * behind the first of the last block that is not newer; the others are in an index of the few that have changed after they were added.
+ * SQL for the messages `m` of the trace `t` that have changed since a revision: at most `limit` new ones, and at most `limit` that were changed
+ * after they were added. New ones come after the beginning of the last block that is not newer than the revision; the others are in an index
+ * of their own.
  */
-export const changedBehind = (since: string, limit: number): string => `
+export const changedAfter = (since: string, limit: number): string => `
   (select m.* from messages m
     where ${ofTrace} and m.ordinal >= coalesce(${firstOfBlock(since)}, 0) and m.added > ${since} and m.revision + 0 = m.added
     order by m.ordinal limit ${limit})
@@ -41,31 +42,31 @@ export const changedBehind = (since: string, limit: number): string => `
   (select m.* from messages m
     where ${ofTrace} and m.revision > ${since} and m.revision <> m.added order by m.revision limit ${limit})`
 
-const behind = `(${listOrdered}) > ($6::float8, $7::float8, $8::int4)`
+const after = `(${listOrdered}) > ($6::float8, $7::float8, $8::int4)`
 
-/** Up to so many changed messages are found by their revisions, and sorted; of more the whole list is read, from its cursor on. */
+/** Up to this many changed messages are found by their revisions, and sorted; if there are more, the whole list is read from its cursor on. */
 const FEW = 2_000
 
-// Which index is read is said here, not left to the planner: a sum has no index.
+// `m.revision + 0` keeps the planner from using the index of revisions: an expression has no index.
 const changedSince = (limit: string) => `(
   with f as materialized (
-    select m.ordinal from (${changedBehind('t.since', FEW + 1)}) m limit ${FEW + 1}
+    select m.ordinal from (${changedAfter('t.since', FEW + 1)}) m limit ${FEW + 1}
   ), c as materialized (select count(*) as count from f)
   select m.* from f cross join lateral (select * from messages m where ${ofTrace} and m.ordinal = f.ordinal limit 1) m
-  where ${behind} and (select count from c) <= ${FEW}
+  where ${after} and (select count from c) <= ${FEW}
   union all (
-    select m.* from messages m where ${ofTrace} and ${behind} and m.revision + 0 > t.since and (select count from c) > ${FEW}
+    select m.* from messages m where ${ofTrace} and ${after} and m.revision + 0 > t.since and (select count from c) > ${FEW}
     order by ${listOrdered} limit ${limit}
   )
 ) m`
 
 /**
- * What is listed of the messages of `t`, a trace in its incarnation: from behind the keys $6 to $8 on, at most `limit`; with
- * `isOfChanges` only those that have changed since its revision `t.since`. Conditions and order are those of the index, so it reads as many rows
- * as it gives. A join puts the trace outside: nothing is sorted.
+ * SQL for the messages of the trace `t` after the keys $6 to $8, at most `limit`; with `isOfChanges` only those that have changed since its
+ * revision `t.since`. Conditions and order are those of the index, so it reads as many rows as it returns. To be joined to `t` laterally: then
+ * nothing is sorted.
  */
 export const listed = (shown: string, isOfChanges: boolean, limit: string): string =>
-  `select ${shown} from ${isOfChanges ? changedSince(limit) : `messages m where ${ofTrace} and ${behind}`}
+  `select ${shown} from ${isOfChanges ? changedSince(limit) : `messages m where ${ofTrace} and ${after}`}
    order by ${listOrdered} limit ${limit}`
 
 const oneStatement = (includeParts: boolean) => `
@@ -73,7 +74,7 @@ const oneStatement = (includeParts: boolean) => `
   from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation
   where t.id = $1 and m.id = $2`
 
-/** One message of a trace. @throws 404 when it is gone */
+/** One message of a trace. @throws 404 if there is none */
 export const oneMessage = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,
   { traceId, id, includeParts }: { readonly traceId: string; readonly id: string; readonly includeParts: boolean },
@@ -87,10 +88,10 @@ export const oneMessage = async (
 /** A limit that no trace reaches. */
 export const ALL_MESSAGES = 2 ** 31 - 1
 
-/** Before all messages: no key is that small. */
+/** The keys before all messages: no message has such small ones. */
 export const BEFORE_ALL: Keys = [-Infinity, -Infinity, -1]
 
-/** The rows that have a message, beside the revision that all of them have. */
+/** The rows that have a message, and the revision of their trace, which all of them have. */
 export const revised = <R extends RevisedRow>(rows: readonly R[]) => {
   const { ordinal, trace_revision: revision } = rows[0]!
   return { rows: (ordinal as number | null) === null ? [] : [...rows], revision }

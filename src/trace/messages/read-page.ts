@@ -15,7 +15,7 @@ import {
 } from './queries.ts'
 import { columnsOfParts } from './stored-parts.ts'
 
-/** What is asked for of the messages of a trace. */
+/** Which messages of a trace to read. */
 export type WantedPage = {
   /** Which trace, and for whom. */
   readonly named: NamedBy
@@ -24,13 +24,13 @@ export type WantedPage = {
   readonly includeParts: boolean
   /** Only messages that have changed since this revision of the trace. */
   readonly changedSince?: bigint | undefined
-  /** At most so many messages. Default: all. */
+  /** The maximum number of messages. Default: all. */
   readonly limit?: number | undefined
-  /** Only messages behind the one with these keys. */
-  readonly behind?: Keys | undefined
+  /** Only messages after these keys. */
+  readonly after?: Keys | undefined
 }
 
-/** What a page tells of its trace. */
+/** The trace of a page. */
 export type PageTrace = Resolved & {
   readonly incarnation: bigint
   readonly revision: bigint
@@ -42,7 +42,7 @@ export type PageTrace = Resolved & {
 export type MessagePage = {
   readonly trace: PageTrace
   readonly rows: readonly MessageListRow[]
-  /** The ordinals of the messages that were asked for and are behind `rows`, because the page would be too large; undefined if there are none. */
+  /** The ordinals of the wanted messages after `rows`, which would make the page too large; undefined if there are none. */
   readonly rest: Int32Array | undefined
 }
 
@@ -57,15 +57,15 @@ type TraceJson = Pick<ResolvedRow, 'id' | 'namespace_id' | 'created_by' | 'visib
 /** The smallest size of a message. */
 const LEAST = 500
 
-/** What is kept of a message until it is known whether it is shown: whole rows would cost as much again. */
+/** SQL for the columns of a message that are read before it is known whether the message is shown: whole rows would cost twice as much. */
 const rowOf = (includeParts: boolean) =>
   `${columns} ${includeParts ? `, ${columnsOfParts}` : ''}, (${sizeShown(includeParts)})::int4 as size`
 
-// What was before an erased past is of no use to compare with: then everything is new.
+// If the past was erased after that revision, all messages count as changed.
 const since = 'case when $11 < t.erased then -1 else $11 end'
 
-// Who may not read the trace has none of its messages looked at. Of the messages $5 at most are listed, those that together have no
-// more than $10 characters are shown; ordinals are joined in the order in which the subquery gives them. The first row has the trace beside it.
+// No message is read if the caller may not read the trace. At most $5 messages are listed; of these the first with at most $10 characters
+// together are shown, and of the rest the ordinals. `string_agg` joins them in the order of the subquery. The first row also has the trace.
 export const pageStatement = ({
   includeParts,
   isOfChanges,
@@ -90,19 +90,19 @@ export const pageStatement = ({
 
 /** The parameters of `pageStatement`. */
 export const pageValues = (
-  { named, limit = ALL_MESSAGES, behind = BEFORE_ALL, incarnation, changedSince }: Omit<WantedPage, 'includeParts'>,
+  { named, limit = ALL_MESSAGES, after = BEFORE_ALL, incarnation, changedSince }: Omit<WantedPage, 'includeParts'>,
   most: number,
 ): unknown[] => [
   ...named,
   limit,
-  ...behind,
+  ...after,
   incarnation ?? null,
   most,
   ...(changedSince === undefined ? [] : [changedSince]),
 ]
 
 /**
- * A page of messages, for a caller that may read them: as many as have no more than `most` characters.
+ * A page of messages, for a caller who may read them: at most `most` characters.
  * @throws 404 if there is no such trace, or the caller may not know of it; Rejected unauthorized; InQuarantine
  */
 export const readPage = async (

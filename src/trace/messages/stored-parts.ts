@@ -1,9 +1,9 @@
 import { inBlock } from '../../../projections/tables.ts'
 
 /*
- * SQL for the parts of a message `m`, a row of `messages`. As it was added they are in a block of several messages
- * (`message_blocks`), one behind the other as answers show them; those that were changed since are rows of `message_parts`.
- * Long values are stored uncompressed, so that of a block only what is asked for is read.
+ * SQL for the parts of a message `m`, a row of `messages`. The original parts are in a block of several messages (`message_blocks`), one after
+ * the other as answers show them; parts that were changed later are rows of `message_parts`. Blocks are stored uncompressed, so that PostgreSQL
+ * reads only the bytes that a query asks for.
  */
 
 const blockOf = 'b.trace_id = m.trace_id and b.incarnation = m.incarnation and b.revision = m.block'
@@ -12,31 +12,31 @@ const block = `message_blocks b where ${blockOf}`
 const changed = (upTo: string) => `
   message_parts c where c.trace_id = m.trace_id and c.incarnation = m.incarnation and c.ordinal = m.ordinal and c.position < ${upTo}`
 
-/** SQL for some bytes of a block, which hold text. */
+/** SQL for the text in some bytes of a block. */
 const cut = (from: string, length: string) =>
   `convert_from(substring(b.body from (${from})::int4 + 1 for (${length})::int4), 'UTF8')`
 
-/** How many parts the message came with. */
-const cameWith = `((m.parts_at - m.heads_at + 1) / ${inBlock.head})`
+/** SQL for the number of original parts of the message. */
+const originalCount = `((m.parts_at - m.heads_at + 1) / ${inBlock.head})`
 
-/** The first of the heads in the block, so many at most. */
+/** SQL for the heads of the first `count` parts in the block, separated by commas. */
 const headsUpTo = (count: string) =>
-  cut('m.heads_at', `greatest(least(${count}, ${cameWith}) * ${inBlock.head} - 1, 0)`)
+  cut('m.heads_at', `greatest(least(${count}, ${originalCount}) * ${inBlock.head} - 1, 0)`)
 
-/** Where the text of a part of the block ends. */
+/** SQL for the place in the block where the text of a part ends. */
 const endOf = (position: string) =>
   `(m.parts_at + ${cut(`m.heads_at + (${position}) * ${inBlock.head}`, String(inBlock.end))}::int4)`
 
 const startOf = (position: string) =>
   `case when ${position} = 0 then m.parts_at else ${endOf(`${position} - 1`)} + 1 end`
 
-/** The texts of the parts of the block from one position up to another, which lie one behind the other; null for none. */
+/** SQL for the texts of the parts of the block from one position up to another (exclusive), with their commas; null for none. */
 const run = (from: string, to: string) => `
-  case when ${from} < least(${to}, ${cameWith})
-    then ${cut(startOf(from), `${endOf(`least(${to}, ${cameWith}) - 1`)} - ${startOf(from)}`)} end`
+  case when ${from} < least(${to}, ${originalCount})
+    then ${cut(startOf(from), `${endOf(`least(${to}, ${originalCount}) - 1`)} - ${startOf(from)}`)} end`
 
-// Each changed part comes behind those that are as they were, and the end behind the last ones: a message of thousands of parts is read by
-// the few that were changed.
+// For each changed part: the unchanged ones before it, then the part itself; finally the unchanged ones at the end. So a message of thousands of
+// parts, of which few were changed, takes few steps.
 const changedText = `
   select string_agg(nullif(concat_ws(',', ${run('c.before + 1', 'c.position')}, c.body), ''), ',' order by c.position) from (
     select c.position, c.body, lag(c.position, 1, -1) over (order by c.position) as before from (
@@ -44,17 +44,17 @@ const changedText = `
     ) c
   ) c`
 
-/** What `partsText` needs of `m` besides its ordinal. */
+/** The columns of `m` that `partsText` needs besides its ordinal. */
 export const columnsOfParts =
   'm.trace_id, m.incarnation, m.part_count, m.added, m.revision, m.block, m.heads_at, m.parts_at, m.parts_end'
 
-/** The bodies of all parts, joined by commas. */
+/** SQL for the bodies of all parts, joined by commas. */
 export const partsText = `
   case when m.part_count = 0 then null
     when m.revision = m.added then (select ${cut('m.parts_at', 'm.parts_end - m.parts_at')} from ${block})
     else (select (${changedText}) from ${block}) end`
 
-/** About how many characters all parts have. */
+/** SQL for the approximate number of characters of all parts. */
 export const partsLength = `
   case when m.parts_head <> '' then m.parts_length
     else m.parts_end - m.parts_at + coalesce((select sum(pg_column_size(c.body)) from ${changed('m.part_count')}), 0) end`
@@ -70,15 +70,15 @@ const present = `
   ) h full join (select c.position, c.head, c.body from ${changed('m.part_count')}) c on c.position = h.position`
 
 /**
- * The parts that `m` has now, as `p` with `position`, `head`, and `size`, how many bytes its text has; conditions may be added. `text`
- * is that of one of them.
+ * SQL for the present parts of `m`: rows `p` with `position`, `head`, and `size`, the bytes of the part's text; conditions may be added. `text`
+ * is the text of such a row.
  */
 export const eachPart = {
   from: `message_blocks b cross join lateral (${present}) p where ${blockOf}`,
   text: `coalesce(p.body, ${cut('p.start', 'p.size')})`,
 } as const
 
-/** The heads of the first parts, so many: of those in the block, and of those that were changed, as `headLinesIn` reads them. */
+/** SQL for the heads of the first `count` parts, as `headLinesIn` reads them: those in the block, and those of changed parts. */
 export const partHeads = (count: string): string => `
   (select ${headsUpTo(`least(${count}, m.part_count)`)} from ${block}) as heads,
   case when m.revision <> m.added then (

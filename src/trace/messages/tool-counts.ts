@@ -29,7 +29,7 @@ export const newToolCounts = (before: ToolCounts) => {
     bytes += change * bytesOf(name)
   }
 
-  /** The name under which a call would be counted: that of its tool if it has a count already, or room for one. */
+  /** The name under which a call would be counted: that of its tool, if the tool has a count already or there is room for one. */
   const nameOf = (tool: string): string =>
     has(tool) || (names < MOST_NAMES && bytes + bytesOf(tool) <= MOST_BYTES) ? tool : OTHER
 

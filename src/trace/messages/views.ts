@@ -62,7 +62,7 @@ export const messageText = (row: MessageRow): JsonText<Message> =>
     parts: row.parts === undefined ? undefined : `[${row.parts ?? ''}]`,
   })
 
-/** The answer to an upsert of a message leaves out parts that have more bytes together. */
+/** The answer to an upsert of a message leaves out the parts if they have more bytes than this. */
 export const MOST_PARTS_BYTES = 256 * 1024
 
 /** The JSON text of the message in the answer to its upsert: with its parts, if they are not too large. */

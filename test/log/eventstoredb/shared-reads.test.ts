@@ -25,12 +25,12 @@ const newScene = () => {
   /** Looks at so many positions, each of which has a page; gives at how many of them a page is kept. */
   const lookAt = async (count: number) => {
     for (let i = 0; i < count; i++) {
-      const { page } = sharedReads.behind(BigInt(i))
+      const { page } = sharedReads.after(BigInt(i))
       reads.at(-1)!.answer(BigInt(i + 1))
       await page
     }
     const before = reads.length
-    for (let i = 0; i < count; i++) sharedReads.behind(BigInt(i))
+    for (let i = 0; i < count; i++) sharedReads.after(BigInt(i))
     return count - (reads.length - before)
   }
   return { reads, sharedReads, lookAt, wake: () => void (version += 1), pass: (ms: number) => void (clock += ms) }
@@ -38,25 +38,25 @@ const newScene = () => {
 
 test('followers at one position share a read, pending or done, with the count at its beginning', async () => {
   const { reads, sharedReads, wake } = newScene()
-  const first = sharedReads.behind(5n)
+  const first = sharedReads.after(5n)
   wake()
-  const second = sharedReads.behind(5n)
+  const second = sharedReads.after(5n)
   reads[0]!.answer(9n)
   assert.equal([(await first.page)?.through, (await second.page)?.through], [9n, 9n])
-  const third = sharedReads.behind(5n)
+  const third = sharedReads.after(5n)
   assert.equal([first.seen, second.seen, third.seen, reads.length], [0, 0, 0, 1])
-  assert.is(sharedReads.behind(9n).seen, 1)
+  assert.is(sharedReads.after(9n).seen, 1)
 })
 
 test('a read that found nothing, or failed, is not shared with later followers', async () => {
   const { reads, sharedReads } = newScene()
-  const empty = sharedReads.behind(5n)
+  const empty = sharedReads.after(5n)
   reads[0]!.answer(5n)
   await empty.page
-  const failed = sharedReads.behind(5n)
+  const failed = sharedReads.after(5n)
   reads[1]!.fail()
   assert.is(await failed.page, undefined)
-  sharedReads.behind(5n)
+  sharedReads.after(5n)
   assert.is(reads.length, 3)
 })
 
@@ -66,9 +66,9 @@ test('a slow follower gets the pages that others have read meanwhile as one page
     ...{ id: `${position}`, type: 'Noted', data: '{}', metadata: '{}', stream: 'a' },
     ...{ revision: position, position },
   })
-  /** Pages of three events each, of which each begins behind the one before. */
+  /** Pages of three events each, of which each begins after the one before. */
   const pageAt = async (after: bigint) => {
-    const { page, seen } = sharedReads.behind(after)
+    const { page, seen } = sharedReads.after(after)
     const events = [1n, 2n, 3n].map((step) => event(after + step))
     if (reads.at(-1)?.after === after) reads.at(-1)!.answer(after + 3n, events)
     return { page: (await page)!, seen }
@@ -83,7 +83,7 @@ test('a slow follower gets the pages that others have read meanwhile as one page
     wake()
     await pageAt(after)
   }
-  sharedReads.behind(12n) // has not come
+  sharedReads.after(12n) // has not come
   assert.equal(positions(9), [[1, 2, 3, 4, 5, 6, 7, 8, 9], 9, 2])
   assert.equal(positions(4), [[1, 2, 3, 4, 5, 6], 6, 1])
   assert.equal(positions(99), [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 12, 3])
@@ -96,13 +96,13 @@ test('a slow follower gets the pages that others have read meanwhile as one page
 
 test('the last follower to leave ends the read, and each leaves once', () => {
   const { reads, sharedReads } = newScene()
-  const [first, second] = [sharedReads.behind(5n), sharedReads.behind(5n)]
+  const [first, second] = [sharedReads.after(5n), sharedReads.after(5n)]
   first.leave()
   first.leave()
   assert.not(reads[0]!.signal.aborted)
   second.leave()
   assert.ok(reads[0]!.signal.aborted)
-  sharedReads.behind(5n)
+  sharedReads.after(5n)
   assert.is(reads.length, 2)
 })
 
@@ -115,7 +115,7 @@ test('a page is kept for a second, whatever its size', async () => {
   const { reads, sharedReads, pass } = newScene()
   const held = new Set<WeakRef<ReadPage>>()
   const look = async (position: bigint) => {
-    const { page } = sharedReads.behind(position)
+    const { page } = sharedReads.after(position)
     reads.pop()!.answer(position + 1n)
     held.add(new WeakRef((await page)!))
   }
@@ -128,11 +128,11 @@ test('a page is kept for a second, whatever its size', async () => {
 
 test('pages are dropped when some of their events may have been erased', async () => {
   const { reads, sharedReads } = newScene()
-  const look = sharedReads.behind(5n)
+  const look = sharedReads.after(5n)
   reads[0]!.answer(9n)
   await look.page
   sharedReads.forget()
-  sharedReads.behind(5n)
+  sharedReads.after(5n)
   assert.is(reads.length, 2)
 })
 

@@ -126,9 +126,9 @@ test('records are dropped if the service has another log, and kept if it does no
 test('the stamp and the project of a source are remembered, and updated', ({ open }) => {
   const state = open()
   assert.is(state.originOf('/s.jsonl'), undefined)
-  state.learnOrigin('/s.jsonl', { stamp: '1', projectPath: undefined })
+  state.noteOrigin('/s.jsonl', { stamp: '1', projectPath: undefined })
   assert.equal(state.originOf('/s.jsonl'), { stamp: '1', projectPath: undefined })
-  state.learnOrigin('/s.jsonl', { stamp: '2', projectPath: '/w/app' })
+  state.noteOrigin('/s.jsonl', { stamp: '2', projectPath: '/w/app' })
   assert.equal(open().originOf('/s.jsonl'), { stamp: '2', projectPath: '/w/app' })
 })
 
@@ -181,7 +181,10 @@ test('a state file of a newer version is refused, and not changed', ({ open, fil
   const database = openDatabase(file)
   database.exec('PRAGMA user_version = 99')
   database.close()
-  assert.throws(() => open(), /a newer version of tracebook has recorded what was uploaded: update this one/)
+  assert.throws(
+    () => open(),
+    /a newer version of tracebook has written the record of what was uploaded: update this one/,
+  )
 })
 
 /** What versions before 0.2 stored. */

@@ -174,11 +174,17 @@ test('a file that is truncated anywhere is refused before any write', async () =
   assert.is(await refusalOf(text), 'taken')
   for (let length = 0; length < text.length; length += 1 + Math.floor(text.length / 200))
     assert.match(await refusalOf(text.slice(0, length)), /^Damaged: /, `${length}`)
-  assert.match(await refusalOf(`${text}x`), /something stands behind its end/)
+  assert.match(await refusalOf(`${text}x`), /there is text after its end/)
   assert.match(await refusalOf(text.replace(/,\{"id"/, '')), /^Damaged: /)
-  assert.match(await refusalOf(text.replace('"messageCount":2', '"messageCount":3')), /has 3 messages, but 2 are there/)
+  assert.match(
+    await refusalOf(text.replace('"messageCount":2', '"messageCount":3')),
+    /has 3 messages, but the file has 2/,
+  )
   assert.match(await refusalOf(text.replace('"m1"', '"m0"')), /the message m0 twice/)
-  assert.match(await refusalOf(text.replace('"assistant"', '"robot"')), /message 1 is not as an export has it: role/)
+  assert.match(
+    await refusalOf(text.replace('"assistant"', '"robot"')),
+    /message 1 does not have the form of an export: role/,
+  )
   assert.match(await refusalOf(Buffer.concat([Buffer.from(text.slice(0, 20)), Buffer.from([0xff])])), /not UTF-8/)
 })
 

@@ -41,7 +41,7 @@ test('a session without any readable line is reported once, with its path, and r
         type: 'problem',
         kind: 'none_understood',
         file: path,
-        message: '15 lines, none understood: newer than this version, or no session?',
+        message: 'none of 15 lines understood: written by a newer agent than this version knows, or not a session?',
       },
     ],
   )

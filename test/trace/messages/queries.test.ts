@@ -53,7 +53,7 @@ const MOST = 1_000_000
 const named = [id, null, null, null] as const
 const pages = [false, true].map((includeParts) => ({
   text: pageStatement({ includeParts, isOfChanges: false }),
-  values: places.flatMap((behind) => [MOST, 2_000].map((most) => pageValues({ named, limit: LIMIT, behind }, most))),
+  values: places.flatMap((after) => [MOST, 2_000].map((most) => pageValues({ named, limit: LIMIT, after }, most))),
 }))
 const chunks = [false, true].map((includeParts) => ({
   text: chunkStatement(includeParts),
@@ -68,7 +68,7 @@ const changes = [COUNT - LIMIT, 100].flatMap((since) =>
     text: pageStatement({ includeParts, isOfChanges: true }),
     values: places
       .slice(0, 2)
-      .map((behind) => pageValues({ named, limit: LIMIT, behind, changedSince: BigInt(since) }, MOST)),
+      .map((after) => pageValues({ named, limit: LIMIT, after, changedSince: BigInt(since) }, MOST)),
     most: since === 100 ? 2 * FEW + LIMIT : 2 * LIMIT,
   })),
 )
@@ -109,23 +109,23 @@ test('a page reads as many rows as it shows by the plan of an analysed table', a
   await look()
 })
 
-test('a page is the part of the whole list behind the keys that are asked for', async () => {
+test('a page is the part of the whole list after the keys that are asked for', async () => {
   const all = await models.rows<{ ordinal: number }>(
     'select ordinal from messages where trace_id = $1 order by sequence nulls last, timestamp nulls last, ordinal',
     [id],
   )
   const expected = all.map(({ ordinal }) => ordinal)
-  for (const behind of places) {
+  for (const after of places) {
     const shown = await models.rows<{ ordinal: number }>(
       pageStatement({ includeParts: true, isOfChanges: false }),
-      pageValues({ named, limit: LIMIT, behind }, MOST),
+      pageValues({ named, limit: LIMIT, after }, MOST),
     )
     const at = expected.indexOf(shown[0]!.ordinal)
     assert.equal(
       shown.map(({ ordinal }) => ordinal),
       expected.slice(at, at + LIMIT),
     )
-    assert.is(at, behind === undefined ? 0 : expected.indexOf(behind[2]) + 1)
+    assert.is(at, after === undefined ? 0 : expected.indexOf(after[2]) + 1)
   }
 })
 

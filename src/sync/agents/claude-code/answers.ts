@@ -2,7 +2,7 @@ import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
 import { NeedsWhole } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 
-/** An answer and the numbers of its first and last line. `offset` is how many bytes stand before the first line. */
+/** An answer and the numbers of its first and last line. `offset` is the number of bytes before the first line. */
 type Open = { readonly id: string; readonly first: number; readonly offset: number; last: number }
 
 /** How many of the newest answers may get more lines before the whole session has to be read again. */
@@ -17,7 +17,7 @@ const firstOpen = (newest: readonly Open[], end: number): Open | undefined =>
   )
 
 /**
- * Notes where the lines of each answer stand, which may be anywhere in the file (README, rule 3). Of answers before a saved state
+ * Notes the places of the lines of each answer, which may be anywhere in the file (README, rule 3). Of answers before a saved state
  * only the ids are known.
  */
 export const newAnswers = (saved?: SavedMap) => {
@@ -34,7 +34,7 @@ export const newAnswers = (saved?: SavedMap) => {
 
   return {
     /**
-     * Adds a line of an answer; true where it is the first line with the model. Throws NeedsWhole where the answer began before the
+     * Adds a line of an answer; true if it is the first line with the model. Throws NeedsWhole if the answer began before the
      * saved state.
      */
     add: (id: string, line: ObjectLine, hasModel: boolean): boolean => {

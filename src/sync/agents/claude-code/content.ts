@@ -17,7 +17,7 @@ import { typedText } from './user-text.ts'
 
 export const messageOf = (json: Json): Json => objectOf(json['message'])
 
-/** The text of all text blocks, joined with newlines; undefined where all are blank. */
+/** The text of all text blocks, joined with newlines; undefined if all are blank. */
 const textOfBlocks = (blocks: readonly Json[]): string | undefined =>
   textOf(
     blocks

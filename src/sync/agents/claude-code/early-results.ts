@@ -15,12 +15,12 @@ export type SavedResults = readonly (readonly [string, number])[]
 export type EarlyResults = {
   /**
    * Notes the calls and results of a line. `answer` is the id of the answer that the line belongs to. Throws NeedsWhole for a call
-   * whose result stands before the saved state.
+   * whose result comes before the saved state.
    */
   readonly note: (line: ObjectLine, answer: string | undefined) => void
   /** The name of the tool that a call names. */
   readonly nameOf: (callId: string) => string | undefined
-  /** The `order` of a line's message. A line with a result that stands before its call comes after the answer with that call. */
+  /** The `order` of a line's message. A line with a result that comes before its call gets a place after the answer with that call. */
   readonly orderOf: (line: number) => number
   /** The results up to a line whose calls are in none of the lines that were read. */
   readonly save: (last: number) => SavedResults
@@ -35,8 +35,8 @@ const eachIn = (json: Json, type: string, key: string, found: (id: string, block
 }
 
 /**
- * Results that stand before their calls, as some versions of the CLI write them (README, rule 5). `isKnown` tells whether a call
- * stands before the saved state.
+ * Results that come before their calls, as some versions of the CLI write them (README, rule 5). `isKnown` says whether a call comes before
+ * the saved state.
  */
 export const newEarlyResults = (
   saved: SavedResults | undefined,
@@ -52,7 +52,7 @@ export const newEarlyResults = (
   /** The line of each result that waits for its call. */
   const waiting = new Map<string, number>(saved)
   /** The line of the answer that comes before a line with a result. */
-  const behind = new Map<number, number>()
+  const after = new Map<number, number>()
 
   const noteCall = (id: string, name: string, answerLine: number): void => {
     if (!numberOf.has(name)) numberOf.set(name, names.push(name) - 1)
@@ -61,7 +61,7 @@ export const newEarlyResults = (
     if (line === undefined) return
     if (before.has(id)) throw new NeedsWhole()
     waiting.delete(id)
-    if (line < answerLine) behind.set(line, Math.max(answerLine, behind.get(line) ?? 0))
+    if (line < answerLine) after.set(line, Math.max(answerLine, after.get(line) ?? 0))
   }
   const noteResult = (id: string, line: number): void => {
     if (calls.get(id) !== undefined || isKnown(id) || waiting.has(id)) return
@@ -82,7 +82,7 @@ export const newEarlyResults = (
       return number === undefined ? undefined : names[number]
     },
     orderOf: (line) => {
-      const answer = behind.get(line)
+      const answer = after.get(line)
       return answer === undefined ? line : answer + 0.5
     },
     save: (last) => [...waiting].filter(([id, line]) => line <= last || before.has(id)),

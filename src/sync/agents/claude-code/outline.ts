@@ -94,7 +94,7 @@ export const newOutline = (saved?: SavedOutline) => {
       titles.note(json)
       prompt ??= promptOf(json)
     },
-    /** `isOwn` tells whether an id is that of one of the file's lines. */
+    /** `isOwn` says whether an id is that of one of the file's lines. */
     describe: (agentId: string, path: string, isOwn: (uuid: string) => boolean): Described => ({
       externalId: externalIdOf(path, sessionIds),
       trace: traceFieldsOf(agentId, {

@@ -39,20 +39,20 @@ const hasAll = ({ type, message, uuid, timestamp, sessionId, isSidechain, cwd, g
   typeof isSidechain === 'boolean' &&
   (type === 'progress' || (type === 'user' && isObject(message) && typeof timestamp === 'string'))
 
-/** The members before the unused value, with an empty object in its place; undefined where it is not a member of the line itself. */
+/** The members before the unused value, with an empty object in its place; undefined if it is not a member of the line itself. */
 const headOf = (bytes: Buffer, from: number): ParsedLine | undefined => {
   const text = `${bytes.toString('utf8', 0, from)}{}}`
   const json = parseObject(text)
   return json && { text, json }
 }
 
-/** The last members of a line, from its `uuid` on; undefined where that `uuid` is not a member of the line itself. */
+/** The last members of a line, from its `uuid` on; undefined if that `uuid` is not a member of the line itself. */
 const tailOf = (rest: Buffer): Json | undefined => {
   const at = rest.lastIndexOf(UUID)
   return at === -1 ? undefined : parseObject(`{${rest.toString('utf8', at + 1)}`)
 }
 
-/** A line without its unused value; undefined where the whole line has to be parsed. */
+/** A line without its unused value; undefined if the whole line has to be parsed. */
 const withoutUnused = (bytes: Buffer, from: number): ParsedLine | undefined => {
   const rest = bytes.subarray(from)
   if (rest.at(-1) !== CURLY || isNeeded(rest)) return undefined

@@ -36,7 +36,7 @@ const slashCommand = (text: string): string | undefined => {
 }
 
 /**
- * The text that the user typed in one text block of a user line; undefined where the CLI wrote all of it. A slash command
+ * The text that the user typed in one text block of a user line; undefined if the CLI wrote all of it. A slash command
  * becomes `/name args` (README, rule 5).
  */
 export const typedText = (block: string): string | undefined => {

@@ -7,7 +7,7 @@ import { saysFailed } from './outcomes.ts'
 
 const TEXT_TYPES = ['input_text', 'output_text', 'text']
 
-/** The text that replaces an image; undefined where there is no image (README, rule 3). */
+/** The text that replaces an image; undefined if there is no image (README, rule 3). */
 const imageText = ({ image_url: image }: Json): string | undefined => {
   const url = textOf(isObject(image) ? image['url'] : image)
   return url === undefined ? undefined : (dataUrlPlaceholder(url, 'image') ?? mediaPlaceholder('image'))

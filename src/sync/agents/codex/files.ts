@@ -55,7 +55,7 @@ const readTitles = async (path: string, size: number): Promise<Titles> => {
 // The titles of the last index are kept, because they are asked for with each of maybe thousands of sessions.
 let last: { readonly path: string; readonly stamp: string; readonly titles: Promise<Titles> } | undefined
 
-/** The titles in `session_index.jsonl` of the CLI's folder, from the path of a session in it. Empty where there is no index. */
+/** The titles in `session_index.jsonl` of the CLI's folder, from the path of a session in it. Empty if there is no index. */
 const titlesNear = async (path: string): Promise<Titles> => {
   const home = homeOf(path)
   if (home === undefined) return new Map()

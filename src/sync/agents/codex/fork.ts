@@ -15,7 +15,7 @@ const timeOfUuid = (id: unknown): number | undefined => {
 
 const noLines = () => {}
 
-/** The ids of all turns in the file of a session; empty where there is no such file. */
+/** The ids of all turns in the file of a session; empty if there is no such file. */
 const turnsOf = async (path: string | undefined): Promise<ReadonlySet<unknown>> => {
   const turns = new Set<unknown>()
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined)
@@ -25,7 +25,7 @@ const turnsOf = async (path: string | undefined): Promise<ReadonlySet<unknown>> 
   return turns
 }
 
-/** Returns a function that tells whether a turn of a fork is copied from the parent (README, rule 9). */
+/** Returns a function that says whether a turn of a fork is copied from the parent (README, rule 9). */
 const newReplayCheck = (path: string, fork: Json, parentId: string) => {
   const made = timeOfUuid(fork['id']) ?? millisecondsOf(fork['timestamp'])
   let parentTurns: Promise<ReadonlySet<unknown>> | undefined
@@ -37,14 +37,14 @@ const newReplayCheck = (path: string, fork: Json, parentId: string) => {
   }
 }
 
-/** Whether a line may stand before the `turn_context` of its turn, as the prompt and what belongs to it do. */
+/** Whether a line may come before the `turn_context` of its turn, as the prompt and what belongs to it do. */
 const opensTurn = (json: Json): boolean => {
   const { type, role } = payloadOf(json)
   if (json['type'] === 'response_item') return role === 'user' || role === 'developer'
   return json['type'] === 'world_state' || type === 'user_message' || type === 'task_started'
 }
 
-/** The first line of the session's own; Infinity where there is none yet. `isFinal` is false where later lines may change it. */
+/** The first line of the session's own; Infinity if there is none yet. `isFinal` is false if later lines may change it. */
 export type OwnStart = { readonly line: number; readonly isFinal: boolean }
 
 /** The first own line after the copied head of a fork. */

@@ -10,7 +10,7 @@ const id = 'codex'
 
 const version = 2
 
-/** The first line holds the agent's instructions, and may be longer than the beginning of the file that is looked at. */
+/** The first line holds the agent's instructions, and may be longer than the part of the file that is examined. */
 const longFirstLine = /^\s*\{"timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{/
 
 /**

@@ -23,7 +23,7 @@ const SEVERAL_WORDS = /^[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+$/
 
 const opening = /^<([A-Za-z][\w-]*)(?:\s[^>]*)?>/
 
-/** The index at which an element that the CLI has put in front ends; 0 where the text does not begin with one. */
+/** The index at which an element that the CLI has put in front ends; 0 if the text does not begin with one. */
 const endOfInjected = (text: string): number => {
   const isGuide = text.startsWith('# AGENTS.md')
   const name = isGuide ? 'INSTRUCTIONS' : opening.exec(text)?.[1]
@@ -52,7 +52,7 @@ export type UserText = { readonly text: string; readonly isImage: boolean }
 
 const heading = /^## My request(?: for Codex)?:[ \t]*/gm
 
-/** The text after the last such heading, which the apps put above what was typed; undefined where there is no heading. */
+/** The text after the last such heading, which the apps put above what was typed; undefined if there is no heading. */
 const requestIn = ({ text, isImage }: UserText): string | undefined => {
   const last = isImage || !text.includes('## My request') ? undefined : [...text.matchAll(heading)].at(-1)
   return last && text.slice(last.index + last[0].length).trim()
@@ -70,7 +70,7 @@ export const typedTexts = (texts: readonly UserText[]): readonly string[] => {
   const at = typed.findLastIndex((one) => requestIn(one) !== undefined)
   const [before, after] = [typed.slice(0, at), typed.slice(at + 1)]
   const request = at === -1 ? undefined : requestIn(typed[at]!)
-  // Where nothing follows the heading, what the user typed stands before it.
+  // If nothing follows the heading, what the user typed comes before it.
   const hasRequest = request !== undefined && (request !== '' || after.some(({ isImage }) => !isImage))
   const kept = hasRequest ? [...before.filter(({ isImage }) => isImage), { text: request }, ...after] : typed
   return kept.map(({ text }) => text)

@@ -71,13 +71,13 @@ const failedCall = ({ type, call_id: id, success, exit_code: code, source }: Jso
 /** The hashed ids of calls, as plain JSON. */
 export type SavedOutcomes = { readonly failed: SavedMap; readonly answered: SavedMap }
 
-/** The calls that failed according to events, which may stand before or after the result. */
+/** The calls that failed according to events, which may come before or after the result. */
 export const newOutcomes = (saved?: SavedOutcomes) => {
   const failed = newHashedMap(saved?.failed)
   const before = newHashedMap(saved?.answered)
   const answered = newHashedMap(saved?.answered)
   return {
-    /** Throws NeedsWhole where the result of a failed call stands before the saved state. */
+    /** Throws NeedsWhole if the result of a failed call comes before the saved state. */
     noteEvent: (payload: Json): void => {
       const id = failedCall(payload)
       if (id === undefined || !failed.add(id)) return

@@ -76,7 +76,7 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   return state.ahead?.turns.isUndone(line.number) ? noMessages : [message]
 }
 
-/** Undefined where the last line begins a turn or takes turns back but has no newline yet: it may still become another line. */
+/** Undefined if the last line begins a turn or takes turns back but has no newline yet: it may still become another line. */
 const save = (state: State): Saved | undefined => {
   const { ahead, ownStart, meta, outline, calls, ids, outcomes, turns, agents, model } = state
   if (!ids || !ownStart.isFinal || turns.changes() !== ahead?.turns.changes()) return undefined

@@ -23,7 +23,7 @@ export const newTurns = (saved?: SavedTurns) => {
       starts.push(message.order)
       title ??= titleOfPrompt(message)
     },
-    /** Throws NeedsWhole where turns are taken back that stand before the saved state. */
+    /** Throws NeedsWhole if turns are taken back that come before the saved state. */
     noteEvent: (payload: Json, line: number): void => {
       const count = takenBack(payload)
       if (count === 0) return

@@ -35,7 +35,7 @@ const promptParts = ({ content, attachments }: Json): readonly Part[] => [
   ...objectsIn(attachments).map(attachmentText).flatMap(textPart),
 ]
 
-/** The parts of an answer (README, rule 3). `isNew` tells whether a text of thinking is new. */
+/** The parts of an answer (README, rule 3). `isNew` says whether a text of thinking is new. */
 const answerParts = (
   data: Json,
   calls: ToolCalls,
@@ -49,7 +49,7 @@ const answerParts = (
   ),
 ]
 
-/** The part of a thinking text; no part where the text is not new (README, rule 4). */
+/** The part of a thinking text; no part if the text is not new (README, rule 4). */
 const newThinking = (value: unknown, isNew: (thinking: string) => boolean): readonly Part[] => {
   const thinking = textOf(value)
   return thinking !== undefined && isNew(thinking) ? thinkingPart(thinking) : []
@@ -78,7 +78,7 @@ export type SavedReading = {
   readonly model?: string | undefined
 }
 
-/** Tells whether a thinking text has not occurred since the last prompt (README, rule 4). */
+/** Returns whether a thinking text has not occurred since the last prompt (README, rule 4). */
 const newThoughts = (saved?: SavedMap) => {
   let said = newHashedMap(saved)
   return {
@@ -88,7 +88,7 @@ const newThoughts = (saved?: SavedMap) => {
   }
 }
 
-/** Tells whether the event of a message is a repetition of an earlier one (README, rule 9). */
+/** Returns whether the event of a message is a repetition of an earlier one (README, rule 9). */
 const newRepetitions = (saved?: SavedMap) => {
   const seen = newHashedMap(saved)
   return {

@@ -37,7 +37,7 @@ export type Details = {
   branch?: string
   commit?: string
   remote?: string
-  /** The model that was selected last, for sessions whose answers do not name theirs. */
+  /** The model that was selected last, for answers that do not name their model. */
   model?: string
 }
 
@@ -104,7 +104,7 @@ const nameIn = (yaml: string): string | undefined => {
   const end = lines.findIndex((line, index) => index > first && /^\S/.test(line))
   const [head, ...rest] = lines.slice(first, end === -1 ? undefined : end).map((line) => line.trim())
   const value = head!.slice('name:'.length).trim()
-  // A block scalar: all of the value stands in the lines below.
+  // A block scalar: all of the value is in the lines below.
   const isBlock = /^[|>][-+\d]*$/.test(value)
   const text = [...(isBlock ? [] : [value]), ...rest].filter((line) => line !== '').join(' ')
   const name = isBlock ? text : unquoted(text)

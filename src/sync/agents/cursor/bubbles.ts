@@ -10,7 +10,7 @@ import {
   thinkingPart,
 } from '../support/parts.ts'
 
-/** The value of a JSON text, with exact numbers; the text itself where it is not JSON. */
+/** The value of a JSON text, with exact numbers; the text itself if it is not JSON. */
 const valueOf = (text: unknown): unknown => {
   if (typeof text !== 'string') return text
   const parsed = parseObject(`{"value":${text}}`)
@@ -85,7 +85,7 @@ const toolOf = ({ id, json }: Bubble, tools: Json): Json | undefined => {
   return json['capabilityType'] === TOOL && isObject(listed) ? listed : undefined
 }
 
-/** The message of a bubble (README, rules 4 and 5); undefined where it has no parts, or an unknown type. */
+/** The message of a bubble (README, rules 4 and 5); undefined if it has no parts, or an unknown type. */
 export const messageOf = (bubble: Bubble, composer: Json, tools: Json): SessionMessage | undefined => {
   const { json, number: order } = bubble
   const role = json['type'] === 1 ? 'user' : json['type'] === 2 ? 'assistant' : undefined

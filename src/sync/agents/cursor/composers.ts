@@ -120,7 +120,7 @@ function* messagesIn(database: Database, composer: Json, onDamaged: OnDamaged): 
   }
 }
 
-/** The object in a session's row; undefined where the row is missing or damaged. */
+/** The object in a session's row; undefined if the row is missing or damaged. */
 const composerOf = (data: unknown): Json | undefined => (typeof data === 'string' ? parseObject(data) : undefined)
 
 const readComposer =

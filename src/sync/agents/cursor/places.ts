@@ -27,13 +27,13 @@ export const transcripts = (home: string): string => join(home, '.cursor', 'proj
 
 const TRANSCRIPTS = `${sep}${join('.cursor', 'projects')}${sep}`
 
-/** The home folder in which a transcript lies; undefined when it lies elsewhere. */
+/** The home folder that contains a transcript; undefined if the transcript is elsewhere. */
 const homeOfTranscript = (path: string): string | undefined => {
   const end = path.lastIndexOf(TRANSCRIPTS)
   return end === -1 ? undefined : path.slice(0, end)
 }
 
-/** The editor's databases at their default places below the home folder of a transcript; none where it lies elsewhere. */
+/** The editor's databases at their default places below the home folder of a transcript; none if the transcript is elsewhere. */
 export const databasesOfTranscript = (path: string): readonly string[] => {
   const home = homeOfTranscript(path)
   return home === undefined ? [] : databasesIn({}, home)

@@ -22,7 +22,7 @@ const ID_BYTES = 32
 const FIELDS = { message: 1, folder: 9, repository: 21 } as const
 const REPOSITORY = { path: 1, branch: 2 } as const
 
-/** The fields of a protobuf message that hold bytes; undefined where the data are not such a message. */
+/** The fields of a protobuf message that hold bytes; undefined if the data are not such a message. */
 const fieldsOf = (data: Uint8Array): readonly Field[] | undefined => {
   const reader = readerOf(data)
   const fields: Field[] = []
@@ -41,7 +41,7 @@ const fieldsOf = (data: Uint8Array): readonly Field[] | undefined => {
 const textIn = (fields: readonly Field[], number: number): string | undefined =>
   fields.find((field) => field.number === number)?.value.toString('utf8')
 
-/** The root in the bytes of a blob; undefined where they are anything else, or name no message. */
+/** The root in the bytes of a blob; undefined if they are anything else, or name no message. */
 export const readRoot = (bytes: Uint8Array): Root | undefined => {
   const fields = fieldsOf(bytes)
   const messages = fields?.filter(({ number }) => number === FIELDS.message).map(({ value }) => value) ?? []

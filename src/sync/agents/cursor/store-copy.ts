@@ -5,7 +5,7 @@ import { readRoot, type Root } from './root-blob.ts'
 
 /** What was copied of a session besides its messages, which are in the table `messages` of the private database. */
 type CopiedStore = {
-  /** The tool's description of the session; empty where it cannot be read. */
+  /** The tool's description of the session; empty if it cannot be read. */
   readonly meta: Json
   readonly root: Root | undefined
   /** Whether the session has a state of an unknown form. */
@@ -31,7 +31,7 @@ const rootIn = (data: unknown): Root | undefined => (data instanceof Uint8Array 
 const rootOf = (database: Database, id: string): Root | undefined =>
   rootIn(database.prepare(`SELECT ${DATA} AS data FROM source.blobs WHERE id = ?`).get(id)?.['data'])
 
-/** Returns a function that tells whether a message is a summary of the messages before it. */
+/** Returns a function that says whether a message is a summary of the messages before it. */
 const newSummaryTest = (database: Database): ((id: string) => boolean) => {
   const isSummary = database.prepare(
     `SELECT CASE WHEN json_valid(text) THEN json_extract(text, '$.providerOptions.cursor.isSummary') END AS found
@@ -45,7 +45,7 @@ const hasRowNumbers = (database: Database): boolean => {
   return !/WITHOUT\s+ROWID/i.test(String(row?.['sql']))
 }
 
-/** The roots before the latest one, in the order in which they were written. None where the table does not keep that order. */
+/** The roots before the latest one, in the order in which they were written. None if the table does not keep that order. */
 function* rootsBefore(database: Database, latest: string): Generator<Root> {
   if (!hasRowNumbers(database)) return
   const exists = database.prepare('SELECT 1 FROM source.blobs WHERE id = ?')
@@ -93,7 +93,7 @@ const listedIn = (roots: readonly Root[]): readonly Listed[] => {
   return [...listed.values()]
 }
 
-/** The latest state of a session. `root` is undefined where there is none, or where it has an unknown form. */
+/** The latest state of a session. `root` is undefined if there is none, or if it has an unknown form. */
 const latestOf = (database: Database) => {
   if (!hasTables(database)) return { meta: {}, latest: '', root: undefined }
   const meta = metaOf(database)

@@ -100,7 +100,7 @@ const contentOf = (
 }
 
 /**
- * The message of a blob; undefined where it has no parts, an unknown role, or is not complete yet. Its members keep the order that
+ * The message of a blob; undefined if it has no parts, an unknown role, or is not complete yet. Its members keep the order that
  * they have always had, which is not that of `newMessage`.
  */
 export const messageOfStore = (stored: StoreMessage, calls: ToolCalls): SessionMessage | undefined => {

@@ -89,7 +89,7 @@ export const projectOf = async (
 /** A path in the form of the names of transcripts' folders, without what differs between versions. */
 const encoded = (path: string): string => path.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')
 
-/** The workspace's folder whose path is written as `name`; undefined where there is none, or more than one. */
+/** The workspace's folder whose path is written as `name`; undefined if there is none, or more than one. */
 export const folderNamed = async (databases: readonly string[], name: string): Promise<string | undefined> => {
   const found = new Set<string>()
   for (const database of databases)

@@ -6,15 +6,15 @@ import type { ObjectLine } from '../support/lines.ts'
 import { withoutBinary } from '../support/media.ts'
 import { count } from '../support/trace-fields.ts'
 
-/** A message in a line: `index` is its place in the line's list of messages, undefined where it has a line of its own. */
+/** A message in a line: `index` is its place in the line's list of messages, undefined if it has a line of its own. */
 type Found = { readonly id: string; readonly json: Json; readonly index?: number }
 
 /** What the trace needs of a message: the model of an answer, or the title from a prompt. */
 export type Note = { readonly model?: string | undefined; readonly title?: string | undefined }
 
 /**
- * Where the last version of a message stands, and its order among the messages of the session. `isFromBefore`: an earlier version
- * stands before the saved state.
+ * The place of the last version of a message, and its order among the messages of the session. `isFromBefore`: an earlier version
+ * comes before the saved state.
  */
 type Place = {
   readonly line: number
@@ -33,7 +33,7 @@ export type SavedHistory = {
   readonly title?: string | undefined
 }
 
-/** Where the messages that were written so far stand, without those that were removed again (README, rules 2 and 3). */
+/** The places of the messages that were written so far, without those that were removed again (README, rules 2 and 3). */
 export type History = {
   readonly saved: SavedHistory | undefined
   readonly known: HashedMap
@@ -89,7 +89,7 @@ const rewind = ({ places }: History, id: string): void => {
 }
 
 /**
- * The order of a message that stands before the saved state; undefined for other messages. Throws NeedsWhole where its new version
+ * The order of a message that comes before the saved state; undefined for other messages. Throws NeedsWhole if its new version
  * may change the fields of the trace.
  */
 const orderBefore = ({ saved, known }: History, id: string, note: Note): number | undefined => {

@@ -34,7 +34,7 @@ const projectFolder = (path: string): string | undefined => {
   return end === -1 ? undefined : path.slice(0, end)
 }
 
-/** The path of the session's project; undefined where the CLI's files do not tell it (README, rule 9). */
+/** The path of the session's project; undefined if the CLI's files do not name it (README, rule 9). */
 const projectPathOf = async (path: string, metadata: Json): Promise<string | undefined> => {
   const folder = projectFolder(path)
   const named = folder && textOf(await read(join(folder, '.project_root')))
@@ -75,7 +75,7 @@ const step = ({ ahead, history, metadata }: State, line: ObjectLine): readonly S
   return ahead ? messagesOf(line, ahead.history) : noMessages
 }
 
-/** The session that started the sub-agent whose session the file holds: the file lies in its folder (README, rule 8). */
+/** The session that started the sub-agent whose session the file holds: the file is in its folder (README, rule 8). */
 const parentOf = (path: string): string | undefined => {
   const folder = dirname(path)
   const isSubAgent = basename(dirname(folder)) === 'chats' && !basename(path).startsWith('session-')

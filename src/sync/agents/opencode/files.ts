@@ -12,7 +12,7 @@ import { messagesOf, type SessionInfo, traceOf } from './session.ts'
 /** Larger files are not read (README, rule 9). */
 const MAX_FILE = 64 << 20
 
-/** The paths of the JSON files in a folder, by name; empty where there is no such folder. Links are not followed. */
+/** The paths of the JSON files in a folder, by name; empty if there is no such folder. Links are not followed. */
 const jsonFiles = async (folder: string): Promise<readonly string[]> => {
   const found = await lstat(folder).catch(() => undefined)
   if (!found?.isDirectory()) return []
@@ -23,7 +23,7 @@ const jsonFiles = async (folder: string): Promise<readonly string[]> => {
     .sort()
 }
 
-/** The object in a file; undefined where the file holds anything else, is too large, or was deleted meanwhile. */
+/** The object in a file; undefined if the file holds anything else, is too large, or was deleted meanwhile. */
 const readObject = async (path: string): Promise<Json | undefined> => {
   try {
     return (await stat(path)).size > MAX_FILE ? undefined : parseObject((await readFile(path, 'utf8')).trim())
@@ -32,7 +32,7 @@ const readObject = async (path: string): Promise<Json | undefined> => {
   }
 }
 
-/** The folder below `parent` for an id; undefined where the id, as in a damaged file, would lead to another folder. */
+/** The folder below `parent` for an id; undefined if the id, as in a damaged file, would lead to another folder. */
 const folderFor = (parent: string, id: string): string | undefined =>
   id !== '.' && id !== '..' && basename(id) === id ? join(parent, id) : undefined
 
@@ -46,7 +46,7 @@ const storageOf = (path: string): string => dirname(dirname(dirname(path)))
 
 const idOf = (json: Json | undefined, path: string): string => textOf(json?.['id']) ?? basename(path, '.json')
 
-/** A message's file, and what it is ordered by. */
+/** A message's file, and the keys by which messages are sorted. */
 type MessageFile = { readonly path: string; readonly id: string; readonly created: number }
 
 /** The files of a session's messages, in order (README, rule 4). Damaged files come last. */
@@ -60,7 +60,7 @@ const messageFiles = async (storage: string, sessionId: string): Promise<readonl
   return files.sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))
 }
 
-/** The files of parts by message, where all lie in one folder, as in the first version. */
+/** The files of parts by message, if all are in one folder, as in the first version. */
 const looseParts = async (storage: string): Promise<ReadonlyMap<string, readonly string[]>> => {
   const files = new Map<string, string[]>()
   for (const path of await jsonFiles(join(storage, 'part'))) {

@@ -60,7 +60,7 @@ const errorText = (error: unknown): string => {
   return textOf(objectOf(data)['message']) ?? textOf(message) ?? textOf(name) ?? 'Error'
 }
 
-/** The parts of a stored one (README, rules 6 and 7). */
+/** The parts from a stored one (README, rules 6 and 7). */
 const partsOf = (part: StoredPart): readonly Part[] => {
   const { json } = part
   switch (json['type']) {
@@ -104,7 +104,7 @@ const timeOf = (info: Json): number | undefined => {
   return typeof created === 'number' && Number.isSafeInteger(Math.round(created)) ? Math.round(created) : undefined
 }
 
-/** The message of a stored one (README, rules 5 to 7); undefined where it has no parts, or an unknown role. */
+/** The message from a stored one (README, rules 5 to 7); undefined if it has no parts, or an unknown role. */
 export const messageOf = ({ id, number, info, parts: stored }: StoredMessage): SessionMessage | undefined => {
   const role = roleOf(info)
   const failure = isObject(info['error']) ? [errorPart(errorText(info['error']))] : []

@@ -7,11 +7,11 @@ const NONE = -1
 /** A path as plain JSON: the ids of all entries, and of the last one. */
 export type SavedPath = { readonly known: SavedMap; readonly last?: string | undefined; readonly isEmpty: boolean }
 
-/** Is given the entries one by one, and tells which lines are on the path from the root to the last entry (README, rule 2). */
+/** Gets the entries one by one, and says which lines are on the path from the root to the last entry (README, rule 2). */
 export type Path = {
   readonly add: (entry: Json, line: number) => void
   readonly isOnPath: (line: number) => boolean
-  /** Undefined where later lines cannot be read without those before them. */
+  /** Undefined if later lines cannot be read without those before them. */
   readonly save: () => SavedPath | undefined
 }
 

@@ -3,7 +3,7 @@ import { newHashedMap, type SavedMap } from './hashed-map.ts'
 
 const MAX_LENGTH = 1_024
 
-/** Whether the service accepts `id` as an externalId, and it can stand in a URL's path, where `.` and `..` would be resolved. */
+/** Whether the service accepts `id` as an externalId, and it can be used in a URL's path, where `.` and `..` would be resolved. */
 export const isExternalId = (id: unknown): id is string =>
   typeof id === 'string' &&
   id.length > 0 &&

@@ -60,7 +60,7 @@ export const checksumsOf = ({ blocks, rest }: Fingerprint, length: number): Chec
 
 type File = { readonly inode: string; readonly checksum: (from: number, to: number) => number | undefined }
 
-/** Calls `work` with an open file; undefined where the file does not exist. */
+/** Calls `work` with an open file; undefined if the file does not exist. */
 const withFile = async <T>(path: string, work: (file: File) => T | Promise<T>): Promise<T | undefined> => {
   let file: number
   try {
@@ -106,7 +106,7 @@ export const isAsRead = async (path: string, read: Checksums, from: number): Pro
 
 /**
  * The fingerprint of the first `length` bytes, from the checksums of at least these. `before` is the fingerprint of an earlier
- * place in the file. Undefined where the file is shorter, or does not exist.
+ * place in the file. Undefined if the file is shorter, or does not exist.
  */
 export const fingerprintAt = (
   path: string,

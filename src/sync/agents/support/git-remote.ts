@@ -28,7 +28,7 @@ const ofScp = (remote: string): string | undefined => {
 
 /**
  * The address of a git remote without credentials: without password and query, and with a user over SSH only. Undefined for an
- * address of an unknown form, in which a password could stand anywhere.
+ * address of an unknown form, in which a password could be anywhere.
  */
 export const withoutCredentials = (remote: string): string | undefined => {
   const trimmed = remote.trim()

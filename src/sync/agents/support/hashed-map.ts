@@ -41,7 +41,7 @@ const grown = (slots: Slots): Slots => {
 export type SavedMap = { readonly hashes: string; readonly values?: string }
 
 /**
- * Maps texts to numbers from 0 to 2^32 - 1. `add` returns false and changes nothing where the text is in the map, `set` changes its
+ * Maps texts to numbers from 0 to 2^32 - 1. `add` returns false and changes nothing if the text is in the map, `set` changes its
  * number. `save` takes 16 characters for each entry, `saveKeys` 11, and saves 0 as the value of each.
  */
 export type HashedMap = {

@@ -24,7 +24,7 @@ const exactly: Reviver = (_key, value, { source }) => {
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Parses one JSON object, with exact numbers; undefined where `text` is anything else. */
+/** Parses one JSON object, with exact numbers; undefined if `text` is anything else. */
 export const parseObject = (text: string): Json | undefined => {
   try {
     const value: unknown = inexact.test(text) ? native.parse(text, exactly) : JSON.parse(text)
@@ -41,7 +41,7 @@ export const textOf = (value: unknown): string | undefined =>
 /** `value` where it is an object, else an empty object, so that all of its properties are undefined. */
 export const objectOf = (value: unknown): Json => (isObject(value) ? value : {})
 
-/** The objects in a list; empty where `value` is not a list. */
+/** The objects in a list; empty if `value` is not a list. */
 export const objectsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 /** The milliseconds of an RFC 3339 string; undefined for anything else. */

@@ -20,7 +20,7 @@ export const newKeptLines = (keep: NonNullable<LineParser<unknown, unknown>['kee
       if (length > MAX_LENGTH) lines = undefined
       else lines?.push(keep(line, lines.at(-1)))
     },
-    /** Undefined where they were too many. `end` is the place after the last line. */
+    /** Undefined if they were too many. `end` is the place after the last line. */
     all: (end: Place): KeptLines | undefined => lines && { lines, end },
   }
 }

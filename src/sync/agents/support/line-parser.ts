@@ -2,7 +2,7 @@ import type { Session, SessionMessage } from '../agent.ts'
 import type { Json } from './json.ts'
 import type { ObjectLine } from './lines.ts'
 
-/** Thrown by a parser that has gone on from a saved state, where a line changes what was read before, or refers to it. */
+/** Thrown by a parser that has continued from a saved state, if a line changes what was read before, or refers to it. */
 export class NeedsWhole extends Error {
   constructor() {
     super('a line changes what was read before, or refers to it')
@@ -22,8 +22,8 @@ export type Start<State, Saved> = {
 /**
  * How an agent's lines become a session: by a state that each line changes. All lines go through `step` twice. The first reading
  * collects what `describe` needs, and its messages are not used. The second one starts again, with the state of the first one as
- * `ahead`, and yields the messages. `save` returns what later lines need of a state, as plain JSON, so that a later reading can go
- * on from there. The first reading from a saved state may throw NeedsWhole in `step`: then the session is read from its beginning.
+ * `ahead`, and yields the messages. `save` returns what later lines need of a state, as plain JSON, so that a later reading can
+ * continue from there. The first reading from a saved state may throw NeedsWhole in `step`: then the session is read from its beginning.
  */
 export type LineParser<State, Saved> = {
   /** The agent, its version, and the version of `Saved`. A state that was saved with another version is not used. */
@@ -39,7 +39,7 @@ export type LineParser<State, Saved> = {
   readonly describe: (state: State, path: string) => Described | Promise<Described>
   /** After all lines: the first line of a message that may still grow. A later reading begins there. */
   readonly firstOpenLine?: (state: State) => number | undefined
-  /** A copy, which later lines do not change; undefined where a reading cannot go on from this state. */
+  /** A copy, which later lines do not change; undefined if a reading cannot continue from this state. */
   readonly save: (state: State) => Saved | undefined
 }
 

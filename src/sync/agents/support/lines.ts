@@ -2,14 +2,14 @@ import { chunksOf } from './chunks.ts'
 import { type Json, parseObject } from './json.ts'
 
 /**
- * One line of a file. `bytes` is undefined where the line is too long; its memory may be used again once the next line is asked for.
+ * One line of a file. `bytes` is undefined if the line is too long; its memory may be used again once the next line is asked for.
  * `size` is the length of the line in bytes, `ended` whether a newline follows.
  */
 type Line = { readonly bytes: Buffer | undefined; readonly size: number; readonly ended: boolean }
 
 /**
  * A place between two lines of a file: the number of the next line, from 1, and the number of bytes before it. A reading begins at
- * its place, and moves it behind a line with a newline once the next line is asked for.
+ * its place, and moves it past a line with a newline once the next line is asked for.
  */
 export type Place = { line: number; offset: number }
 
@@ -17,7 +17,7 @@ export const beginning = (): Place => ({ line: 1, offset: 0 })
 
 /**
  * A line that holds one JSON object, with the text that it was parsed from. `number` counts from 1 and includes blank lines; `offset`
- * is the number of bytes before the line, `size` its length in bytes. `ended` tells whether a newline follows.
+ * is the number of bytes before the line, `size` its length in bytes. `ended` says whether a newline follows.
  */
 export type ObjectLine = ParsedLine & {
   readonly number: number
@@ -30,10 +30,10 @@ export type ParsedLine = { readonly text: string; readonly json: Json }
 
 /** How the lines of an agent are read. */
 export type LineForm = {
-  /** The object in a line; undefined where the line is not one JSON object. */
+  /** The object in a line; undefined if the line is not one JSON object. */
   readonly parse: (bytes: Buffer) => ParsedLine | undefined
   /**
-   * How many of the first bytes of a long line `parse` needs, besides the end of the line; undefined where it may need all. Bytes that
+   * How many of the first bytes of a long line `parse` needs, besides the end of the line; undefined if it may need all. Bytes that
    * contain something else that it needs (`isNeeded`) are not left out.
    */
   readonly enough?: (beginning: Buffer) => number | undefined
@@ -63,7 +63,7 @@ const END = 4_096
 /** Replaces what was left out of a line. It occurs in no JSON, so that a shortened line is not parsed as a whole one. */
 const LEFT_OUT = Buffer.from([0])
 
-/** The rest of a shortened line, of which only the end is kept. `end` is undefined where the rest contains what is needed. */
+/** The rest of a shortened line, of which only the end is kept. `end` is undefined if the rest contains what is needed. */
 const newRest = (isNeeded: (bytes: Buffer) => boolean) => {
   let kept: Buffer | undefined = Buffer.alloc(0)
   return {
@@ -109,7 +109,7 @@ const newUnfinished = ({ enough, isNeeded = () => false }: LineForm) => {
       else if (part.length > 0) parts.push(isLast ? part : Buffer.from(part))
       if (length <= MAX_LENGTH) shorten()
     },
-    /** The line; undefined where it is too long. */
+    /** The line; undefined if it is too long. */
     take: (): Buffer | undefined => {
       const bytes = all()
       parts = []

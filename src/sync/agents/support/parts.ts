@@ -19,7 +19,7 @@ type MessageFields<Parts> = {
 
 /**
  * Makes a message without the fields that are undefined. The order of its members is that of the JSON text which is sent, and a
- * digest of that text tells later whether the message has changed: another order would send every message again.
+ * digest of that text shows later whether the message has changed: another order would send every message again.
  */
 export const newMessage = <Parts extends readonly Part[]>({
   externalId,
@@ -51,13 +51,13 @@ export const placeholder = (block: Json): string => {
   return mediaPlaceholder(block['type'], textOf(source['media_type']), textOf(source['data'])?.length)
 }
 
-/** A text part; no part where `value` is not a string, or blank. */
+/** A text part; no part if `value` is not a string, or blank. */
 export const textPart = (value: unknown): readonly Part[] => {
   const text = textOf(value)
   return text === undefined ? [] : [{ type: 'text', content: { text } }]
 }
 
-/** A thinking part; no part where `value` is not a string, or blank. */
+/** A thinking part; no part if `value` is not a string, or blank. */
 export const thinkingPart = (value: unknown, durationMs?: number): readonly Part[] => {
   const text = textOf(value)
   if (text === undefined) return []

@@ -20,13 +20,13 @@ export type FileThen = { readonly size: number; readonly changed: string }
 
 type Written = ResumePoint & FileThen & { readonly version: string }
 
-/** Longer texts are not worth it: such sessions are read as a whole. */
+/** Longer texts are not stored: such sessions are read as a whole each time. */
 const MAX_LENGTH = 16 << 20
 
 /** The checksums of all that was read of a file, and the fingerprint from the earlier reading. */
 type Read = { readonly checksums: Checksums; readonly before: Fingerprint | undefined }
 
-/** The point as text, behind a hash by which damaged texts are found. Undefined for a compressed file. */
+/** The point as text, after a hash by which damaged texts are found. Undefined for a compressed file. */
 export const writeResumePoint = async (
   path: string,
   { size, changed }: FileThen,
@@ -53,7 +53,7 @@ const isWrittenOver = (then: FileThen, now: FileThen): boolean => now.size <= th
 const hasFingerprint = ({ fingerprint }: { readonly fingerprint: unknown }): boolean =>
   typeof fingerprint === 'object' && fingerprint !== null
 
-/** The point in a text; undefined where another version has written it, or where the file has changed before that place. */
+/** The point in a text; undefined if another version has written it, or if the file has changed before that place. */
 export const readResumePoint = async (
   path: string,
   now: FileThen,

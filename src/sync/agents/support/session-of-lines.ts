@@ -71,7 +71,7 @@ const firstReading = async <State, Saved>(
   return { state, described, malformed: count, unknown, checksums: checksums.all(), kept: keeping.all(at) }
 }
 
-/** The first reading from a point on; undefined where the session has to be read as a whole. */
+/** The first reading from a point on; undefined if the session has to be read as a whole. */
 const resumedReading = async <State, Saved>(
   source: Source<State, Saved>,
   from: ResumePoint,
@@ -87,7 +87,7 @@ const resumedReading = async <State, Saved>(
 
 type Point = Omit<ResumePoint, 'fingerprint'>
 
-/** The point at a place, from which a later reading can go on; undefined where it cannot. */
+/** The point at a place, from which a later reading can continue; undefined if it cannot. */
 const pointAt = <State, Saved>(
   parser: LineParser<State, Saved>,
   state: State,
@@ -98,7 +98,7 @@ const pointAt = <State, Saved>(
   return saved === undefined ? undefined : { place: { ...place }, externalId, saved }
 }
 
-/** The second reading: yields the messages, and calls `onEnd` with the point from which a later reading goes on. */
+/** The second reading: yields the messages, and calls `onEnd` with the point from which a later reading continues. */
 async function* secondReading<State, Saved>(
   { path, size, parser, lines }: Source<State, Saved>,
   from: ResumePoint | undefined,
@@ -120,7 +120,7 @@ async function* secondReading<State, Saved>(
 
 const changedAt = (path: string): string => String(statSync(path, { bigint: true }).mtimeNs)
 
-/** Whether a file was not written since; false where it was deleted. */
+/** Whether a file was not written since; false if it was deleted. */
 const isUnwritten = (path: string, { changed }: FileThen): boolean => {
   try {
     return changedAt(path) === changed

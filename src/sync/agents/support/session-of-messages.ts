@@ -40,7 +40,7 @@ type CopiedSession<T> = {
 
 /**
  * Reads a session of a database. The messages are read from the first copy once; each further reading copies the session again. A
- * copy is closed once its messages were read, and left to the garbage collector where they never are.
+ * copy is closed once its messages were read, and left to the garbage collector if they never are.
  */
 export const sessionOfCopy = async <T>(
   { externalId, copy, messages, trace }: CopiedSession<T>,

@@ -19,7 +19,7 @@ export const titleOfPrompt = ({ role, parts }: Pick<SessionMessage, 'role' | 'pa
   return prompt?.type === 'text' ? titleOf(prompt.content.text) : undefined
 }
 
-/** A title that the agent has stored; undefined where it is blank, or the default title that every new session has. */
+/** A title that the agent has stored; undefined if it is blank, or the default title that every new session has. */
 export const storedTitle = (title: unknown): string | undefined => {
   const text = textOf(title)?.trim()
   return text === undefined || /^new session\b/i.test(text) ? undefined : text
@@ -30,7 +30,7 @@ export const count = (counts: Map<string, number>, value: string): void => {
   counts.set(value, (counts.get(value) ?? 0) + 1)
 }
 
-/** The value with the highest count, and of several the first one; undefined where nothing was counted. */
+/** The value with the highest count, and of several the first one; undefined if nothing was counted. */
 export const mostFrequent = (counts: ReadonlyMap<string, number>): string | undefined => {
   let best: readonly [string, number] | undefined
   for (const entry of counts) if (!best || entry[1] > best[1]) best = entry
@@ -40,7 +40,7 @@ export const mostFrequent = (counts: ReadonlyMap<string, number>): string | unde
 /** An outline as plain JSON. */
 export type SavedOutline = { readonly models: readonly (readonly [string, number])[]; readonly title?: string }
 
-/** Collects from the messages the trace's title and model, for where the agent has not stored better ones. */
+/** Collects the trace's title and model from the messages, in case the agent has not stored better ones. */
 export const newOutline = (saved?: SavedOutline) => {
   const models = new Map(saved?.models)
   let title = saved?.title

@@ -3,7 +3,7 @@ import { resolve, sep } from 'node:path'
 import { UsageError } from '../../../cli/exit.ts'
 import type { EnvironmentVariables } from '../../agents/agent.ts'
 
-/** Variables by which the client, or an agent, keeps its files elsewhere: a service is started without those of the shell. */
+/** Variables that say where the client, or an agent, keeps its files: the system starts a service without the variables of the shell. */
 const FOLDERS = [
   'TRACEBOOK_CONFIG_DIR',
   'TRACEBOOK_DATA_DIR',
@@ -20,7 +20,7 @@ const FOLDERS = [
 ]
 const OTHERS = ['PATH', 'OPENCODE_DB']
 
-/** Names of Node.js that stay when a package manager replaces the version that they lead to. */
+/** Paths of Node.js that stay the same when a package manager installs another version. */
 const LASTING_NODES = ['/usr/bin/node', '/usr/local/bin/node', '/opt/homebrew/bin/node']
 
 const realPath = (path: string): string | undefined => {
@@ -31,21 +31,21 @@ const realPath = (path: string): string | undefined => {
   }
 }
 
-/** The Node.js that runs this, by a name that lasts. */
+/** The path of the Node.js that runs this, if possible one that stays the same. */
 const nodePath = (node: string): string => {
   const real = realPath(node) ?? node
   return LASTING_NODES.find((path) => realPath(path) === real) ?? node
 }
 
-/** What of the environment a program needs that is started by the system. Folders are made absolute. */
+/** The variables that a program needs when the system starts it. Folders are made absolute. */
 export const lastingEnvironment = (env: EnvironmentVariables): Readonly<Record<string, string>> => ({
   ...Object.fromEntries(FOLDERS.flatMap((name) => (env[name] ? [[name, resolve(env[name])]] : []))),
   ...Object.fromEntries(OTHERS.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
 })
 
 /**
- * `tracebook` as the system can start it, by absolute paths: `node` runs `entry`, which may be a link. Throws UsageError when it
- * is in the cache of npx, from where it may be gone tomorrow.
+ * `tracebook` as the system can start it, by absolute paths: `node` runs `entry`, which may be a link. Throws UsageError if it is
+ * in the cache of npx, which may be cleared at any time.
  */
 export const lastingCommand = (node: string, entry: string): readonly string[] => {
   const path = realPath(entry) ?? resolve(entry)

@@ -9,7 +9,7 @@ export type ServiceProgram = {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** What the system says of the service. */
+/** The state of the service, from the system. */
 export type ServiceStatus = {
   readonly isRunning: boolean
   readonly pid: number | undefined
@@ -22,13 +22,13 @@ export type ServiceManager = {
   readonly name: 'systemd' | 'launchd'
   /** The file that describes the service. */
   readonly file: string
-  /** A command that shows what the service has said, or a file that holds it. */
+  /** A command that shows the service's log, or the log file. */
   readonly log: string
   /** The text of the file for a program. */
   readonly describe: (program: ServiceProgram) => string
-  /** Has the service started now and at each login; one that runs is started again. Throws NoServiceManager. */
+  /** Starts the service now and at each login; restarts one that runs. Throws NoServiceManager. */
   readonly install: (program: ServiceProgram) => Promise<void>
-  /** Ends and removes it. False when there was none. */
+  /** Stops and removes it. Returns false if there was none. */
   readonly uninstall: () => Promise<boolean>
   /** Undefined when it is not installed. */
   readonly status: () => Promise<ServiceStatus | undefined>

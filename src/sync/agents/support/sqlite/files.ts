@@ -4,7 +4,7 @@ import { open, stat } from 'node:fs/promises'
 export type DatabaseFiles = {
   /** A stamp of the database file, which differs once the file may have changed. */
   readonly main: string
-  /** The same of the write-ahead log; empty where there is none. */
+  /** The same for the write-ahead log; empty if there is none. */
   readonly wal: string
   /** Whether the write-ahead log holds anything. */
   readonly hasWal: boolean
@@ -18,7 +18,7 @@ const JOURNAL_MAGIC = 'd9d505f920a163d7'
 /** The bytes in which a database counts its transactions. Two of them may come within one tick of the file system's clock. */
 const CHANGE_COUNTER = { from: 24, to: 28 }
 
-/** The first bytes of a file; empty where there is no such file. */
+/** The first bytes of a file; empty if there is no such file. */
 const head = async (path: string, length: number): Promise<Buffer> => {
   const file = await open(path).catch(() => undefined)
   if (!file) return Buffer.alloc(0)

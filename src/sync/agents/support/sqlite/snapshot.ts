@@ -25,7 +25,7 @@ export const bounded = (column: string, type: 'TEXT' | 'BLOB' = 'TEXT'): string 
 
 const TABLE = /CREATE TABLE (?:IF NOT EXISTS )?["`]?(\w+)["`]?\s*\(/g
 
-/** Whether a file begins like a SQLite database that has these tables: their descriptions stand in its first page. */
+/** Whether a file begins like a SQLite database that has these tables: their descriptions are in its first page. */
 export const beginsLikeDatabase = (beginning: string, ...tables: readonly string[]): boolean => {
   if (!beginning.startsWith('SQLite format 3\0')) return false
   const described = new Set([...beginning.matchAll(TABLE)].map(([, name]) => name))
@@ -48,7 +48,7 @@ const attach = <T>(path: string, parameters: string, read: Read<T>): Taken<T> =>
 
 /**
  * Reads a database whose write-ahead log is empty. It takes no locks, so that the program that owns the database never has to wait.
- * Undefined where the file was changed meanwhile, because what was read may then be of two moments.
+ * Undefined if the file was changed meanwhile, because what was read may then be of two moments.
  */
 const takeUnlocked = async <T>(path: string, before: DatabaseFiles, read: Read<T>): Promise<Taken<T> | undefined> => {
   if (before.isJournalHot) return undefined
@@ -68,7 +68,7 @@ const takeUnlocked = async <T>(path: string, before: DatabaseFiles, read: Read<T
   return undefined
 }
 
-/** Reads a copy of the database and its write-ahead log; undefined where they were changed while they were copied. */
+/** Reads a copy of the database and its write-ahead log; undefined if they were changed while they were copied. */
 const takeCopied = async <T>(path: string, before: DatabaseFiles, read: Read<T>): Promise<Taken<T> | undefined> => {
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-database-'))
   try {
@@ -128,7 +128,7 @@ const explained = (error: unknown): unknown =>
 /**
  * Reads from the SQLite database at `path`, which may be in use: `read` sees one moment of it as the schema `source`. None of
  * its files is written or created, and the program that owns it never has to wait. Throws what opening and reading the database
- * throws, and an error where it is written without a pause for some seconds.
+ * throws, and an error if it is written without a pause for some seconds.
  */
 export const readDatabase = async <T>(path: string, read: Read<T>): Promise<T> => {
   const { database, result } = await copyFromDatabase(path, read)
@@ -145,7 +145,7 @@ export const copyFromDatabase = async <T>(path: string, read: Read<T>): Promise<
   }
 }
 
-/** The columns of a table of `source`; empty where there is no such table. */
+/** The columns of a table of `source`; empty if there is no such table. */
 export const columnsOf = (database: Database, table: string): ReadonlySet<string> =>
   new Set(
     database

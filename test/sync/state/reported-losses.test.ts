@@ -14,7 +14,7 @@ test.after.each(({ remove }) => remove())
 test('a loss that was reported for an agent is new for another agent, but not for this one', ({ path }) => {
   const open = () => openSyncState({ folder: path, config: path })
   const state = open()
-  state.noteTold('codex', ['line 1', 'line 2', 'line 1'])
+  state.noteReported('codex', ['line 1', 'line 2', 'line 1'])
   assert.equal(state.newLosses('codex', ['line 2', 'line 3']), ['line 3'])
   assert.equal(state.newLosses('pi', ['line 2']), ['line 2'])
   state.close()
@@ -25,7 +25,7 @@ test('a loss that was reported for an agent is new for another agent, but not fo
 
 test('the state of a version that did not record reported losses is migrated', ({ path }) => {
   const first = openSyncState({ folder: path, config: path })
-  first.learnOrigin('/a', { stamp: 's', projectPath: '/p' })
+  first.noteOrigin('/a', { stamp: 's', projectPath: '/p' })
   first.close()
   const older = new DatabaseSync(join(path, STATE_FILE))
   older.exec('DROP TABLE told; DROP TABLE claim; DROP TABLE last_write; DROP TABLE source; DROP TABLE session')

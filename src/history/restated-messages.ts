@@ -20,11 +20,11 @@ export type RestatedTrace = {
 
 type PresentRow = MessageListRow & { class: RestatedEvent['data']['class']; tools: string }
 
-/** How many messages are read together at most, and about how many characters they have. */
+/** The most messages that are read at once, and the approximate number of characters that they may have together. */
 const MOST = 1_000
 const CHUNK_SIZE = 512 * 1024
 
-// From the ordinal $3 on, as many as are small enough together, at least one.
+// From the ordinal $3 on, as many as fit into a chunk, at least one.
 const presentStatement = `
   select ${columns}, m.class, m.tools ${withParts} from (
     select m.*, sum(m.size) over (order by m.ordinal rows unbounded preceding) - m.size as before from (
@@ -63,7 +63,7 @@ const restatedOf = ({ namespaceId, since }: RestatedTrace, row: PresentRow): Res
   return { type: 'MessageRestated', data: data as RestatedEvent['data'] }
 }
 
-/** The present messages of a trace as events, in the order of their arrival; in memory is a chunk of them at a time. */
+/** The present messages of a trace as events, in the order of their arrival. Takes the memory of a chunk of them. */
 export async function* restatedMessages(
   reads: Pick<Reads<ReadTables>, 'rows'>,
   trace: RestatedTrace,

@@ -82,6 +82,19 @@ export const joinedTexts = (groups: readonly JoinedTexts[]): Buffer => {
   return target
 }
 
+export const byteas = (values: readonly Uint8Array[]): Buffer => {
+  if (values.length === 0) return empty(oid.bytea)
+  const target = Buffer.allocUnsafe(HEADER_BYTES + values.reduce((sum, { length }) => sum + 4 + length, 0))
+  header(target, oid.bytea, values.length)
+  let offset = HEADER_BYTES
+  for (const value of values) {
+    offset = target.writeInt32BE(value.length, offset)
+    target.set(value, offset)
+    offset += value.length
+  }
+  return target
+}
+
 export const int8s = fixed<bigint | number>(oid.int8, 8, (target, value, offset) => {
   target.writeBigInt64BE(BigInt(value), offset)
 })

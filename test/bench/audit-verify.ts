@@ -23,7 +23,7 @@ const POLL_MS = 50
 const main = new URL('../../src/main.ts', import.meta.url).pathname
 
 const fillStatement = `
-  insert into log.appends (last, stream, revision, size, ids, heads, lengths, data)
+  insert into log.appends (last, stream, revision, size, ids, heads, lengths, body)
   select k * ${APPEND} + ${APPEND - 1}, 'trace-' || md5(k::text)::uuid, ${APPEND - 1}, ${APPEND}, e.ids,
     json_build_array(json_build_array(${APPEND}, 'MessageAdded', format(
       '{"at":%s,"actor":{"userId":"%s","sessionId":"%s"},"requestId":"%s","schema":1,"append":{"id":"%s","index":',

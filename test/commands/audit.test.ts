@@ -88,7 +88,7 @@ test('an auditor gets a bundle, checks it offline, checks the service, and the l
     const { databaseUrl } = (await readRunningService(dataDir))!
     const { rows } = await onServer(
       databaseUrl,
-      `update log.appends set data = convert_to(replace(convert_from(data, 'UTF8'), 'second', 'forged'), 'UTF8')
+      `update log.appends set body = convert_to(replace(convert_from(body, 'UTF8'), 'second', 'forged'), 'UTF8')
        where heads::text like '%TraceUpdated%' returning ids[size] as id, stream`,
     )
     const caught = await run(['audit', 'verify', '--json'], here)

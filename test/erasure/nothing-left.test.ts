@@ -56,6 +56,10 @@ const tablesWithIt = async (client: pg.Client): Promise<string[]> => {
   return found
 }
 
+/** Rows of the log in which the text could not be found: all have some. */
+const compressedRows = async (client: pg.Client): Promise<number> =>
+  (await client.query('select from log.appends where bytes is not null')).rows.length
+
 /** The files of a server that is stopped that have the text; not its WAL, which is used again at some time. */
 const filesIn = async (cluster: string): Promise<string[]> => {
   const names = await readdir(cluster, { recursive: true, withFileTypes: true })
@@ -95,6 +99,7 @@ const write = async ({ call: ask }: App, { token }: Session, trace: string) => {
   assert.is((await ask('POST', `/v1/traces/${trace}/messages/batch`, { token, body: { messages } })).status, 200)
   const changed = { role: 'user', textContent: marked('changed'), parts: parts.slice(1, 2) }
   await put(`${trace}/messages/${encodeURIComponent(marked('user'))}`, changed)
+  await put(`${trace}/messages/long`, { role: 'user', textContent: marked('long').repeat(1_000) })
 }
 
 const isSummarised = async ({ call: ask }: App, { token }: Session, trace: string) =>
@@ -164,6 +169,7 @@ const onBoth = (name: string, work: (scene: Scene) => Promise<void>) => {
 /** What the test finds before the deletion; otherwise it would prove nothing. */
 const assertFound = async ({ double, withClient, restart }: Scene) => {
   const tables = await withClient(async (client) => {
+    assert.is((await compressedRows(client)) > 0, !double)
     await client.query('analyze')
     return tablesWithIt(client)
   })
@@ -196,6 +202,7 @@ onBoth('neither in a table of any schema, nor in logs, exports, or, once rewritt
     await until(async () => (await client.query('select from tracebook.erasures')).rows.length === 0)
     await until(async () => (await client.query('select from tracebook.summaries')).rows.length === 0)
     assert.equal(await tablesWithIt(client), [])
+    assert.is(await compressedRows(client), 0)
   })
   assert.is(holds(logged()), false, "a line of the service's log")
   const { how, out } = await exported()

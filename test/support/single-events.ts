@@ -4,7 +4,7 @@ const asRow = `
   select e.position, e.stream, e.revision, 1, array[e.id], json_build_array(json_build_array(1, e.type, e.metadata::text, null, '')),
     array[octet_length(e.data::text)], convert_to(e.data::text, 'UTF8')`
 
-const columns = 'last, stream, revision, size, ids, heads, lengths, data'
+const columns = 'last, stream, revision, size, ids, heads, lengths, body'
 
 /**
  * Gives each event of a log in PostgreSQL a row of its own, as one that is converted or copied may have it, and has

@@ -1,8 +1,11 @@
 import type pg from 'pg'
-import { int4s, int8s, joinedTexts, jsons, texts, uuids } from '../../postgres/arrays.ts'
+import { byteas, int4s, int8s, jsons, texts, uuids } from '../../postgres/arrays.ts'
 import { type Appended, type StoredRecord, WrongRevision, expectedOf } from '../log.ts'
 import type { Append } from './pending-append.ts'
-import { rowsOf } from './rows.ts'
+import type { NewRow } from './rows.ts'
+
+/** An append and its rows. */
+export type EncodedAppend = { readonly append: Append; readonly rows: readonly NewRow[] }
 
 /** The answer to one append. */
 type Row = {
@@ -25,7 +28,7 @@ export class TooLate extends Error {
 
 // The data are the last parameter: the client's buffer is as large as them, and anything after them would copy it all.
 const statement = `
-  select stored, fresh, revision, at as position from log.append_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+  select stored, fresh, revision, at as position from log.append_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 
 // Compares the clock once it has the lock that `log.append_rows` takes and waits for. Each step depends on the one before, because
 // the planner could change their order.
@@ -33,9 +36,9 @@ const timedStatement = `
   select a.stored, a.fresh, a.revision, a.at as position
   from (select pg_advisory_xact_lock(hashtext('tracebook log append')) is not null as is_held offset 0) turn
   cross join lateral (
-    select $1::text[] as streams where turn.is_held and clock_timestamp() <= $12::text::timestamptz offset 0
+    select $1::text[] as streams where turn.is_held and clock_timestamp() <= $13::text::timestamptz offset 0
   ) in_time
-  cross join lateral log.append_rows(in_time.streams, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) a`
+  cross join lateral log.append_rows(in_time.streams, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) a`
 
 /** The server's time this many milliseconds from now, or a little earlier. */
 const serverTime = async (client: pg.Client, ms: number): Promise<string> => {
@@ -54,29 +57,29 @@ const send = async (client: pg.Client, values: readonly unknown[], until: number
 }
 
 /** The parameters of `log.append_rows`, in their order. */
-const parameters = (batch: readonly Append[]) => {
+const parameters = (batch: readonly EncodedAppend[]) => {
   let start = 1
-  const rows = batch.flatMap((append, i) => {
+  const rows = batch.flatMap(({ rows }, i) => {
     let end = 0
-    return rowsOf(append.events).map((row) => {
-      const count = row.events.length
-      start += count
-      end += count
-      return { ...row, append: i + 1, count, end, start: start - count }
+    return rows.map((row) => {
+      start += row.count
+      end += row.count
+      return { ...row, append: i + 1, end, start: start - row.count }
     })
   })
   return [
-    texts(batch.map((append) => append.stream)),
-    int8s(batch.map((append) => append.expected)),
-    int4s(batch.map((append) => append.events.length)),
+    texts(batch.map(({ append }) => append.stream)),
+    int8s(batch.map(({ append }) => append.expected)),
+    int4s(batch.map(({ append }) => append.events.length)),
     int4s(rows.map((row) => row.append)),
     int4s(rows.map((row) => row.count)),
     int4s(rows.map((row) => row.end)),
     int4s(rows.map((row) => row.start)),
     jsons(rows.map((row) => row.heads)),
-    uuids(batch.flatMap((append) => append.events.map((event) => event.id))),
+    uuids(batch.flatMap(({ append }) => append.events.map((event) => event.id))),
     int4s(rows.flatMap((row) => row.lengths)),
-    joinedTexts(rows.map(({ events, bytes }) => ({ texts: events.map(({ data }) => data), bytes }))),
+    int4s(rows.map((row) => row.bytes)),
+    byteas(rows.map((row) => row.body)),
   ]
 }
 
@@ -92,15 +95,15 @@ const toAnswer = ({ stream }: Append, { stored, revision, position }: Row) =>
 /**
  * Prepares the statement that appends a batch; the returned function sends it. An append that an earlier attempt has stored
  * is answered, but is not among the new events: the stored data may differ from that of the batch.
- * @throws if the batch cannot be encoded; the function throws TooLate for an append whose time has passed
+ * The function throws TooLate for an append whose time has passed.
  */
-export const prepareAppend = (batch: readonly Append[]) => {
+export const prepareAppend = (batch: readonly EncodedAppend[]) => {
   const values = parameters(batch)
   return async (client: pg.Client): Promise<BatchResult> => {
-    const rows = await send(client, values, batch[0]?.until)
+    const rows = await send(client, values, batch[0]?.append.until)
     return {
-      answers: batch.map((append, i) => toAnswer(append, rows[i]!)),
-      newEvents: batch.flatMap((append, i) => (rows[i]!.fresh ? recordsOf(append, rows[i]!) : [])),
+      answers: batch.map(({ append }, i) => toAnswer(append, rows[i]!)),
+      newEvents: batch.flatMap(({ append }, i) => (rows[i]!.fresh ? recordsOf(append, rows[i]!) : [])),
     }
   }
 }

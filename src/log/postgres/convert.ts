@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { int4s, int8s, joinedTexts, jsons, texts, uuids } from '../../postgres/arrays.ts'
+import { byteas, int4s, int8s, jsons, texts, uuids } from '../../postgres/arrays.ts'
 import { closeConnection, newClient } from '../../postgres/connect.ts'
 import { continuesAppend } from '../append-collector.ts'
 import type { Position, StoredRecord } from '../log.ts'
@@ -50,11 +50,11 @@ const lastEvents = `
   ) order by e.position`
 
 const insert = `
-  insert into log.appends (last, stream, revision, size, ids, heads, lengths, data)
+  insert into log.appends (last, stream, revision, size, ids, heads, lengths, bytes, body)
   select r.last, r.stream, r.revision, r.count, ($5::uuid[])[r.start : r.start + r.count - 1], r.heads,
-    ($6::int4[])[r.start : r.start + r.count - 1], r.data
-  from unnest($1::int8[], $2::text[], $3::int8[], $4::int4[], $7::int4[], $8::json[], $9::bytea[])
-    r (last, stream, revision, count, start, heads, data)`
+    ($6::int4[])[r.start : r.start + r.count - 1], r.bytes, r.body
+  from unnest($1::int8[], $2::text[], $3::int8[], $4::int4[], $7::int4[], $8::json[], $9::int4[], $10::bytea[])
+    r (last, stream, revision, count, start, heads, bytes, body)`
 
 const remove = 'delete from log.unconverted_events where position >= $1'
 
@@ -71,24 +71,26 @@ const appendsOf = (records: readonly StoredRecord[]): StoredRecord[][] => {
 
 const store = async (client: pg.Client, records: readonly StoredRecord[]) => {
   let start = 1
-  const rows = appendsOf(records).flatMap((append) => {
+  const appends = await Promise.all(appendsOf(records).map(async (append) => ({ append, rows: await rowsOf(append) })))
+  const rows = appends.flatMap(({ append, rows }) => {
     let end = 0
-    return rowsOf(append).map((row) => {
-      end += row.events.length
-      start += row.events.length
-      return { ...row, last: append[end - 1]!, start: start - row.events.length }
+    return rows.map((row) => {
+      end += row.count
+      start += row.count
+      return { ...row, last: append[end - 1]!, start: start - row.count }
     })
   })
   const values = [
     int8s(rows.map(({ last }) => last.position)),
     texts(rows.map(({ last }) => last.stream)),
     int8s(rows.map(({ last }) => last.revision)),
-    int4s(rows.map(({ events }) => events.length)),
+    int4s(rows.map(({ count }) => count)),
     uuids(records.map(({ id }) => id)),
     int4s(rows.flatMap(({ lengths }) => lengths)),
     int4s(rows.map(({ start }) => start)),
     jsons(rows.map(({ heads }) => heads)),
-    joinedTexts(rows.map(({ events, bytes }) => ({ texts: events.map(({ data }) => data), bytes }))),
+    int4s(rows.map(({ bytes }) => bytes)),
+    byteas(rows.map(({ body }) => body)),
   ]
   await client.query({ name: 'convert-insert', text: insert, values })
 }

@@ -1,6 +1,7 @@
 import { LogUnavailable, type NewEvent } from '../log.ts'
 import { type PendingAnswer, newPendingAnswer } from '../pending-answer.ts'
 import { NotDurable } from './connection.ts'
+import { type NewRow, rowsOf } from './rows.ts'
 
 /** The events to append, all or none. */
 export type Append = {
@@ -17,6 +18,8 @@ export type PendingAppend = Append &
   PendingAnswer & {
     /** The length of all data and metadata, a character counted as one byte. */
     readonly bytes: number
+    /** Its events as they are stored; being made, from the beginning on, while it waits for its turn. */
+    readonly rows: Promise<NewRow[]>
     /** Whether it is in a statement that has not been answered. */
     inFlight: boolean
     /** Whether an earlier statement with it got no answer, so that it may be stored. */
@@ -41,6 +44,8 @@ export const newPendingAppend = (
     () => giveUp(append, lastError()),
     () => onSettled(append),
   )
-  const append: PendingAppend = { ...what, ...answer, bytes, inFlight: false, maybeStored: false }
+  const rows = rowsOf(what.events)
+  rows.catch(() => {}) // the statement with it fails, if it is not given up before
+  const append: PendingAppend = { ...what, ...answer, bytes, rows, inFlight: false, maybeStored: false }
   return append
 }

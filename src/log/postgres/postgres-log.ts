@@ -13,6 +13,7 @@ import {
   type StoredRecord,
   type Revision,
 } from '../log.ts'
+import { DamagedRow } from './body.ts'
 import { newProbe } from './probe.ts'
 import { queryWithRetry, newReader } from './reader.ts'
 import { newRecentEvents } from './recent-events.ts'
@@ -39,6 +40,11 @@ export type PostgresLogOptions = {
   readonly maxAppendBytes?: number
   /** Called after each batch of appends, for the metrics. */
   readonly observe?: (appends: number, events: number, ms: number) => void
+}
+
+/** Nothing is read for now, unless that does not pass. @throws DamagedRow */
+const ifUnavailable = (error: unknown): undefined => {
+  if (error instanceof DamagedRow) throw error
 }
 
 /** The log in PostgreSQL. Needs a direct connection, because LISTEN does not work through a connection pooler. */
@@ -88,7 +94,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
       while (!stopped.aborted) {
         const seen = recent.count()
         const events =
-          (mayUseRecent ? reader.eventsAfter(position) : undefined) ?? (await page(position).catch(() => undefined))
+          (mayUseRecent ? reader.eventsAfter(position) : undefined) ?? (await page(position).catch(ifUnavailable))
         if (stopped.aborted) return
         if (identityCheck.generation() !== generation) throw new LogChanged()
         identityCheck.noteRead(events?.at(-1))

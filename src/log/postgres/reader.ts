@@ -3,22 +3,23 @@ import type pg from 'pg'
 import { int8s } from '../../postgres/arrays.ts'
 import { isTransient } from '../../postgres/errors.ts'
 import { LogUnavailable, type Position, type ReadOptions, type StoredRecord, type Revision } from '../log.ts'
-import { type StoredRow, headAt, recordsOf } from './rows.ts'
+import { decompressed } from './body.ts'
+import { type StoredBody, type StoredRow, headAt, recordsOf, storedColumns } from './rows.ts'
 
 /** A page ends before the row that would exceed these numbers of events or bytes. */
 export const PAGE_EVENTS = 1_000
 export const PAGE_BYTES = 2 * 1024 * 1024
 const MAX_REVISION = 2n ** 62n
 
-const columns = `
-  a.last, a.stream, a.revision, a.ids::text, a.heads, a.lengths::text, convert_from(a.data, 'UTF8') as data`
+/** How many bytes the data of a row have in memory. */
+const weight = 'coalesce(bytes, octet_length(body))'
 
 // The inner query finds the end of the page from the sizes of the rows, before any data is fetched. One row always fits.
 const pageOfAll = `
-  select ${columns} from log.appends a where a.last > $1 and a.last <= (
+  select ${storedColumns} from log.appends a where a.last > $1 and a.last <= (
     select max(w.last) from (
       select r.last, sum(r.size) over o - r.size as events, sum(r.bytes) over o - r.bytes as before from (
-        select last, size, octet_length(data) as bytes from log.appends where last > $1 order by last limit $2
+        select last, size, ${weight} as bytes from log.appends where last > $1 order by last limit $2
       ) r window o as (order by r.last)
     ) w where w.events < $2 and w.before < ${PAGE_BYTES}
   ) order by a.last`
@@ -32,10 +33,10 @@ export const pageOfStream = (direction: 'asc' | 'desc') => {
       ? '$2'
       : 'coalesce((select min(revision) from log.appends where stream = $1 and revision >= $2), $2)'
   return `
-  select ${columns} from log.appends a where a.stream = $1 and a.revision ${from} ${start} and a.revision ${to} (
+  select ${storedColumns} from log.appends a where a.stream = $1 and a.revision ${from} ${start} and a.revision ${to} (
     select ${last}(w.revision) from (
       select r.revision, sum(r.size) over o - r.size as events, sum(r.bytes) over o - r.bytes as before from (
-        select revision, size, octet_length(data) as bytes from log.appends
+        select revision, size, ${weight} as bytes from log.appends
         where stream = $1 and revision ${from} ${start} order by revision ${direction} limit $3
       ) r window o as (order by r.revision ${direction})
     ) w where w.events < $3 and w.before < ${PAGE_BYTES}
@@ -43,26 +44,39 @@ export const pageOfStream = (direction: 'asc' | 'desc') => {
 }
 
 // Each revision is looked up by itself, because they may be anywhere in the stream, and of its row only the part of the event is
-// fetched. Returns the places of events in their rows, from 1, and the bytes of their data.
+// fetched, but all that is compressed: with the first event of a row. Returns the places of events in their rows, from 1, and the bytes of
+// their data.
 const places = `
-  select a.last, p.place, a.lengths[p.place] as bytes, k.revision
+  select a.last, p.place, a.lengths[p.place] as length, a.compressed, k.revision
   from unnest($2::int8[]) k (revision) cross join lateral (
-    select last, revision, size, lengths from log.appends l where l.stream = $1 and l.revision >= k.revision
-    order by l.revision limit 1
+    select last, revision, size, lengths, case when bytes is null then 0 else octet_length(body) end as compressed
+    from log.appends l where l.stream = $1 and l.revision >= k.revision order by l.revision limit 1
   ) a cross join lateral (select (k.revision - a.revision + a.size)::int4 as place) p where p.place > 0`
 
 export const pageOfRevisions = `
-  select a.last - a.size + w.place as last, a.stream, w.revision, a.ids[w.place] as id, a.heads, w.place,
-    convert_from(substring(a.data from w.skipped::int4 + 1 for w.bytes), 'UTF8') as data
+  select a.last - a.size + w.place as position, a.last, a.stream, w.revision, a.ids[w.place] as id, a.heads, w.place,
+    a.bytes, w.length, w.skipped::int4,
+    case when a.bytes is null then convert_from(substring(a.body from w.skipped::int4 + 1 for w.length), 'UTF8') end as data,
+    case when a.bytes is not null and w."isFirst" then a.body end as body
   from (
-    select p.*, sum(p.bytes) over (order by p.revision) - p.bytes as before,
-      (select coalesce(sum(l), 0) from unnest((select lengths from log.appends f where f.last = p.last)[:p.place - 1]) l) as skipped
-    from (${places}) p
+    select f.*, sum(f.weight) over (order by f.revision) - f.weight as before, (
+      select coalesce(sum(l), 0) from unnest((select lengths from log.appends r where r.last = f.last)[:f.place - 1]) l
+    ) as skipped
+    from (
+      select p.*, p.length + case when p."isFirst" then p.compressed else 0 end as weight from (
+        select *, lag(last) over (order by revision) is distinct from last as "isFirst" from (${places}) e
+      ) p
+    ) f
   ) w join log.appends a on a.last = w.last where w.before < ${PAGE_BYTES} order by w.revision`
 
 /** One event of a row. */
-type EventRow = Omit<StoredRecord, 'position' | 'type' | 'metadata'> &
-  Pick<StoredRow, 'last' | 'heads'> & { readonly place: number }
+type EventRow = Omit<StoredRecord, 'type' | 'metadata' | 'data'> &
+  Pick<StoredRow, 'last' | 'heads'> & {
+    readonly place: number
+    /** Where its data are in those of the row, in bytes. */
+    readonly skipped: number
+    readonly length: number
+  } & (Exclude<StoredBody, { body: Buffer }> | { readonly bytes: number; readonly body: Buffer | null })
 
 export type Reader = {
   /** A page of events after a position; empty at the end of the log. */
@@ -136,19 +150,25 @@ export const newReader = (pool: pg.Pool): Reader => {
     }
   }
 
-  const recordAt = ({ id, heads, place, last, ...record }: EventRow): StoredRecord => ({
-    ...record,
-    position: last,
-    id,
-    ...headAt(heads, place - 1),
-  })
+  const recordsAt = (rows: readonly EventRow[]): StoredRecord[] => {
+    let whole: Buffer | undefined // that of the row of the event
+    const dataOf = (row: EventRow) => {
+      if (row.bytes === null) return row.data
+      if (row.body !== null) whole = decompressed(row.body, row.bytes, row.last)
+      return whole!.toString('utf8', row.skipped, row.skipped + row.length)
+    }
+    return rows.map((row) => {
+      const { id, stream, revision, position } = row
+      return { id, stream, revision, position, ...headAt(row.heads, row.place - 1), data: dataOf(row) }
+    })
+  }
 
   async function* readRevisions(stream: string, revisions: readonly Revision[]) {
     for (let first = 0; first < revisions.length;) {
       const asked = revisions.slice(first, first + PAGE_EVENTS)
       const query = { name: 'log-stream-at', text: pageOfRevisions, values: [stream, int8s([...asked])] }
       const { rows } = await queryWithRetry<EventRow>(pool, query)
-      yield* rows.map(recordAt)
+      yield* recordsAt(rows)
       const last = rows.at(-1)?.revision
       first += last === undefined ? asked.length : asked.findLastIndex((revision) => revision <= last) + 1
     }

@@ -1,10 +1,8 @@
 import type { NewEvent, Position, Revision, StoredRecord } from '../log.ts'
+import { type Body, decompressed, newBody } from './body.ts'
 
-/**
- * The maximum bytes of data, and events, in a row; a larger event has its own row. Each follower has a page of rows and their events in
- * memory: with larger rows a few followers that are behind would take 100 MB.
- */
-export const ROW_BYTES = 2 * 1024 * 1024
+/** The maximum bytes of data, and events, in a row; a larger event has its own row. For one event a whole row is decompressed. */
+export const ROW_BYTES = 128 * 1024
 export const ROW_EVENTS = 1_000
 
 /** A query for the id of the event at a position, which is a parameter: null if the event was erased, no row beyond the log's end. */
@@ -18,14 +16,8 @@ export const idAt = (position: string): string => `
  */
 export type Run = [count: number, type: string, before: string, first: number | null, after: string]
 
-/** A row to be stored. Its data are those of its events. */
-export type NewRow = {
-  readonly events: readonly NewEvent[]
-  readonly heads: string
-  readonly lengths: readonly number[]
-  /** The size of all data. */
-  readonly bytes: number
-}
+/** A row to be stored, of so many events. */
+export type NewRow = Body & { readonly count: number; readonly heads: string; readonly lengths: readonly number[] }
 
 const NUMBER = /^(?:0|[1-9]\d{0,8})(?!\d)/
 const INDEX = '"index":'
@@ -54,30 +46,42 @@ const runsOf = (events: readonly NewEvent[]): Run[] => {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0)
 
-const newRow = (events: readonly NewEvent[], lengths: readonly number[]): NewRow => ({
-  events,
-  heads: JSON.stringify(runsOf(events)),
-  lengths,
-  bytes: sum(lengths),
-})
+const bytesOf = (events: readonly NewEvent[]) => events.map(({ data }) => Buffer.byteLength(data))
 
-/** Splits an append into rows. */
-export const rowsOf = (events: readonly NewEvent[]): NewRow[] => {
-  const rows: NewRow[] = []
-  const lengths = events.map(({ data }) => Buffer.byteLength(data))
-  let [from, bytes] = [0, 0]
-  for (const [i, length] of lengths.entries()) {
-    if (i > from && (bytes + length > ROW_BYTES || i - from === ROW_EVENTS)) {
-      rows.push(newRow(events.slice(from, i), lengths.slice(from, i)))
-      ;[from, bytes] = [i, 0]
-    }
-    bytes += length
+/** A row of these events. */
+export const newRow = async (events: readonly NewEvent[], lengths = bytesOf(events)): Promise<NewRow> => {
+  const texts = events.map(({ data }) => data)
+  return {
+    count: events.length,
+    heads: JSON.stringify(runsOf(events)),
+    lengths,
+    ...(await newBody(texts, sum(lengths))),
   }
-  rows.push(from === 0 ? newRow(events, lengths) : newRow(events.slice(from), lengths.slice(from)))
-  return rows
 }
 
-/** A row as it is read: arrays as text from PostgreSQL, data decoded. */
+/** Splits an append into rows. */
+export const rowsOf = (events: readonly NewEvent[]): Promise<NewRow[]> => {
+  const rows: Promise<NewRow>[] = []
+  const lengths = bytesOf(events)
+  let [from, bytes] = [0, 0]
+  const end = (to: number) => {
+    rows.push(newRow(events.slice(from, to), lengths.slice(from, to)))
+    ;[from, bytes] = [to, 0]
+  }
+  for (const [i, length] of lengths.entries()) {
+    if (i > from && (bytes + length > ROW_BYTES || i - from === ROW_EVENTS)) end(i)
+    bytes += length
+  }
+  end(events.length)
+  return Promise.all(rows)
+}
+
+/** The columns of `StoredRow`, of a row `a`. */
+export const storedColumns = `
+  a.last, a.stream, a.revision, a.ids::text, a.heads, a.lengths::text, a.bytes,
+  case when a.bytes is null then convert_from(a.body, 'UTF8') end as data, case when a.bytes is not null then a.body end as body`
+
+/** A row as it is read: arrays as text from PostgreSQL, data decoded unless they are compressed. */
 export type StoredRow = {
   readonly last: Position
   readonly stream: string
@@ -85,31 +89,24 @@ export type StoredRow = {
   readonly ids: string
   readonly heads: string
   readonly lengths: string
-  readonly data: string
-}
+} & StoredBody
+
+/** A body as it is read. */
+export type StoredBody =
+  | { readonly bytes: null; readonly data: string; readonly body: null }
+  | { readonly bytes: number; readonly data: null; readonly body: Buffer }
 
 /** The elements of an array whose elements need no quotes. */
 const elementsOf = (array: string): string[] => array.slice(1, -1).split(',')
 
 /** Splits the data of a row into those of its events, whose lengths are in bytes. */
-const dataOf = (data: string, lengths: readonly number[]): string[] => {
-  const source = data.length === sum(lengths) ? data : Buffer.from(data)
+const dataOf = (data: string | Buffer, lengths: readonly number[]): string[] => {
+  const source = typeof data === 'string' && data.length !== sum(lengths) ? Buffer.from(data) : data
   let end = 0
   return lengths.map((length) => {
     end += length
     return typeof source === 'string' ? source.slice(end - length, end) : source.toString('utf8', end - length, end)
   })
-}
-
-/** The heads of a row after its first `count` events were removed. */
-export const headsWithoutFirst = (heads: string, count: number): string => {
-  let left = count
-  const runs = (JSON.parse(heads) as Run[]).flatMap(([size, type, before, first, after]): Run[] => {
-    const skipped = Math.min(size, left)
-    left -= skipped
-    return skipped === size ? [] : [[size - skipped, type, before, first === null ? null : first + skipped, after]]
-  })
-  return JSON.stringify(runs)
 }
 
 /** The type and the metadata of an event by its index in the row. */
@@ -128,9 +125,10 @@ export const headsOf = (heads: string): Pick<NewEvent, 'type' | 'metadata'>[] =>
     Array.from({ length: run[0] }, (_, index) => ({ type: run[1], metadata: metadataAt(run, index) })),
   )
 
-/** The events of a row. */
+/** The events of a row. @throws DamagedRow */
 export const recordsOf = (row: StoredRow): StoredRecord[] => {
-  const data = dataOf(row.data, elementsOf(row.lengths).map(Number))
+  const whole = row.bytes === null ? row.data : decompressed(row.body, row.bytes, row.last)
+  const data = dataOf(whole, elementsOf(row.lengths).map(Number))
   const heads = headsOf(row.heads)
   const ids = elementsOf(row.ids)
   return ids.map((id, i) => {

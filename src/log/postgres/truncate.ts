@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { opensAppend } from '../chunks.ts'
 import type { Anchor, Revision } from '../log.ts'
 import { queryWithRetry } from './reader.ts'
-import { headAt, headsWithoutFirst, idAt } from './rows.ts'
+import { type NewRow, type StoredRow, headAt, idAt, newRow, recordsOf, storedColumns } from './rows.ts'
 
 /** How many events one statement deletes, unless a single append has more. */
 const STEP = 2_000
@@ -16,14 +16,16 @@ const page = `
 
 const lastRevision = 'select max(revision) as revision from log.appends where stream = $1'
 
-// A row of which the end stays is cut; $4 is the text of its new heads. The event for which the others go has the id $5 and the position $6.
+const rowAt = `
+  select ${storedColumns} from log.appends a where a.stream = $1 and a.revision >= $2 order by a.revision limit 1`
+
+// The row of the event $2 is cut, so that its last $4 events stay. The event for which the others go has the id $8 and the position $9.
 const remove = `
-  with held as (select where $5::uuid is null or $5 = (${idAt('$6::int8')})), cut as (
-    update log.appends a set size = k.size, ids = a.ids[a.size - k.size + 1 :], heads = $4::json,
-      lengths = a.lengths[a.size - k.size + 1 :],
-      data = substring(a.data from (select sum(l)::int4 from unnest(a.lengths[: a.size - k.size]) l) + 1)
-    from (select revision, (revision - $2 + 1)::int4 as size from log.appends where stream = $1 and revision >= $2 order by revision limit 1) k
-    where $4::text is not null and exists (select from held) and a.stream = $1 and a.revision = k.revision
+  with held as (select where $8::uuid is null or $8 = (${idAt('$9::int8')})), cut as (
+    update log.appends a set size = $4, ids = a.ids[a.size - $4 + 1 :], lengths = a.lengths[a.size - $4 + 1 :],
+      heads = $5::json, bytes = $6::int4, body = $7::bytea
+    where exists (select from held) and a.stream = $1 and a.size > $4::int4
+      and a.revision = (select min(revision) from log.appends where stream = $1 and revision >= $2)
   )
   delete from log.appends where stream = $1 and revision >= $3 and revision < $2 and exists (select from held)`
 
@@ -33,28 +35,36 @@ const firstOf = ({ revision, size }: Row): Revision => revision - BigInt(size) +
 
 const opens = ({ heads }: Row): boolean => opensAppend({ ...headAt(heads, 0), id: '', data: '' })
 
-/** What one statement deletes: the events from a revision on. `heads` is for the row of which the end stays, if there is one. */
-type Step = { readonly from: Revision; readonly heads: string | null }
+/** What one statement deletes: the events from a revision on. `cuts` says whether of the last row the end stays. */
+type Step = { readonly from: Revision; readonly cuts: boolean }
 
 /** The last appends below `end` that are deleted at once; undefined if the stream has no event there. */
 const nextStep = async (pool: pg.Pool, stream: string, end: Revision): Promise<Step | undefined> => {
   let from: Revision | undefined
   let lowest: Revision | undefined
-  let heads: string | null = null
+  let cuts = false
   for (;;) {
     const below = lowest ?? end
     const values = [stream, below - 1n]
     const { rows } = await queryWithRetry<Row>(pool, { name: 'log-truncate-page', text: page, values })
     for (const row of rows.filter((row) => firstOf(row) < below)) {
       const first = firstOf(row)
-      if (from !== undefined && end - first > STEP) return { from, heads }
-      if (row.revision >= end) heads = headsWithoutFirst(row.heads, Number(end - first))
+      if (from !== undefined && end - first > STEP) return { from, cuts }
+      if (row.revision >= end) cuts = true
       lowest = first
       if (opens(row)) from = first
     }
     // If no append is opened, the stream begins in the middle of one, whose beginning was erased.
-    if (rows.length < PAGE_ROWS) return lowest === undefined ? undefined : { from: lowest, heads }
+    if (rows.length < PAGE_ROWS) return lowest === undefined ? undefined : { from: lowest, cuts }
   }
+}
+
+/** The row of an event without the events before that, to be stored again. */
+const restOfRow = async (pool: pg.Pool, stream: string, from: Revision): Promise<NewRow | undefined> => {
+  const query = { name: 'log-truncate-cut', text: rowAt, values: [stream, from] }
+  const { rows } = await queryWithRetry<StoredRow>(pool, query)
+  const rest = rows.flatMap(recordsOf).filter(({ revision }) => revision >= from)
+  return rest.length > 0 ? newRow(rest) : undefined
 }
 
 /**
@@ -69,7 +79,8 @@ export const truncateStream = async (pool: pg.Pool, stream: string, before: Revi
   for (let end = before < last ? before : last; ;) {
     const step = await nextStep(pool, stream, end)
     if (!step) return
-    const values = [stream, end, step.from, step.heads, held?.id ?? null, held?.position ?? null]
+    const { count, heads, bytes, body }: Partial<NewRow> = (step.cuts && (await restOfRow(pool, stream, end))) || {}
+    const values = [stream, end, step.from, count, heads, bytes, body, held?.id, held?.position]
     await queryWithRetry(pool, { name: 'log-truncate', text: remove, values })
     end = step.from
   }

@@ -3,7 +3,7 @@ import { isDiskFull, isTransient } from '../../postgres/errors.ts'
 import { type EventLog, LogUnavailable, type StoredRecord, revisionNumber } from '../log.ts'
 import { NotDurable, newConnection } from './connection.ts'
 import { newAppendQueue } from './append-queue.ts'
-import { type BatchResult, TooLate, prepareAppend } from './append-statement.ts'
+import { type BatchResult, type EncodedAppend, TooLate, prepareAppend } from './append-statement.ts'
 import { type PendingAppend, newPendingAppend, giveUp } from './pending-append.ts'
 
 const RECONNECT_MS = 100
@@ -34,6 +34,8 @@ export type WriterOptions = {
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
 
+type Encoded = EncodedAppend & { readonly append: PendingAppend }
+
 /** Nothing of this attempt has been stored, and a retry cannot succeed. */
 class PermanentError extends Error {}
 
@@ -55,29 +57,30 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
       throw error instanceof NotDurable || !isTransient(error) ? new PermanentError('', { cause: error }) : error
     })
 
-  const send = async (batch: readonly PendingAppend[], client: pg.Client): Promise<BatchResult> => {
+  const send = async (batch: readonly Encoded[], client: pg.Client): Promise<BatchResult> => {
     const statement = prepareAppend(batch)
-    for (const append of batch) append.inFlight = true
+    for (const { append } of batch) append.inFlight = true
     try {
       return await statement(client)
     } catch (error) {
-      if (isTransient(error) && !isDiskFull(error)) for (const append of batch) append.maybeStored = true
+      if (isTransient(error) && !isDiskFull(error)) for (const { append } of batch) append.maybeStored = true
       throw error
     } finally {
-      for (const append of batch) append.inFlight = false
+      for (const { append } of batch) append.inFlight = false
     }
   }
 
   const write = async (appends: readonly PendingAppend[]) => {
     const client = await connect()
-    const batch = appends.filter((append) => !append.isSettled()) // one that was answered as not stored must not be stored
+    const encoded = await Promise.all(appends.map(async (append) => ({ append, rows: await append.rows })))
+    const batch = encoded.filter(({ append }) => !append.isSettled()) // one that was answered as not stored must not be stored
     if (batch.length === 0) return
     const started = performance.now()
     const { answers, newEvents } = await send(batch, client)
     lastError = undefined
     observe?.(batch.length, newEvents.length, performance.now() - started)
     if (answers.some((answer) => !(answer instanceof Error))) committed(newEvents)
-    for (const [i, append] of batch.entries()) append.settle(answers[i]!)
+    for (const [i, { append }] of batch.entries()) append.settle(answers[i]!)
   }
 
   /** Connects and writes. Drops the connection if that takes longer than the deadline. */

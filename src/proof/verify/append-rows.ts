@@ -1,3 +1,4 @@
+import { decompressed } from '../../log/postgres/body.ts'
 import { headsOf } from '../../log/postgres/rows.ts'
 import { uuidText } from '../../base/uuid.ts'
 import { type BinaryRow, int4At, int8At, sliceAt, textAt } from './binary-rows.ts'
@@ -15,7 +16,7 @@ export type RawRecord = {
 }
 
 /** The columns that `recordsIn` reads, in their order. */
-export const appendColumns = 'last, stream, revision, size, ids, heads, lengths, data'
+export const appendColumns = 'last, stream, revision, size, ids, heads, lengths, coalesce(bytes, 0), body'
 
 const ARRAY_HEADER_BYTES = 20
 const UUID_BYTES = 16
@@ -32,12 +33,23 @@ const elementsAt = (row: BinaryRow, i: number, bytes: number): number[] => {
 /** Stands for metadata that cannot be read. No appended event has such metadata, so the hash differs from the leaf. */
 const UNREADABLE = 'the row contradicts itself in its number of events'
 
+/** The data of all events, which have so many bytes; none if they are damaged. */
+const dataIn = (row: BinaryRow, size: number): Slice => {
+  const [stored, bytes] = [sliceAt(row, 8), int4At(row, 7)]
+  if (bytes === 0) return stored
+  if (bytes !== size) return sliceOf('')
+  try {
+    const whole = decompressed(stored.bytes.subarray(stored.from, stored.to), bytes, int8At(row, 0))
+    return { bytes: whole, from: 0, to: bytes }
+  } catch {
+    return sliceOf('')
+  }
+}
+
 /** The heads of the events, as the log's reader reads them. All are unreadable if the row contradicts itself. */
-const soundHeads = (row: BinaryRow, lengths: readonly number[], count: number): ReturnType<typeof headsOf> => {
-  const { from, to } = sliceAt(row, 7)
-  const bytes = lengths.reduce((sum, length) => sum + length, 0)
+const soundHeads = (row: BinaryRow, isSound: boolean, count: number): ReturnType<typeof headsOf> => {
   const unreadable = () => Array.from({ length: count }, () => ({ type: '', metadata: UNREADABLE }))
-  if (int4At(row, 3) !== count || lengths.length !== count || bytes !== to - from) return unreadable()
+  if (!isSound) return unreadable()
   try {
     const text = textAt(row, 5)
     const counted = (JSON.parse(text) as [number][]).reduce((sum, [count]) => sum + count, 0)
@@ -52,8 +64,10 @@ export const recordsIn = (row: BinaryRow): RawRecord[] => {
   const ids = elementsAt(row, 4, UUID_BYTES)
   const lengths = elementsAt(row, 6, INT4_BYTES).map((at) => row.bytes.readInt32BE(at))
   const [last, revision, stream] = [int8At(row, 0), int8At(row, 2), textAt(row, 1)]
-  const { bytes, from: start, to: end } = sliceAt(row, 7)
-  const heads = soundHeads(row, lengths, ids.length)
+  const size = lengths.reduce((sum, length) => sum + length, 0)
+  const { bytes, from: start, to: end } = dataIn(row, size)
+  const isSound = int4At(row, 3) === ids.length && lengths.length === ids.length && end - start === size
+  const heads = soundHeads(row, isSound, ids.length)
   let to = start
   return ids.map((at, i) => {
     const fromLast = BigInt(ids.length - 1 - i)

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { type Test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { aStream, all, anAppend, essence, followPrefix } from '../support/events.ts'
+import { expectedOf, type RecordedEvent } from '../../../src/log/log.ts'
+import { aStream, all, anAppend, essence, followPrefix, readPrefix } from '../support/events.ts'
 import type { World } from '../support/world.ts'
 
 const odd = {
@@ -20,6 +22,12 @@ const odd = {
 }
 
 const MiB = 1024 * 1024
+
+/** Events of 3 KB, with and without letters beyond ASCII: an adapter may store several of them as one. */
+const spacious = (count: number) =>
+  Array.from({ length: count }, (_, i) =>
+    JSON.stringify({ n: i, text: i % 3 === 0 ? randomBytes(2_250).toString('base64') : `ä ${i} `.repeat(400) }),
+  )
 
 /** 16 MiB in which no two stretches are the same. */
 const large = () => {
@@ -43,6 +51,38 @@ export const bodies = (test: Test<World>): void => {
         assert.equal(followed.map(essence), [essence(read!)])
       }
     })
+
+  test('events of some kilobytes are read from any place on, and truncated up to any', async ({ log, other }) => {
+    const prefix = aStream()
+    const data = spacious(150)
+    const numbers = async (source: AsyncIterable<RecordedEvent>) =>
+      (await all(source)).map((event) => data.indexOf(event.data))
+    const after = await log.head()
+    for (let from = 0; from < data.length; from += 75)
+      await log.append(prefix, expectedOf(BigInt(from - 1)), anAppend(...data.slice(from, from + 75)))
+    const last = await log.last(prefix)
+    for (let begin = 0; begin < data.length; begin = begin * 2 + 37) {
+      await log.truncate(prefix, BigInt(begin))
+      const left = [...data.keys()].slice(begin)
+      for (const each of [log, other]) {
+        assert.equal(await numbers(each.read(prefix)), left)
+        const from = BigInt(begin + 3)
+        assert.equal(await numbers(each.read(prefix, { from, limit: 9 })), left.slice(3, 12))
+        assert.equal(await numbers(each.read(prefix, { backwards: true })), left.toReversed())
+        const some = [3, 4, 36, 37, 74, 75, 112, 149]
+        assert.equal(
+          await numbers(each.readRevisions(prefix, some.map(BigInt))),
+          some.filter((place) => place >= begin),
+        )
+        const read = await readPrefix(each, prefix, after)
+        assert.equal(
+          read.map((event) => data.indexOf(event.data)),
+          left,
+        )
+        assert.equal(await each.last(prefix), last)
+      }
+    }
+  })
 
   test('a body of 16 MiB comes back unchanged, among small ones', async ({ log, other }) => {
     const stream = aStream()

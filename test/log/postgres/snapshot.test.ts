@@ -13,7 +13,7 @@ test('the work of an append does not grow with the appends since a backup began'
     const { rows } = await sql.query(
       `explain (analyze, buffers, format json) select from log.append_rows(array[$1], array[-1::int8], array[1],
          array[1], array[1], array[1], array[1], array['[[1,"Counted","{}",null,""]]'::json], array[gen_random_uuid()], array[2],
-         array['{}'::bytea])`,
+         array[null::int4], array['{}'::bytea])`,
       [aStream()],
     )
     const [{ Plan: plan }] = rows[0]['QUERY PLAN'] as [{ Plan: Record<string, number> }]

@@ -1,0 +1,52 @@
+import { promisify } from 'node:util'
+import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { Position } from '../log.ts'
+
+/** The texts of a row's events one behind the other, as they are stored: compressed if `bytes`, their size before that, is not null. */
+export type Body = { readonly body: Buffer; readonly bytes: number | null }
+
+/**
+ * Smaller ones stay as they are: compressing them would take longer than storing what it saves. Larger ones always become smaller, because no
+ * UTF-8 text is as dense as random bytes: Base64 by a quarter.
+ */
+export const COMPRESSED_FROM = 8 * 1024
+/** Larger ones are compressed on a thread; of smaller ones, handing them over would take as long. */
+const ON_THREAD_FROM = 32 * 1024
+
+const onThread = promisify(zstdCompress)
+
+const optionsFor = (size: number) => ({
+  chunkSize: size + 1_024, // in one piece: for each piece more a thread waits for the event loop
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+})
+
+/** The body of texts that are so many bytes in UTF-8. */
+export const newBody = async (texts: readonly string[], bytes: number): Promise<Body> => {
+  const whole = Buffer.allocUnsafe(bytes)
+  let offset = 0
+  for (const text of texts) offset += whole.write(text, offset)
+  if (bytes < COMPRESSED_FROM) return { body: whole, bytes: null }
+  const compress = bytes < ON_THREAD_FROM ? zstdCompressSync : onThread
+  return { body: await compress(whole, optionsFor(bytes)), bytes }
+}
+
+/** The data of a row were changed behind the service's back, by a failing disk for example. */
+export class DamagedRow extends Error {
+  override readonly name = 'DamagedRow'
+
+  constructor(last: Position, cause?: unknown) {
+    super(`the log's row that ends at position ${last} cannot be read: its data are damaged`, { cause })
+  }
+}
+
+/** The texts of a compressed body, of the row that ends at a position. @throws DamagedRow */
+export const decompressed = (body: Buffer, bytes: number, last: Position): Buffer => {
+  let whole: Buffer
+  try {
+    whole = zstdDecompressSync(body, { chunkSize: bytes, maxOutputLength: bytes })
+  } catch (error) {
+    throw new DamagedRow(last, error)
+  }
+  if (whole.length !== bytes) throw new DamagedRow(last)
+  return whole
+}

@@ -11,7 +11,7 @@ export const PUBLIC_TRACES = 'public traces'
 /** The topic of the list of a namespace's traces: which traces are in it. */
 export const tracesIn = (namespaceId: string): string => `traces in ${namespaceId}`
 
-/** The topic of which traces have a name, in whatever namespace. */
+/** The topic of the traces that a client calls by this name, in all namespaces: which they are. */
 export const tracesNamed = (externalId: string): string => `traces named ${keyHash(externalId)}`
 
 /**
@@ -21,7 +21,7 @@ export const tracesNamed = (externalId: string): string => `traces named ${keyHa
 type EffectOf<Event extends DomainEvent> = {
   /** What has changed for answers: ids of traces, namespaces, users and sessions, and topics of lists. */
   readonly topics: (event: DecodedEvent<Event>) => readonly string[]
-  /** The id of the session or user whose callers are looked up anew: their rights, identity or active namespace have changed. */
+  /** The id of the session or user whose callers are read again: their rights, identity or active namespace have changed. */
   readonly callers: 'same' | ((event: DecodedEvent<Event>) => string)
   /** Which long lists being sent have to end, because their readers may not read them any more. */
   readonly ends: 'none' | ((event: DecodedEvent<Event>) => EndsReading | undefined)
@@ -80,7 +80,7 @@ const effects: Effects = {
       ({ reader }) =>
         reader.traceId === streamId,
   },
-  MessageRestated: { topics: () => [], callers: 'same', ends: 'none' }, // nobody sees it yet
+  MessageRestated: { topics: () => [], callers: 'same', ends: 'none' }, // no answer shows it yet
   MessageAdded: ownTopicOnly,
   MessageUpdated: ownTopicOnly,
   MessagesCounted: ownTopicOnly,
@@ -132,22 +132,22 @@ const effects: Effects = {
   ProviderRemoved: ownTopicOnly,
 }
 
-/** Of several of these in a row in a stream the last one says all: they change only what answers show of their stream. */
+/** Types of which only the last of several in a row in one stream matters: they change only what answers show of their stream. */
 export const repeated: ReadonlySet<string> = new Set(['MessageAdded', 'MessageUpdated'] satisfies AnyEvent['type'][])
 
 /** What one event means, for any type of event. */
 export type Effect = {
   readonly topics: readonly string[]
-  /** The id of a session or user whose callers are looked up anew; undefined when no caller changes. */
+  /** The id of a session or user whose callers are read again; undefined when no caller changes. */
   readonly callers: string | undefined
-  /** Undefined when it takes no right to read. */
+  /** Undefined when the event takes no right to read away. */
   readonly ends: EndsReading | undefined
 }
 
 /** @throws Error for an event type that this version does not know: it may make any answer stale, so the caller drops all of them */
 export const effectOf = (event: DecodedEvent): Effect => {
   const effect = effects[event.type as AnyEvent['type']] as EffectOf<DomainEvent> | undefined
-  if (!effect) throw new Error(`no effect is known of ${event.type}`)
+  if (!effect) throw new Error(`event type ${event.type}: this version does not know its effect on answers`)
   const { topics, callers, ends } = effect
   return {
     topics: topics(event),

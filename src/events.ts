@@ -11,14 +11,14 @@ import { type IdentityEvent, type UserEvent, identityFormats, userFormats } from
 export type AnyEvent = UserEvent | IdentityEvent | SessionEvent | NamespaceEvent | TraceEvent | ModelsEvent
 
 /**
- * Types of events that must never be skipped, and what would become of it. Others that take a right away may be skipped, as it
- * can be taken away again: a member is removed once more, a session revoked. But the content of a deleted trace is being
- * erased, and who signs in with a removed identity has all the rights of its user.
+ * Types of events that must never be skipped, each with the reason, for the operator. Other events that take a right away may be
+ * skipped, because the right can be taken away again: a member can be removed once more, a session revoked. But the content of
+ * a deleted trace is being erased, and whoever signs in with a removed identity has all the rights of its user.
  */
 export const UNSKIPPABLE: ReadonlyMap<string, string> = new Map<AnyEvent['type'], string>([
-  ['TraceDeleted', 'a deletion cannot be passed over: the trace would show again'],
-  ['HistoryErased', 'an erasure cannot be passed over: the past would show again'],
-  ['IdentityRemoved', 'a removal cannot be passed over: what was removed would sign in again'],
+  ['TraceDeleted', 'a deletion must not be skipped: the trace would show again'],
+  ['HistoryErased', 'an erasure must not be skipped: the past would show again'],
+  ['IdentityRemoved', 'a removal must not be skipped: the removed identity could sign in again'],
 ])
 
 /** The formats of all event types, for the codec. */

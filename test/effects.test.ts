@@ -119,7 +119,7 @@ test('every type of event has its effect, and another type is refused', () => {
     assert.type(effectOf(decoded({ type: type as AnyEvent['type'], streamId: 'x', data: { patch: [] } })), 'object')
   assert.throws(
     () => effectOf(decoded({ type: 'EventSkipped' as AnyEvent['type'], streamId: 'x' })),
-    /no effect is known/,
+    /does not know its effect/,
   )
 })
 

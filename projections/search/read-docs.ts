@@ -12,7 +12,7 @@ import {
 import { allPlaces, textsOfTrace } from '../../src/trace/tokens/searched-text.ts'
 import { type Hasher, addText, newHasher, sortedHashes } from './hash-messages.ts'
 import { TRACE_ITSELF } from './tables.ts'
-import { type HashMessages, newHashMessages } from './thread.ts'
+import { type HashMessages, newHashMessages } from './hashing.ts'
 
 /** A row of the index that is to be inserted, or updated if `seq` is undefined. */
 export type DocToWrite = { readonly traceId: string; readonly ordinal: number; readonly seq: bigint | undefined }

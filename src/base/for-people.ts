@@ -5,7 +5,7 @@ const UNITS = [
   { name: 's', ms: 1_000 },
 ] as const
 
-/** A count as `1,104`. A formatter is made only where it changes something: making one takes longer than writing a line. */
+/** A count as `1,104`. A formatter is made only for numbers that it changes: making one takes longer than writing a line. */
 export const countText = (count: number): string => (count < 1_000 ? String(count) : count.toLocaleString('en'))
 
 /** How long something took, for people: its two largest units, such as `2 h 5 min` or `12 s`. */

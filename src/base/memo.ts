@@ -2,8 +2,8 @@
 const copyOf = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le')
 
 /**
- * Remembers what a function has given for at least the last `most` texts. Two maps take turns, because of a single one the oldest entry
- * is slow to find after many were deleted.
+ * Remembers the results of a function for at least the last `most` texts. Two maps take turns, because in a single map the oldest
+ * entry is slow to find after many were deleted.
  */
 export const memo = <Value>(most: number, make: (text: string) => Value): ((text: string) => Value) => {
   let [recent, older] = [new Map<string, Value>(), new Map<string, Value>()]

@@ -1,6 +1,6 @@
 /**
- * An id as a segment of an address, which `ofSegment` reads again once it is decoded. Browsers take `.` and `..` for other places, however they are
- * encoded, so that these have a tilde before them; and so has every id that would be read as one of them.
+ * An id as a segment of an address; `ofSegment` gives the id of the decoded segment. Browsers take the segments `.` and `..` for
+ * other folders, even encoded, so these ids get a tilde before them. So does every id of tildes and dots that would be read as such a one.
  */
 export const toSegment = (id: string): string =>
   encodeURIComponent((/^~*\.{1,2}$/.test(id) ? `~${id}` : id).toWellFormed())

@@ -7,9 +7,9 @@ export class Busy extends Error {
 
 /** Who holds permits. Not a session or a connection, because a client can make any number of these. */
 export type Client = {
-  /** `user:<id>`, else the net. */
+  /** `user:<id>` of a signed-in client, else its `net`. */
   readonly id: string
-  /** `net:<IPv4 address or IPv6 /64>`. */
+  /** `net:<IPv4 address or IPv6 /64>`: the network that the client comes from. */
   readonly net: string
 }
 
@@ -32,7 +32,7 @@ export type Yield = (reason: Busy) => void
 export type Permits = {
   readonly capacity: number
   /**
-   * Waits until so much is free; more than the capacity counts as the capacity. Without `onYield` the permit never has to yield.
+   * Waits until a share of this size is free; a size above the capacity counts as the capacity. Without `onYield` the permit never has to yield.
    * @throws Busy if there was no room in time; the reason of `signal` if it aborts
    */
   acquire(client: Client, size: number, onYield?: Yield, signal?: AbortSignal): Promise<Permit>
@@ -58,7 +58,7 @@ export type PermitsOptions = {
   readonly graceTicks?: number
   /** For how many ticks `acquire` waits. Default: as long as a request waits. */
   readonly waitTicks?: number
-  /** Whether held permits grow, so that one has to yield beyond the capacity, slow or not. */
+  /** Whether held permits may grow beyond the capacity, in which case a holder has to yield even if none is slow. */
   readonly grows?: boolean
 }
 

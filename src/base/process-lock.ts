@@ -13,8 +13,8 @@ const statements = { exclusive: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(
 /**
  * Takes SQLite's lock on an empty database: an fcntl lock, which the kernel releases with its process, however that ends. So
  * there are no stale locks, no recycled pids and no races of two processes that start. But no other code of this process
- * may open and close the file: that would release the lock, too. Undefined when it is held by another process, `timeoutMs`
- * long; meanwhile this thread does nothing else. The file is created, its folder is not.
+ * may open and close the file: that would release the lock, too. Waits up to `timeoutMs`, during which this thread does nothing
+ * else; undefined if another process holds the lock for longer. The file is created, its folder is not.
  * @throws Error when the file cannot be locked
  */
 export const tryLock = (

@@ -21,7 +21,7 @@ const valueAt = (text: string, index: number): number => values[text.charCodeAt(
 
 /**
  * Writes the 16 bytes of a UUID.
- * @throws RangeError for a text that is none
+ * @throws RangeError for a text that is not a UUID
  */
 export const writeUuid = (target: Uint8Array, uuid: string, offset: number): void => {
   let wrong = uuid.length !== TEXT_LENGTH

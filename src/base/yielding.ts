@@ -2,7 +2,7 @@ import { setImmediate as setImmediateNow } from 'node:timers'
 import { setImmediate } from 'node:timers/promises'
 import type { Client } from './permits.ts'
 
-/** How long long work goes on, in milliseconds, before other work of the event loop gets a turn. */
+/** How many milliseconds long work may take before other work of the event loop gets a turn. */
 const WORKING_MS = 8
 
 /** To be awaited repeatedly during long work: gives other work of the event loop a turn every few milliseconds. */
@@ -26,7 +26,7 @@ export type Turns = {
 
 type Line = (() => void)[]
 
-/** Takes the entry that has waited longest, and puts it behind the others. */
+/** Takes the entry that has waited longest, and moves it to the end. */
 const rotate = <T>(lines: Map<string, T>): [string, T] => {
   const [first] = lines as Map<string, T> & Iterable<[string, T]>
   const [key, line] = first!

@@ -1,10 +1,10 @@
-/** The types of the entries of a timeline, and what each says. */
+/** The types of the entries of a timeline, and what each means. */
 export const entryMeanings = {
   TraceCreated: 'a trace was created',
   TraceUpdated: 'fields of a trace were changed, or the same fields were uploaded again',
   TraceSummarised: 'the service made a title and a summary for a trace',
   TraceDeleted: 'a trace was deleted, and its content was erased',
-  HistoryErased: 'the past of a trace was erased, its present stayed',
+  HistoryErased: 'the past of a trace was erased; its present state stayed',
   MessagesUpserted: 'messages were added or changed by one request',
   NamespaceCreated: 'the namespace was created',
   NamespaceUpdated: 'the name or the description of the namespace was changed',

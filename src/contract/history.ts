@@ -170,8 +170,8 @@ export const history = {
     tag: 'history',
     summary: 'Erase the past of a trace, as its creator or as an admin',
     description:
-      'The present stays: messages, ids, times, counts and visibility. All events before are erased for good, as those of a deleted ' +
-      'trace are; a title and a summary that the service made go too, and are made anew. The timeline of the trace begins with this ' +
+      'The present state stays: messages, ids, times, counts and visibility. All earlier events are erased for good, as those of a deleted ' +
+      'trace are; so are a title and a summary that the service made, which it makes again. The timeline of the trace begins with this ' +
       'erasure; that of the namespace keeps who did what before and when, without content. Other writes to the trace wait meanwhile. ' +
       'The request may be repeated: a trace that has no past stays as it is.',
     auth: 'required',

@@ -7,8 +7,8 @@ const RpcMessage = z
   .object({
     jsonrpc: z.unknown().meta({ description: 'Always `2.0`' }).optional(),
     id: z.unknown().meta({ description: 'The id of the request, which the answer repeats' }).optional(),
-    method: z.unknown().meta({ description: 'What is called, such as `tools/call`' }).optional(),
-    params: z.unknown().meta({ description: 'What it is called with' }).optional(),
+    method: z.unknown().meta({ description: 'The method that is called, such as `tools/call`' }).optional(),
+    params: z.unknown().meta({ description: 'The parameters of the call' }).optional(),
     result: z.unknown().meta({ description: 'The result, in an answer' }).optional(),
     error: z.unknown().meta({ description: 'Why it failed, in an answer' }).optional(),
   })
@@ -39,8 +39,8 @@ export const mcp = {
     summary: 'Read sessions by the Model Context Protocol',
     description:
       'A server of the protocol, revision 2026-07-28, without sessions: each request stands for itself, and has the rights of its bearer token. ' +
-      'Clients of the revision before are answered, too. Its tools only read: `search_sessions`, `list_sessions`, `get_session`, `read_messages` and `files_of`. ' +
-      'What was written in a session is handed out as objects with `quoted: true`.',
+      'Clients of the previous revision work, too. Its tools only read: `search_sessions`, `list_sessions`, `get_session`, `read_messages` and `files_of`. ' +
+      'What was written in a session is returned as objects with `quoted: true`.',
     auth: 'required',
     body: json(RpcMessage),
     answer: other(['application/json', 'text/event-stream'], {
@@ -49,7 +49,7 @@ export const mcp = {
     }),
     errors: {
       invalid_request:
-        'The body is not a message of the protocol, or its headers do not say the same as it. The answer may be in the form of JSON-RPC.',
+        'The body is not a message of the protocol, or the headers contradict it. The answer may be in the form of JSON-RPC.',
       unauthorized:
         'The request carries no valid bearer token; a cookie does not count. Send a token of `POST /v1/session`.',
       ...reasonsOf('payload_too_large', 'rate_limited', 'internal', 'unavailable'),

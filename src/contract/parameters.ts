@@ -25,7 +25,7 @@ export const LongText = textUpTo(LONG_TEXT)
 export const MAX_LIMIT = 1_000
 export const DEFAULT_LIMIT = 50
 
-/** `limit` in a query: decimal digits; more than 1000 counts as 1000. `meta` comes before the transform, because JSON Schema omits it behind. */
+/** `limit` in a query: decimal digits; more than 1000 counts as 1000. `meta` comes before the transform, because JSON Schema omits it after a transform. */
 export const Limit = z
   .string()
   .regex(/^\d+$/, { error: 'must be a whole number' })
@@ -38,7 +38,7 @@ export const Limit = z
   })
   .transform((text) => Math.min(Number(text), MAX_LIMIT))
 
-/** The position in a list from which a page goes on. */
+/** The position in a list where a page begins. */
 export const Cursor = z.string().meta({ description: 'The `nextCursor` of the previous page. Default: the first page' })
 
 /** Whether a flag in a query is set: `true`; any other text is `false`. */

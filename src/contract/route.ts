@@ -86,7 +86,7 @@ export type Route = {
   readonly hasEtag?: true
   /**
    * When the route fails, and what to do then: sentences by code. Codes that every route with its method, body and `auth` has
-   * stand here only where this route has a reason of its own.
+   * are listed only if this route has a reason of its own.
    */
   readonly errors?: { readonly [Code in ErrorCode]?: string }
 }

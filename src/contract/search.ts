@@ -27,7 +27,7 @@ const Hit = z.object({
   part: count('The place of the part in its message, from 0; absent for `textContent`').optional(),
   in: z
     .enum(['trace', 'prompt', 'answer', 'thinking', 'call', 'output', 'system'])
-    .meta({ description: 'What of the session it is; `trace`: its title, summary, project or branch' })
+    .meta({ description: 'The kind of text; `trace`: the title, summary, project or branch of the session' })
     .optional(),
   at: time('When the message was written: its `timestamp`, else when the service first got it'),
   snippet: Snippet.meta({ description: 'The piece of a text with most of what was found' }),
@@ -37,7 +37,7 @@ export type Hit = z.infer<typeof Hit>
 const SearchResult = z.object({
   trace: FeedTrace,
   hits: z.array(Hit).meta({ description: 'The best of what was found in the trace, at most three' }),
-  more: count('How many further messages of the trace were found among those looked at'),
+  more: count('How many further messages of the trace were found among those searched'),
 })
 export type SearchResult = z.infer<typeof SearchResult>
 
@@ -59,7 +59,7 @@ const SearchAnswer = z.object({
   results: z.array(SearchResult).meta({ description: 'The traces of this page, with what was found in them' }),
   total: z
     .object({
-      value: count('How many traces were found among those looked at'),
+      value: count('How many traces were found among those searched'),
       exact: flag('Whether these were all'),
     })
     .meta({ description: 'How many traces were found' }),
@@ -72,7 +72,7 @@ const SearchAnswer = z.object({
     )
     .meta({ description: 'The values of fields of what was found, with the number of traces, most first' })
     .optional(),
-  complete: flag('Whether everything was looked at; if not, `nextCursor` goes on with what is older'),
+  complete: flag('Whether everything was searched; if not, `nextCursor` continues with what is older'),
   indexedThrough: time('Everything that was written until then can be found'),
   nextCursor,
 })
@@ -90,7 +90,7 @@ export const search = {
       'Finds messages that have all words of `q`, without regard to case: whole words and parts of identifiers (`getUserName` is found by ' +
       '`user`), pieces of paths, and Chinese, Japanese and Korean by characters. `"a phrase"`, `-word`, `this OR that`, and the fields ' +
       '`agent: model: tool: role: author: project: namespace: branch: is:public has:error in:prompt|answer|thinking|call|output from: to:` ' +
-      'have a meaning of their own; whatever else stands in `q` is words. The search covers texts, thinking, the names and arguments of ' +
+      'have a meaning of their own; everything else in `q` is words. The search covers texts, thinking, the names and arguments of ' +
       'called tools, their output and errors, of each its first 16 KiB and its last 4 KiB, and title, summary, project and branch of the ' +
       'trace. Without words it lists by time. What was written is found within two seconds.',
     auth: 'optional',
@@ -106,10 +106,7 @@ export const search = {
       model: filter('Only traces and messages of this model', 'gpt-5'),
       tool: filter('Only messages that call this tool, as `toolTypeCounts` names it', 'bash'),
       namespace: filter('Only traces of the namespace with this slug', EXAMPLE_SLUG),
-      author: filter(
-        'Only traces of this user: an id, or the name of somebody who is in one of your namespaces',
-        'Ada',
-      ),
+      author: filter('Only traces of this user: an id, or the name of a member of one of your namespaces', 'Ada'),
       project: filter('Only traces of this project', 'shop'),
       role: MessageRole.meta({ description: 'Only messages from this role', examples: ['user'] }).optional(),
       in: z
@@ -153,7 +150,7 @@ export const search = {
         '`q` is longer than 400 characters, a parameter is not one of its values, or `cursor` is not the `nextCursor` of a search.',
       rate_limited:
         'Too many searches without a session came from this address. `Retry-After` says after how many seconds to try again.',
-      unavailable: 'The index is being built, or cannot be reached. Everything else goes on; try again later.',
+      unavailable: 'The index is being built, or cannot be reached. Everything else works; try again later.',
     },
   },
 } as const satisfies Api

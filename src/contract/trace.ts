@@ -35,11 +35,11 @@ export const SessionShape = z
     calls: z.int().meta({ description: 'Calls of tools' }),
     failed: z.int().meta({
       description:
-        'Calls that failed: the first result behind the call that has its `callId` is an error, or the call has no result and an error follows it in its message',
+        'Calls that failed: the first result after the call with its `callId` is an error, or the call has no result and an error follows it in its message',
     }),
     files: z.int().meta({
       description:
-        'Different paths of files that calls changed which did not fail; of a call at most 200 are counted, of all 4,096',
+        'Different paths of files that calls changed, without failed calls; at most 200 of one call and 4,096 in all are counted',
     }),
     added: z.int().meta({ description: 'Lines that these calls added' }),
     removed: z.int().meta({ description: 'Lines that these calls removed' }),
@@ -54,7 +54,7 @@ export const SessionShape = z
       .max(64)
       .meta({
         description:
-          'The calls after each prompt, in list order. With more than 64 prompts neighbours are put together evenly. ' +
+          'The calls after each prompt, in list order. With more than 64 prompts, neighbouring prompts share a segment, evenly. ' +
           'Calls before the first prompt are in the first segment; without a prompt there is no segment',
       }),
   })
@@ -62,7 +62,7 @@ export const SessionShape = z
     id: 'SessionShape',
     description:
       'The session in numbers. What calls changed is read from the arguments of the edit, write and patch tools of the known agents; ' +
-      'what these do not tell counts 0, such as the lines that a written file had before',
+      'what these do not contain counts as 0, such as the lines that a written file had before',
     examples: [
       {
         ...{ prompts: 2, calls: 9, failed: 1, files: 2, added: 31, removed: 4 },

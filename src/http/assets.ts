@@ -16,10 +16,10 @@ const encodingFor = (accepted: string | undefined) => encodings.find((encoding) 
 const bytesOf = ({ content, compressed }: Asset, encoding: ReturnType<typeof encodingFor>) =>
   encoding === undefined ? content : compressed(encoding)
 
-/** `GET /assets/{name}`: what pages load. Has the scripts made before the first page is. */
+/** `GET /assets/{name}`: the files that pages load. The scripts are made at the start, before the first page is requested. */
 export const installAssets = (app: FastifyInstance): void => {
   const failed = (err: unknown) =>
-    app.log.warn({ err }, 'the scripts of pages cannot be made: pages are served without')
+    app.log.warn({ err }, 'the scripts of pages cannot be made: pages are served without them')
   app.addHook('onRequest', (request, _reply, done) => {
     if (!request.routeOptions.config.htmlPage && !wantsPage(request)) return done()
     void prepareScripts(failed).then(() => done())

@@ -102,7 +102,7 @@ export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Ca
   ...(namespace ? [`namespace-${namespace.id}`] : []),
 ]
 
-/** Whether a request may, or has to, come from a caller. A page for an address without a route is shown to who they are. */
+/** Whether a request may, or has to, come from a caller. The page for an unknown address shows who is signed in. */
 const authOf = (request: FastifyRequest) =>
   request.routeOptions.config.auth ?? (request.is404 && wantsPage(request) ? 'optional' : 'none')
 

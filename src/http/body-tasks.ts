@@ -27,6 +27,6 @@ export const resultOf = <T>(input: TaskInput, read: (text: string) => T): TaskRe
 
 lowerThreadPriority()
 
-/** The task `members` of the threads of `body-thread.ts`, which calls it by name. */
+/** The task `members` of the threads of `parse-bodies.ts`, which calls it by name. */
 export const members = (input: TaskInput<{ readonly names: readonly string[] }>): TaskResult<unknown> =>
   resultOf(input, (text) => knownMembers(text, input.names))

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
 import { moduleUrl } from '../base/threads.ts'
-import type { BodyThreads, Task } from './body-thread.ts'
+import type { BodyThreads, Task } from './parse-bodies.ts'
 import { check, read } from './check.ts'
 import { invalid } from './http-error.ts'
 import { type Arrived, BROKEN_OFF, newIntake } from './intake.ts'
@@ -75,7 +75,7 @@ const validator = (read: (value: unknown) => unknown) => (value: unknown) => {
   }
 }
 
-/** A body is handed on as it was sent; the parameters of a path or a query are converted by their schemas. */
+/** A body is passed on as it was sent; the parameters of a path or a query are converted by their schemas. */
 const validatorOf = (schema: z.ZodType, httpPart: string | undefined) =>
   validator((value) => (httpPart === 'body' ? check(schema, value) : read(schema, value)))
 
@@ -87,7 +87,7 @@ export const checkedByReadBody: FastifySchemaCompiler<unknown> = ({ schema, http
 
 const validators: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => validatorOf(schema, httpPart)
 
-/** Zod checks what comes in. Fastify is given these from the start: else it loads compilers of its own, a hundred modules. */
+/** Zod checks requests. Fastify gets these compilers from the start; otherwise it would load its own, a hundred modules. */
 export const compilersFactory = {
   buildValidator: () => validators as never,
   buildSerializer: () => () => (data: unknown) => JSON.stringify(data),

@@ -47,7 +47,7 @@ export const toHttpError = (error: unknown): HttpError => {
   return new HttpError('internal', 'The service has a fault: tell its operator the x-request-id of this answer')
 }
 
-/** Sets the status of an error, `Retry-After` where the request can be sent again, and how to authenticate where that is missing. */
+/** Sets the status of an error, `Retry-After` if the request can be sent again, and how to authenticate if the caller has not. */
 export const setStatus = (reply: FastifyReply, { code, retryAfter = RETRY_AFTER_SECONDS }: HttpError): FastifyReply => {
   const status = statuses[code]
   if (status === 401) reply.header('www-authenticate', 'Bearer')
@@ -75,7 +75,7 @@ const messageOf = ({ code, message }: HttpError, { hasBadToken }: FastifyRequest
       ? 'The token of the request is not valid: it is misspelt, has expired, or was revoked. Log in again'
       : 'The request has no token: log in, and send it as `Authorization: Bearer <token>`'
 
-/** The page with the form that was sent, by its own word; undefined for a page of another service. */
+/** The page of the form that was sent, by the `Referer` header; undefined for a page of another service. */
 const pageOfForm = ({ headers: { referer }, host }: FastifyRequest): string | undefined => {
   const from = referer === undefined ? null : URL.parse(referer)
   return from?.host === host ? from.pathname.replace(/^\/+/, '/') : undefined
@@ -87,7 +87,7 @@ const shownOnPage = ({ code, details }: HttpError, message: string, request: Fas
   const { id: requestId, url, protocol, host, caller } = request
   const { formErrors = [], fieldErrors = {} } = (code === 'invalid_request' ? details : {}) as Partial<Details>
   const ofFields = Object.entries(fieldErrors).flatMap(([field, issues]) => issues.map((issue) => `${field} ${issue}`))
-  // What is wrong with an address is in its query.
+  // If the request is not valid, its query is wrong: the page links to the address without it.
   const asked = code === 'invalid_request' ? url.split('?')[0] : url
   const path = isRead(request) ? asked : pageOfForm(request)
   const origin = `${protocol}://${host}`
@@ -102,12 +102,12 @@ const shownOnPage = ({ code, details }: HttpError, message: string, request: Fas
   }
 }
 
-/** What browsers show as pages at any address: people follow links to it. */
+/** Errors that browsers get as pages at any address, because people follow links to them. */
 const shownAsPages: ReadonlySet<ErrorCode> = new Set(['not_found', 'unauthorized'])
 
 /**
- * Sends an error in the form of the API, as JSON; to a browser that wants to show a page as a page, where the route is one of pages or
- * people follow links to it.
+ * Sends an error as JSON, in the form of the API. A browser that navigates gets it as a page, if the route is one of pages or if people follow
+ * links to such errors.
  */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const shownError = toHttpError(error)

@@ -14,7 +14,7 @@ export const acceptForms = (scope: FastifyInstance): void =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   )
 
-/** Where a form leads when it is done, or the page that it has sent instead. */
+/** The address that the browser is redirected to, or the reply if the handler has sent a page instead. */
 type Done = string | FastifyReply
 
 type Form<Fields extends z.ZodRawShape> = {

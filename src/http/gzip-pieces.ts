@@ -1,6 +1,6 @@
 import { constants, createGzip } from 'node:zlib'
 
-/** Compresses an answer piece by piece. What has been given can be read before the next piece comes. Works on threads of the system. */
+/** Compresses an answer piece by piece: the bytes of a piece can be read before the next piece comes. Works on threads of Node. */
 export const newGzipPieces = () => {
   const gzip = createGzip()
   let made: Buffer[] = []

@@ -9,8 +9,8 @@ const withoutBody: onSendHookHandler = (_request, reply, payload, done) => {
 }
 
 /**
- * Has pages that are registered after it answer HEAD as they answer GET, with the same rights: link checkers and previews ask so. A page at the
- * end of a sign-in uses up what it is given, and takes GET only.
+ * Makes pages that are registered later answer HEAD as they answer GET, with the same rights, for link checkers and previews. A page at the end of
+ * a sign-in accepts GET only, because opening it uses up its one-time code.
  */
 export const answerHead = (app: FastifyInstance): void => {
   app.addHook('onRoute', (route) => {

@@ -25,7 +25,7 @@ const orInvalid = <T>(work: () => T): T => {
  * @throws HttpError invalid_request
  */
 export const bodyText = (body: Uint8Array): string => {
-  // A value and what separates it from the next one take two bytes: in fewer there are not so many values, unless it is no JSON.
+  // A value and its separator take at least two bytes: a body with fewer bytes than this cannot have so many values.
   if (body.length > 2 * MAX_VALUES && countValues(body, MAX_VALUES) > MAX_VALUES)
     throw invalid(undefined, `The body has more than ${MAX_VALUES} JSON values: send less in one request`)
   return orInvalid(() => decoder.decode(body))

@@ -21,7 +21,7 @@ type Pieces = {
 }
 
 const LENGTH = 64 * 1024
-/** The first part is shorter, so that its reader has something soon: for a browser the head of a page, which names what it has to load. */
+/** The first piece is shorter, so that it is sent soon: a browser gets the head of a page, which names the files to load. */
 const FIRST_LENGTH = 8 * 1024
 
 const newPieces = (before: string): Pieces => {
@@ -62,7 +62,7 @@ export type ListBytesOptions = {
 }
 
 /** @throws BrokenOff if the list was broken off, or its reader has left */
-const assertGoesOn = (openList: OpenList): void => {
+const assertOpen = (openList: OpenList): void => {
   const over = openList.over()
   if (over) throw new BrokenOff(over === 'left' ? 'its reader has left' : over.reason)
 }
@@ -103,10 +103,10 @@ export const openBytes = async <Row>(
       const sent = gzip ? await gzip.compress(bytes, end !== undefined) : bytes
       openList.sends(sent.length, traceIds)
       await rights.ensure(openList)
-      assertGoesOn(openList)
+      assertOpen(openList)
       return sent
     }
-    /** Sends them: only then the reader is waited for. */
+    /** Yields the joined rows. From then on the list waits for its reader. */
     async function* give(end?: string) {
       const piece = await release(end)
       openList.permit!.moved(0)
@@ -114,13 +114,13 @@ export const openBytes = async <Row>(
       openList.permit!.moved(piece.length)
       openList.permit!.rest()
     }
-    /** Adds texts as they are made. Nothing more is made for a reader that may not read it. */
+    /** Adds texts as they are made, and stops if the reader may not read the list any more. */
     async function* append(texts: Texts) {
       for await (const text of texts) {
         pieces.append(text)
         if (pieces.isFull()) yield* give()
         await turns.take(client)
-        assertGoesOn(openList)
+        assertOpen(openList)
       }
     }
     if (pieces.isFull()) yield* give()
@@ -149,6 +149,6 @@ export const openBytes = async <Row>(
   }
 
   const first = await nextChunk()
-  assertGoesOn(openList)
+  assertOpen(openList)
   return closing(bytes(first))
 }

@@ -9,7 +9,7 @@ export type Reader = {
   readonly traceId: string | undefined
   /** Whether the caller is a member of the namespace, who may read a trace of any visibility. */
   readonly isMember: boolean
-  /** Other traces of the namespace of which it shows something, wherever it stands. */
+  /** Other traces of the namespace of which the answer shows something. */
   readonly linked?: readonly LinkedTrace[]
 }
 
@@ -46,8 +46,8 @@ export type LongList<Row> = {
   readonly chunkSize: number
   chunks(): Chunks<Row>
   /**
-   * The answer is `before`, the rows separated by commas, and `after`. A function is called when the first chunk has been read. What is
-   * long enough, such as the head of a page, is sent before any row is made.
+   * The answer is `before`, the rows separated by commas, and `after`. A function is called when the first chunk has been read. A long
+   * text, such as the head of a page, is sent before any row is made.
    */
   readonly before: string | (() => string)
   /**
@@ -55,7 +55,7 @@ export type LongList<Row> = {
    * other work gets a turn between two of them.
    */
   toText(row: Row): string | Texts | undefined
-  /** Whether it is sent compressed with gzip, which its headers have to say: only what tells nothing of its reader, so that its length tells nothing. */
+  /** Whether it is compressed with gzip, which its headers have to say. Only for answers that are the same for every reader, so that the length reveals nothing. */
   readonly isCompressed?: boolean
   /** Headers of the answer, with its content type if it is not JSON. Called when the first chunk has been read. */
   headers?(): Readonly<Record<string, string>>

@@ -65,7 +65,7 @@ export const newNodePermits = (
   return { ...all, turns: newTurns(), close: () => clearInterval(ticking) }
 }
 
-/** The client behind a request: its user, else the net that it comes from. */
+/** The client of a request: its user, otherwise the net that it comes from. */
 export const clientOf = ({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): Client => {
   const net = `net:${addressKey(ip)}`
   return { id: caller ? `user:${caller.userId}` : net, net }

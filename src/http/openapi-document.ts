@@ -59,8 +59,8 @@ const securities = {
 const successes: Readonly<Record<string, string>> = {
   101: 'The connection becomes a WebSocket',
   200: 'The call succeeded',
-  302: 'The browser goes on at the address in `Location`',
-  303: 'The browser goes on at the address in `Location`',
+  302: 'The browser is redirected to the address in `Location`',
+  303: 'The browser is redirected to the address in `Location`',
   304: 'The client has the current version already',
   503: 'The service is not ready; `Retry-After` says after how many seconds to ask again',
 }

@@ -17,7 +17,7 @@ A success is 200 with \`{"ok": true, "data": …}\`, an error \`{"ok": false, "e
 Every answer has the header \`x-request-id\`. A body may have 1 MiB, that of a batch of messages 16 MiB.
 The answer to a write also has \`x-log-position\`. Keep it: \`GET /v1/session?holds=\` says whether the service still has that write.
 Writes may be repeated: repeating one changes nothing, unless its description says otherwise.
-An \`externalId\` is an id that the client chooses; the service makes all other ids. Lists go on with \`cursor\`.
+An \`externalId\` is an id that the client chooses; the service makes all other ids. Lists continue with \`cursor\`.
 A session may make 60,000 writes and 120,000 reads a minute, an address without a session 3,000 reads (defaults, which the operator may
 change). Beyond that, the answer is 429, \`rate_limited\`.
 Answers may get new optional fields: ignore fields that you do not know.`

@@ -10,7 +10,7 @@ const isAlso = (url: string, other: string): boolean => {
 }
 
 /**
- * Notes all routes that are registered after it. The function that it returns makes their paths answer other methods with 405 and an
+ * Notes all routes that are registered later. The returned function makes their paths answer other methods with 405 and an
  * `Allow` header, before authentication. `OPTIONS` is answered for every path.
  */
 export const refuseOtherMethods = (app: FastifyInstance): (() => void) => {

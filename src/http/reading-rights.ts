@@ -7,7 +7,7 @@ import type { OpenList } from './open-list.ts'
 const RECENT_MS = 300
 const TIMEOUT_MS = 1_000
 
-/** Checks that the readers of long lists may go on reading. @throws HttpError unauthorized, not_found; Unavailable if it is not known */
+/** Checks that the readers of long lists may continue to read. @throws HttpError unauthorized, not_found; Unavailable if it is not known */
 export type ReadingRights = {
   /** Queries the rights now. */
   confirm(openList: OpenList): Promise<void>

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import { z } from 'zod'
 import type { BodyOf, DataOf, PathOf, QueryOf, Route } from '../contract/route.ts'
 import { checkedByReadBody } from './body.ts'
-import type { Task } from './body-thread.ts'
+import type { Task } from './parse-bodies.ts'
 import type { JsonText, JsonTexts } from './json-text.ts'
 import { ok, okText, okTexts } from './reply.ts'
 

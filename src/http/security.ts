@@ -23,7 +23,7 @@ const answerHeaders = ({ PUBLIC_URL }: HttpConfig): Headers => ({
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** What clients of the Model Context Protocol say of a request beside its body. */
+/** The headers of requests of the Model Context Protocol. */
 const MCP_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name']
 
 const open: FastifyCorsOptions = {

@@ -46,11 +46,11 @@ const rejections = {
   accepted: () => new Rejected('invite_used', 'This invite has no uses left: ask for another one'),
 }
 
-/** Whether an invite would undo a younger decision of an admin. */
+/** Whether an invite would undo a later decision of an admin: a removal or a demotion. */
 const liftsOverFall = ({ falls }: PresentNamespace, userId: string, { number, role }: Invite): boolean => {
   const fall = falls.get(userId)
   if (!fall) return false
-  return number < fall.removedBehind || (role === 'admin' && number < fall.demotedBehind)
+  return number < fall.removedAfter || (role === 'admin' && number < fall.demotedAfter)
 }
 
 /**

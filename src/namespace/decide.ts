@@ -8,10 +8,13 @@ import type { Invite } from './invite.ts'
 /** The membership of a user in a namespace. */
 export type Membership = { readonly role: Role; readonly joinedAt: number; readonly invitedBy: string | undefined }
 
-/** How many invites there were when another admin last removed or demoted a user: those are older than that. */
-export type Fall = { readonly removedBehind: number; readonly demotedBehind: number }
+/**
+ * How many invites there were when another admin last removed or demoted a user. Invites with a lower number are older than that, and do not undo
+ * it.
+ */
+export type Fall = { readonly removedAfter: number; readonly demotedAfter: number }
 
-const NO_FALL: Fall = { removedBehind: 0, demotedBehind: 0 }
+const NO_FALL: Fall = { removedAfter: 0, demotedAfter: 0 }
 
 /** Members by user id, invites by code, falls by user id. `evolve` changes the maps in place. */
 export type PresentNamespace = {
@@ -32,7 +35,7 @@ export type PresentNamespace = {
 
 export type Namespace = { readonly is: 'absent' } | PresentNamespace
 
-/** The same as for a trace that the caller may not know of: no answer tells whose namespace there is. */
+/** The same answer as for a trace that the caller may not know of, so that it does not reveal which namespaces exist. */
 export const NO_NAMESPACE = 'Not found'
 
 /** @throws Rejected not_found for a namespace that does not exist */
@@ -53,7 +56,7 @@ const created = (data: Extract<NamespaceEvent, { type: 'NamespaceCreated' }>['da
   return { is: 'present', ...origin, ...unset, members: new Map(), invites: new Map(), falls: new Map() }
 }
 
-/** Whoever leaves or steps down has not fallen. */
+/** Records that another user has removed or demoted a member. A member who leaves or steps down is not recorded. */
 const noteFall = (
   { falls, invites }: PresentNamespace,
   userId: string,
@@ -85,12 +88,12 @@ const evolve = (before: Namespace, event: NamespaceEvent, { at, actor }: EventCo
       const { userId, role } = event.data
       const member = state.members.get(userId)
       if (member) state.members.set(userId, { ...member, role })
-      if (role === 'member') noteFall(state, userId, 'demotedBehind', actor)
+      if (role === 'member') noteFall(state, userId, 'demotedAfter', actor)
       return state
     }
     case 'MemberRemoved':
       state.members.delete(event.data.userId)
-      noteFall(state, event.data.userId, 'removedBehind', actor)
+      noteFall(state, event.data.userId, 'removedAfter', actor)
       return state
     case 'InviteCreated': {
       const { code, invitedBy, role, expiresAt, email, maxUses } = event.data

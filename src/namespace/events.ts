@@ -19,7 +19,7 @@ export const NamespaceEvent = z.discriminatedUnion('type', [
   }),
   event('NamespaceUpdated', { displayName: z.string().optional(), description: z.string().optional() }),
   event('AvatarChanged', { storageId: z.string() }),
-  /** Traces that have not changed for so many days are deleted; null: they are kept for ever, as before the first such event. */
+  /** After this many days without a change traces are deleted; null: they are kept for ever, as before the first such event. */
   event('RetentionChanged', { retentionDays: RetentionDays.nullable() }),
   event('MemberJoined', {
     userId: z.string(),

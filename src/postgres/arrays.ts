@@ -67,7 +67,7 @@ const fixed = <T>(type: number, width: number, write: (target: Buffer, value: T,
 export const texts = (values: Nullable<string>): Buffer => strings(oid.text, values)
 export const jsons = (values: Nullable<string>): Buffer => strings(oid.json, values)
 export const uuids = fixed<string>(oid.uuid, 16, writeUuid)
-/** Some texts one behind the other, of so many bytes in UTF-8. */
+/** Texts that are joined to one value, and the number of their bytes in UTF-8. */
 export type JoinedTexts = { readonly texts: readonly string[]; readonly bytes: number }
 
 export const joinedTexts = (groups: readonly JoinedTexts[]): Buffer => {

@@ -35,7 +35,7 @@ export const newClockCheck = ({ pool, now, keepMs = 5_000 }: ClockCheckOptions):
     const before = now()
     const { rows } = await pool.query<{ now: number }>({ name: 'clock', text: statement })
     const [theirs, after] = [rows[0]!.now, now()]
-    // The database read its clock at some time between the two, so the time of the round trip is no difference.
+    // The database read its clock at some time between the two, so the time of the round trip does not count as a difference.
     last = describe(before - theirs, 'ahead of') ?? describe(theirs - after, 'behind')
   }
 

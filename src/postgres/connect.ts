@@ -12,14 +12,14 @@ const types: pg.CustomTypesConfig = {
 
 /**
  * All queries of this service look rows up by index. Prepared plans are kept as long as a connection, and a plan that was made
- * while a table was empty would go on scanning the whole table: so the planner must not choose scans and joins of that kind.
+ * while a table was empty would still scan the whole table once it is full: so the planner must not choose such scans and joins.
  */
 const INDEX_PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 
 /**
- * Has a statement over read models planned once for each connection. Left to itself PostgreSQL plans it anew for each page of a list,
- * because it knows how few rows the values ask for, and with any values the plan is the same: which indexes are read is said in the SQL.
- * Of a message that comes alone, planning would take PostgreSQL longer than writing.
+ * Lets a connection plan each statement over read models only once. By default PostgreSQL would plan it again for each page of a
+ * list, to see how few rows the values ask for; but the plan is the same for all values, because the SQL determines which indexes
+ * are read. For a single message, planning would take PostgreSQL longer than writing.
  */
 const ONE_PLAN = '-c plan_cache_mode=force_generic_plan'
 
@@ -99,7 +99,7 @@ const discard = (client: pg.PoolClient) => {
 
 const openIn = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
-/** Closes the connections that a pool has open: they may lead to the server before a failover, where that one goes on. */
+/** Closes the open connections of a pool: they may lead to the former server of a failover, if that continues to run. */
 export const leaveServer = (pool: pg.Pool): void => {
   for (const client of [...(openIn.get(pool) ?? [])]) discard(client)
 }

@@ -6,8 +6,8 @@ const statement = `
     format('alter role %I in database %I set log_error_verbosity = terse', session_user, current_database()) as alter`
 
 /**
- * Has the server leave details of errors out of its log, which quote rows, in all sessions of this role in this database. Gives
- * a sentence that says what to do where the role may not set that; undefined if it is so.
+ * Sets the server to leave the details of errors, which quote rows, out of its log in all sessions of this role in this database.
+ * Returns undefined if that is set; if the role may not set it, a sentence that says what to do.
  */
 export const keepErrorsTerse = async (url: string): Promise<string | undefined> => {
   const client = newClient(url, 'start')
@@ -27,7 +27,7 @@ export const keepErrorsTerse = async (url: string): Promise<string | undefined> 
       },
     )
     if (!refused) return undefined
-    return `errors in the log of the database's server may quote what people wrote, where a deletion does not reach: have a superuser run "${alter}"`
+    return `the database server's log of errors may quote what people wrote, and a deletion does not reach it: have a superuser run "${alter}"`
   } finally {
     await closeConnection(client)
   }

@@ -24,7 +24,7 @@ export const isTransient = (error: unknown): boolean => {
   return TRANSIENT_CLASSES.has((error.code ?? '08').slice(0, 2)) || hasSqlState(error, ...TRANSIENT)
 }
 
-/** The first two characters of a code tell what kind of error it is. */
+/** The first two characters of a code are the class of an error. */
 const TRANSIENT_CLASSES = new Set([
   '08', // the connection
   '40', // the transaction was rolled back

@@ -29,7 +29,7 @@ export class SessionLost extends Error {
   override readonly name = 'SessionLost'
 }
 
-/** A server process; its start tells it from a later one with the same pid. */
+/** A server process; its start time distinguishes it from a later one with the same pid. */
 type Backend = { readonly pid: number; readonly started: string }
 
 const prepareSession = `

@@ -37,7 +37,7 @@ const FURTHER_EXTRA = ['reads', 'reads', 'log', 'reads', 'reads', 'operations'] 
 
 const sum = (sizes: PoolSizes) => Object.values(sizes).reduce((total, size) => total + size, 0)
 
-/** The fewest connections with which a process with so many groups of read models works. */
+/** The fewest connections that a process with this many groups of read models can work with. */
 export const minConnections = (groups: number): number => singleConnections(groups) + sum(MIN_SIZES)
 
 /**

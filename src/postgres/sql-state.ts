@@ -16,7 +16,7 @@ export const SqlState = {
   idleSessionTimeout: '57P05',
 } as const
 
-/** Whether an error has one of these codes; false for what is no error of PostgreSQL. */
+/** Whether an error has one of these codes; false if it is not an error of PostgreSQL. */
 export const hasSqlState = (error: unknown, ...codes: readonly string[]): boolean => {
   const { code } = (error ?? {}) as { readonly code?: unknown }
   return typeof code === 'string' && codes.includes(code)

@@ -6,15 +6,15 @@ import type pg from 'pg'
  */
 export const unfinishedRestoreTable = 'tracebook.unfinished_restore'
 
-/** A restore has begun in a database or a folder, and has not come to its end. */
+/** A restore into a database or a folder has begun, and has not finished. */
 export class UnfinishedRestore extends Error {
   override readonly name = 'UnfinishedRestore'
 
   /** `where`: what is half restored, for people. */
   constructor(where: string) {
     super(
-      `${where}: a backup is being restored there, or that was broken off, and what is there is not whole. ` +
-        'Run `tracebook restore FILE` again, which begins anew',
+      `${where}: a backup is being restored there, or a restore was broken off, and the data is incomplete. ` +
+        'Run `tracebook restore FILE` again: it starts from the beginning',
     )
   }
 }

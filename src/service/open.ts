@@ -4,7 +4,7 @@ import { LOG_UNREACHABLE, newServiceHealth } from '../health/readiness.ts'
 import { newErasePast } from '../history/erase-past.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
 import type { HistoryServices } from '../history/services.ts'
-import { newBodyThreads } from '../http/body-thread.ts'
+import { newBodyThreads } from '../http/parse-bodies.ts'
 import { newNodePermits } from '../http/node-permits.ts'
 import { newLogId } from '../log/log-id.ts'
 import { isHeld } from '../proof/queries.ts'
@@ -33,7 +33,7 @@ const CLOSE_MS = 3_000
 /** How long requests for a checkpoint wait for the first one of a new service. */
 const FIRST_CHECKPOINT_MS = 5_000
 
-/** The key that signs checkpoints of the log; undefined if there is none, of which a worker warns. */
+/** The key that signs checkpoints of the log; undefined if there is none; a worker then logs a warning. */
 const readAuditSigner = async ({ config, dataDir, logger }: OpenOptions) => {
   const signer = await readSigner(config, dataDir)
   if (!signer && config.ROLES.includes('worker'))

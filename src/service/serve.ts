@@ -7,10 +7,9 @@ import { openDatabase } from './database.ts'
 import { type OpenService, openService } from './open.ts'
 
 export type Running = {
-  /** The address that it listens at. */
+  /** The address that the service listens at. */
   readonly url: string
-  /** The address that people use: `PUBLIC_URL`, or the same. */
-  /** Where people reach it. */
+  /** The address that people use: `PUBLIC_URL`, or else `url`. */
   readonly publicUrl: string
   readonly roles: Config['ROLES']
   /** The database; printed for the operator. */

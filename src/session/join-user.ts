@@ -54,7 +54,7 @@ export const joinUser = async (service: SignInServices, request: JoinRequest): P
     await keepIfMakerIsValid(service, stored.terms, takeBack)
     return user
   }
-  // The device has become another user in the meantime: another device may use the code.
+  // Meanwhile the device has become an identity of another user: another device may use the code.
   await service.codes.release('join', join.code, found.id)
   throw deviceKnown()
 }

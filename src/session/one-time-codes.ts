@@ -73,7 +73,7 @@ export type OneTimeCodes = {
   release(purpose: CodePurpose, code: string, id: string): Promise<void>
 }
 
-/** How long an expired code is kept, so that its user can be told why it does not work. */
+/** How long an expired code is kept, so that the answer can say why it does not work. */
 const KEPT_MS = 60 * 60 * 1_000
 
 /** SQL that deletes the sign-ins and codes that have expired at the time of a parameter, such as `$1`. */

@@ -51,7 +51,7 @@ type SignUpTransactors = Pick<SignInServices, 'namespaces' | 'users' | 'identiti
 const individualSlug = (identityId: string, attempt: number) =>
   `user-${hash('sha256', identityId, 'hex').slice(0, 8)}${attempt === 0 ? '' : `-${attempt + 1}`}`
 
-/** Creates the individual namespace of a user, with a number behind the slug if the slug is taken. */
+/** Creates the individual namespace of a user, with a number after the slug if the slug is taken. */
 const claimIndividualNamespace = async (
   { namespaces }: SignUpTransactors,
   identityId: string,

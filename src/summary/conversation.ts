@@ -8,7 +8,7 @@ import type { Conversation, StoredTurn } from './turns.ts'
 export type SummaryHeader = {
   readonly incarnation: bigint
   readonly deletions: number
-  /** At which revision it begins, if its past was erased. */
+  /** The revision at which the trace begins, if its past was erased. */
   readonly since: number | undefined
   readonly messageCount: number
   readonly summarised: number | undefined

@@ -8,7 +8,7 @@ type Done = Parameters<pg.Pool['connect']>[0]
 
 /**
  * A pool whose connections may be released twice. The job runner does this if it is stopped before it knows whether it is
- * listening. The driver would throw, which nobody catches, and end the process.
+ * listening. The driver would throw an error that nobody catches, which would end the process.
  */
 class LenientPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>

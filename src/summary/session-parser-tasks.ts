@@ -6,7 +6,7 @@ import { type Conversation, type StoredTurn, parseConversation } from './turns.t
 
 lowerThreadPriority()
 
-/** The tasks of the thread of `thread.ts`, which calls them by name. */
+/** The tasks of the thread that `session-parser.ts` starts, which calls them by name. */
 export const runExtract = (conversation: Conversation<StoredTurn>): Summary =>
   extractSummary(parseConversation(conversation))
 

@@ -46,7 +46,7 @@ test('a deletion cannot be skipped', async () => {
   const { id } = (data as { trace: { id: string } }).trace
   await app.call('DELETE', '/v1/traces/t', { token })
   const error = await errorOf(skip(await lastOf(`trace-${id}`)))
-  assert.match((error as Error).message, 'a deletion cannot be passed over')
+  assert.match((error as Error).message, 'a deletion must not be skipped')
 })
 
 test.run()

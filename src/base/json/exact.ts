@@ -33,7 +33,8 @@ const isInteger = /^-?\d+$/
 
 const keep = (_key: string, value: unknown, context: { source?: string }): unknown => {
   if (typeof value !== 'number') return value
-  if (!Number.isFinite(value)) throw new NumberOutOfRange(`no double holds ${context.source?.slice(0, 40)}`)
+  if (!Number.isFinite(value))
+    throw new NumberOutOfRange(`the number ${context.source?.slice(0, 40)} is too large for a double`)
   if (Object.is(value, -0)) return raw.rawJSON('-0')
   if (Number.isSafeInteger(value) || !context.source || !isInteger.test(context.source)) return value
   return raw.rawJSON(context.source)

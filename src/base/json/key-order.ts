@@ -16,7 +16,7 @@ export const mayBeReordered = (value: object): boolean => {
   return false
 }
 
-/** The index behind the closing quote of the string that begins at `start`. */
+/** The index after the closing quote of the string that begins at `start`. */
 const endOfString = (text: string, start: number): number => {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
     let before = quote - 1
@@ -57,7 +57,7 @@ class KeyOrder implements ProxyHandler<object> {
   }
 }
 
-/** Orders the keys of a value, at any depth, as in `marked`: the same value, parsed from the text with marked keys. */
+/** Orders the keys of a value, at any depth, as `marked` has them: the same value, parsed from the text with marked keys. */
 const orderAs = (marked: unknown, value: unknown): unknown => {
   if (typeof marked !== 'object' || marked === null) return value
   if (Array.isArray(marked)) {

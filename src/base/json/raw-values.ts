@@ -11,7 +11,7 @@ const isEscaped = (text: string, quote: number): boolean => {
 
 const isEnd = (code: number) => code === COMMA || code === CLOSE_LIST || code === CLOSE_OBJECT || code <= 0x20
 
-/** Looks for the end of a value, so many characters at a time. */
+/** Looks for the end of a value, a limited number of characters at a time. */
 class Search {
   readonly #text: string
   #offset: number
@@ -22,8 +22,8 @@ class Search {
     this.#offset = start
   }
 
-  /** The index behind the value; undefined if that is still to come after about `most` characters more. */
-  goOn(most: number): number | undefined {
+  /** The index after the value; undefined if it is not found within about `most` more characters. */
+  advance(most: number): number | undefined {
     const limit = this.#offset + most
     while (this.#offset < this.#text.length) {
       if (this.#offset >= limit) return undefined
@@ -61,7 +61,7 @@ class Search {
   }
 }
 
-/** The index of the next character that is no white space, comma or colon. */
+/** The index of the next character other than white space, comma and colon. */
 const nextValue = (text: string, from: number): number => {
   let i = from
   for (; i < text.length; i++) {
@@ -79,14 +79,14 @@ const isClosed = (text: string, offset: number): boolean => {
 /** A member of an object: its key, and its value as JSON text. */
 export type RawMember = { readonly key: string; readonly value: string }
 
-/** How many characters are looked at in a step. */
+/** How many characters are examined in a step. */
 const STEP = 256 * 1024
 
 /** Undefined after each step in which the end of the value was not found. */
 function* endOf(text: string, start: number, step: number): Generator<undefined, number> {
   const search = new Search(text, start)
   for (;;) {
-    const end = search.goOn(step)
+    const end = search.advance(step)
     if (end !== undefined) return end
     yield undefined
   }
@@ -115,19 +115,19 @@ function* items(text: string, step: number): Generator<string | undefined, void>
   }
 }
 
-/** The members of an object in the order of its text; of any other value none. */
+/** The members of an object in the order of its text; none for any other value. */
 export const rawMembers = (text: string) => members(text, Infinity) as Generator<RawMember, void>
 
-/** The items of a list; of any other value none. */
+/** The items of a list; none for any other value. */
 export const rawItems = (text: string) => items(text, Infinity) as Generator<string, void>
 
-/** The same in steps that do not take long, however long the text is: undefined if a step has found nothing. */
+/** The same in steps that are short even if the text is long: undefined after a step that has found nothing. */
 export const rawMembersInSteps = (text: string) => members(text, STEP)
 export const rawItemsInSteps = (text: string) => items(text, STEP)
 
 const isNumberStart = (code: number) => code === 0x2d || (code >= 0x30 && code <= 0x39)
 
-/** The index behind a string that begins at a quote. */
+/** The index after a string that begins at a quote. */
 const stringEnd = (text: string, quote: number): number => {
   for (let i = quote + 1; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -137,7 +137,7 @@ const stringEnd = (text: string, quote: number): number => {
   return text.length
 }
 
-/** The next character that is no white space. */
+/** The code of the next character other than white space. */
 const nextCode = (text: string, from: number): number => {
   let i = from
   while (text.charCodeAt(i) <= 0x20) i += 1
@@ -145,8 +145,8 @@ const nextCode = (text: string, from: number): number => {
 }
 
 /**
- * All strings and numbers in a JSON value, at any depth, but the keys of objects; in one pass, whose steps do not take long. Undefined after a
- * step that has found nothing.
+ * All strings and numbers in a JSON value, at any depth, except the keys of objects. Works in short steps, like `rawItemsInSteps`:
+ * undefined after a step that has found nothing.
  */
 export function* rawLeaves(text: string): Generator<string | undefined, void> {
   for (let [i, rested] = [0, 0]; i < text.length;) {

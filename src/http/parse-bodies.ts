@@ -43,7 +43,7 @@ export const newBodyThreads = (onError: (error: Error) => void): BodyThreads => 
     minThreads: 0,
     maxThreads,
     idleTimeout: IDLE_MS,
-    // Of 8 MB a body of 300 kB leaves a third behind in the old generation, which is 15 % of the thread's time.
+    // With 8 MB for new objects, a third of those for a body of 300 kB would move to the old generation, which takes 15 % of the thread's time.
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 24 },
   })
   pool.on('error', onError)

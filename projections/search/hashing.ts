@@ -2,7 +2,7 @@ import { Tinypool } from 'tinypool'
 import { moduleUrl } from '../../src/base/threads.ts'
 import type { MessageRow } from '../../src/trace/tokens/stored-rows.ts'
 import { hashesOfMessages, newHasher } from './hash-messages.ts'
-import type { HashTask } from './thread-worker.ts'
+import type { HashTask } from './hash-task.ts'
 
 const IDLE_MS = 10_000
 /** A thread that cannot start, or has ended, leaves its task without an answer. */
@@ -12,7 +12,7 @@ const FEW = 16 * 1024
 
 /** A thread of this process, which ends after ten seconds without a task: all words of a large message take up to a second. */
 const pool = new Tinypool({
-  filename: moduleUrl('./thread-worker', import.meta.url).href,
+  filename: moduleUrl('./hash-task', import.meta.url).href,
   minThreads: 0,
   maxThreads: 1,
   idleTimeout: IDLE_MS,

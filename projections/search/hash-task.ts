@@ -8,7 +8,7 @@ export type HashTask = { readonly key: Uint8Array; readonly rows: readonly Messa
 
 let last: { readonly key: Uint8Array; readonly hasher: Hasher } | undefined
 
-/** The task that `thread.ts` runs on its thread, by this name. */
+/** The task that `hashing.ts` runs on its thread, by this name. */
 export const hashMessages = ({ key, rows }: HashTask): Int32Array[] => {
   if (!last || Buffer.compare(last.key, key) !== 0) last = { key, hasher: newHasher(key) }
   return hashesOfMessages(last.hasher, rows)

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { InviteView } from '../../src/contract/invites.ts'
 import type { NewSession } from '../../src/contract/sessions.ts'
 import { until } from '../support/until.ts'
-import { browserSuite } from './support/browser-suite.ts'
+import { browserSuite, scriptStarted } from './support/browser-suite.ts'
 import { conversation, seedSession, signUp } from './support/seed.ts'
 
 const { test, visit, world, run } = browserSuite('lists of sessions in a browser')
@@ -27,6 +27,7 @@ test('keys lead down and up the list, and Enter opens a session', async () => {
   }
   await page.keyboard.press('Enter')
   await page.waitForURL(world().server + path)
+  await scriptStarted(page)
   await page.keyboard.press('u')
   await page.waitForURL(`${world().server}${path.split('/').slice(0, 2).join('/')}`)
 })
@@ -38,7 +39,7 @@ test('numbers choose whose sessions are listed, and the palette finds them and t
   await row(page, 'Only mine').waitFor()
   await page.keyboard.press('2')
   await page.waitForURL(/scope=public/)
-  await page.waitForSelector('html[data-ready]', { state: 'attached' })
+  await scriptStarted(page)
   await page.keyboard.press('Control+k')
   await page.keyboard.type('only m')
   await page.locator('.palette [aria-selected=true]', { hasText: 'Only mine' }).waitFor()
@@ -69,7 +70,7 @@ test('in a team a member has a list of the own sessions, which tells of newer on
   await row(page, 'Recorded by a colleague').waitFor()
   await page.keyboard.press('2')
   await page.waitForURL(/scope=mine/)
-  await page.waitForSelector('html[data-ready]', { state: 'attached' })
+  await scriptStarted(page)
   assert.equal(await page.locator('.list.traces a.name').allInnerTexts(), ['Recorded by me'])
   await own('Another by a colleague', colleague)
   await own('Another by me', me)

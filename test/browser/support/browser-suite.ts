@@ -22,6 +22,9 @@ export type World = { readonly app: App; readonly server: string }
 
 const HEIGHT = 800
 
+/** Waits until the script of a page takes keys: it starts after the first paint. */
+export const scriptStarted = (page: Page) => page.waitForSelector('html[data-ready]', { state: 'attached' })
+
 /** What is wrong with a page that its reader does not see: what its console complains of, the policy included. */
 const watch = (page: Page, problems: string[], expected: RegExp | undefined) => {
   const note = (text: string) => expected?.test(text) || problems.push(`${new URL(page.url()).pathname}: ${text}`)
@@ -73,7 +76,7 @@ export const browserSuite = (name: string) => {
     const page = await (await contextFor(options)).newPage()
     watch(page, problems, options.expected)
     await page.goto(world.server + path)
-    if (options.javaScriptEnabled !== false) await page.waitForSelector('html[data-ready]', { state: 'attached' })
+    if (options.javaScriptEnabled !== false) await scriptStarted(page)
     return page
   }
 

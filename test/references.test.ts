@@ -3,7 +3,7 @@ import { basename, dirname, join, normalize } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 
-const test = suite('what comments refer to')
+const test = suite('what comments and READMEs refer to')
 const root = new URL('..', import.meta.url).pathname
 
 const filesOf = async (folder: string): Promise<string[]> =>
@@ -20,18 +20,20 @@ const comments = (source: string): string[] =>
     (block ?? line ?? '').replace(/^\s*\* ?/gm, ' ').replace(/\s+/g, ' '),
   )
 
-/** A file that a comment names, by its path from its own folder, from `src` or from the top, or by its name alone. */
+/** A file that a text names, by its path from the folder of the text, from `src` or from the top, or by its name alone. */
 const exists = (file: string, named: string): boolean =>
   [join(dirname(file), named), join('src', named), named].some((path) => all.has(normalize(path))) ||
   (!named.includes('/') && names.has(named))
 
+const read = (file: string) => readFile(join(root, file), 'utf8')
 const sources = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
-const found = await Promise.all(
-  sources.map(async (file) => ({ file, texts: comments(await readFile(join(root, file), 'utf8')) })),
+const found = await Promise.all(sources.map(async (file) => ({ file, texts: comments(await read(file)) })))
+const readmes = await Promise.all(
+  [...all].filter((file) => basename(file) === 'README.md').map(async (file) => ({ file, texts: [await read(file)] })),
 )
 
-test('every file that a comment names is there', () => {
-  const missing = found.flatMap(({ file, texts }) =>
+test('every file that a comment or a README names is there', () => {
+  const missing = [...found, ...readmes].flatMap(({ file, texts }) =>
     texts.flatMap((text) =>
       [...text.matchAll(/(?<![\w/*<:])[\w./-]*\w\.(?:ts|md|sql)\b/g)]
         .filter(([named]) => !exists(file, named))

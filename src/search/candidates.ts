@@ -16,6 +16,9 @@ export type Candidate = Point & {
   readonly place: number
 }
 
+/** The most rows of one trace that are proposed and counted as hits, so that a frequent word shows other traces too. */
+export const MOST_OF_A_TRACE = 12
+
 /** A query to the index. */
 export type IndexQuery = {
   readonly query: Query
@@ -24,19 +27,19 @@ export type IndexQuery = {
   /** The first position of each segment of the index, the newest first. */
   readonly segments: readonly bigint[]
   readonly hashOf: HashOf
-  /** The most rows of one trace that a statement may propose, the newest. Undefined unless the index alone can answer the query (`isExact`). */
-  readonly mostOfTrace?: number | undefined
+  /** Whether the index alone can answer the query. Then of each trace only the newest rows are proposed. */
+  readonly isExact: boolean
 }
 
 /**
- * The rows to be proposed: below one point, down to another one, of these traces only, and not of the traces in `without`, to which the
+ * The rows to be proposed: below one point, down to another one, of these traces only, and not of the traces in `except`, to which the
  * caller may add while the rows are read.
  */
 export type Range = {
   readonly below: Point
   readonly downTo?: Point | undefined
   readonly traces?: readonly string[]
-  readonly without?: ReadonlySet<string>
+  readonly except?: ReadonlySet<string>
 }
 
 type Row = { trace_id: string; incarnation: bigint; ordinal: number; seq: bigint; place: number }
@@ -57,7 +60,7 @@ const conditionsOf = ({ query, namespaces, hashOf }: IndexQuery, range: Range, a
     ...excludedBy(query).map((excluded) => `not (${conditionOf(excluded, hashOf, 'row by row', add)})`),
     mayBeVisible,
     ...(range.traces ? [`d.trace_id = any(${add(uuids(range.traces))}::uuid[])`] : []),
-    ...(range.without?.size ? [`d.trace_id <> all(${add(uuids([...range.without]))}::uuid[])`] : []),
+    ...(range.except?.size ? [`d.trace_id <> all(${add(uuids([...range.except]))}::uuid[])`] : []),
     ...(query.from === undefined ? [] : [`d.at >= ${add(query.from)}::int8`]),
     ...(query.to === undefined ? [] : [`d.at <= ${add(query.to)}::int8`]),
   ].join(' and ')
@@ -84,26 +87,25 @@ const rowsOf = (segments: readonly bigint[], wanted: IndexQuery, range: Range, i
 
 /** The statement that proposes rows of some segments; the newest segment is always asked alone. */
 const statementOf = (segments: readonly bigint[], wanted: IndexQuery, range: Range, limit: number) => {
-  const { mostOfTrace } = wanted
   const isNewest = segments[0] === wanted.segments[0]
   const values: unknown[] = []
   const found = rowsOf(segments, wanted, range, isNewest, (value) => `$${values.push(value)}`)
   const numbered = `select *, row_number() over (partition by trace_id order by seq desc, ordinal desc) as nth from (${found}) d`
-  const proposed = mostOfTrace === undefined ? found : `select * from (${numbered}) d where nth <= ${mostOfTrace}`
+  const proposed = wanted.isExact ? `select * from (${numbered}) d where nth <= ${MOST_OF_A_TRACE}` : found
   return { text: `${proposed} order by seq desc, ordinal desc limit ${limit}`, values }
 }
 
 /** The limit of the first statement, which is enough for a frequent word. It is doubled while the same segments have more. */
-const FIRST_SEEN = 300
+const FIRST_LIMIT = 300
 /** The limit that no statement exceeds. */
-const MOST_SEEN = 2_000
+const MOST_LIMIT = 2_000
 
 /**
- * A frequent word is in each segment, a rare one may be in any. From this number of rows on, of each trace in the mean or of all together,
- * a word counts as frequent, and the next statement asks as many segments as the last one. For a rare word it asks four times as many.
+ * A word of which some segments have 100 rows, or 6 rows for each trace that has it, counts as frequent: then the next statement asks as many
+ * segments as the last one. For a rare word, which may be in any segment, it asks four times as many.
  */
-const MANY = { ofEach: 6, ofAll: 100 }
-const MOST_ASKED = 64
+const FREQUENT = { rows: 100, rowsOfEachTrace: 6 }
+const MOST_SEGMENTS = 64
 
 /** The segments that have rows of a range, the newest first. */
 const segmentsIn = (segments: readonly bigint[], { below, downTo }: Range): readonly bigint[] =>
@@ -120,33 +122,37 @@ type Proposed = { readonly proposed: readonly Candidate[]; readonly end: Point }
  * @param most proposals of all statements together
  */
 export async function* candidates(
-  rows: ReadRows,
+  readRows: ReadRows,
   wanted: IndexQuery,
   range: Range,
   most: number,
 ): AsyncGenerator<Proposed> {
   const segments = segmentsIn(wanted.segments, range)
-  let [left, at, count, seen, size, below] = [most, 0, 1, 0, FIRST_SEEN, range.below]
+  let { below } = range
+  let remaining = most
+  let [next, count] = [0, 1] // the segments of a statement: the first of them, and how many
+  let [size, seen] = [FIRST_LIMIT, 0] // its limit, and the rows that these segments had so far
   const traces = new Set<string>()
-  while (at < segments.length && left > 0) {
-    const asked = segments.slice(at, at + count)
-    const limit = Math.min(size, left)
+  while (next < segments.length && remaining > 0) {
+    const asked = segments.slice(next, next + count)
+    const limit = Math.min(size, remaining)
     const { text, values } = statementOf(asked, wanted, { ...range, below }, limit)
-    const found = await rows<Row>('', text, values)
-    left -= found.length
+    const found = await readRows<Row>('', text, values)
+    remaining -= found.length
     seen += found.length
     for (const { trace_id: id } of found) traces.add(id)
     const isCut = found.length === limit
     below = isCut ? found.at(-1)! : { seq: asked.at(-1)!, ordinal: TRACE_ITSELF }
     yield { proposed: found.map(({ trace_id: traceId, ...row }) => ({ traceId, ...row })), end: below }
     if (isCut) {
-      size = Math.min(size * 2, MOST_SEEN)
+      size = Math.min(size * 2, MOST_LIMIT)
       continue
     }
-    const isFrequent = seen >= MANY.ofAll || (seen > 0 && seen >= MANY.ofEach * traces.size)
-    if (!isFrequent) count = Math.min(at === 0 ? 2 : count * 4, MOST_ASKED)
-    at += asked.length
-    ;[seen, size] = [0, FIRST_SEEN]
+    const isFrequent = seen >= FREQUENT.rows || (seen > 0 && seen >= FREQUENT.rowsOfEachTrace * traces.size)
+    if (!isFrequent) count = Math.min(next === 0 ? 2 : count * 4, MOST_SEGMENTS)
+    next += asked.length
+    seen = 0
+    size = FIRST_LIMIT
     traces.clear()
   }
 }

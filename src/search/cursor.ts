@@ -14,13 +14,13 @@ export const BOTTOM: Point = { seq: 0n, ordinal: -1 }
 export const isBelow = (a: Point, b: Point): boolean => a.seq < b.seq || (a.seq === b.seq && a.ordinal < b.ordinal)
 
 /**
- * Where a page continues. All pages of a search show the rows added up to the position `indexedTo`. This page has those below `from`, down
- * to `to` if an earlier page has found it, except traces that an earlier page showed (by `shortId`).
+ * Where a page continues. All pages of a search show the rows that were added up to the log position `lastPosition`. This page has those
+ * below a point, down to `downTo` if an earlier page has found it, except traces that an earlier page showed (by `shortId`).
  */
 export type PageStart = {
-  readonly indexedTo: bigint
-  readonly from: Point
-  readonly to?: Point
+  readonly lastPosition: bigint
+  readonly below: Point
+  readonly downTo?: Point
   readonly shown: ReadonlySet<string>
 }
 
@@ -30,25 +30,25 @@ export const shortId = (traceId: string): string =>
 
 const MAX_ORDINAL = 2 ** 31 - 1
 
-export const firstPageStart = (indexedTo: bigint): PageStart => ({
-  indexedTo,
-  from: { seq: indexedTo, ordinal: MAX_ORDINAL },
+export const firstPageStart = (lastPosition: bigint): PageStart => ({
+  lastPosition,
+  below: { seq: lastPosition, ordinal: MAX_ORDINAL },
   shown: new Set(),
 })
 
-export const isFirst = ({ indexedTo, from }: PageStart): boolean =>
-  from.seq === indexedTo && from.ordinal === MAX_ORDINAL
+export const isFirst = ({ lastPosition, below }: PageStart): boolean =>
+  below.seq === lastPosition && below.ordinal === MAX_ORDINAL
 
 const Seq = z.string().regex(/^\d{1,18}$/)
 const Keys = z.tuple([Seq, Seq, z.int32(), Seq.nullable(), z.int32(), z.string().regex(/^([\w-]{8})*$/)])
 
-export const cursorOf = ({ indexedTo, from, to, shown }: PageStart): string =>
+export const cursorOf = ({ lastPosition, below, downTo, shown }: PageStart): string =>
   encodeCursor(
-    String(indexedTo),
-    String(from.seq),
-    from.ordinal,
-    to ? String(to.seq) : null,
-    to?.ordinal ?? 0,
+    String(lastPosition),
+    String(below.seq),
+    below.ordinal,
+    downTo ? String(downTo.seq) : null,
+    downTo?.ordinal ?? 0,
     [...shown].join(''),
   )
 
@@ -56,12 +56,11 @@ export const cursorOf = ({ indexedTo, from, to, shown }: PageStart): string =>
 export const pageStartIn = (cursor: string): PageStart => {
   const keys = decodeCursor(cursor, Keys)
   if (!keys) throw invalid('cursor', 'is not a cursor of a search: use the nextCursor of the previous page')
-  const [indexedTo, seq, ordinal, toSeq, toOrdinal, shown] = keys
-  const to = toSeq === null ? {} : { to: { seq: BigInt(toSeq), ordinal: toOrdinal } }
+  const [lastPosition, seq, ordinal, endSeq, endOrdinal, shown] = keys
   return {
-    indexedTo: BigInt(indexedTo),
-    from: { seq: BigInt(seq), ordinal },
-    ...to,
+    lastPosition: BigInt(lastPosition),
+    below: { seq: BigInt(seq), ordinal },
+    ...(endSeq === null ? {} : { downTo: { seq: BigInt(endSeq), ordinal: endOrdinal } }),
     shown: new Set(shown.match(/.{8}/g)),
   }
 }

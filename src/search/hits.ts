@@ -1,7 +1,5 @@
+import { MOST_OF_A_TRACE } from './candidates.ts'
 import type { FoundDoc, Key } from './verify.ts'
-
-/** The most hits of one trace in a window, so that a frequent word shows other traces too. */
-export const MOST_OF_A_TRACE = 12
 
 /** The hits of a trace in a window: all that are known, and those whose texts were read. */
 type Hits = { readonly known: Map<number, Key>; readonly read: Map<number, FoundDoc> }
@@ -9,7 +7,7 @@ type Hits = { readonly known: Map<number, Key>; readonly read: Map<number, Found
 /** The hits of a window while it is searched. */
 export const newHits = () => {
   const traces = new Map<string, Hits>()
-  const without = new Set<string>()
+  const fullTraces = new Set<string>()
   let count = 0
 
   const hitsOf = (traceId: string): Hits => {
@@ -22,12 +20,12 @@ export const newHits = () => {
     const { known } = hitsOf(traceId)
     count += known.has(ordinal) ? 0 : 1
     known.set(ordinal, { traceId, ordinal })
-    if (known.size >= MOST_OF_A_TRACE) without.add(traceId)
+    if (known.size >= MOST_OF_A_TRACE) fullTraces.add(traceId)
   }
 
   return {
-    /** The traces that have enough hits. */
-    without: without as ReadonlySet<string>,
+    /** The traces that have so many hits that no more of them are looked for. */
+    fullTraces: fullTraces as ReadonlySet<string>,
     count: () => count,
     traces: () => traces.keys(),
     traceCount: () => traces.size,

@@ -31,15 +31,15 @@ const ofValue = (field: Field, value: string): Needed[] => [
   ...(OF_MESSAGE.has(field) ? [all([filterToken(field, value)])] : []),
 ]
 
-/** Whether every row meets a condition. */
-const isEmpty = (needed: Needed): boolean =>
+/** Whether a condition demands nothing, so that every row meets it. */
+const isAlwaysTrue = (needed: Needed): boolean =>
   needed.is === 'all'
     ? needed.tokens.length === 0
     : needed.is === 'or'
-      ? needed.of.some(isEmpty)
-      : needed.of.every(isEmpty)
+      ? needed.of.some(isAlwaysTrue)
+      : needed.of.every(isAlwaysTrue)
 
-/** The only token that a row needs for a text, if every row that has it holds the text: that of a word without parts. */
+/** The token of a text that is one plain word, without parts: every row that has this token has the text. Undefined for any other text. */
 const exactToken = (text: string): string | undefined => {
   const [needed, ...others] = neededTokens(text)
   return needed?.length === 1 && needed[0]!.length === 1 && others.length === 0 ? needed[0]![0] : undefined
@@ -79,7 +79,7 @@ export const isExact = ({ texts, excluded, conditions }: Query): boolean =>
 const flattened = (needed: Needed): { tokens: string[]; of_trace: string[]; others: Alternatives[] } => {
   const found = { tokens: [] as string[], of_trace: [] as string[], others: [] as Alternatives[] }
   const add = (one: Needed) => {
-    if (isEmpty(one)) return
+    if (isAlwaysTrue(one)) return
     if (one.is === 'all') found[one.in].push(...one.tokens)
     else if (one.is === 'and') one.of.forEach(add)
     else found.others.push(one)

@@ -10,9 +10,9 @@ export type ReadRows = <T extends Row>(name: string, text: string, values?: read
 /** The index, read together with the main read models. Every call may throw `Unavailable`, for example while the index is being built. */
 export type SearchReads = {
   /** Runs `work` in one snapshot of the index and the main read models, in which rights are read as well. */
-  snapshot<T>(work: (rows: ReadRows) => Promise<T>): Promise<T>
+  snapshot<T>(work: (readRows: ReadRows) => Promise<T>): Promise<T>
   /** The hashes of tokens in the index. */
-  hashes(rows: ReadRows): Promise<HashOf>
+  hashes(readRows: ReadRows): Promise<HashOf>
   /** How far, in milliseconds, the index is behind the events that this node has seen. */
   behindMs(): number
   /** As that of `Reads`. */
@@ -50,14 +50,14 @@ export const openSearchReads = (options: SearchReadsOptions): SearchReads => {
   const begin = `begin isolation level repeatable read read only; set local search_path = ${schema}, ${mainSchema}`
   let hashOf: HashOf | undefined
 
-  const snapshot = <T>(work: (rows: ReadRows) => Promise<T>) =>
+  const snapshot = <T>(work: (readRows: ReadRows) => Promise<T>) =>
     reads.query(async () => {
       const client = await reads.pool.connect()
-      const rows: ReadRows = async <R extends Row>(name: string, text: string, values: readonly unknown[] = []) =>
+      const readRows: ReadRows = async <R extends Row>(name: string, text: string, values: readonly unknown[] = []) =>
         (await client.query<R>({ name, text, values: [...values] })).rows
       try {
         await client.query(begin)
-        const result = await work(rows)
+        const result = await work(readRows)
         await client.query('commit')
         client.release()
         return result
@@ -67,8 +67,8 @@ export const openSearchReads = (options: SearchReadsOptions): SearchReads => {
       }
     })
 
-  const hashes = async (rows: ReadRows) => {
-    hashOf ??= newHashes((await rows<KeyRow>('search-key', keyStatement))[0]!.key)
+  const hashes = async (readRows: ReadRows) => {
+    hashOf ??= newHashes((await readRows<KeyRow>('search-key', keyStatement))[0]!.key)
     return hashOf
   }
 

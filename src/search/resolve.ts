@@ -14,9 +14,9 @@ const scopeStatement = `
  * What a search needs before it asks the index, in one statement: the position up to which the index is complete, the role of the user
  * in each namespace of which the user is a member, and the first position of each segment, the newest first.
  */
-export const scopeOf = async (rows: ReadRows, userId: string | undefined) => {
+export const scopeOf = async (readRows: ReadRows, userId: string | undefined) => {
   type Scope = { position: bigint; namespaces: string[]; roles: Role[]; segments: string[] }
-  const [row] = await rows<Scope>('search-scope', scopeStatement, [userId ?? null])
+  const [row] = await readRows<Scope>('search-scope', scopeStatement, [userId ?? null])
   const { position, namespaces, roles, segments } = row!
   return { position, roles: new Map(namespaces.map((id, i) => [id, roles[i]!])), segments: startsOf(segments) }
 }
@@ -47,7 +47,7 @@ const mapped = ({ any, none }: Condition, change: (value: string) => readonly st
 }
 
 /** Replaces slugs by the ids of namespaces, and names by those of users who share a namespace with the caller. */
-export const resolved = async (rows: ReadRows, query: Query, namespaces: readonly string[]): Promise<Query> => {
+export const resolved = async (readRows: ReadRows, query: Query, namespaces: readonly string[]): Promise<Query> => {
   const conditions = new Map<Field, Condition>(query.conditions)
   const [namespace, author] = [conditions.get('namespace'), conditions.get('author')]
   if (namespace)
@@ -58,7 +58,7 @@ export const resolved = async (rows: ReadRows, query: Query, namespaces: readonl
   if (author) {
     const isNamed = [...author.any, ...author.none].some((value) => !isId(value))
     const people =
-      isNamed && namespaces.length > 0 ? await rows<Person>('search-people', peopleStatement, [namespaces]) : []
+      isNamed && namespaces.length > 0 ? await readRows<Person>('search-people', peopleStatement, [namespaces]) : []
     const named = (name: string) =>
       people
         .filter(({ display_name: other }) => other !== null && folded(JSON.parse(other) as string) === folded(name))

@@ -16,7 +16,6 @@ import { resolved, scopeOf } from './resolve.ts'
 import type { TraceRow } from '../trace/tokens/stored-rows.ts'
 import { snippetOf } from './snippet.ts'
 import { type FoundDoc, type Key, type Verifier, newVerifier } from './verify.ts'
-import { MOST_OF_A_TRACE } from './hits.ts'
 import { type Sort, readWindow, shownBefore } from './window.ts'
 
 /** What a search needs: the index, and the sources of the traces that it shows. */
@@ -59,8 +58,8 @@ const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc): Hit => {
 const tracesStatement = `select ${feedColumns} from unnest($1::uuid[]) f (id) ${feedTables}`
 
 /** The traces as lists show them, by id, without those that lists leave out. */
-const tracesOf = async (rows: ReadRows, services: FeedSources, ids: readonly string[]) => {
-  const found = ids.length === 0 ? [] : await rows<FeedRow & Row>('search-feed', tracesStatement, [uuids(ids)])
+const tracesOf = async (readRows: ReadRows, services: FeedSources, ids: readonly string[]) => {
+  const found = ids.length === 0 ? [] : await readRows<FeedRow & Row>('search-feed', tracesStatement, [uuids(ids)])
   return new Map(
     found.flatMap((row) => {
       const { id, text } = toEntry(row, services)
@@ -76,13 +75,13 @@ const resultOf = ({ docs, count }: FoundTrace, trace: FeedTrace | undefined): Se
 /** Where the next page continues: with further traces of this window, or with the next window. */
 const nextPageStart = (
   pageStart: PageStart,
-  end: PageStart['from'],
+  end: PageStart['below'],
   page: readonly FoundTrace[],
   hasMore: boolean,
 ): PageStart | undefined => {
   const shown = [...pageStart.shown, ...page.map(({ traceId }) => shortId(traceId))]
-  if (hasMore) return { ...pageStart, to: end, shown: new Set(shown) }
-  return isBelow(BOTTOM, end) ? { indexedTo: pageStart.indexedTo, from: end, shown: new Set() } : undefined
+  if (hasMore) return { ...pageStart, downTo: end, shown: new Set(shown) }
+  return isBelow(BOTTOM, end) ? { lastPosition: pageStart.lastPosition, below: end, shown: new Set() } : undefined
 }
 
 /** How a page is made. */
@@ -90,22 +89,22 @@ type Paging = { readonly pageStart: PageStart; readonly limit: number; readonly 
 
 /** Finds the traces of a window, without those that an earlier page showed because of newer hits, and without those in quarantine. */
 const findTraces = async (
-  rows: ReadRows,
+  readRows: ReadRows,
   verifier: Verifier,
   { wanted, reads }: { readonly wanted: IndexQuery; readonly reads: FeedSources['reads'] },
   { pageStart, limit, sort }: Paging,
 ) => {
-  const window = await readWindow(rows, verifier, wanted, pageStart, { limit, sort })
+  const window = await readWindow(readRows, verifier, wanted, pageStart, { limit, sort })
   const ids = [...new Set(window.read.map(({ traceId }) => traceId))]
-  const shown = await shownBefore(rows, verifier, wanted, pageStart, ids)
+  const shownEarlier = await shownBefore(readRows, verifier, wanted, pageStart, ids)
   const isNotQuarantined = ({ id, namespace_id }: TraceRow) =>
     reads.isNotQuarantined(`trace-${id}`, `namespace-${namespace_id}`)
-  const showable = new Set(ids.filter((id) => !shown.has(id) && isNotQuarantined(verifier.traceOf(id)!)))
+  const showable = new Set(ids.filter((id) => !shownEarlier.has(id) && isNotQuarantined(verifier.traceOf(id)!)))
   const isShowable = ({ traceId }: Key) => showable.has(traceId)
   const hits = window.hits.filter(isShowable)
-  const counts = Map.groupBy(hits, ({ traceId }) => traceId)
+  const hitsByTrace = Map.groupBy(hits, ({ traceId }) => traceId)
   const sorted = sort === 'newest' ? byTime : byRelevance
-  return { end: window.end, hits, traces: sorted(window.read.filter(isShowable), (id) => counts.get(id)!.length) }
+  return { end: window.end, hits, traces: sorted(window.read.filter(isShowable), (id) => hitsByTrace.get(id)!.length) }
 }
 
 /**
@@ -124,23 +123,22 @@ export const search = (
   const asked = queryOf(given)
   const indexedThrough = now() - Math.ceil(searches.behindMs())
 
-  return searches.snapshot(async (rows) => {
-    const { position, roles, segments } = await scopeOf(rows, caller?.userId)
+  return searches.snapshot(async (readRows) => {
+    const { position, roles, segments } = await scopeOf(readRows, caller?.userId)
     const namespaces = [...roles.keys()]
-    const query = await resolved(rows, asked, namespaces)
-    const mostOfTrace = isExact(query) ? MOST_OF_A_TRACE : undefined
-    const hashOf = await searches.hashes(rows)
-    const wanted: IndexQuery = { query, mostOfTrace, namespaces, segments, hashOf }
+    const query = await resolved(readRows, asked, namespaces)
+    const hashOf = await searches.hashes(readRows)
+    const wanted: IndexQuery = { query, isExact: isExact(query), namespaces, segments, hashOf }
     const pageStart = givenStart ?? firstPageStart(position)
-    const verifier = newVerifier(rows, query, roles)
-    const found = await findTraces(rows, verifier, { wanted, reads }, { pageStart, limit, sort })
+    const verifier = newVerifier(readRows, query, roles)
+    const found = await findTraces(readRows, verifier, { wanted, reads }, { pageStart, limit, sort })
 
     const left = found.traces.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))
     const page = left.slice(0, limit)
     const next = nextPageStart(pageStart, found.end, page, left.length > limit)
     const needed = given.facets ? found.traces : page
     const ids = needed.map(({ traceId }) => traceId)
-    const traces = await tracesOf(rows, services, ids)
+    const traces = await tracesOf(readRows, services, ids)
     const complete = !isBelow(BOTTOM, found.end)
     return {
       results: page.flatMap((one) => resultOf(one, traces.get(one.traceId)) ?? []),

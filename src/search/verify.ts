@@ -60,7 +60,7 @@ const merged = (a: FieldValues, b: FieldValues): FieldValues => ({
  * Decides which candidates a caller may read, reads their texts, and searches them for the words of a query.
  * @param roles the roles of the caller, by namespace
  */
-export const newVerifier = (rows: ReadRows, query: Query, roles: ReadonlyMap<string, Role>) => {
+export const newVerifier = (readRows: ReadRows, query: Query, roles: ReadonlyMap<string, Role>) => {
   const turn = newYielding()
   const traces = new Map<string, Trace>()
   const conditions = new Map(query.conditions)
@@ -70,7 +70,7 @@ export const newVerifier = (rows: ReadRows, query: Query, roles: ReadonlyMap<str
   const loadTraces = async (all: readonly Candidate[]) => {
     const missing = [...new Set(all.map(({ traceId }) => traceId))].filter((id) => !traces.has(id))
     if (missing.length === 0) return
-    for (const row of await rows<TraceRow>('search-traces', tracesStatement, tracesValues(missing)))
+    for (const row of await readRows<TraceRow>('search-traces', tracesStatement, tracesValues(missing)))
       traces.set(row.id, { row, values: valuesOfTrace(row) })
   }
 
@@ -96,8 +96,8 @@ export const newVerifier = (rows: ReadRows, query: Query, roles: ReadonlyMap<str
     return found && { traceId: row.id, ordinal: TRACE_ITSELF, at: Number(row.created_at), found }
   }
 
-  /** The hit in the own words of a trace, such as its title, after a message of it was verified. */
-  const ownWords = async (traceId: string): Promise<FoundDoc | undefined> => {
+  /** The hit in the texts of a trace itself, such as its title, after a message of it was verified. */
+  const verifyTraceItself = async (traceId: string): Promise<FoundDoc | undefined> => {
     const trace = traces.get(traceId)
     const at = Number(trace?.row.created_at)
     return trace && at >= (query.from ?? -Infinity) && at <= (query.to ?? Infinity) ? verifyTrace(trace) : undefined
@@ -125,7 +125,7 @@ export const newVerifier = (rows: ReadRows, query: Query, roles: ReadonlyMap<str
     all: readonly Candidate[],
     isNeeded?: (candidate: Candidate) => boolean,
   ): AsyncGenerator<readonly [Candidate, FoundDoc | undefined]> {
-    for await (const { piece, rowOf } of inPieces(rows, all, isNeeded))
+    for await (const { piece, rowOf } of inPieces(readRows, all, isNeeded))
       for (const candidate of piece) {
         const [trace, message] = [traces.get(candidate.traceId), rowOf(candidate)]
         if (trace && candidate.ordinal === TRACE_ITSELF) yield [candidate, await verifyTrace(trace)]
@@ -136,7 +136,7 @@ export const newVerifier = (rows: ReadRows, query: Query, roles: ReadonlyMap<str
 
   /** The values of hits, of whose texts nothing needs to be known. */
   const valuesOf = async (all: readonly Key[]): Promise<FoundValues[]> => {
-    const messages = await rows<ValuesRow>('search-values', valuesStatement, keysOf(all))
+    const messages = await readRows<ValuesRow>('search-values', valuesStatement, keysOf(all))
     const byNth = new Map(messages.map((row) => [row.nth, valuesOfMessage(row)]))
     return all.map(({ traceId }, i) => ({
       traceId,
@@ -147,7 +147,7 @@ export const newVerifier = (rows: ReadRows, query: Query, roles: ReadonlyMap<str
   return {
     readable,
     verify,
-    ownWords,
+    verifyTraceItself,
     valuesOf,
     /** The row of a trace of which a candidate was verified. */
     traceOf: (traceId: string): TraceRow | undefined => traces.get(traceId)?.row,

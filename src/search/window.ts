@@ -38,28 +38,28 @@ const groupsOf = (rows: readonly Candidate[], sort: Sort): Group[] =>
 
 /** Searches the rows that the index proposes until there are enough hits, or until the time is over. A window whose end is known is searched to its end. */
 export const readWindow = async (
-  rows: ReadRows,
+  readRows: ReadRows,
   verifier: Verifier,
   wanted: IndexQuery,
   pageStart: PageStart,
   { limit, sort }: { readonly limit: number; readonly sort: Sort },
 ): Promise<Window> => {
   const started = performance.now()
-  const { readable, verify, ownWords } = verifier
+  const { readable, verify, verifyTraceItself } = verifier
   const hits = newHits()
-  let end = pageStart.from
+  let end = pageStart.below
 
   const isOver = (): boolean => {
-    const most = pageStart.to ? MOST_MS_OF_KNOWN : hits.traceCount() > limit ? MOST_MS : MOST_MS_FOR_A_PAGE
+    const most = pageStart.downTo ? MOST_MS_OF_KNOWN : hits.traceCount() > limit ? MOST_MS : MOST_MS_FOR_A_PAGE
     return performance.now() - started > most
   }
-  const isEnough = () => isOver() || (!pageStart.to && hits.count() >= ENOUGH && hits.traceCount() > limit)
+  const isEnough = () => isOver() || (!pageStart.downTo && hits.count() >= ENOUGH && hits.traceCount() > limit)
 
   /** Reads the texts of rows in their order. Returns whether there are enough. */
   const readInOrder = async (proposed: readonly Candidate[]): Promise<boolean> => {
-    for await (const [candidate, doc] of verify(proposed, ({ traceId }) => !hits.without.has(traceId))) {
+    for await (const [candidate, doc] of verify(proposed, ({ traceId }) => !hits.fullTraces.has(traceId))) {
       end = candidate
-      if (doc && !hits.without.has(doc.traceId)) hits.add(doc)
+      if (doc && !hits.fullTraces.has(doc.traceId)) hits.add(doc)
       if (isEnough()) return true
     }
     return false
@@ -90,28 +90,31 @@ export const readWindow = async (
     return true
   }
 
-  /** The row of a trace's title is behind those of all its messages: it is read besides, because a hit there counts most. */
-  const windowTo = async (end: Point): Promise<Window> => {
+  /**
+   * Ends the window at a point. The texts of the traces themselves are searched as well, because a hit in a title counts most, and the row of
+   * a trace comes after those of all its messages.
+   */
+  const endWindowAt = async (end: Point): Promise<Window> => {
     for (const traceId of [...hits.traces()]) {
-      const own = await ownWords(traceId)
-      if (own) hits.add(own)
+      const found = await verifyTraceItself(traceId)
+      if (found) hits.add(found)
     }
     return { hits: hits.known(), read: hits.read(), end }
   }
 
-  const read = wanted.mostOfTrace === undefined ? readInOrder : readBest
-  const range = { below: pageStart.from, downTo: pageStart.to, without: hits.without }
-  for await (const found of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
-    if (await read(await readable(found.proposed))) return windowTo(end)
+  const read = wanted.isExact ? readBest : readInOrder
+  const range = { below: pageStart.below, downTo: pageStart.downTo, except: hits.fullTraces }
+  for await (const found of candidates(readRows, wanted, range, MOST_LOOKED_AT)) {
+    if (await read(await readable(found.proposed))) return endWindowAt(end)
     end = found.end
-    if (isEnough()) return windowTo(end)
+    if (isEnough()) return endWindowAt(end)
   }
-  return windowTo(pageStart.to ?? end)
+  return endWindowAt(pageStart.downTo ?? end)
 }
 
 /** Which of these traces an earlier page has shown, because they also have a newer hit there. */
 export const shownBefore = async (
-  rows: ReadRows,
+  readRows: ReadRows,
   { readable, verify }: Verifier,
   wanted: IndexQuery,
   pageStart: PageStart,
@@ -119,8 +122,8 @@ export const shownBefore = async (
 ): Promise<ReadonlySet<string>> => {
   const shown = new Set<string>()
   if (isFirst(pageStart) || traces.length === 0) return shown
-  const range = { below: firstPageStart(pageStart.indexedTo).from, downTo: pageStart.from, traces }
-  for await (const { proposed } of candidates(rows, wanted, range, MOST_LOOKED_AT)) {
+  const range = { below: firstPageStart(pageStart.lastPosition).below, downTo: pageStart.below, traces }
+  for await (const { proposed } of candidates(readRows, wanted, range, MOST_LOOKED_AT)) {
     const groups = groupsOf(await readable(proposed), 'newest')
     const ordered = [...groups.map(({ newest }) => newest), ...groups.flatMap(({ rows }) => rows)]
     for await (const [{ traceId }, doc] of verify(ordered, ({ traceId }) => !shown.has(traceId)))

@@ -33,11 +33,12 @@ const readsOf = (q: string, range: Partial<Range>) =>
     const hashOf = await app.service.searches.hashes(rows)
     const wanted: IndexQuery = {
       query: readQuery(q),
+      isExact: false,
       namespaces: [],
       segments: [NEWEST, 0n],
       hashOf,
     }
-    const place = { below: firstPageStart(10n ** 12n).from, ...range }
+    const place = { below: firstPageStart(10n ** 12n).below, ...range }
     await Array.fromAsync(candidates(explained, wanted, place, 100))
     return plans
   })
@@ -51,7 +52,7 @@ const queries = [
   '',
   '登录 OR x',
 ]
-const ranges = [{}, { downTo: BOTTOM }, { without: new Set(['0199aaaa-0000-7000-8000-000000000000']) }]
+const ranges = [{}, { downTo: BOTTOM }, { except: new Set(['0199aaaa-0000-7000-8000-000000000000']) }]
 
 const ofSegments = (nodes: readonly Node[]) => nodes.filter((node) => node['Relation Name']?.startsWith('search_docs'))
 

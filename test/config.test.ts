@@ -32,7 +32,7 @@ test('a value that cannot be used is named', () => {
     assert.match(problemOf({ [name]: value })!, name)
 })
 
-test('all that is wrong is said at once, and an empty variable counts as unset', () => {
+test('all invalid variables are named at once, and an empty one counts as unset', () => {
   const problem = problemOf({ PORT: 'x', RATE_LIMIT_READS: '0', QUOTA_TRACES: '' })!
   assert.match(problem, /PORT: .*\n.*RATE_LIMIT_READS: must be a whole number from 1 to 1000000000/)
   assert.not.match(problem, /QUOTA_TRACES/)

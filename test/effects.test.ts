@@ -67,7 +67,7 @@ for (const [name, event, expected] of [
   test(name, () => assert.equal(ended(decoded(event)), expected))
 }
 
-test('a list of traces ends when what it is about to show is deleted', () => {
+test('a list of traces ends when a trace that it is about to show is deleted', () => {
   assert.equal(ended(decoded({ type: 'TraceDeleted', streamId: 'shown' })).at(-1), 'lister')
 })
 
@@ -123,7 +123,7 @@ test('every type of event has its effect, and another type is refused', () => {
   )
 })
 
-test('what a crash of PostgreSQL may undo takes no right away', () => {
+test('events that a crash of PostgreSQL may undo take no right away', () => {
   const data = { ...visibility('private'), userId: 'user', identityId: 'identity' }
   for (const type of mainGroup.mayBeUndone as ReadonlySet<AnyEvent['type']>) {
     const { callers, ends } = effectOf(decoded({ type, streamId: 'x', data }))

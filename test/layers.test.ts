@@ -57,7 +57,7 @@ const imports = files.flatMap((file) =>
   })),
 )
 
-test('every room has its floor', () => {
+test('every folder of src is on a floor', () => {
   const rooms = new Set(files.map(roomOf))
   assert.equal([...rooms].filter((room) => !floors.flat().includes(room)).sort(), [])
   assert.equal(
@@ -66,7 +66,7 @@ test('every room has its floor', () => {
   )
 })
 
-test('no import runs up', () => {
+test('no file imports from a higher floor', () => {
   const found = imports
     .filter(({ file, imported }) => floorOf(imported) > floorOf(file))
     .map(({ file, imported }) => `${file} -> ${imported}`)
@@ -78,7 +78,7 @@ test('base imports nothing but itself and libraries', () => {
   assert.equal(found, [{ file: 'src/base/version.ts', imported: 'package.json' }])
 })
 
-test('rooms do not import each other in circles', () => {
+test('folders do not import each other in circles', () => {
   let left = [...new Set(imports.map(({ file, imported }) => `${roomOf(file)} -> ${roomOf(imported)}`))]
     .map((arrow) => ({ arrow, rooms: arrow.split(' -> ') as [string, string] }))
     .filter(({ arrow, rooms: [from, to] }) => from !== to && !(arrow in circular))

@@ -42,7 +42,7 @@ const files = globSync('src/{*,trace/messages}/{events,decide,decide-*}.ts', {
   exclude: ['src/engine/*'],
 }).sort()
 
-test('there are events and decisions', () => assert.ok(files.length >= 8))
+test('files of events and decisions are found', () => assert.ok(files.length >= 8))
 
 for (const file of files) {
   test(`${file} does no IO`, () => assert.equal(otherImports(join(root, file), pure), []))

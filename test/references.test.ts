@@ -50,7 +50,7 @@ test('no comment cites a document by its chapter: what it says stands here', () 
   assert.equal(cited, [])
 })
 
-test('every rule that a comment counts is in the README of its folder', async () => {
+test('every rule that a comment names by its number is in the README of its folder', async () => {
   for (const { file, texts } of found)
     for (const text of texts)
       for (const [, path, rule] of text.matchAll(/\(`?((?:[\w-]+\/)*)README(?:\.md`)?, rule (\d+)\)/g)) {

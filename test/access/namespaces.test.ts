@@ -57,7 +57,7 @@ const deviceOfAdmin = async () => {
   return identities[0]!.id
 }
 
-test('only its own user names a device, whatever their role in a namespace', async () => {
+test('a device is named by its own user only, whatever role others have in a namespace', async () => {
   const id = await deviceOfAdmin()
   for (const caller of callers) {
     const token = team.tokenOf(caller, 'here')
@@ -83,7 +83,7 @@ for (const [what, needs, ask] of rows) {
   })
 }
 
-test('only a member sees a role, and more than what is public', async () => {
+test('only members see their role, and traces that are not public', async () => {
   for (const caller of callers) {
     const token = team.tokenOf(caller, 'elsewhere')
     const isMember = !['nobody', 'stranger'].includes(standingOf(caller))
@@ -103,7 +103,7 @@ test('each trace of a list says who has created it', async () => {
   }
 })
 
-test('a member removes nobody else, but may go', async () => {
+test('a member can remove nobody else, but can leave', async () => {
   const remove = async (who: Caller, token: Token) =>
     (await call('DELETE', `${url}/members/${team.userOf(who)}`, { token })).status
   const member = team.tokenOf('member', 'here')

@@ -61,7 +61,7 @@ for (const maxUses of [1, 3, 0]) {
   })
 }
 
-test('of admins who demote each other at once, and leave, one stays', async () => {
+test('when all admins demote each other and leave at once, one of them stays an admin', async () => {
   const admin = await start('first admin')
   const { slug } = await found('demoting', admin)
   const body = { maxUses: 0, role: 'admin' }
@@ -83,7 +83,7 @@ test('of admins who demote each other at once, and leave, one stays', async () =
   assert.equal(admins.map(({ user }) => user.id), [stays.userId]) // prettier-ignore
 })
 
-test('a slug that several claim at once is had by one', async () => {
+test('a slug that several users claim at once goes to one of them', async () => {
   const claimers = await people('claimer', 8)
   const body = { slug: 'wanted', displayName: 'Wanted' }
   const answers = await Promise.all(claimers.map(({ token }, i) => over(i)('POST', '/v1/namespaces', { token, body })))
@@ -104,7 +104,7 @@ test('first sessions of one device, all at once, make one user', async () => {
 const untilAnswered = (ask: () => Promise<{ status: number }>, status: number) =>
   until(async () => (await ask()).status === status)
 
-test('a loss of rights here is a loss of rights on the other node', async () => {
+test('rights that are lost on one node are lost on the other node', async () => {
   const admin = await start('losing admin')
   const { slug, id: namespaceId } = await found('losing', admin)
   const made = await call('POST', `/v1/namespaces/${slug}/invites`, { token: admin.token, body: {} })

@@ -29,7 +29,7 @@ const queries = (secret: string) => [
 ]
 
 for (const caller of callers)
-  test(`${caller} finds what ${caller} may read, and can tell nothing of the rest`, async () => {
+  test(`${caller} finds what ${caller} may read, and learns nothing about the rest`, async () => {
     const isMember = !['nobody', 'stranger'].includes(standingOf(caller))
     for (const place of ['here', 'elsewhere'] as const)
       for (const visibility of visibilities)

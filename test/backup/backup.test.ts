@@ -122,7 +122,7 @@ test('has every table but those that are rebuilt, so that each new table has to 
     )
   }))
 
-test('that is not a whole backup is refused by name, before anything is written', () =>
+test('that is incomplete or damaged is refused with the reason, before anything is written', () =>
   inWorld(async ({ folder, full, empty }) => {
     const file = join(folder, 'backup')
     const app = await openApp(full.url)

@@ -53,7 +53,7 @@ test('numbers choose whose sessions are listed, and the palette finds them and t
   await page.waitForURL(world().server + path)
 })
 
-test('in a team a member has a list of the own sessions, which tells of newer ones of them only', async () => {
+test('in a team a member has a list of their own sessions, which announces newer ones of theirs only', async () => {
   const { app } = world()
   const [me, colleague] = [await signUp(app), await signUp(app)]
   const slug = 'a-team-of-two'
@@ -104,7 +104,7 @@ test('a list is divided by the days of its reader, who sees the day of each sess
   assert.match(await row(page, evening).locator('time').innerText(), /^10 Feb/)
 })
 
-test('newer sessions are told of, and come when they are asked for', async () => {
+test('newer sessions are announced, and are shown when the reader asks for them', async () => {
   await publicSession('An older one')
   const page = await visit('/')
   await publicSession('A new one')

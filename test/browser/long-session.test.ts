@@ -43,7 +43,7 @@ const scrollOutline = (page: Page, share: number) =>
     outline.scrollTo(0, ${share} * outline.scrollHeight)
   })()`)
 
-test('only what is in view is in the page, as a feed that tells where it is', async () => {
+test('the page holds only the messages in view, in a feed that says which of all they are', async () => {
   const page = await visit((await seeded()).path)
   const rows = () => page.locator('#messages .msg').count()
   assert.ok((await rows()) < 60)
@@ -71,7 +71,7 @@ test('a link to a message leads there, and the message stays where it is', async
   assert.ok(Math.abs((await top(page, 1_234))! - at) < 4)
 })
 
-test('where the browser has gone before the script, the message stays', async () => {
+test('a message that the browser scrolled to before the script ran stays in its place', async () => {
   const path = `${(await seeded()).path}?m=message%201234`
   const without = await visit(path, { javaScriptEnabled: false })
   await row(without, 1_234).waitFor()
@@ -84,7 +84,7 @@ test('where the browser has gone before the script, the message stays', async ()
   assert.is(await page.evaluate("document.activeElement.closest('.msg')?.dataset.id"), 'message 1234')
 })
 
-test('after a jump what is in view is fetched first', async () => {
+test('after a jump the messages in view are fetched first', async () => {
   const page = await visit((await seeded()).path)
   const parts = fetchedParts(page)
   await scrollTo(page, 60_000)
@@ -139,7 +139,7 @@ test('the focus stays in a message that is scrolled away', async () => {
   assert.ok((await top(page, 2))! < 800)
 })
 
-test('find and the outline lead to what was never fetched', async () => {
+test('find and the outline lead to messages that were never fetched', async () => {
   const page = await visit((await seeded()).path)
   await page.keyboard.press('/')
   await page.keyboard.type('Answer 1555')
@@ -152,7 +152,7 @@ test('find and the outline lead to what was never fetched', async () => {
   await page.locator('#outline [aria-current]', { hasText: 'Question 41' }).waitFor()
 })
 
-test('of the outline only the prompts near those in view are in the page, and all can be reached', async () => {
+test('the page holds only the prompts of the outline near those in view, and all can be reached', async () => {
   const page = await visit((await seeded()).path)
   const prompts = page.locator('#outline ol a')
   await until(async () => (await prompts.count()) < 60)
@@ -171,7 +171,7 @@ test('of the outline only the prompts near those in view are in the page, and al
   await page.locator('#outline [aria-current]', { hasText: 'Question 77' }).waitFor()
 })
 
-test('as a sheet the outline begins at what is being read', async () => {
+test('an outline that opens as a sheet begins at the message being read', async () => {
   const page = await visit((await seeded()).path, { width: 390 })
   await page.keyboard.press('G')
   await row(page, COUNT - 1).waitFor()
@@ -184,7 +184,7 @@ test('as a sheet the outline begins at what is being read', async () => {
   await page.locator('#outline a', { hasText: /^1\D/ }).waitFor()
 })
 
-test('who comes back finds the place where they were', async () => {
+test('a reader who comes back finds the place where they were', async () => {
   const page = await visit((await seeded()).path)
   await scrollTo(page, 60_000)
   const { id, at } = await page.evaluate<{ id: string; at: number }>(`(() => {
@@ -232,7 +232,7 @@ test('a message without anything to show leaves no gap, and comes back', async (
   assert.ok((await top(page, first))! < (await top(page, last))!)
 })
 
-test('without JavaScript it has pages', async () => {
+test('without JavaScript a long session is divided into pages', async () => {
   const page = await visit((await seeded()).path, { javaScriptEnabled: false })
   assert.is(await page.locator('#messages .msg').count(), 200)
   await page.locator('a[rel=next]').first().click()

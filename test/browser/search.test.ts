@@ -5,7 +5,7 @@ import { conversation, seedSession } from './support/seed.ts'
 
 const { test, visit, world, run } = browserSuite('searching in a browser')
 
-test('a search answers as one types, and keys lead from hit to hit', async () => {
+test('hits are shown while the reader types, and keys lead from hit to hit', async () => {
   const { app, server } = world()
   const { path } = await seedSession(app, conversation(2), { title: 'A marmalade factory' })
   await seedSession(app, conversation(1), { title: 'Another marmalade' })

@@ -59,7 +59,7 @@ test('keys open and close a part, all parts of its kind, and all thinking', asyn
   assert.match(await page.locator('.said').innerText(), '6 parts closed')
 })
 
-test('where single keys are off, they do nothing, and the palette has what they do', async () => {
+test('if single keys are switched off they do nothing, and the palette has their actions', async () => {
   const page = await visit((await seeded()).path, { cookies: { keys: 'off' } })
   await press(page, 'j', '?', 't')
   assert.equal([await focused(page), await openIn(page, 'details.think')], [undefined, 0])
@@ -69,7 +69,7 @@ test('where single keys are off, they do nothing, and the palette has what they 
   assert.is(await openIn(page, 'details.think'), PROMPTS)
 })
 
-test('text, code and links are copied, which is said', async () => {
+test('text, code and links are copied, and the page says so', async () => {
   const { path } = await seeded()
   const page = await visit(path)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -96,7 +96,7 @@ test('times are those of the reader, with the day where it changes', async () =>
   assert.match(await there.locator('.head time').innerText(), /^Mon 9 Feb 2026, 17:50 – 18:37$/)
 })
 
-test('what is folded is shown in its place', async () => {
+test('a folded output opens in its place', async () => {
   const page = await visit((await seeded()).path)
   const row = page.locator('[data-id="message 6"]')
   await page.locator('details.run > summary').first().click()
@@ -111,7 +111,7 @@ test('what is folded is shown in its place', async () => {
 
 const found = (page: Page, words: string) => page.locator('.find [role=status]', { hasText: words }).waitFor()
 
-test('find looks through the whole session, opens what holds a match, and goes on', async () => {
+test('find searches the whole session, opens the part with a match, and goes on to the next one', async () => {
   const page = await visit((await seeded()).path)
   await press(page, '/')
   await page.keyboard.type('line 150 OF')
@@ -142,7 +142,7 @@ test('without a keyboard the outline and finding are at the foot of the page', a
   assert.is(await page.locator('#outline:popover-open').count(), 0)
 })
 
-test('the outline marks what is being read, and leads to its places', async () => {
+test('the outline marks the prompt being read, and leads to others', async () => {
   const page = await visit((await seeded()).path)
   const current = page.locator('#outline [aria-current]')
   await current.getByText('Please do task 1').waitFor()
@@ -151,7 +151,7 @@ test('the outline marks what is being read, and leads to its places', async () =
   await current.getByText('Please do task 4').waitFor()
 })
 
-test('a link to a message leads there, also in what is closed', async () => {
+test('a link to a message leads there, also if the message is in a closed part', async () => {
   const page = await visit(`${(await seeded()).path}?m=message%2029`)
   await inMessage(page, 29)
   assert.ok(await page.locator('[data-id="message 29"]').isVisible())
@@ -160,7 +160,7 @@ test('a link to a message leads there, also in what is closed', async () => {
 const isAtEnd = (page: Page) =>
   page.evaluate<boolean>('document.documentElement.scrollHeight - innerHeight - scrollY < 2')
 
-test('new messages come by themselves: in view for a reader at the end, else a button tells of them', async () => {
+test('new messages appear by themselves: in view for a reader at the end, else a button announces them', async () => {
   const session = await seeded()
   const page = await visit(session.path)
   await press(page, 'G')
@@ -198,7 +198,7 @@ test('a message that has nothing to show any more leaves the page', async () => 
   await row.waitFor({ state: 'detached' })
 })
 
-test('content leaves the page with the right to read it', async () => {
+test('the content is removed from the page when the reader loses the right to read it', async () => {
   for (const lose of ['unpublished', 'deleted'] as const) {
     const session = await seeded()
     const page = await visit(session.path)

@@ -18,12 +18,12 @@ const installed = (folder: string): Started => ({
   env: { PATH: `${folder}/node_modules/.bin:/usr/bin`, npm_command: 'exec', INIT_CWD: '/home/ada' },
 })
 
-test('where it is installed for all folders, by its name', () => {
+test('a command that is installed for all folders is called by its name', () => {
   const link = { script: '/usr/bin/tracebook', root: '/usr/lib/node_modules/tracebook', cwd: '/home/ada' }
   assert.is(commandNameFor({ ...clone, ...link }), 'tracebook')
 })
 
-test('in a clone, and in a project that it is installed in, through npx', () => {
+test('in a clone, and in a project that has it installed, the command is called through npx', () => {
   assert.is(commandNameFor(clone), 'npx tracebook')
   assert.is(commandNameFor({ ...clone, cwd: '/clone/src' }), 'npx tracebook')
   assert.is(commandNameFor({ ...clone, env: { npm_command: 'start', INIT_CWD: '/clone' } }), 'npx tracebook')
@@ -33,19 +33,19 @@ test('in a clone, and in a project that it is installed in, through npx', () => 
   )
 })
 
-test('from anywhere else by its file: npx would ask the public registry for the name', () => {
+test('anywhere else the command is called by its file: npx would ask the public registry for the name', () => {
   assert.is(commandNameFor({ ...clone, cwd: '/home/ada' }), 'node /clone/src/tracebook.js')
   assert.is(commandNameFor({ ...clone, cwd: '/clone-of-another' }), 'node /clone/src/tracebook.js')
   assert.is(commandNameFor({ ...clone, root: "/ada's clone", cwd: '/' }), `node '/ada'\\''s clone/src/tracebook.js'`)
 })
 
-test('what npx has fetched from a file is called by the Node and the file that it ran', () => {
+test('a command that npx has fetched from a file is called by its Node and its file', () => {
   assert.is(
     commandNameFor(installed('/home/ada/.npm/_npx/1f')),
     '/n/node /home/ada/.npm/_npx/1f/node_modules/tracebook/src/tracebook.js',
   )
 })
 
-test('in this clone it is called through npx', () => assert.is(commandName, 'npx tracebook'))
+test('in this clone the command is called through npx', () => assert.is(commandName, 'npx tracebook'))
 
 test.run()

@@ -4,7 +4,7 @@ import { escapeControls, escapeControlsInLines } from '../../src/cli/escape.ts'
 
 const test = suite('plain text for a terminal')
 
-test('what a terminal obeys or a person does not see is shown escaped', () => {
+test('characters that a terminal obeys or a person does not see are shown escaped', () => {
   const shown: readonly (readonly [string, string])[] = [
     ['\u001b[2J\u001b]0;title\u0007', '\\u001b[2J\\u001b]0;title\\u0007'],
     ['\u009b2J \u0085 \u007f \0', '\\u009b2J \\u0085 \\u007f \\u0000'],
@@ -26,7 +26,7 @@ test('a JSON document stays the same document', () => {
   assert.equal(JSON.parse(escapeControls(JSON.stringify(document))), document)
 })
 
-test('our own lines stay lines', () => {
+test('the line breaks of our own messages stay', () => {
   assert.is(escapeControlsInLines('one\ntwo\u001b[A'), 'one\ntwo\\u001b[A')
 })
 

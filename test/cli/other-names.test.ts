@@ -4,7 +4,7 @@ import { withOwnName } from '../../src/cli/other-names.ts'
 
 const test = suite('names that other programs use')
 
-test('a command is found by the names that people try, with all that stands behind them', () => {
+test('a command is found by the names that people try, and gets all words after the name', () => {
   for (const [words, own] of [
     ['delete 5e55 --yes', 'rm 5e55 --yes'],
     ['remove 5e55', 'rm 5e55'],
@@ -20,7 +20,7 @@ test('a command is found by the names that people try, with all that stands behi
     assert.equal(withOwnName(words!.split(' ')), own!.split(' '))
 })
 
-test('all else stays as it is', () => {
+test('other words are not changed', () => {
   for (const words of ['', 'ls list', 'auth', 'auth nothing', 'constructor', 'namespaces list'])
     assert.equal(withOwnName(words.split(' ')), words.split(' '))
 })

@@ -23,7 +23,7 @@ const run = async (file: string, args: readonly string[], input: string, variabl
 const readWith = (given: string | true, input: string, variables = {}) =>
   run(process.execPath, ['--input-type=module', '--eval', scriptFor(given)], input, variables)
 
-test('one is itself, the first line of standard input, or that of the environment', async () => {
+test('a secret is the word itself, the first line of standard input, or a variable of the environment', async () => {
   assert.is((await readWith(' 4F7K ', '')).out, '<4F7K>\n')
   assert.equal(await readWith('-', ' 4F7K\nmore\n'), { out: '<4F7K>\n', err: '' })
   assert.is((await readWith('-', 'without an end')).out, '<without an end>\n')
@@ -31,7 +31,7 @@ test('one is itself, the first line of standard input, or that of the environmen
   assert.is((await readWith('given', '', { A_CODE: '4F7K' })).out, '<given>\n')
 })
 
-test('none is told as wrong usage', async () => {
+test('a missing secret is wrong usage', async () => {
   for (const [given, input, variables] of [
     [true, '4F7K\n', {}],
     [true, '', { A_CODE: ' ' }],
@@ -43,7 +43,7 @@ test('none is told as wrong usage', async () => {
 })
 
 if (hasTerminals)
-  test('on a terminal it is asked for, and not shown', async () => {
+  test('on a terminal the secret is asked for, and not shown', async () => {
     for (const given of ['-', true] as const) {
       const line = `'${process.execPath}' --input-type=module --eval "$SCRIPT"`
       const env = { PATH: process.env.PATH, SHELL: '/bin/sh', SCRIPT: scriptFor(given) }

@@ -113,7 +113,7 @@ test('a machine with a user of its own joins only as a new device, and keeps the
       assert.is((await second.run('login', ...args)).how, 2, args.join(' '))
   }))
 
-test('who one is, which namespace is active, and the token for scripts', () =>
+test('whoami prints the user, the active namespace, and the token for scripts', () =>
   inWorld(async ({ url, newMachine }) => {
     const user = newMachine('machine')
     for (const command of ['whoami', 'switch', 'token', 'open', 'devices'])
@@ -179,7 +179,7 @@ test('logging out ends all sessions of the machine, there and here; the next log
     assert.ok(credentials(user.config).login, 'the only device stays')
   }))
 
-test('status says how things stand, also while the server is away', () =>
+test('status describes the login and the server, also while the server is away', () =>
   inWorld(async ({ url, newMachine }) => {
     const user = newMachine('machine')
     const before = await user.run('status')

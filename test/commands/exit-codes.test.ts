@@ -134,7 +134,7 @@ const newCopies = (folder: string, url: string, user: User | undefined) => {
 
 const readable = ({ how, out, err }: Ended): string => `${how}: ${err}${out}`
 
-test('keep one table: what each means is the same for every command', async () => {
+test('have the same meaning for every command, in one table', async () => {
   const differing: string[] = []
   let compared = 0
   await inWorld(async ({ url, folder, user, newUser: logIn, putTrace, stop }) => {
@@ -171,12 +171,12 @@ test('are in the table for every client of a service', async () => {
   )
 })
 
-test('are 2 for every command where its arguments are wrong', async () => {
+test('are 2 for every command if its arguments are wrong', async () => {
   for (const { words } of actionsOf(await loadProgram()))
     assert.is((await runCommand([...words, '--nonsense'], {})).how, usage, words.join(' '))
 })
 
-test('are 0 where there is nothing to do, and 1 where a part could not be done', () =>
+test('are 0 if there is nothing to do, and 1 if a part could not be done', () =>
   inWorld(async ({ folder, user }) => {
     const code = async (...words: string[]) => (await user.run(...words)).how
     assert.is(await code('ls'), ok, 'there are no traces')

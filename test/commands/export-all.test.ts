@@ -8,7 +8,7 @@ import { inWorld } from './support/world.ts'
 
 const test = suite('exporting all sessions')
 
-test('each of one’s own is a file, and once more only what has changed since', () =>
+test('each trace of the user becomes a file, and a second export writes only changed traces', () =>
   inWorld(async ({ folder, user, putTrace }) => {
     const into = join(folder, 'new', 'backup')
     for (const id of ['first', 'second', '../Third/\u202e']) await putTrace(user, id, { title: id }, ['Hello'])
@@ -41,7 +41,7 @@ test('each of one’s own is a file, and once more only what has changed since',
     assert.is((await user.run('export', '--all', join(into, 'first.md'))).how, 2)
   }))
 
-test('a member writes their own of a team, an admin all; what fails is told, and the rest is written', () =>
+test('a member exports their own traces of a team, an admin all; failures are reported, and the rest is written', () =>
   inWorld(async ({ url, folder, user, newUser, putTrace }) => {
     const token = tokenIn(user.config)
     await ask(url, '/v1/namespaces', { token, method: 'POST', body: { slug: 'team', displayName: 'Team' } })

@@ -38,14 +38,14 @@ const examplesIn = (help: string): string[][] =>
     return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
   })
 
-test('each has an example', () => {
+test('has an example', () => {
   const without = actions.filter(
     (one) => !examplesIn(helpOf(one)).some((words) => one.words.every((word, i) => word === words[i])),
   )
   assert.equal(without.map(nameOf), [])
 })
 
-test('each example is one that the command takes', async () => {
+test('accepts its examples', async () => {
   const called: string[] = []
   for (const { words, command } of actions) command.action(() => void called.push(words.join(' ')))
   const quiet = (command: Command): void => {
@@ -66,7 +66,7 @@ test('each example is one that the command takes', async () => {
     }
 })
 
-test('each that is a client of a service has --json, and says what it prints when it fails', () => {
+test('that is a client of a service has --json, and says what it prints when it fails', () => {
   for (const one of actions.filter((one) => !ofOperators(nameOf(one)))) {
     const options = one.command.options.map(({ long }) => long)
     assert.ok(options.includes('--json'), `${nameOf(one)} has no --json`)
@@ -74,7 +74,7 @@ test('each that is a client of a service has --json, and says what it prints whe
   }
 })
 
-test('each says what it makes of the exit codes that all of them have', () => {
+test('says when it ends with which of the common exit codes', () => {
   const known = new Set([...Object.values(exitCodes).map(String), '130', '143'])
   for (const one of actions.filter((one) => !/^(serve|models refresh|rebuild|openapi)$/.test(nameOf(one)))) {
     const section = /\nExit codes:([\s\S]*)$/.exec(helpOf(one))?.[1] ?? ''
@@ -89,7 +89,7 @@ const SERVER_ONLY =
 
 const root = join(import.meta.dirname, '..', '..')
 
-test('no client of a service loads what only the service needs', () => {
+test('that is a client of a service loads no library that only the service needs', () => {
   const reach = newReach(root)
   const ofClients = ['login', 'devices', 'sessions', 'traces', 'shell'].map((name) => `declared/${name}`)
   for (const file of [...ofClients, 'members', 'invite'])
@@ -106,7 +106,7 @@ test('no client of a service loads what only the service needs', () => {
   )
 })
 
-test('a service loads for its start neither what signs in with a code host, nor what runs summaries, nor what is for a terminal', () => {
+test('a service starts without loading libraries for code hosts, summaries and terminals', () => {
   const reached = newReach(root, { atOnce: true })('src/commands/serve.ts')
   for (const name of ['fastify', 'pino']) assert.ok(reached.has(name), name)
   const onDemand = [
@@ -119,7 +119,7 @@ test('a service loads for its start neither what signs in with a code host, nor 
   )
 })
 
-test('the groups that can be rebuilt are named', () => {
+test('rebuild names the groups that it can rebuild', () => {
   const [rebuild] = actions.filter(({ words }) => words[0] === 'rebuild')
   const argument = rebuild!.command.registeredArguments[0]!
   for (const { name } of groups) assert.ok(argument.description.includes(name), name)

@@ -146,7 +146,7 @@ test('the server is written into the settings of agents, and taken out byte for 
     assert.is((await user.run('mcp', 'install', '--remove')).out, 'Nothing to remove.\n')
   }))
 
-test('what was changed meanwhile stays, and a server of this name that others have written is left alone', () =>
+test('settings that were changed meanwhile stay, and a server of this name that others have added is not changed', () =>
   inHome(async (user, home) => {
     const [claude, codex] = [join(home, 'claude', '.claude.json'), join(home, '.codex', 'config.toml')]
     for (const file of [claude, codex]) mkdirSync(dirname(file), { recursive: true })

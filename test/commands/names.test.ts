@@ -89,7 +89,7 @@ test('a device is called as its host is, until it is renamed', () =>
 
 if (!hasTerminals) console.log('skipped: there is no `script` of util-linux to run a command in a terminal')
 else
-  test('who joins a team on a terminal is asked for a name, once, and may give none', () =>
+  test('a user who joins a team on a terminal is asked for a name once, and may give none', () =>
     inWorld(async ({ url, user, newUser }) => {
       const newInvite = await newTeam(url, user)
       const [bob, carol] = [await newUser('bob'), await newUser('carol')]

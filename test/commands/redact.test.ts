@@ -50,7 +50,7 @@ test('secrets are replaced wherever they are, the rest stays as it is, and the p
     assert.match(again.out, `nothing to replace in ${id}`)
   }))
 
-test("a text of one's own is replaced, and told of as documents", () =>
+test('a text that the user names is replaced, and --json reports it in documents', () =>
   inWorld(async ({ user, putTrace }) => {
     await putTrace(user, id, { title: 'Of Jane Doe' }, ['Jane Doe said', 'nothing', 'Jane Doe and Jane Doe'])
     const { documents } = await runJson(user, 'redact', id, '--text', 'Jane Doe', '--yes')
@@ -66,7 +66,7 @@ test("a text of one's own is replaced, and told of as documents", () =>
     assert.is((await user.run('redact', id, '--text', '', '--yes')).how, 2)
   }))
 
-test('rm --history erases only what the trace was before', () =>
+test('rm --history erases the past of a trace and keeps its present', () =>
   inWorld(async ({ url, user, putTrace }) => {
     const token = tokenIn(user.config)
     await putTrace(user, id, { title: 'Before' }, ['Hello'])

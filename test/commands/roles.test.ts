@@ -13,7 +13,7 @@ import { serveInVain } from './support/processes.ts'
 
 const test = suite('roles')
 
-test('the embedded PostgreSQL is refused to a process that could never write, or is asked by nobody', () =>
+test('a process that could never write, or that takes no requests, cannot use the embedded PostgreSQL', () =>
   inFolder(async (folder) => {
     for (const roles of ['api', 'worker', 'projector', 'api,worker']) {
       const { how, out, err } = await serveInVain(folder, { ROLES: roles })
@@ -38,7 +38,7 @@ test('a projector and a worker answer for their health, and nothing else', async
   await database.drop()
 })
 
-test('a projector says what it is; a second one, that it stands by', async () => {
+test('a projector says that it is one, and a second one that it stands by', async () => {
   const database = await freshDatabase()
   const env = { ...logEnvironment(database.url), DATABASE_URL: database.url, ROLES: 'projector' }
   const start = () => {
@@ -61,7 +61,7 @@ test('a projector says what it is; a second one, that it stands by', async () =>
   await database.drop()
 })
 
-test('a lack of projectors counts once nobody has taken over in time', async () => {
+test('a missing projector is reported once no other has taken over in time', async () => {
   const database = await freshDatabase()
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()

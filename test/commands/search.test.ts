@@ -7,7 +7,7 @@ import { inWorld, namespaceOf } from './support/world.ts'
 
 const test = suite('tracebook search')
 
-test('what one may read is found, with links to the messages', () =>
+test('traces that the user may read are found, with links to the messages', () =>
   inWorld(async ({ url, user, newUser, putTrace }) => {
     const slug = await namespaceOf(url, user)
     await putTrace(user, 'one', { title: 'Mend the login' }, [

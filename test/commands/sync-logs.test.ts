@@ -87,7 +87,7 @@ const assertAlike = async ({ models, messages }: Both, files: readonly string[])
   }
 }
 
-test('leads to the same read models, and the messages come back', () =>
+test('leads to the same read models, and gives back the same messages', () =>
   inTemporary((folder) => {
     const id = '5e550000-0000-4000-8000-000000000001'
     const files = [`${id}.jsonl`, join(id, 'subagents', 'agent-a1b2c3d4.jsonl')].map((file) => join(project, file))

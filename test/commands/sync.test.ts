@@ -26,7 +26,7 @@ const documents = (out: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
-test('what is synced comes back as it went in, is sent once, and is seen when it is public', () =>
+test('a synced session comes back unchanged, is sent once, and can be seen when it is public', () =>
   withSessions(async ({ url, user }) => {
     const first = await user.run('sync')
     assert.equal([first.how, first.err], [0, ''])

@@ -13,7 +13,7 @@ const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
 const LARGE = '12345678901234567890'
 const session = '5e550000-0000-4000-8000-000000000001'
 
-test('a sync beside it is shown line by line, through a restart of the service', () =>
+test('tail shows a sync that runs at the same time line by line, through a restart of the service', () =>
   inWorld(async ({ url, user, newMachine, restart }) => {
     assert.match((await newMachine('stranger').run('tail')).err, 'Not logged in')
     assert.match((await user.run('tail', '--public', session)).err, '--public')
@@ -49,7 +49,7 @@ test('a sync beside it is shown line by line, through a restart of the service',
     for (const tail of [all, one, last]) assert.is((await tail.end()).how, 0)
   }))
 
-test('it ends when its session does, whatever it follows', () =>
+test('tail ends when its session ends, whatever it follows', () =>
   inWorld(async ({ url, user }) => {
     const token = tokenIn(user.config)
     for (const [name, visibility] of [
@@ -69,7 +69,7 @@ test('it ends when its session does, whatever it follows', () =>
     }
   }))
 
-test('it ends for a member who was removed, and does not go on with another namespace', () =>
+test('tail ends for a member who was removed, and does not follow another namespace instead', () =>
   inWorld(async ({ url, user: owner, newUser }) => {
     const member = await newUser('member')
     const [token, memberToken] = [owner, member].map(({ config }) => tokenIn(config)) as [string, string]

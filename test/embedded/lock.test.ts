@@ -30,7 +30,7 @@ const owner = async (dataDir: string) => {
   return { pid: child.pid!, says: String(says), kill, leave }
 }
 
-test('one process owns a folder, and a second one is told which', () =>
+test('one process owns a folder, and a second one learns which', () =>
   inFolder(async (dataDir) => {
     const first = await owner(dataDir)
     assert.is(first.says, 'mine')

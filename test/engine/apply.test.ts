@@ -50,7 +50,7 @@ test('a projection reads what this batch and earlier ones have written', async (
   await models.close()
 })
 
-test('the first error is thrown, not that of a read behind it, and nothing is written', async () => {
+test('the first error is thrown, not that of a later read, and nothing is written', async () => {
   const models = await openModels(counted, failing)
   const one = await models.model()
   const { message } = await one.apply(decodedEvents([event()])).then(

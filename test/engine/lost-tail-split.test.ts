@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 delete process.env.TEST_LOG_URL // here the log is always in PostgreSQL
 
 /** A failover to an older copy, after which the server before goes on as if nothing had happened. */
-const test = suite('engine: a log whose server before goes on')
+const test = suite('engine: a log whose previous server still runs')
 
 /** A copy of a database that nobody uses, with a name as long. */
 const copyOf = async ({ url }: Database): Promise<Database> => {
@@ -25,7 +25,7 @@ const messagesIn = async (app: App, token: string): Promise<string[]> => {
   return (data as { messages: { externalId: string }[] }).messages.map(({ externalId }) => externalId)
 }
 
-test('a node whose connections to it stay open uses them for nothing any more', async () => {
+test('a node whose connections to the previous server stay open does not use them any more', async () => {
   const before = await freshDatabase()
   const proxy = await newProxy(before.url)
   let [app, after, direct]: [App | undefined, Database | undefined, App | undefined] = [undefined, undefined, undefined]

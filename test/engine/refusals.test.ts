@@ -13,7 +13,7 @@ const test = suite('refusals while the read models are behind')
 
 type Session = { token: string; userId: string; namespaceSlug: string }
 
-test('are answered once the events behind them can be read', async () => {
+test('are answered once the events that they depend on can be read', async () => {
   const database = await freshDatabase()
   const { service, call, close } = await openApp(database.url)
   const sql = new pg.Client({ connectionString: database.url })

@@ -11,7 +11,7 @@ const test = suite('engine/retryable-errors')
 
 const refused = (code: string) => Object.assign(new pg.DatabaseError('refused', 1, 'error'), { code })
 
-test('errors that may pass do not stop projections', () => {
+test('a temporary error is retryable', () => {
   const passing = [
     new RebuildBlocked('another rebuild is running'),
     new SessionLost('ended'),
@@ -22,7 +22,7 @@ test('errors that may pass do not stop projections', () => {
   for (const error of passing) assert.ok(isRetryable(error), `${error.name} ${error.message}`)
 })
 
-test('an event that cannot be applied does', async () => {
+test('an event that cannot be applied is not retryable', async () => {
   const database = await freshDatabase()
   assert.not(isRetryable(await errorOf(onServer(database.url, 'select 1 / 0'))))
   assert.not(isRetryable(new UnknownEvent('Unheard')))

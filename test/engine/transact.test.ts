@@ -226,7 +226,7 @@ test('a state from a read model is compared with the log before a command is ref
   assert.instance(error, Unavailable, 'it never caught up')
 })
 
-test('this costs one query of the log, and none if the log has just been read', async () => {
+test('a command that changes nothing costs one query of the log, and none if the log has just been read', async () => {
   const id = randomUUID()
   const { log, times } = asked()
   const node = newCounters(log)
@@ -454,7 +454,7 @@ test('a command with `until` is appended alone, and if it is too late the others
   assert.equal(untils, [undefined, undefined, soon, undefined, late, undefined])
 })
 
-test('work that appends by itself has the stream alone, and what comes behind it is decided on what it leaves', async () => {
+test('work that appends by itself has the stream alone, and later commands are decided on the state that it leaves', async () => {
   const id = randomUUID()
   const node = newCounters(log)
   const before = node.transact(id, count(), {})
@@ -477,7 +477,7 @@ test('work that appends by itself has the stream alone, and what comes behind it
   assert.is((await last).answer, 4)
 })
 
-test('what waits behind work of its own is refused at its deadline', async () => {
+test('a command that waits for such work is refused at its deadline', async () => {
   const id = randomUUID()
   const node = newCounters(log, { deadlineMs: 1 })
   const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
@@ -497,7 +497,7 @@ test('large commands do not share an append', async () => {
   assert.is(appends(), 3, 'the first at once, then two, then the one that would be too much')
 })
 
-test('a position that was passed before belongs to a lost event, which is not taken for visible', async () => {
+test('a watermark ahead of the log stems from lost events, and a new event is not taken for visible because of it', async () => {
   const models = newWatermark()
   models.advance((await log.head()) + 1_000_000n) // as read models stand after the log has lost its end
   const node = newCounters(log, { watermark: models })

@@ -48,7 +48,7 @@ test('a write that is not authorized decides nothing', async () => {
 
 const refusing = (error: Rejected) => ({ transact: () => Promise.reject(error) }) as never
 
-test('a refusal is answered once the events behind it can be read', async () => {
+test('a refusal is answered once the events that it depends on can be read', async () => {
   const { steps, write } = world()
   const refusal = Object.assign(new Rejected('not_found'), { position: 7n })
   assert.is(await write(refusing(refusal), 'id', { decide: () => [] }, {}).catch((error: unknown) => error), refusal)

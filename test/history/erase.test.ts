@@ -113,7 +113,7 @@ test('the present stays, the past is gone from the log and the read models, and 
   assert.equal(await erase(url), { revision, erased: 0 })
 })
 
-test('a trace goes on after it: what is written, changed, erased again and deleted', async () => {
+test('a trace can be written, changed, erased again and deleted afterwards', async () => {
   const secret = `w${randomUUID()}`
   const { url, id } = await lived(secret)
   const { revision } = await erase(url)
@@ -142,7 +142,7 @@ test('a trace goes on after it: what is written, changed, erased again and delet
   await equalAfterRebuild(node)
 })
 
-test('a trace that was deleted before keeps what is told of that', async () => {
+test('a trace that was deleted before keeps its record of the deletion', async () => {
   const { url, id } = await lived('first')
   await okText(ask('DELETE', url))
   await okText(ask('PUT', url, '{"title":"again"}'))
@@ -198,7 +198,7 @@ test('a trace that is larger than an append is erased in several, and is shown w
   await equalAfterRebuild(node)
 })
 
-test('a writer on another node makes the erasure begin anew, and loses nothing', async () => {
+test('a write on another node restarts the erasure, and is not lost', async () => {
   const other = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none', ROLES: 'api,projector' } })
   try {
     const { url } = await lived(`w${randomUUID()}`, 200)
@@ -229,7 +229,7 @@ test('a writer on another node makes the erasure begin anew, and loses nothing',
   }
 })
 
-test('a repeated request waits for the erasure that has begun, and writes between them make no other one', async () => {
+test('a repeated request waits for the erasure that has begun, and starts no second one after writes between them', async () => {
   const { url } = await lived('a secret that is asked for twice')
   const [first, sent, second] = await Promise.all([erase(url), send(url, [textOf('m9', 'between')]), erase(url)])
   assert.match(sent, '"created":1')

@@ -257,7 +257,7 @@ test('a long list shows its past, whatever was added, changed and moved since', 
   )
 })
 
-test('invalid questions are refused, and missing things are not found', async () => {
+test('invalid requests are refused, and missing traces are not found', async () => {
   const { url, present } = await newTrace()
   const { revision, at } = await present()
   const status = async (query: string) => (await ask('GET', `${url}${query}`)).status

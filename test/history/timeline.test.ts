@@ -164,7 +164,7 @@ test('requests that share an append have separate entries', async () => {
 const deletionsOf = async (externalId: string) =>
   (await dataOf<List>(ask('GET', `${home}/events?order=asc&trace=${externalId}`))).events
 
-test('of a trace that was deleted repeatedly the deletions are left, each with its title of then', async () => {
+test('a trace that was deleted repeatedly keeps its deletions, each with the title at that time', async () => {
   const { url, externalId } = await newTrace()
   for (let life = 1; life <= 3; life++) {
     await batch(url, ...Array.from({ length: life }, (_, i) => message(i)))

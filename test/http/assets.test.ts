@@ -39,7 +39,7 @@ test('a page names its style sheet, icon and scripts, which caches keep for ever
   }
 })
 
-test('it is compressed as the client takes it', async () => {
+test('a file is compressed as the client accepts it', async () => {
   for (const url of await addresses()) {
     const plain = (await app.inject({ url })).rawPayload
     const ask = async (accepted: string) => {
@@ -56,7 +56,7 @@ test('it is compressed as the client takes it', async () => {
   }
 })
 
-test('any other name is of nothing', async () => {
+test('any other name is not found', async () => {
   for (const url of ['/assets/', '/assets/none.js', '/assets/..%2fpackage.json', '/assets/__proto__'])
     assert.is((await app.inject({ url })).statusCode, 404, url)
 })

@@ -65,7 +65,7 @@ test('a page that is made piece by piece leaves nothing behind, and the next rea
   assert.ok((await ask('GET', path, undefined)).bytes > 10_000)
 })
 
-test('an address that uses up what it is given takes no HEAD', async () => {
+test('an address that uses up a one-time code refuses HEAD', async () => {
   const { statusCode, headers } = await app.app.inject({ method: 'HEAD', url: '/v1/auth/browser?code=x' })
   assert.equal([statusCode, headers.allow], [405, 'GET, POST, OPTIONS'])
 })

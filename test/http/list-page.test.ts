@@ -60,7 +60,7 @@ test('a feed with long titles continues at a cursor', async () => {
   assertWalked(await pagesOf('/v1/feed', token), newestFirst)
 })
 
-test('lists of traces do, too', async () => {
+test('a list of traces with long titles continues at a cursor, too', async () => {
   assertWalked(await pagesOf('/v1/traces', token), newestFirst)
   assertWalked(await pagesOf(`/v1/namespaces/${slug}/traces`, token), newestFirst)
   assertWalked(await pagesOf(`/v1/namespaces/${slug}/traces`), everybodys)

@@ -133,7 +133,7 @@ const WORKING = [
   'delete /v1/session',
 ]
 
-test('those of the page work unchanged, for each of its readers', async () => {
+test('the examples on the page work unchanged, for each of its readers', async () => {
   const users = new Set<string>()
   for (const reader of ['the first', 'the second']) {
     const document = await documentAt('/docs/json')

@@ -10,7 +10,7 @@ const test = suite('http: pages whose cookies count')
 const counts = (env: Record<string, string>, host: string, origin?: string) =>
   newTrustedOriginCheck(Fastify(), readConfig(env))({ protocol: 'http', headers: { host, origin } } as FastifyRequest)
 
-test('without PUBLIC_URL: pages of the host that the request was sent to', () => {
+test('without PUBLIC_URL our own pages are those of the host that the request was sent to', () => {
   const env = { HOST: '0.0.0.0', PORT: '3000' }
   for (const host of ['localhost:3000', '127.0.0.1:3000', '[::1]:3000', '10.0.0.5:3000', 'box.lan:3000'])
     assert.ok(counts(env, host, `http://${host}`), host)
@@ -21,7 +21,7 @@ test('without PUBLIC_URL: pages of the host that the request was sent to', () =>
   assert.not(counts(env, 'box.lan:3000'))
 })
 
-test('with PUBLIC_URL: its pages, and those of loopback names', () => {
+test('with PUBLIC_URL our own pages are those of its host, and of loopback names', () => {
   const env = { HOST: '127.0.0.1', PORT: '3000', PUBLIC_URL: 'https://traces.example.org' }
   assert.ok(counts(env, 'traces.example.org', 'https://traces.example.org'))
   assert.ok(counts(env, 'localhost:3000', 'http://localhost:3000'))

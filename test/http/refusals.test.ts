@@ -103,7 +103,7 @@ for (const [name, ask, refused, caller, what] of [
   })
 }
 
-test('successes, 404 and 400 are not refusals', async () => {
+test('successes, 404 and 400 are not logged as refusals', async () => {
   await call('GET', '/v1/traces/public')
   await call('GET', '/v1/traces/unknown', { token: eve.token })
   await call('PATCH', '/v1/user', { token: eve.token, body: { displayName: 1 } })

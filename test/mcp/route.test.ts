@@ -95,7 +95,7 @@ test('a client of the previous revision gets the same tools and answers', async 
   await client.close()
 })
 
-test('results have their type, and lists have how long and by whom they may be cached', async () => {
+test('results have their type, and lists say how long and by whom they may be cached', async () => {
   const discovered = (await rpc(node, token, 'server/discover')).result as Record<string, unknown>
   assert.equal([discovered['resultType'], discovered['cacheScope']], ['complete', 'private'])
   assert.equal(discovered['capabilities'], { tools: { listChanged: false } })

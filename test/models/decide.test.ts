@@ -35,19 +35,19 @@ const provider = (models: Record<string, Model>, rest: Partial<ModelProvider> = 
 const before = provider({ 'a/b~c': model('A'), x: model('X') })
 const added: ModelsEvent = { type: 'ProviderAdded', data: before }
 
-test('a new provider comes whole', () => given().when(putProvider(before)).emits(added))
-test('the same again changes nothing', () =>
+test('a new provider is recorded whole', () => given().when(putProvider(before)).emits(added))
+test('an equal provider changes nothing', () =>
   given(added)
     .when(putProvider(structuredClone(before)))
     .emits())
-test('a change carries the model that differs, and no other', () =>
+test('a change holds only the model that differs', () =>
   given(added)
     .when(putProvider(provider({ 'a/b~c': model('A', 2), x: model('X') })))
     .emits({
       type: 'ProviderUpdated',
       data: { patch: [{ op: 'replace', path: '/models/a~1b~0c', value: model('A', 2) }] },
     }))
-test('models and fields come and go', () =>
+test('models and fields are added and removed', () =>
   given(added)
     .when(putProvider(provider({ x: model('X'), y: model('Y') }, { api: 'https://api', env: [] })))
     .emits({
@@ -62,8 +62,8 @@ test('models and fields come and go', () =>
       },
     }))
 test('a provider is taken out', () => given(added).when(removeProvider()).emits({ type: 'ProviderRemoved', data: {} }))
-test('one that is not there is not', () => given().when(removeProvider()).emits())
-test('one that was taken out comes back whole', () =>
+test('a provider that does not exist is not taken out', () => given().when(removeProvider()).emits())
+test('a provider that was taken out comes back whole', () =>
   given(added, { type: 'ProviderRemoved', data: {} }).when(putProvider(before)).emits(added))
 
 const models = fc.dictionary(
@@ -79,7 +79,7 @@ const anyProvider = fc
   })
   .map(({ models, api, env }) => provider(models, { env, ...(api === undefined ? {} : { api }) }))
 
-test('the difference makes one provider of the other', () => {
+test('the difference of two providers turns one into the other', () => {
   fc.assert(
     fc.property(anyProvider, anyProvider, (one, other) => {
       const patch = diffProviders(one, other)

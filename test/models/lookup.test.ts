@@ -90,10 +90,10 @@ for (const written of ['<synthetic>', '', 'acme-model-x1', 'gpt', 'claude', ':fr
 test('an id of several providers is that of the lab, not of the first', () => {
   assert.is(newLookup([...entries].reverse())('gpt-5')?.providerId, 'openai')
 })
-test('an id that no lab carries takes its most common name', () => {
+test('an id that no lab offers gets its most common name', () => {
   assert.is(newLookup([...entries].reverse())('gpt-oss-120b')?.name, 'GPT OSS 120B')
 })
-test('the labs of an id are known by how it begins', () => {
+test('the labs of an id are found by its beginning', () => {
   assert.equal(labsOf('claude-opus-4-5'), ['anthropic'])
   assert.equal(labsOf('o3-mini'), ['openai'])
   assert.equal(labsOf('nova-pro'), ['amazon-bedrock'])

@@ -38,7 +38,7 @@ const full = {
   experimental: { modes: {} },
 }
 
-test('a model is taken over in our words, without what we do not know', () => {
+test('a model is converted to our fields, without members that we do not know', () => {
   const model = parse({ p: provider({ m: full }) }).get('p')?.models.m
   assert.equal(model, {
     name: 'M',
@@ -61,7 +61,7 @@ test('a model is taken over in our words, without what we do not know', () => {
   })
 })
 
-test('what a model does not say has a default', () => {
+test('a missing field of a model has a default', () => {
   const model = parse({ p: provider({ 'a/b:c@d': {} }) }).get('p')!.models['a/b:c@d']!
   assert.is(model.name, 'a/b:c@d')
   assert.equal([model.temperature, model.knowledge, model.cost, model.limit], [false, '', {}, {}])
@@ -69,7 +69,7 @@ test('what a model does not say has a default', () => {
   assert.not('providerOverride' in model)
 })
 
-test('odd values cost a field, an odd entry itself, never the rest', () => {
+test('an invalid value loses its field, an invalid entry is left out, and the rest is kept', () => {
   const models = { m: { ...full, temperature: 'yes', limit: 7, cost: null }, n: null, o: full, __proto__x: full }
   const parsed = parse({
     p: provider(models),
@@ -83,19 +83,19 @@ test('odd values cost a field, an odd entry itself, never the rest', () => {
   assert.equal(parsed.get('p')!.models.m!.limit, {})
 })
 
-test('names that JavaScript reserves are no models', () => {
+test('members that JavaScript reserves are not models', () => {
   const text = `{"p":{"models":{"__proto__":{},"constructor":{},"m":{}}}}`
   assert.equal(Object.keys(parseCatalogue(text).get('p')!.models), ['m'])
 })
 
-test('what is parsed fits the schema of its event', () => {
+test('a parsed provider fits the schema of its event', () => {
   for (const one of parse({ p: provider({ m: full, n: {} }, { api: 'https://${X}.example' }) }).values()) {
     assert.equal(ModelProvider.parse(one), one)
   }
 })
 
 for (const text of ['', '{', 'null', '[]', '{}', '7', '"x"', '{"p":{}}', '<html>', '{"p":{"models":{}}}']) {
-  test(`${JSON.stringify(text)} is no catalogue`, () => assert.throws(() => parseCatalogue(text)))
+  test(`${JSON.stringify(text)} is not a catalogue`, () => assert.throws(() => parseCatalogue(text)))
 }
 
 test.run()

@@ -53,7 +53,7 @@ test('a source that was never read is read at the start, by one worker', async (
   await Promise.all([first.close(), second.close()])
   assert.equal(asked, [undefined])
 })
-test('it is not read again within a day, then with its ETag', async () => {
+test('a source is read again after a day, with its ETag', async () => {
   now += DAY_MS - 1
   assert.equal(await look('a'), [])
   now += 1
@@ -82,7 +82,7 @@ test('a source that fails is asked again in an hour', async () => {
   now += DAY_MS / 24
   assert.equal(await look('a'), ['"1"'])
 })
-test('a first copy that cannot be had is not called a last one', async () => {
+test('if the first copy cannot be fetched, no last copy is mentioned', async () => {
   answer = () => {
     throw new SourceFailed('getaddrinfo ENOTFOUND', false)
   }
@@ -92,7 +92,7 @@ test('a first copy that cannot be had is not called a last one', async () => {
   await failing.close()
   assert.equal(said, ['warn the model catalogue cannot be read; the registry stays empty until it can be'])
 })
-test('what is away on our side is no fault of the source, and waited for for seconds only', async () => {
+test('an outage of the service itself is not blamed on the source, and delays the next try by seconds only', async () => {
   answer = () => {
     if (asked.length < 3) throw new Unavailable('the read models are catching up')
     return refreshed
@@ -106,12 +106,12 @@ test('what is away on our side is no fault of the source, and waited for for sec
   assert.equal(said, [notYet, notYet, 'info the model registry is fresh'])
   answer = () => refreshed
 })
-test('one that is switched off, or no worker, reads nothing', async () => {
+test('a process that is switched off, or not on a worker, reads nothing', async () => {
   assert.equal(await look('none'), [])
   await process('c', false).close()
   assert.equal(asked, [])
 })
-test('the command reads it whatever the ETag', async () => {
+test('the command reads the source regardless of its ETag', async () => {
   const off = process('a', false)
   assert.equal(await off.refresh(), refreshed)
   assert.equal(asked, [undefined])

@@ -53,14 +53,14 @@ const put = async (body: object, node = app) =>
   ((await node.call('PUT', '/v1/traces/t', { token, body })).data as { trace: { model?: string; modelName?: string } })
     .trace
 
-test('an empty registry knows no model', async () => {
+test('an empty registry has no models', async () => {
   assert.equal(await list(''), { models: [] })
   assert.is((await call('GET', '/v1/models/openai/gpt-5')).status, 404)
   const trace = await put({ model: 'gpt-5.5' })
   assert.equal([trace.model, trace.modelName], ['gpt-5.5', undefined])
 })
 
-test('a refresh fills it, the same again appends nothing', async () => {
+test('a refresh fills the registry, and an equal one appends nothing', async () => {
   const { added, updated, removed, providers, models } = await fill(catalogue)
   assert.equal(
     { added, updated, removed, providers, models },
@@ -87,7 +87,7 @@ test('models are listed by provider and id, in pages', async () => {
   assert.is((await call('GET', '/v1/models?limit=x')).status, 400)
 })
 
-test('they are searched by provider and words', async () => {
+test('models are searched by provider and words', async () => {
   assert.equal(await ids('?provider=openai'), ['gpt-5', 'gpt-5.5'])
   assert.equal(await ids('?provider=nobody'), [])
   assert.equal(await ids('?q=GPT%20free'), ['openai/gpt-5.5:free'])
@@ -96,7 +96,7 @@ test('they are searched by provider and words', async () => {
   assert.is((await call('GET', '/v1/models?q=%00')).status, 400)
 })
 
-test('a model is read by its id, whatever that holds', async () => {
+test('a model is read by its id, whatever characters the id has', async () => {
   for (const [path, name] of [
     ['openai/gpt-5', 'GPT-5 \0 \ud83d'],
     ['openrouter/openai/gpt-5.5:free', 'GPT-5.5 (free)'],
@@ -139,7 +139,7 @@ test('a model is read by its id, whatever that holds', async () => {
     assert.is((await call('GET', `/v1/models/${path}`)).status, 404)
 })
 
-test("an upsert takes the registry's names, on every node", async () => {
+test('an upserted trace gets the registry’s names, on every node', async () => {
   const resolved = { model: 'gpt-5-5', modelName: 'GPT-5.5' }
   const shown = ({ model, modelName }: { model?: string; modelName?: string }) => ({ model, modelName })
   for (const node of [app, other]) {
@@ -156,7 +156,7 @@ test("an upsert takes the registry's names, on every node", async () => {
   }
 })
 
-test('what the catalogue drops is forgotten, what it changes is taken over', async () => {
+test('models that the catalogue drops are removed, and changed ones are updated', async () => {
   const { openrouter: _, ...rest } = catalogue
   rest.openai = openai({ 'gpt-5.5': model('GPT-5.5 new') })
   const { added, updated, removed } = await fill(rest)

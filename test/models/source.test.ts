@@ -36,7 +36,7 @@ test('a file is read by its path or its URL', async () => {
   assert.equal(await readSource(pathToFileURL(file).href, undefined, never), expected)
 })
 
-test('an ETag spares the body', async () => {
+test('a source with the same ETag is not sent again', async () => {
   answer = (request, response) => {
     const isSame = request.headers['if-none-match'] === '"1"'
     response.writeHead(isSame ? 304 : 200, { etag: '"1"' }).end(isSame ? undefined : 'text')
@@ -46,7 +46,7 @@ test('an ETag spares the body', async () => {
   assert.equal(await readSource(url, '"0"', never), { is: 'read', text: 'text', etag: '"1"' })
 })
 
-test('what cannot be read says why', async () => {
+test('a source that cannot be read gives the reason', async () => {
   answer = (_, response) => response.writeHead(503).end('secret')
   assert.is(await failure(readSource(url, undefined, never)), 'it answered 503')
   assert.match(await failure(readSource(join(folder, 'none'), undefined, never)), 'ENOENT')
@@ -66,7 +66,7 @@ test('a source that hangs is given up', async () => {
   assert.match(await failure(readSource(url, undefined, never, { timeoutMs: 50 })), 'did not answer within 50 ms')
 })
 
-test('a stop ends it', async () => {
+test('a stop ends the reading', async () => {
   answer = () => stop.abort()
   const stop = new AbortController()
   assert.match(await failure(readSource(url, undefined, stop.signal)), 'abort')

@@ -71,7 +71,7 @@ test('an invite is used up after one use', () =>
   given(...founded, invited(), accepted('eve'))
     .when(acceptInvite(user('flo'), 'abc'), NOW)
     .rejects('invite_used'))
-test('of two uses one is left after the first', () =>
+test('an invite for two uses has one left after the first', () =>
   given(...founded, invited({ maxUses: 2 }), accepted('eve'))
     .when(acceptInvite(user('flo'), 'abc'), NOW)
     .emits(accepted('flo')))
@@ -108,7 +108,7 @@ test('an invite for an e-mail address cannot be accepted with another one', () =
     .when(acceptInvite(user('flo', 'flo@example.org'), 'abc'), NOW)
     .rejects('forbidden'))
 
-test('nor with one that only Unicode lower case makes equal', () => {
+test('an invite for an e-mail address cannot be accepted with one that only Unicode lower case makes equal', () => {
   const forKevin = given(...founded, invited({ email: 'Kevin@kraken.example' }))
   forKevin.when(acceptInvite(user('kevin', 'KEVIN@KRAKEN.EXAMPLE'), 'abc'), NOW).emits(accepted('kevin'))
   for (const address of ['\u212Aevin@kraken.example', 'kevin@\u212Araken.example'])

@@ -33,7 +33,7 @@ test('a namespace that a user has created cannot be claimed', () =>
   given(...founded)
     .when(claimNamespace(terms))
     .rejects('slug_taken'))
-test('nor can the individual namespace of another user', () =>
+test('the individual namespace of another user cannot be claimed', () =>
   given(claimed, joined('ada', 'admin'))
     .when(claimNamespace({ ...terms, createdBy: 'eve' }))
     .rejects('slug_taken'))

@@ -11,13 +11,13 @@ for (const [bytes, type] of [
   [webp, 'image/webp'],
 ] as const) {
   test(`a ${type} is known by its content`, () => assert.is(detectImageType(bytes), type))
-  test(`a ${type} that is cut off is none`, () => {
+  test(`a ${type} that is cut off is not a picture`, () => {
     for (const length of [0, 1, 4, 12, 20]) assert.is(detectImageType(bytes.subarray(0, length)), undefined)
   })
 }
 
 for (const text of ['', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'GIF89a', '<script>', '%PDF-1.7', 'BM']) {
-  test(`${text || 'nothing'} is no picture`, () => {
+  test(`${text || 'nothing'} is not a picture`, () => {
     assert.is(detectImageType(Buffer.from(text)), undefined)
     assert.is(detectImageType(Buffer.from(text.padEnd(100, ' '))), undefined)
   })

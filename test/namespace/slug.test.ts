@@ -30,7 +30,7 @@ for (const text of [
   'a'.repeat(65),
   '\ud83d',
 ]) {
-  test(`${JSON.stringify(text)} is no slug`, () => assert.is(normalizeSlug(text), undefined))
+  test(`${JSON.stringify(text)} is not a slug`, () => assert.is(normalizeSlug(text), undefined))
 }
 
 test('words of the service are reserved', () => {

@@ -20,12 +20,12 @@ test('a clock that is a few seconds off is good enough', async () => {
   for (const ms of [-4_000, 0, 4_000]) assert.is(await complaintOf(ms), undefined)
 })
 
-test('one that is further off is complained of', async () => {
+test('a clock that is further off is reported', async () => {
   assert.match((await complaintOf(-60_000))!, /clock is (59|60) s behind the database/)
   assert.match((await complaintOf(60_000))!, /clock is (59|60|61) s ahead of the database/)
 })
 
-test('the way to the database and back is no difference', async () => {
+test('the time of the round trip to the database does not count as a difference', async () => {
   let late = 0
   const slow = {
     query: async (...asked: Parameters<typeof pool.query>) => {
@@ -37,7 +37,7 @@ test('the way to the database and back is no difference', async () => {
   assert.is(await newClockCheck({ pool: slow, now: () => Date.now() + late }).problem(), undefined)
 })
 
-test('it is measured now and then, not each time that it is asked for', async () => {
+test('the clocks are compared now and then, not at each question', async () => {
   let times = 0
   const counted = {
     query: (...asked: Parameters<typeof pool.query>) => {

@@ -8,7 +8,7 @@ const test = suite('postgres/errors')
 const fromServer = (code: string) => Object.assign(new pg.DatabaseError('', 0, 'error'), { code })
 const fromSystem = (code: string) => Object.assign(new Error(code), { code })
 
-test('what the network or the state of the server is to blame for may pass the next time', () => {
+test('an error caused by the network or the state of the server is temporary', () => {
   for (const code of ['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ENOENT', 'ETIMEDOUT'])
     assert.ok(isTransient(fromSystem(code)), code)
   for (const code of ['57P01', '57P03', '57014', '53300', '08006', '40001', '40P01', '25006', '58030', 'XX000'])
@@ -16,13 +16,13 @@ test('what the network or the state of the server is to blame for may pass the n
   assert.ok(isTransient(new Error('Connection terminated unexpectedly')))
 })
 
-test('a fault of the statement, or ours, stays one', () => {
+test('an error of the statement or of our code is permanent', () => {
   for (const code of ['22P02', '42P01', '23505', '28P01', '3D000', '54001'])
     assert.not(isTransient(fromServer(code)), code)
   for (const error of [new TypeError(), new RangeError()]) assert.not(isTransient(error))
 })
 
-test('a full disk is told from a lack of something else', () => {
+test('a full disk is distinguished from a lack of other resources', () => {
   assert.ok(isDiskFull(fromServer('53100')))
   assert.not(isDiskFull(fromServer('53300')))
 })

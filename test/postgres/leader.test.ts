@@ -45,7 +45,7 @@ const open = async ({ proxy, leaders }: Scene) => {
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())))
 
-test('one leads, the next one stands by and follows at once', async (scene) => {
+test('one process leads, the next one stands by and follows at once', async (scene) => {
   const [first, second] = [await open(scene), await open(scene)]
   assert.ok(await first.acquire('turn', NEVER))
   let isWaiting = () => {}
@@ -56,7 +56,7 @@ test('one leads, the next one stands by and follows at once', async (scene) => {
   assert.ok(await next)
 })
 
-test('who stops waiting has not acquired it', async (scene) => {
+test('a process that stops waiting does not hold the lock', async (scene) => {
   const [first, second] = [await open(scene), await open(scene)]
   await first.acquire('turn', NEVER)
   const stop = new AbortController()

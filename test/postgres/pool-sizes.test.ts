@@ -7,13 +7,13 @@ const test = suite('pool sizes')
 const inAll = (connections: number, groups: number) =>
   Object.values(poolSizes(connections, groups)).reduce((sum, size) => sum + size, singleConnections(groups))
 
-test('use up the connections that there are, and never more', () => {
+test('use all available connections, and never more', () => {
   for (const groups of [1, 2, 5])
     for (let connections = minConnections(groups); connections <= 500; connections++)
       assert.is(inAll(connections, groups), connections)
 })
 
-test('never shrink when there are more', () => {
+test('never shrink if more connections are available', () => {
   for (let connections = minConnections(2); connections < 200; connections++)
     for (const [pool, size] of Object.entries(poolSizes(connections, 2)))
       assert.ok(poolSizes(connections + 1, 2)[pool as 'reads'] >= size, `${pool} at ${connections}`)

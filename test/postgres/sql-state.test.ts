@@ -7,7 +7,7 @@ import { errorOf } from '../log/support/events.ts'
 
 const test = suite('postgres/sql-state')
 
-test('names what PostgreSQL calls by these names', async () => {
+test('has the codes that PostgreSQL has under these names', async () => {
   const database = await freshDatabase()
   const missing = await errorOf(onServer(database.url, 'select from nowhere'))
   assert.ok(hasSqlState(missing, SqlState.lockNotAvailable, SqlState.undefinedTable))
@@ -21,7 +21,7 @@ test('names what PostgreSQL calls by these names', async () => {
   await database.drop()
 })
 
-test('what is no error of PostgreSQL has none', () => {
+test('an error of other code has no such code', () => {
   for (const error of [undefined, null, new Error('lost'), { code: 42 }])
     assert.not(hasSqlState(error, SqlState.undefinedTable))
 })

@@ -15,7 +15,7 @@ const options = `
   from pg_class c left join pg_class t on t.reltoastrelid = c.oid
   where c.reloptions::text like '%autovacuum%'`
 
-test('are vacuumed long before a fifth of them is dead', async () => {
+test('are vacuumed long before a fifth of their rows are dead', async () => {
   const database = await freshDatabase({ readModels: false })
   const client = newClient(database.url, 'test')
   await client.connect()

@@ -51,7 +51,7 @@ test('is waited for', async () => {
   await close()
 })
 
-test('is not waited for when it refuses for another reason, or after a stop', async () => {
+test('is not waited for if it refuses for another reason, or after a stop', async () => {
   const wrong = await starting('28P01', 1)
   assert.match(String(await waitUntilReady(wrong.url, signal).catch((error: Error) => error)), 'not now')
   await wrong.close()

@@ -159,7 +159,7 @@ const eventsOf = (appends: readonly (readonly TraceEvent[])[]) => {
   )
 }
 
-test('they are those of the messages in list order, and the rows are the same, for any batches of any events', async () => {
+test('shapes are those of the messages in list order, and the rows are the same, for any batches of any events', async () => {
   let kept = 0
   const property = fc.asyncProperty(
     fc.array(step, { maxLength: 14 }),
@@ -186,7 +186,7 @@ test('they are those of the messages in list order, and the rows are the same, f
   assert.ok(kept > 0, 'no shape was kept')
 })
 
-test('what is remembered of a batch that was rolled back is forgotten', async () => {
+test('a batch that was rolled back leaves nothing in memory', async () => {
   const one = await models.model()
   const many = Array.from({ length: 9 }, (_, order): MessageDocument => ({
     ...{ role: 'user', order, textContent: 'x' },
@@ -209,7 +209,7 @@ test('what is remembered of a batch that was rolled back is forgotten', async ()
   await one.close()
 })
 
-test('a trace with very many messages in one batch, and one that comes before them', async () => {
+test('a trace may have very many messages in one batch, and a later message before them', async () => {
   const one = await models.model()
   const many = Array.from({ length: 5_000 }, (_, order): MessageDocument => {
     const [say, does] = [order % 10 === 0, order % 10 === 5]

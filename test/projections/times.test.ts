@@ -59,7 +59,7 @@ const step = fc.record({
   timestamp: fc.option(fc.integer({ min: -3, max: 9 }), { nil: undefined }),
 })
 
-test('they are the smallest and the largest timestamp of the messages, for any batches of events', async () => {
+test('the times of a trace are the smallest and the largest timestamp of the messages, for any batches of events', async () => {
   const steps = fc.array(fc.oneof({ weight: 12, arbitrary: step }, fc.constant('again' as const)), { maxLength: 24 })
   const property = fc.asyncProperty(steps, fc.array(fc.integer({ min: 1, max: 6 })), async (steps, cuts) => {
     const one = await models.model()

@@ -43,10 +43,7 @@ const start = ({ url }: Database, log: EventLog) =>
 const openLog = ({ url }: Database, maxAppendBytes?: number) =>
   wholeAppends(openBareLog(url, maxAppendBytes ? { maxAppendBytes } : {}))
 
-test('every event gets a leaf, in the order of the log, and the checkpoint stands for them', async ({
-  database,
-  ends,
-}) => {
+test('every event gets a leaf, in the order of the log, and the checkpoint covers them', async ({ database, ends }) => {
   const app = await openAudited(database)
   ends.push(app.close)
   const token = await signIn(app)
@@ -238,7 +235,7 @@ for (const [name, change] of Object.entries(others))
     assert.is((await app.call('GET', '/v1/audit/key', { token })).status, 404)
   })
 
-test('what another process has written is not accepted by the next one: who refuses it goes on leading', async ({
+test('leaves that another process has written are refused by the next one, which goes on leading', async ({
   database,
   ends,
 }) => {

@@ -38,7 +38,7 @@ const read =
 
 const rootIn = (levels: Buffer[][], span: Span) => spanRoot(rangesOf(span).map(read(levels)))
 
-test('knows the vectors of RFC 6962 implementations', () => {
+test('gives the results of the test vectors of RFC 6962 implementations', () => {
   assert.is(EMPTY_ROOT.toString('hex'), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
   assert.is(leafHash('').toString('hex'), '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d')
   const entries = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f']

@@ -32,7 +32,7 @@ const ticks = (permits: Permits, count: number) => {
   for (let i = 0; i < count; i++) permits.tick()
 }
 
-test('small ones neither wait nor count', () => {
+test('of a small value neither wait nor count', () => {
   const permits = room(1)
   const bytes = newSharedBytes('{}', permits)
   assert.is(bytes.join(receiverOf(net('a')))?.toString(), '{}')

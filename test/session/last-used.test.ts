@@ -22,7 +22,7 @@ const NEVER = 60 * 60 * 1_000
 const uses = (given: Pick<pg.Pool, 'query'> = pool, keep?: number) =>
   newLastUsedTimes({ pool: given, now: () => 7, delayMs: NEVER, ...(keep === undefined ? {} : { maxPending: keep }) })
 
-test('many uses become one row, whose time only moves forward', async () => {
+test('many uses are written as one row, whose time only moves forward', async () => {
   const { record, get: lastUsed, flush, close } = uses()
   for (const at of [1, 2, 3]) record(id(1), at)
   record(id(2))

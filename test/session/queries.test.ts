@@ -67,12 +67,14 @@ const all = [joined('old-org'), joined('home'), joined('second'), joined('new-or
 
 test('a session is active in the namespace that was chosen for it', async () =>
   assert.equal(await active(...all, begun('new-org')), { id: namespaceId('new-org'), slug: 'new-org', role: 'member' }))
-test('else in the oldest individual namespace', async () => assert.is((await active(...all, begun()))?.slug, 'home'))
-test('also if the user is not a member of the chosen one any more', async () =>
+test('a session without a chosen namespace is active in the oldest individual one', async () =>
+  assert.is((await active(...all, begun()))?.slug, 'home'))
+test('a session whose user has left the chosen namespace is active in the oldest individual one', async () =>
   assert.is((await active(...all, begun('new-org'), left('new-org')))?.slug, 'home'))
-test('else in the namespace of the oldest membership', async () =>
+test('a session of a user without an individual namespace is active in that of the oldest membership', async () =>
   assert.is((await active(joined('old-org'), joined('new-org'), begun('home')))?.slug, 'old-org'))
-test('else in none', async () => assert.is(await active(begun('home')), undefined))
+test('a session of a user without memberships is active in no namespace', async () =>
+  assert.is(await active(begun('home')), undefined))
 
 test('a caller comes with the position of its snapshot', async () => {
   const { caller, position } = await callerAfter(...all, begun())

@@ -60,7 +60,7 @@ test('a refused first call appends nothing', async () => {
   assert.equal(await since(before), [])
 })
 
-test('a first call that broke off goes on where it was', async () => {
+test('a first call that broke off is continued when it is repeated', async () => {
   const key = sha256('broken')
   const identity = { id: identityId('device', key), type: 'device', key, profile: {} } as const
   const user = userId(identity.id)
@@ -98,7 +98,7 @@ test('if the slug is taken, the next suffix is used', async () => {
   assert.is((await signUp(taken, identity, undefined)).active?.slug, `${namespaceSlug}-2`)
 })
 
-test('an identity that belongs to another user by now signs in as that user', async () => {
+test('an identity that now belongs to another user signs in as that user', async () => {
   const key = sha256('linked')
   const identity = { id: identityId('device', key), type: 'device', key, profile: {} } as const
   const decide = createIdentity({ userId: userId('other'), type: 'device', key })

@@ -82,14 +82,14 @@ for (const [way, signIn] of [
     }
   })()
 
-  test(`by ${way}: where sign-up is open anybody may, with an invite or without`, async () => {
+  test(`by ${way}: if sign-up is open anybody may sign up, with an invite or without`, async () => {
     assert.is((await signIn(open, fresh())).status, 200)
     const inviteCode = await invite()
     const { status, session } = await signIn(open, fresh(), { inviteCode })
     assert.equal([status, await isMember(session), await useCount(inviteCode)], [200, true, 1])
   })
 
-  test(`by ${way}: who is known signs in whatever the mode, and spends no invite`, async () => {
+  test(`by ${way}: a known user signs in whatever the mode, and spends no invite`, async () => {
     const deviceId = fresh()
     const { session } = await signIn(open, deviceId)
     const inviteCode = await invite()
@@ -102,7 +102,7 @@ for (const [way, signIn] of [
     assert.is(await useCount(inviteCode), 0)
   })
 
-  test(`by ${way}: without an invite, or with one that is none, nobody new comes in and nothing is made`, async () => {
+  test(`by ${way}: without a valid invite nobody new signs up, and nothing is stored`, async () => {
     const before = await head()
     assert.equal(await refusedWith(invited!, fresh()), [403, 'forbidden'])
     assert.equal(await refusedWith(invited!, fresh(), { inviteCode: 'not-known' }), [403, 'forbidden'])
@@ -110,7 +110,7 @@ for (const [way, signIn] of [
     assert.equal(await since(before), [])
   })
 
-  test(`by ${way}: where nobody may sign up an invite does not help`, async () => {
+  test(`by ${way}: if sign-up is closed an invite does not help`, async () => {
     const inviteCode = await invite()
     const before = await head()
     assert.equal(await refusedWith(off!, fresh()), [403, 'forbidden'])
@@ -118,7 +118,7 @@ for (const [way, signIn] of [
     assert.equal(await since(before), [])
   })
 
-  test(`by ${way}: an invite lets in as many as it has uses, each as a member, also one who asks again`, async () => {
+  test(`by ${way}: an invite lets in as many users as it has uses, each as a member, also one who repeats the request`, async () => {
     const inviteCode = await invite({ maxUses: 2 })
     const deviceId = fresh()
     const { status, session } = await signIn(invited!, deviceId, { inviteCode })
@@ -130,7 +130,7 @@ for (const [way, signIn] of [
     assert.equal([await since(before), await useCount(inviteCode)], [[], 2])
   })
 
-  test(`by ${way}: an invite that is over lets nobody in`, async () => {
+  test(`by ${way}: an invite that has ended lets nobody in`, async () => {
     const [revoked, expired] = [await invite(), await invite()]
     await open.call('DELETE', `/v1/namespaces/team/invites/${revoked}`, { token: owner.token })
     const before = await head()
@@ -221,7 +221,7 @@ const endings: Record<string, (code: string) => unknown> = {
 }
 for (const step of STEPS) {
   for (const [when, end] of Object.entries(endings)) {
-    test(`a sign-up that ends before ${step} goes on where it is repeated ${when}`, async () => {
+    test(`a sign-up that breaks off before ${step} is continued when it is repeated ${when}`, async () => {
       const [inviteCode, deviceId] = [await invite(), `dies before ${step} ${when}`]
       const before = await head()
       await dieBefore(step, deviceId, inviteCode)
@@ -235,7 +235,7 @@ for (const step of STEPS) {
 }
 
 for (const step of STEPS.slice(0, 3)) {
-  test(`one that ends before ${step} and is not repeated leaves a member without a name, whom an admin can remove`, async () => {
+  test(`a sign-up that breaks off before ${step} and is not repeated leaves a member without a name, whom an admin can remove`, async () => {
     const [inviteCode, deviceId] = [await invite(), `never comes back from ${step}`]
     const others = new Set((await membersOf()).map(({ user }) => user.id))
     await dieBefore(step, deviceId, inviteCode)

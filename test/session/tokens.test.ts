@@ -48,7 +48,7 @@ const fill = async ({ tokens, asked }: ReturnType<typeof newWorld>, position: bi
   return finding
 }
 
-test('a token is asked for once within a second', async () => {
+test('a token is looked up once within a second', async () => {
   const world = newWorld()
   assert.is((await fill(world, 1n))?.userId, 'ada')
   world.clock.elapsed = 999
@@ -59,7 +59,7 @@ test('a token is asked for once within a second', async () => {
   assert.is(world.asked.length, 2)
 })
 
-test('an entry is as old as its question', async () => {
+test('an entry is as old as the start of its look-up', async () => {
   const world = newWorld()
   const finding = world.tokens.find(token)
   world.clock.elapsed = 900
@@ -78,7 +78,7 @@ test('nothing is served from memory while the log is silent', async () => {
   assert.is(world.asked.length, 2)
 })
 
-test('those who ask at once share one question', async () => {
+test('simultaneous requests share one look-up', async () => {
   const { tokens, asked } = newWorld()
   const finding = [tokens.find(token), tokens.find(token), tokens.find(token)]
   asked[0]!.answer(1n)
@@ -86,7 +86,7 @@ test('those who ask at once share one question', async () => {
   assert.is(asked.length, 1)
 })
 
-test('an expired session is none, also in memory', async () => {
+test('an expired session has no caller, also while it is in memory', async () => {
   const world = newWorld()
   await fill(world, 1n)
   world.clock.now = 5_000
@@ -102,7 +102,7 @@ for (const [title, event] of [
   ['a removed identity', decoded({ type: 'IdentityRemoved', data: { identityId: 'device' } }, 2n, 'ada')],
   ['the end of the session', decoded({ type: 'SessionRevoked', data: {} }, 2n, 'session')],
 ] as const) {
-  test(`${title} is asked for at once`, async () => {
+  test(`${title} is looked up again at once`, async () => {
     const world = newWorld()
     await fill(world, 1n)
     world.tokens.observe(event)
@@ -111,7 +111,7 @@ for (const [title, event] of [
   })
 }
 
-test('what happens to others keeps the entry', async () => {
+test('an event about others keeps the entry', async () => {
   const world = newWorld()
   await fill(world, 1n)
   world.tokens.observe(decoded({ type: 'MemberRemoved', data: { userId: 'bob' } }, 2n))
@@ -119,7 +119,7 @@ test('what happens to others keeps the entry', async () => {
   assert.is(world.asked.length, 1)
 })
 
-test('a snapshot older than a change that came meanwhile is not kept', async () => {
+test('a look-up is not kept if its snapshot is older than a change that came meanwhile', async () => {
   const world = newWorld()
   const finding = world.tokens.find(token)
   world.tokens.observe(roleChanged(2n))
@@ -130,7 +130,7 @@ test('a snapshot older than a change that came meanwhile is not kept', async () 
   assert.is(world.asked.length, 2)
 })
 
-test('who asks after a change does not share a snapshot from before it', async () => {
+test('a request after a change does not share a look-up from before it', async () => {
   const { tokens, asked } = newWorld()
   const before = tokens.find(token)
   tokens.observe(roleChanged(2n))
@@ -142,7 +142,7 @@ test('who asks after a change does not share a snapshot from before it', async (
   assert.is((await after)?.namespace?.role, 'member')
 })
 
-test('what is no token is never looked up', async () => {
+test('a text that is not a token is never looked up', async () => {
   const { tokens, asked } = newWorld()
   for (const text of ['', 'tb_', 'garbage', `${token}x`, ` ${token}`, `tb_${'ä'.repeat(43)}`, 'x'.repeat(10_000)]) {
     assert.is(await tokens.find(text), undefined)
@@ -160,7 +160,7 @@ const newGate = () => {
   return { gate, beforeLookUp }
 }
 
-test('a token that was never valid is looked up only when it may be', async () => {
+test('a token that was never valid is looked up only if the limit allows it', async () => {
   const { gate, beforeLookUp } = newGate()
   let asked = 0
   const rows = async () => {
@@ -180,7 +180,7 @@ test('a token that was never valid is looked up only when it may be', async () =
   assert.is(asked, 2)
 })
 
-test('a token that was valid is looked up again without asking whether it may be', async () => {
+test('a token that was valid is looked up again regardless of the limit', async () => {
   const world = newWorld()
   const { gate, beforeLookUp } = newGate()
   await fill(world, 1n)
@@ -192,7 +192,7 @@ test('a token that was valid is looked up again without asking whether it may be
   assert.is(world.asked.length, 2)
 })
 
-test('a token that has become invalid is looked up once more, and then only when it may be', async () => {
+test('a token that has become invalid is looked up once more, and then only if the limit allows it', async () => {
   const { gate, beforeLookUp } = newGate()
   let id: string | null = 'session'
   const row = {
@@ -213,7 +213,7 @@ test('a token that has become invalid is looked up once more, and then only when
   assert.is(gate.passed, 2)
 })
 
-test('a failed question is asked again', async () => {
+test('a failed look-up is repeated', async () => {
   let calls = 0
   const rows = () => Promise.reject(new Error(`away ${++calls}`))
   const tokens = newTokens({ reads: { rows }, now: Date.now, isCurrent: () => true })

@@ -86,7 +86,7 @@ test('the page names the user, who was signed in before, and the device that ask
   assert.not.match(own.body, 'signed in as <bdi>')
 })
 
-test('to open the page signs nobody in, as often as it is opened; the code leaks nowhere', async () => {
+test('opening the page, however often, signs nobody in; the code leaks nowhere', async () => {
   const { url } = await newUrl(await start())
   const before = await service.log.head()
   for (let i = 0; i < 3; i++) {
@@ -123,7 +123,7 @@ test('a code works once, on whichever node', async () => {
   }
 })
 
-test('not where the session that made the code ends after the code was checked', async () => {
+test('a code does not sign in if the session that made it ends after the code was checked', async () => {
   const maker = await start()
   const claim: typeof service.codes.claim = async (...claimed) => {
     await call('DELETE', '/v1/session', { token: maker.token })
@@ -140,7 +140,7 @@ test('not where the session that made the code ends after the code was checked',
   await late.close()
 })
 
-test('for 60 seconds, and while the session that made it is valid', async () => {
+test('a code is valid for 60 seconds, while the session that made it is valid', async () => {
   const user = await start()
   const [late, ended] = [await newUrl(user), await newUrl(user)]
   clock.now += MINUTE
@@ -189,7 +189,7 @@ test('only the page itself may send the form', async () => {
   assert.is((await submit(codeOf(url), { 'sec-fetch-site': 'same-origin' })).statusCode, 303)
 })
 
-test('it may go to another page of the service, and to none of another site', async () => {
+test('the sign-in may lead to any page of the service, and to none of another site', async () => {
   const user = await start()
   const go = async (page: string) => (await press((await newUrl(user, page)).url)).headers.location
   assert.is(await go(`?redirectTo=${encodeURIComponent('/a/b?c=d#e')}`), `${ORIGIN}/a/b?c=d#e`)

@@ -39,7 +39,7 @@ const signIn = async (next: string) => {
   return { status: back.statusCode, location: back.headers.location, cookie: cookiesOf(back.headers) }
 }
 
-test('a browser signs in with the code host, and goes on where it came from', async () => {
+test('a browser signs in with the code host, and returns to the page that it came from', async () => {
   provider.account = { id: '1', login: 'ada' }
   const { status, location, cookie } = await signIn('/@ada/a-session?m=1')
   assert.equal([status, location], [302, `${ORIGIN}/@ada/a-session?m=1`])
@@ -49,7 +49,7 @@ test('a browser signs in with the code host, and goes on where it came from', as
   assert.equal([again.statusCode, again.headers.location], [303, '/settings'])
 })
 
-test('the same account is the same user, who has no device but this', async () => {
+test('the same account is the same user, who has no other device', async () => {
   provider.account = { id: '2', login: 'bob' }
   const identities = async () => {
     const { cookie } = await signIn('/')
@@ -64,7 +64,7 @@ test('the same account is the same user, who has no device but this', async () =
   assert.equal(await identities(), first)
 })
 
-test('it leads to no other site', async () => {
+test('a sign-in does not lead to another site', async () => {
   provider.account = { id: '3', login: 'eve' }
   for (const next of [
     'https://evil.example/',
@@ -88,7 +88,7 @@ test('a form of another site starts no sign-in', async () => {
   assert.is(statusCode, 403)
 })
 
-test('without a code host the page tells the command, and the form is not there', async () => {
+test('without a code host the page names the command, and has no form', async () => {
   const { statusCode, body } = await plain.app.inject({ url: '/signin', headers: { accept: 'text/html' } })
   assert.is(statusCode, 200)
   assert.match(body, 'tracebook open')

@@ -79,7 +79,7 @@ const failure = async (work: Promise<unknown>) => {
   return error.message
 }
 
-test('it sends a chat completion request, and reads title and summary', async () => {
+test('a provider sends a chat completion request, and reads title and summary', async () => {
   answers = [good]
   assert.equal(await provider()(conversation, never), { title: 'Repair the parser', summary: 'It was repaired.' })
   const [{ path, authorization, body }] = asked as [Asked]

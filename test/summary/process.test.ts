@@ -112,7 +112,7 @@ test('without its state the process catches up with the log, and schedules only 
   assert.equal((await sql.query('select from tracebook.summary_fold')).rows, [])
 })
 
-test('it goes on when its connections are cut', async ({ start, write, summarised, sql }) => {
+test('the process goes on after its connections are cut', async ({ start, write, summarised, sql }) => {
   const node = await start()
   await write(node, 't', 0, 1)
   await summarised(node, 't', 1)

@@ -42,7 +42,7 @@ test('an unreadable message is an error, and the next is read', async () => {
   assert.is((await thread.extract({ messageCount: 0, turns: [] }, never)).title, undefined)
 })
 
-test('stopping waits for nothing', async () => {
+test('a stop does not wait for the thread', async () => {
   const stop = new AbortController()
   const reading = thread.extract(conversation, stop.signal).catch((error: Error) => error.name)
   stop.abort()

@@ -13,12 +13,12 @@ const filesOf = (part: Part, ...filters: string[]) => of(part, ...filters).map((
 const files = testFiles(root, [])
 const find = (path: string) => files.find(({ file }) => file === `test/${path}.test.ts`)!
 
-test('each file runs once over Postgres, in one of two parts', () => {
+test('each file runs once on Postgres, in one of two parts', () => {
   assert.equal(filesOf('all').sort(), all)
   assert.equal([...filesOf('quick'), ...filesOf('rest')].sort(), all)
 })
 
-test('the shards of a part are all of it, each file in one', () => {
+test('each file of a part is in exactly one of its shards', () => {
   const shards = ['1/3', '2/3', '3/3'].map(readShard)
   const named = shards.flatMap((shard) => jobsOf(root, { part: 'rest', filters: [], shard }).map(({ name }) => name))
   assert.equal(
@@ -30,7 +30,7 @@ test('the shards of a part are all of it, each file in one', () => {
   for (const text of ['0/3', '4/3', 'a third']) assert.throws(() => readShard(text), /--shard is K\/N/)
 })
 
-test('imports say what a file needs', () => {
+test('the imports of a file determine what it needs', () => {
   const { isPure, needsDatabase, isQuick } = find('base/json/exact')
   assert.equal({ isPure, needsDatabase, isQuick }, { isPure: true, needsDatabase: false, isQuick: true })
   const routes = find('session/routes')
@@ -39,7 +39,7 @@ test('imports say what a file needs', () => {
   assert.is(find('commands/serve').isQuick, false)
 })
 
-test('files that are named for what they do are there', () => assert.equal(namedInVain(all), []))
+test('each file that the runner names exists', () => assert.equal(namedInVain(all), []))
 
 test('a file that looks at its memory shares no process', () => {
   assert.is(find('log/eventstoredb/shared-reads').isAlone, true)
@@ -52,7 +52,7 @@ test('pure files need no database', () => {
   assert.not(pure.some(({ needsDatabase }) => needsDatabase))
 })
 
-test('a run that repeats more has the files alone that can', () => {
+test('a run with --times has only the files that repeat', () => {
   const repeated = jobsOf(root, { part: 'all', repeated: true, filters: [], log: 'both' }).map(({ name }) => name)
   for (const path of ['engine/lost-updates', 'fault/history', 'base/json/count-values'])
     assert.ok(repeated.includes(`test/${path}.test.ts`), path)
@@ -60,7 +60,7 @@ test('a run that repeats more has the files alone that can', () => {
   assert.not(repeated.includes('test/session/routes.test.ts'))
 })
 
-test('a path chooses files of all parts', () =>
+test('a path on the command line chooses files of all parts', () =>
   assert.equal(filesOf('quick', 'commands/serve', 'base/json/exact').sort(), [
     'test/base/json/exact.test.ts',
     'test/commands/serve.test.ts',

@@ -48,7 +48,7 @@ test('a message without parts is shown by its text, and its own time counts', ()
   assert.equal(texts({ role: 'user', timestamp: 1e300 }), ['--:--:-- user'])
 })
 
-test('its day is that of its own time, where it has one', () => {
+test('the day of a message is that of its own time, if it has one', () => {
   assert.is(dayOf(message({})), 'Jan 2, 2026')
   assert.is(dayOf(message({ timestamp: at + 86_400_000 })), 'Jan 3, 2026')
   assert.is(dayOf(message({ timestamp: 1e300 })), undefined)

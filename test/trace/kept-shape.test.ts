@@ -45,7 +45,7 @@ const walked = (kept: KeptShape | undefined, messages: readonly ListedMessage[])
   return builder.end()
 }
 
-test('the shape is that of all messages, and what is kept depends on them alone, however they came in batches', () => {
+test('the shape is that of all messages, and the kept shape depends only on them, not on their batches', () => {
   let kept = 0
   fc.assert(
     fc.property(arrivals, fc.array(fc.integer({ min: 1, max: 90 }), { maxLength: 9 }), (messages, cuts) => {

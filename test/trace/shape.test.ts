@@ -33,7 +33,7 @@ const prompt: Line = { role: 'user', textContent: 'do it' }
 const of = (...lines: readonly Line[]) => shapeOf(lines.map(message))
 const segmentsOf = (...lines: readonly Line[]) => of(...lines).segments
 
-test('a trace of nothing has nothing', () => {
+test('an empty trace has an empty shape', () => {
   assert.equal(of(), { prompts: 0, calls: 0, failed: 0, files: 0, added: 0, removed: 0, segments: [] })
 })
 
@@ -100,7 +100,7 @@ test('files are counted once, lines each time, neither of them of calls that fai
 
 const turn = (calls: number): Line[] => [prompt, { parts: Array.from({ length: calls }, (_, i) => call(`c${i}`)) }]
 
-test('with more than 64 prompts neighbours are put together evenly', () => {
+test('with more than 64 prompts neighbouring segments are joined evenly', () => {
   for (const prompts of [1, 63, 64, 65, 100, 128, 1_000, 1_024]) {
     const { segments } = of(...Array.from({ length: prompts }, () => turn(1)).flat())
     assert.is(segments.length, Math.min(prompts, 64))
@@ -118,7 +118,7 @@ test('with more than 64 prompts neighbours are put together evenly', () => {
   assert.ok(sizes.every((calls) => calls > 110 && calls < 160 || calls > 600), String(sizes)) // prettier-ignore
 })
 
-test('what is remembered is bounded', () => {
+test('a shape takes limited memory', () => {
   const many = Array.from({ length: 20_000 }, (_, i): Line[] => [prompt, { parts: [write(`c${i}`, `f${i}`)] }]).flat()
   const shape = new ShapeSoFar()
   for (const { role, textContent = '', parts } of many.map(message))
@@ -146,7 +146,7 @@ const factsOf = ({ role, parts }: MessageDocument): MessageFacts => ({
   facts: factsIn(parts.map(({ fact }) => fact)),
 })
 
-test('it goes on from what is saved, wherever that is', () => {
+test('a shape can be saved after any message, and continued from there', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), fc.nat(30), (lines, cut) => {
       const messages = lines.map(message)
@@ -159,7 +159,7 @@ test('it goes on from what is saved, wherever that is', () => {
   )
 })
 
-test('its numbers agree with each other', () => {
+test('the numbers of a shape agree with each other', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), (lines) => {
       const { prompts, calls, failed, files, added, segments } = of(...lines)

@@ -22,7 +22,7 @@ const created: UserEvent = { type: 'UserCreated', data: {} }
 const renamed: UserEvent = { type: 'UserRenamed', data: { displayName: 'Ada' } }
 
 test('a user is created once', () => givenUser().when(createUser()).emits(created))
-test('with a name, if one is given', () =>
+test('a user is created with a name, if one is given', () =>
   givenUser()
     .when(createUser('Ada'))
     .emits({ type: 'UserCreated', data: { displayName: 'Ada' } }))
@@ -41,10 +41,11 @@ test('codes of an identity that exists are valid', () =>
   givenUser(created, removed('b')).accepts(assertHasIdentity('a')))
 test('codes of a removed identity are not valid', () =>
   givenUser(created, removed('a')).refuses(assertHasIdentity('a'), 'code_expired'))
-test('nor are codes of a user that never existed', () => givenUser().refuses(assertHasIdentity('a'), 'code_expired'))
+test('codes of a user that never existed are not valid', () =>
+  givenUser().refuses(assertHasIdentity('a'), 'code_expired'))
 test('the last identity cannot be removed', () =>
   givenUser(created).when(removeIdentity('a', [])).rejects('last_identity'))
-test('nor can it be when the others have been removed meanwhile', () =>
+test('the last identity cannot be removed, also if the others have been removed meanwhile', () =>
   givenUser(created, removed('b'), removed('c'))
     .when(removeIdentity('a', ['b', 'c']))
     .rejects('last_identity'))
@@ -91,7 +92,8 @@ test('an identity has the name that its user gives it', () =>
   givenIdentity(device).when(nameIdentity('u', 'my laptop')).emits(named))
 test('the same name again changes nothing', () =>
   givenIdentity(device, named, refreshed).when(nameIdentity('u', 'my laptop')).emits())
-test('another user cannot name it', () => givenIdentity(device).when(nameIdentity('other', 'x')).rejects('not_found'))
+test('another user cannot name the identity', () =>
+  givenIdentity(device).when(nameIdentity('other', 'x')).rejects('not_found'))
 test('an unknown identity cannot be named', () => givenIdentity().when(nameIdentity('u', 'x')).rejects('not_found'))
 
 test.run()

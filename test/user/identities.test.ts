@@ -85,7 +85,7 @@ test('the last identity cannot be removed', async () => {
   assert.is(await statusOf(second), 200)
 })
 
-test('of the last two, removed at the same time on two nodes, one stays', async () => {
+test('of the last two identities, removed at the same time on two nodes, one stays', async () => {
   for (let i = 0; i < 10; i++) {
     const { first, second } = await withTwo()
     const answers = await Promise.all([

@@ -38,7 +38,7 @@ test('each entry is read once, however the pages end', async () => {
   assert.equal(came, [[], [0], [], [1], [2], [3, 4, 5, 6], [], [7, 8, 9]])
 })
 
-test('of a timeline that has lost its end, the entries that come after are read, and the loss is told', async () => {
+test('if a timeline has lost its end, later entries are read and the loss is reported', async () => {
   const { all, read } = newTimeline()
   let losses = 0
   const entries = newEntryReader(read, () => (losses += 1))
@@ -63,7 +63,7 @@ test('entries of two traces with the same revision are two', async () => {
   assert.is((await Array.fromAsync(newEntryReader(read)())).length, 2)
 })
 
-test('a deletion is read once, also when a later one of the same trace tells of it again', async () => {
+test('a deletion is read once, also when a later deletion of the same trace mentions it again', async () => {
   const { all, read } = newTimeline()
   const entries = newEntryReader(read)
   const deletion = (revision: number, at: number) =>
@@ -80,7 +80,7 @@ test('a deletion is read once, also when a later one of the same trace tells of 
   )
 })
 
-test('a time is ISO 8601 with the zone of the machine, and one that is none stays as it is', () => {
+test('a time is shown as ISO 8601 with the zone of the machine, and an invalid one unchanged', () => {
   const ms = 1_767_366_245_123
   assert.is(Date.parse(localTime(ms)), ms)
   assert.match(localTime(ms), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.123[+-]\d\d:\d\d$/)
@@ -97,7 +97,7 @@ test('a line is cut to the columns of a terminal only, with its columns kept by 
   assert.match(entryLine(entryAt(1), true, undefined), / {2}Tracebook {9}- {37}Ada changed/)
 })
 
-test('on a narrow terminal the sentence is seen', () => {
+test('on a narrow terminal the sentence of an entry can be seen', () => {
   const entry = entryAt(12, { actor: { userId: 'u'.repeat(36) }, trace: { id: 'i', externalId: '0192f0c1-aaaa' } })
   assert.match(entryLine(entry, true, 60), /^\S+.* {2}@12 {2}0192f0c1 {2}Ada changed the title$/)
   assert.match(entryLine(entry, false, 60), /^\S+.* {2}@12 {2}Ada changed the title$/)

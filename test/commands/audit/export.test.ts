@@ -161,7 +161,7 @@ test('an import that a signal ends says how far it came and ends with the code o
 const eventsIn = async (file: string) =>
   (await readFile(file, 'utf8')).split('\n').slice(1, -2).map((line) => JSON.parse(line) as { stream: string; type: string; data: string }) // prettier-ignore
 
-test('a namespace is its own events and those of its traces; a trace its own', async () => {
+test('the export of a namespace has its events and those of its traces; that of a trace only its own', async () => {
   const [source, folder] = [await newPlace(false), await newFolder()]
   const app = await open(source)
   const [ada, bob] = [await signIn(app, 'ada'), await signIn(app, 'bob')]
@@ -204,7 +204,7 @@ test('a namespace is its own events and those of its traces; a trace its own', a
   assert.is((await audit(source, 'export', '--trace', 'a', '--resume', file)).how, 2)
 })
 
-test('an export that was cut off goes on, wherever that was, and is to the byte what one run would have written', async () => {
+test('an export that was cut off anywhere continues, and the file has the same bytes as after one run', async () => {
   const [source, folder] = [await newPlace(false), await newFolder()]
   const [file, cut] = [join(folder, 'log.ndjson'), join(folder, 'cut.ndjson')]
   const app = await open(source)
@@ -232,7 +232,7 @@ test('an export that was cut off goes on, wherever that was, and is to the byte 
   assert.equal(eventLines(out), eventLines(whole.toString()))
 })
 
-test('names what the log has otherwise than a file, and what was erased since is no difference', async () => {
+test('--verify names differences between the log and a file, and events erased since do not count', async () => {
   const [source, folder] = [await newPlace(false), await newFolder()]
   const file = join(folder, 'log.ndjson')
   const app = await open(source)
@@ -257,7 +257,7 @@ test('names what the log has otherwise than a file, and what was erased since is
   assert.match(out, '2 differences; 1 of its events have been erased since')
 })
 
-test('what was deleted before an export is not in it, although it is not erased yet', async () => {
+test('traces that were deleted before an export are not in it, even if they are not erased yet', async () => {
   const [source, folder] = [await newPlace(false), await newFolder()]
   const app = await open(source, { ROLES: 'api,projector' })
   const ada = await signIn(app)

@@ -128,7 +128,7 @@ test('refuses another key of the same origin, until id and key are accepted', (s
     assert.is((await auditor.verify(second.url, '--accept-log', forged.id, '--key', key)).how, 0)
   }))
 
-test('knows what a version before has kept, which kept no addresses', (scene) =>
+test('reads checkpoints kept by an earlier version, which kept no addresses', (scene) =>
   inTemporary(async (folder) => {
     const auditor = newAuditor(folder)
     const [log, forged] = [await newLog(scene), await newLog(scene)]

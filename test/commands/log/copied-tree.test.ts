@@ -24,7 +24,7 @@ test.after.each(async ({ filled, double, target }) => {
 const copy = ({ filled, double, target }: Scene) =>
   run(['log', 'copy', '--from', filled.database.url, '--to', double.url, '--target-database', target.url], {})
 
-test('comes along and can be verified at once, again too', (scene) =>
+test('is copied too and can be verified at once, also after a second copy', (scene) =>
   inTemporary(async (folder) => {
     const { filled, double, target } = scene
     const here = {
@@ -46,7 +46,7 @@ test('comes along and can be verified at once, again too', (scene) =>
     assert.is((await run(['audit', 'verify'], here)).how, 3)
   }))
 
-test('is refused where it has leaves of events that were not copied', async (scene) => {
+test('is refused if it has leaves of events that were not copied', async (scene) => {
   const { url } = scene.filled.database
   await onServer(
     url,

@@ -9,7 +9,7 @@ import { run } from '../support/user.ts'
 
 const tracebook = (...words: string[]) => run(['log', ...words], {})
 
-test('`log copy` copies and verifies, again too, and says so; what cannot be copied onto is refused', async () => {
+test('`log copy` copies and verifies, also a second time; a target with other content is refused', async () => {
   const [double, database] = [await startDouble(), await freshDatabase()]
   const log = openEventStoreLog({ url: double.url })
   await log.append('a', 'none', numbered(3))

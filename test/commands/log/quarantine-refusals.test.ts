@@ -45,7 +45,7 @@ test('change nothing and say why when they are used wrongly', async (scene) => {
   assert.equal(await dumpSchema(scene.database.url, schema), rows)
 })
 
-test('need no service that runs where the database does', async (scene) => {
+test('need no running service if the database runs', async (scene) => {
   const stream = await poison(scene, 'still')
   const exploded = streamOf(scene, 'still exploded')
   const other = `${await append(scene, exploded, 'Exploded', {})}`

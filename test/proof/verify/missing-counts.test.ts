@@ -20,7 +20,7 @@ const isExplained = (by: Partial<HashedEvent>, ...missing: number[]): boolean =>
   return !counts.has(by.stream ?? stream)
 }
 
-test('a deletion explains all before it, an erased past all before what it has restated', () => {
+test('a deletion explains why all earlier events are missing, an erased past those before its restated ones', () => {
   assert.ok(isExplained({ type: 'TraceDeleted' }, 0, 3, 7))
   assert.ok(isExplained({ type: 'HistoryErased', since: 5n }, 0, 3, 4))
   assert.not.ok(isExplained({ type: 'HistoryErased', since: 5n }, 3, 5), 'the first restated message')
@@ -28,7 +28,7 @@ test('a deletion explains all before it, an erased past all before what it has r
   assert.not.ok(isExplained({ type: 'HistoryErased', since: 5n }, 4, 9))
 })
 
-test('nothing else explains anything, and nothing in another kind of stream', () => {
+test('no other event explains missing ones, and none does in another kind of stream', () => {
   assert.not.ok(isExplained({ type: 'MessageAdded' }, 3))
   const counts = newMissingCounts()
   counts.add({ ...leafAt(1), stream: 'namespace-n' })

@@ -20,7 +20,7 @@ test('each wait is twice as long as the one before, half of it by chance, up to 
   )
 })
 
-test('after a success it starts again', () => {
+test('after a success the waits start again', () => {
   const backoff = newBackoff(() => 1)
   for (let i = 0; i < 5; i++) backoff.next()
   backoff.reset()

@@ -55,6 +55,7 @@ for (const [name, expected] of [
   test(`the tool ${JSON.stringify(name)} is ${expected}`, () => assert.is(toolName(name), expected))
 }
 
-test('every call counts', () => assert.equal(toolsOf([call('Bash'), text('x'), call('bash')]), ['bash', 'bash']))
+test('every call of a message counts', () =>
+  assert.equal(toolsOf([call('Bash'), text('x'), call('bash')]), ['bash', 'bash']))
 
 test.run()

@@ -18,7 +18,7 @@ const text = (text: string): Part => ({ type: 'text', content: { text } })
 
 const words = (...parts: readonly Part[]) => parts.map((part) => storedPart(part).fact)
 
-test('a message has those of its texts, calls, results and errors', () => {
+test('a message has the facts of its texts, calls, results and errors', () => {
   const edit = { file_path: 'a', old_string: '1', new_string: '1\n2' }
   const some: Part[] = [
     text('hello'),
@@ -41,7 +41,7 @@ test('a message has those of its texts, calls, results and errors', () => {
   assert.is(factsLine(words(text(''), text('\t'))), undefined)
 })
 
-test('parts without content have what they can have', () => {
+test('calls and errors without content have their facts all the same', () => {
   assert.equal(words({ type: 'text' }, { type: 'tool_call' }, { type: 'tool_result' }, { type: 'error' }), [
     undefined,
     storedPart(call('')).fact,

@@ -1,7 +1,7 @@
 import { LogUnavailable } from '../log/log.ts'
 import { UnknownEvent } from './codec.ts'
 import type { CommandResult, PendingCommand } from './decide.ts'
-import { InQuarantine, Rejected, Unavailable } from './rejected.ts'
+import { ExplainedUnavailable, InQuarantine, Rejected, Unavailable } from './rejected.ts'
 import type { Loaded } from './stream.ts'
 
 /** The answer of a command, and the position that read models must have reached to show its effect. */
@@ -42,11 +42,11 @@ export const refuse = (commands: readonly Waiting[], error: unknown, category: s
   for (const { reject } of commands) reject(reason)
 }
 
-const BUSY = 'too many concurrent writes to the same trace, namespace or user: try again later'
+const BUSY = 'Too many writes to the same trace, namespace or user are waiting. Nothing was stored: try again later'
 
 /** Refuses the commands whose deadline has passed, for this reason, and returns the others. */
 export const refuseLate = <Queued extends Waiting>(commands: readonly Queued[], reason = BUSY): Queued[] => {
   const isLate = ({ deadline }: Waiting) => deadline <= performance.now()
-  for (const { reject } of commands.filter(isLate)) reject(new Unavailable(reason))
+  for (const { reject } of commands.filter(isLate)) reject(new ExplainedUnavailable(reason))
   return commands.filter((queued) => !isLate(queued))
 }

@@ -39,7 +39,10 @@ export class Rejected extends Error {
   }
 }
 
-/** The database or the log cannot be reached, or is too slow. `stored` says whether the events of a write are in the log. */
+/**
+ * The database or the log cannot be reached, or is too slow. `stored` says whether the events of a write are in the log. The message is for
+ * the log of the service: clients are only told to try again, unless the error is an `ExplainedUnavailable`.
+ */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
   readonly stored: boolean | 'unknown'
@@ -50,8 +53,11 @@ export class Unavailable extends Error {
   }
 }
 
+/** The message is shown to clients: it says why the request cannot be answered now, and what to do. */
+export class ExplainedUnavailable extends Unavailable {}
+
 /** The disk is nearly full: nothing was stored, and reads continue. */
-export class DiskFull extends Unavailable {
+export class DiskFull extends ExplainedUnavailable {
   constructor() {
     super('The disk of the service is nearly full. Nothing was stored. Reads still work; try again when there is space')
   }
@@ -68,7 +74,7 @@ export const afterStored = async <T>(work: T | Promise<T>): Promise<T> => {
 }
 
 /** A stream is in quarantine: one of its events could not be applied, so its rows in the read models may be wrong. */
-export class InQuarantine extends Unavailable {
+export class InQuarantine extends ExplainedUnavailable {
   /** `what` is the stream's category, for the message. */
   constructor(what: string) {
     super(`This ${what} is in quarantine: one of its events could not be applied. Ask the operator of the service`)

@@ -1,4 +1,4 @@
-import { Unavailable } from '../engine/rejected.ts'
+import { ExplainedUnavailable } from '../engine/rejected.ts'
 import type { Chunk, Chunks } from '../http/long-list.ts'
 import { chunkSizeOf, messageChunks } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
@@ -49,7 +49,7 @@ export const presentSource = (
       trace = (await traceDetail(reads, id)) ?? trace
       if (chunk.revision === trace.revision) return { chunk, chunks }
     }
-    throw new Unavailable('the trace was changed during each of several attempts to read it')
+    throw new ExplainedUnavailable('The trace was changed during each attempt to read it: try again')
   }
 
   async function* chunks(): AsyncGenerator<Chunk<MessageListRow>, void> {

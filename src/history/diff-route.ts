@@ -13,7 +13,8 @@ import type { HistoryServices } from './services.ts'
 export const diffRoute = (app: FastifyInstance, services: HistoryServices): void => {
   route(app, history, 'GET /v1/traces/{externalId}/diff', async ({ params, query, caller }, reply) => {
     const { from } = query
-    if (query.to !== undefined && from > query.to) throw invalid('from', 'must not be greater than `to`')
+    if (query.to !== undefined && from > query.to)
+      throw invalid('from', `must not be greater than \`to\`, which is ${query.to}`)
     const { externalId } = params
     const present = await traceWithTimeline(services, { externalId, namespace: query.namespace }, caller)
     const to = query.to ?? present.revision

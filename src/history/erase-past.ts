@@ -2,7 +2,7 @@ import type { TimelineTables } from '../../projections/timeline/tables.ts'
 import { pause } from '../base/waits.ts'
 import type { Context } from '../engine/decide.ts'
 import type { Row } from '../engine/reads.ts'
-import { Rejected, Unavailable } from '../engine/rejected.ts'
+import { ExplainedUnavailable, Rejected, Unavailable } from '../engine/rejected.ts'
 import type { TransactResult } from '../engine/queued-command.ts'
 import { LogUnavailable, WrongRevision } from '../log/log.ts'
 import { traceDetail } from '../trace/queries.ts'
@@ -32,7 +32,7 @@ export type ErasePastServices = Pick<HistoryServices, 'reads' | 'timeline' | 'lo
 /** How long an erasure starts again after writers on other nodes have interrupted it. */
 const TRYING_MS = 60_000
 const PAUSE_MS = 20
-const BUSY = 'the past of the trace is being erased: try again later'
+const BUSY = 'The past of the trace is being erased: try again later'
 
 /** An erasure that has not ended, and the contexts of all requests that wait for it. */
 type Running = { readonly result: Promise<TransactResult<ErasedPast>>; readonly contexts: Context[] }
@@ -129,9 +129,8 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
         if (error instanceof LogUnavailable) throw new Unavailable(error.message, error.stored, error)
         if (!(error instanceof WrongRevision)) throw error
         if (performance.now() > until)
-          throw new Unavailable(
-            'the trace was written to during each attempt to erase its past: try again when nothing writes to it',
-            false,
+          throw new ExplainedUnavailable(
+            'The trace was written to during each attempt to erase its past: try again when nothing writes to it',
           )
         await pause(PAUSE_MS)
       }

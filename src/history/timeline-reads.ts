@@ -1,7 +1,7 @@
 import type { TimelineTables } from '../../projections/timeline/tables.ts'
 import type { OpenGroup } from '../engine/open-groups.ts'
 import { type Row, openReads } from '../engine/reads.ts'
-import { Unavailable } from '../engine/rejected.ts'
+import { ExplainedUnavailable } from '../engine/rejected.ts'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
 
 /** Queries over the timeline. Every call may throw `Unavailable`, for example while the timeline is being built. */
@@ -35,7 +35,7 @@ export type TimelineReadsOptions = {
 
 const none = (mainSchema: string): TimelineReads => {
   const refuse = () => {
-    throw new Unavailable('there is no timeline, because this service runs without its read models')
+    throw new ExplainedUnavailable('This service runs without a timeline: ask its operator for one')
   }
   return {
     mainSchema,

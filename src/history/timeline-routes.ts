@@ -3,8 +3,7 @@ import { z } from 'zod'
 import type { EntryType } from '../contract/entry-types.ts'
 import { type EntryList, history } from '../contract/history.ts'
 import { requireCaller } from '../http/caller.ts'
-import { decodeCursor, encodeCursor, fittingTexts } from '../http/list-page.ts'
-import { invalid } from '../http/http-error.ts'
+import { decodeCursor, encodeCursor, fittingTexts, invalidCursor } from '../http/list-page.ts'
 import { type JsonTexts, jsonTexts } from '../http/json-text.ts'
 import { arrayTexts } from '../http/reply.ts'
 import { route } from '../http/route.ts'
@@ -40,8 +39,7 @@ const keysOf = (cursor: string | undefined, of: Scope['of']): LastKeys | undefin
   if (cursor === undefined) return undefined
   const decoded = decodeCursor(cursor, Cursor)
   const end = typeof decoded?.[3] === 'string' ? BigInt(decoded[3]) : undefined
-  if (decoded?.[0] !== of || BigInt(decoded[1]) >= MAX_KEY || (end ?? 0n) >= MAX_KEY)
-    throw invalid('cursor', 'is not a cursor of this list: use the nextCursor of the previous page')
+  if (decoded?.[0] !== of || BigInt(decoded[1]) >= MAX_KEY || (end ?? 0n) >= MAX_KEY) throw invalidCursor()
   return [BigInt(decoded[1]), decoded[2], end]
 }
 

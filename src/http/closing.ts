@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Unavailable } from '../engine/rejected.ts'
+import { ExplainedUnavailable } from '../engine/rejected.ts'
 import { drain } from './drain.ts'
 
 /** While the service is stopping, new requests on open connections get 503, so that clients know that nothing was stored. */
@@ -10,6 +10,9 @@ export const installClosing = (app: FastifyInstance): void => {
   })
   app.addHook('onRequest', (request, _reply, done) => {
     if (!isClosing) return done()
-    drain(request.raw).then(() => done(new Unavailable('the service is stopping')), done)
+    drain(request.raw).then(
+      () => done(new ExplainedUnavailable('The service is stopping: send the request again')),
+      done,
+    )
   })
 }

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../contract/errors.ts'
 import { type ShownError, errorPage } from '../pages/errors.ts'
 import { sendPage, wantsPage } from '../pages/page.ts'
 import { drain } from './drain.ts'
-import { DiskFull, InQuarantine, Rejected, Unavailable } from '../engine/rejected.ts'
+import { ExplainedUnavailable, Rejected, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { Busy } from '../base/permits.ts'
 import { isTransient } from '../postgres/errors.ts'
@@ -34,7 +34,7 @@ export const toHttpError = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
   if (error instanceof Rejected) return fromRejected(error)
   if (error instanceof Busy) return new HttpError('unavailable', error.message, { stored: false })
-  if (error instanceof InQuarantine || error instanceof DiskFull)
+  if (error instanceof ExplainedUnavailable)
     return new HttpError('unavailable', error.message, { stored: error.stored })
   if (error instanceof Unavailable || error instanceof LogUnavailable) {
     return new HttpError('unavailable', 'The service cannot do this right now; try again', { stored: error.stored })

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { invalid } from './http-error.ts'
 
 /** The maximum size of a page of a list, in bytes. Only the first entry may exceed it; the next page has the other entries. */
 export const PAGE_BYTES = 8 * 1024 * 1024
@@ -43,3 +44,7 @@ export const decodeCursor = <Keys extends z.ZodTuple>(text: string, keys: Keys):
     return undefined
   }
 }
+
+/** The 400 for a cursor that is not valid, or is of another list. */
+export const invalidCursor = () =>
+  invalid('cursor', 'is not a cursor of this list: use the nextCursor of the previous page')

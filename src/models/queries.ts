@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import { invalid } from '../http/http-error.ts'
 import { isUnstorable } from '../base/json/exact.ts'
-import { decodeCursor, encodeCursor } from '../http/list-page.ts'
+import { decodeCursor, encodeCursor, invalidCursor } from '../http/list-page.ts'
 
 type ModelReads = Reads<ReadTables>
 
@@ -34,7 +33,7 @@ const Keys = z.tuple([KeyText, KeyText])
 export const parseModelCursor = (cursor: string | undefined): AfterModel => {
   if (cursor === undefined) return { providerId: '', modelId: '' }
   const keys = decodeCursor(cursor, Keys)
-  if (!keys) throw invalid('cursor', 'is not a cursor of this list')
+  if (!keys) throw invalidCursor()
   return { providerId: keys[0], modelId: keys[1] }
 }
 

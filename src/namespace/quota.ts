@@ -51,7 +51,11 @@ class Contended extends Error {}
 export const newQuota = ({ limit, unit, readUsage, timeoutMs = REQUEST_WAIT_MS }: QuotaOptions): Quota => {
   if (limit === undefined) return { enforce: (_namespaceId, write) => write(() => {}) }
   const byNamespace = new Map<string, Reservations>()
-  const exceeded = () => new Rejected('quota_exceeded', `The namespace may not hold more than ${limit} ${unit}`)
+  const exceeded = () =>
+    new Rejected(
+      'quota_exceeded',
+      `The namespace may not hold more than ${limit} ${unit}: delete traces there, or ask the operator for more`,
+    )
 
   const acquire = (namespaceId: string): Reservations => {
     const nothing = () => ({ open: 0, settled: 0, writes: 0, nextEnd: Promise.withResolvers<void>() })

@@ -1,5 +1,5 @@
 import type { EventProof } from '../contract/proof.ts'
-import { Unavailable } from '../engine/rejected.ts'
+import { ExplainedUnavailable, type Unavailable } from '../engine/rejected.ts'
 import { notFound } from '../http/http-error.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { pause } from '../base/waits.ts'
@@ -26,7 +26,7 @@ export const requireCheckpoint = async ({ reads, checkpoints }: ProofServices): 
 /** The tree or the log was tampered with, so a proof would be wrong. */
 const damaged = ({ logger }: ProofServices, reason: string): Unavailable => {
   logger.error({ reason }, 'the audit tree is damaged: see `tracebook audit verify`')
-  return new Unavailable('the audit tree is damaged: ask the operator of the service')
+  return new ExplainedUnavailable('The audit tree of this service is damaged: tell its operator')
 }
 
 /** Reads from the stored tree. @throws Unavailable if it is damaged */

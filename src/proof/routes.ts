@@ -54,7 +54,7 @@ export const treeRoutes = (app: FastifyInstance, services: ProofServices): void 
       keepNothing(reply)
       const { size } = await requireCheckpoint(services)
       if (from > size || to > size) throw notFound()
-      if (from > to) throw invalid('from', 'must not be greater than `to`')
+      if (from > to) throw invalid('from', `must not be greater than \`to\`, which is ${to}`)
       const proof = await proofOf(services, consistencySpans(from, to))
       keep(reply, FOR_EVER)
       return { from, to, proof }

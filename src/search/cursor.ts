@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { invalid } from '../http/http-error.ts'
-import { decodeCursor, encodeCursor } from '../http/list-page.ts'
+import { decodeCursor, encodeCursor, invalidCursor } from '../http/list-page.ts'
 
 /**
  * A point in the order of the index, which is read from the newest row to the oldest: the position of the event that added a row, and the
@@ -55,7 +54,7 @@ export const cursorOf = ({ lastPosition, below, downTo, shown }: PageStart): str
 /** @throws 400 for an invalid cursor */
 export const pageStartIn = (cursor: string): PageStart => {
   const keys = decodeCursor(cursor, Keys)
-  if (!keys) throw invalid('cursor', 'is not a cursor of a search: use the nextCursor of the previous page')
+  if (!keys) throw invalidCursor()
   const [lastPosition, seq, ordinal, endSeq, endOrdinal, shown] = keys
   return {
     lastPosition: BigInt(lastPosition),

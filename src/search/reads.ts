@@ -1,7 +1,7 @@
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
 import type { OpenGroup } from '../engine/open-groups.ts'
 import { type Row, openReads } from '../engine/reads.ts'
-import { Unavailable } from '../engine/rejected.ts'
+import { ExplainedUnavailable } from '../engine/rejected.ts'
 import { type HashOf, type KeyRow, keyStatement, newHashes } from '../trace/tokens/hashes.ts'
 
 /** Reads rows in one snapshot. A statement without a name is not prepared. */
@@ -33,7 +33,7 @@ export type SearchReadsOptions = {
 
 const none: SearchReads = {
   snapshot: async () => {
-    throw new Unavailable('nothing is searched here, because this service runs without the index')
+    throw new ExplainedUnavailable('This service runs without a search index: ask its operator for one')
   },
   hashes: async () => () => 0,
   behindMs: () => REQUEST_WAIT_MS,

@@ -1,5 +1,5 @@
 import * as client from 'openid-client'
-import { Unavailable } from '../engine/rejected.ts'
+import { ExplainedUnavailable } from '../engine/rejected.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Credential } from '../user/decide.ts'
 import type { Secrets } from './handshakes.ts'
@@ -39,7 +39,7 @@ const translateErrors = async <T>(work: () => Promise<T>): Promise<T> => {
     if (error instanceof HttpError) throw error
     if (isRefusal(error))
       throw new HttpError('invalid_request', 'The code host has refused this sign-in: sign in again')
-    throw new Unavailable('the code host cannot be reached', false, withoutResponse(error))
+    throw new ExplainedUnavailable('The code host cannot be reached: try again later', false, withoutResponse(error))
   }
 }
 

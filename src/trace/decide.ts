@@ -207,7 +207,10 @@ export const unlessDeleted =
   (decide: Decide): Decide =>
   (state, now, at) => {
     const last = state.trace.is === 'absent' ? state.trace.earlier.newest.at(-1) : undefined
-    if (last) throw new Rejected('deleted', 'This trace was deleted', { details: { deletedAt: last.deletedAt } })
+    if (last)
+      throw new Rejected('deleted', 'This trace was deleted: to write it again, leave out unlessDeleted', {
+        details: { deletedAt: last.deletedAt },
+      })
     return decide(state, now, at)
   }
 

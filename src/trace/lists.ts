@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { ID_TEXT, type ReadTables, SLOT_MS, STARTED, listedBy, listedByAuthor } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { Sort } from '../contract/traces.ts'
-import { invalid } from '../http/http-error.ts'
-import { decodeCursor, encodeCursor, pageRows } from '../http/list-page.ts'
+import { decodeCursor, encodeCursor, invalidCursor, pageRows } from '../http/list-page.ts'
 import {
   FAR_FUTURE,
   NEWEST_FIRST,
@@ -38,7 +37,7 @@ export const placeOf = ({
   }
   const keys = decodeCursor(cursor, Keys)
   const isTime = keys !== undefined && (sort === 'startedAt' || Number.isSafeInteger(keys[1]))
-  if (keys?.[0] !== sort || !isTime) throw invalid('cursor', 'is not a cursor of this list')
+  if (keys?.[0] !== sort || !isTime) throw invalidCursor()
   return { sort, after: { time: keys[1], id: keys[2] } }
 }
 

@@ -11,7 +11,8 @@ export const momentOf = ({
   readonly revision?: bigint | undefined
   readonly at?: number | undefined
 }): Moment | undefined => {
-  if (revision !== undefined && at !== undefined) throw invalid('at', 'a revision and a time cannot be given both')
+  if (revision !== undefined && at !== undefined)
+    throw invalid('at', 'is given together with a revision: give only one of them')
   if (revision !== undefined) return { revision }
   return at === undefined ? undefined : { at }
 }

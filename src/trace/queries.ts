@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { type ReadTables, columnOf } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
-import { invalid } from '../http/http-error.ts'
-import { decodeCursor, encodeCursor } from '../http/list-page.ts'
+import { decodeCursor, encodeCursor, invalidCursor } from '../http/list-page.ts'
 import { keyHash, traceId } from '../base/ids.ts'
 import type { Role } from '../contract/namespaces.ts'
 import { idOfSlug } from '../namespace/queries.ts'
@@ -147,7 +146,7 @@ export type After = { readonly createdAt: number; readonly id: string }
 export const afterOf = (cursor: string | undefined): After | undefined => {
   if (cursor === undefined) return undefined
   const keys = decodeCursor(cursor, Keys)
-  if (!keys) throw invalid('cursor', 'is not a cursor of this list')
+  if (!keys) throw invalidCursor()
   return { createdAt: keys[0], id: keys[1] }
 }
 

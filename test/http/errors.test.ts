@@ -1,5 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { ExplainedUnavailable, Unavailable } from '../../src/engine/rejected.ts'
+import { toHttpError } from '../../src/http/errors.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 
@@ -27,6 +29,17 @@ test('an invalid token and a missing token have different messages', async () =>
   }
   await call('PUT', '/v1/traces/private', { token, body: {} })
   assert.match((await call('GET', '/v1/traces/private', { token: 'tb_x' })).error.message, /not valid/)
+})
+
+test('a reason that is meant for clients is shown to them, any other is only logged', () => {
+  const explained = toHttpError(new ExplainedUnavailable('The past is being erased: try again later', 'unknown'))
+  assert.equal(
+    [explained.code, explained.message, explained.details],
+    ['unavailable', 'The past is being erased: try again later', { stored: 'unknown' }],
+  )
+  const { code, message, details } = toHttpError(new Unavailable('row 7 of secret_table is damaged', false))
+  assert.equal([code, details], ['unavailable', { stored: false }])
+  assert.not.match(message, /secret/)
 })
 
 test('a known path answers other methods with 405, and lists those that it takes', async () => {

@@ -37,7 +37,7 @@ const printDiff = async (diff: Diff): Promise<void> => {
 
 export const diff = async (given: Access, options: Options, name: string): Promise<number> => {
   const { from, to } = options
-  if (to !== undefined && from > to) throw new UsageError('--from must not be greater than --to.')
+  if (to !== undefined && from > to) throw new UsageError(`--from must not be greater than --to, which is ${to}.`)
   const span = { from: String(from), ...(to === undefined ? {} : { to: String(to) }) }
   const found = await withPastOf(given, options, name, ({ externalId, namespace, history }) =>
     history.diff(externalId, { ...span, namespace }),

@@ -49,7 +49,7 @@ export type SyncResult = {
 
 const describeFailure = (error: unknown, namespaceSlug: string | undefined): string => {
   if (hasStatus(error, 403) && error.code === 'quota_exceeded')
-    return `the namespace ${namespaceSlug} is full: ${error.message}. Delete traces there, or ask who runs the service for more room`
+    return `the namespace ${namespaceSlug} is full: ${error.message}`
   if (hasStatus(error, 403) && error.code === 'forbidden')
     return `another user uploaded this session to the namespace ${namespaceSlug}: only that user and admins may change it`
   if (hasStatus(error, 403)) return `the service refuses this session: ${error.message}`

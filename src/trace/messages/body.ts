@@ -22,7 +22,8 @@ const assertFewParts = (messages: readonly unknown[]) => {
   const large = counts.findIndex((count) => count > MOST_PARTS)
   if (large >= 0) throw invalid('messages', `messages[${large}].parts: ${TOO_MANY_PARTS}${nameOf(messages[large])}`)
   const sum = counts.reduce((total, count) => total + count, 0)
-  if (sum > MOST_BATCH_PARTS) throw invalid('messages', `at most ${MOST_BATCH_PARTS} parts in a batch`)
+  if (sum > MOST_BATCH_PARTS)
+    throw invalid('messages', `at most ${MOST_BATCH_PARTS} parts in a batch, but it has ${sum}: send it in several`)
 }
 
 /**

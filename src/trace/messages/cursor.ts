@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { invalid } from '../../http/http-error.ts'
-import { decodeCursor, encodeCursor } from '../../http/list-page.ts'
+import { decodeCursor, encodeCursor, invalidCursor } from '../../http/list-page.ts'
 import type { PageTrace } from './read-page.ts'
 import type { Keys, MessageListRow } from './queries.ts'
 
@@ -44,6 +43,6 @@ export const readCursor = (
 ): PlaceInList | undefined => {
   if (cursor === undefined) return undefined
   const keys = decodeCursor(cursor, Cursor)
-  if (keys?.[3] !== listKey(trace, time)) throw invalid('cursor', 'is not a cursor of this list')
+  if (keys?.[3] !== listKey(trace, time)) throw invalidCursor()
   return { after: keysOf(keys), revision: BigInt(keys[4]) }
 }

@@ -28,9 +28,9 @@ export const messageListRoute = (
     const { includeParts = false, limit, cursor, changedSince, around } = query
     const moment = momentOf(query)
     if (around !== undefined && [moment, cursor, changedSince].some((other) => other !== undefined))
-      throw invalid('around', 'is of the present: it cannot be given with a cursor, changedSince, a revision or a time')
+      throw invalid('around', 'works on the present only: leave out cursor, changedSince, revision and at')
     if (moment && changedSince !== undefined)
-      throw invalid('changedSince', 'is of the present: it cannot be given with a revision or a time')
+      throw invalid('changedSince', 'works on the present only: leave out revision and at')
     if (moment) return past.messages(request, reply, moment, { includeParts, limit, cursor })
     // One message more shows that there is a next page.
     const after = around === undefined ? keysOfCursor(cursor) : await keysAround(request, around)

@@ -18,7 +18,7 @@ test('a session that is refused because its namespace is full is reported with t
   const told = JSON.stringify(events)
   assert.match(
     told,
-    /the namespace [\w-]+ is full: The namespace may not hold more than 1 traces?\. Delete traces there/,
+    /the namespace [\w-]+ is full: The namespace may not hold more than 1 traces?: delete traces there/,
   )
   assert.not.match(told, /another user/)
 })

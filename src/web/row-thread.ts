@@ -1,11 +1,14 @@
 import { parentPort } from 'node:worker_threads'
 import type { Client } from '../base/permits.ts'
+import { lowerThreadPriority } from '../base/threads.ts'
 import { newTurns } from '../base/yielding.ts'
 import type { RowAnswer, RowRequest } from './row-making.ts'
 import type { RowSteps } from './row-steps.ts'
 import { newSteps } from './wanted-steps.ts'
 
 /** A thread that makes rows for many readers, piece by piece, as each of them reads. */
+
+lowerThreadPriority()
 
 type Open = { readonly client: Client; readonly steps: RowSteps; rest: Iterator<string> }
 

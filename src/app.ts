@@ -47,7 +47,7 @@ import { installClosing } from './http/closing.ts'
 import { installAssets } from './http/assets.ts'
 import { installErrors, sendError } from './http/errors.ts'
 import { answerHead } from './http/head-requests.ts'
-import { invalid } from './http/http-error.ts'
+import { invalid, notFound } from './http/http-error.ts'
 import { installCrossOriginCheck } from './http/origin.ts'
 import { healthRoutes } from './health/routes.ts'
 import { type HostCheck, installHost, newHostCheck } from './http/host.ts'
@@ -60,6 +60,7 @@ import { refuseOtherMethods } from './http/other-methods.ts'
 import { installSecurity, unhookedHeaders } from './http/security.ts'
 import { newRequestLogger } from './http/request-logger.ts'
 import { boundSockets, endAnsweredUpgrades } from './http/sockets.ts'
+import { wantsPage } from './pages/page.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_PARAM_LENGTH = 6_000
@@ -100,7 +101,9 @@ const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck)
     return503OnClosing: false, // Fastify's answer would not have the error format of the API
     frameworkErrors: (_error, request, reply) => {
       reply.headers({ ...headers, 'x-request-id': request.id })
-      void sendError(checkHost(request.raw) ?? invalid(undefined, 'The path is not valid'), request, reply)
+      // People follow links that others have cut or mistyped.
+      const error = wantsPage(request) ? notFound() : invalid(undefined, 'The path is not valid')
+      void sendError(checkHost(request.raw) ?? error, request, reply)
     },
   })
 }

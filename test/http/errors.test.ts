@@ -80,6 +80,10 @@ test('a browser gets a page for what does not exist or needs a token; programs g
     const { statusCode, body } = await app.inject({ url, headers: { accept: 'application/json' } })
     assert.equal([statusCode, (JSON.parse(body) as { ok: boolean }).ok], [status, false])
   }
+  const mangled = await app.inject({ url: '/@nobody/%zz', headers: html })
+  assert.equal([mangled.statusCode, mangled.headers.vary], [404, 'accept'])
+  assert.match(mangled.body, '<h1>Not found</h1>')
+  assert.is((await app.inject({ url: '/@nobody/%zz' })).statusCode, 400)
   const posted = await app.inject({ method: 'POST', url: '/nothing', headers: html })
   assert.is(posted.headers['content-type'], 'application/json; charset=utf-8')
 })

@@ -100,6 +100,10 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   const here = messages.querySelector<HTMLElement>('.here') ?? document.getElementById(location.hash.slice(1))
   // The page stays where the browser has scrolled to already.
   const topOfHere = here && isInReading(here) ? topOf(here) : undefined
+  // Out of the page, or all of them would be laid out now; until the list has its height, what is scrolled to stays there.
+  messages.style.blockSize = `${messages.offsetHeight}px`
+  const content = document.createDocumentFragment()
+  content.append(...messages.childNodes)
   messages.classList.add('virtual')
   let usual = 80
   for (const turn of document.querySelectorAll('.turn, link[rel=prev], link[rel=next]')) turn.remove()
@@ -202,8 +206,6 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     ordinalOf(row.closest('.item, details.run')?.querySelector<HTMLElement>(ROW) ?? row)
 
   const start = () => {
-    const content = document.createDocumentFragment()
-    content.append(...messages.childNodes)
     messages.setAttribute('role', 'feed')
     messages.setAttribute('aria-label', 'Messages')
     history.scrollRestoration = 'manual'

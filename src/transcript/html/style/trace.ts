@@ -154,6 +154,14 @@ export const trace = css`
       color: var(--faint);
       font-size: var(--t2);
     }
+    /* of very many prompts only those near view are laid out */
+    @media screen {
+      .outline ol > li {
+        content-visibility: auto;
+        contain-intrinsic-block-size: auto 4.5rem;
+        overflow-clip-margin: var(--s1);
+      }
+    }
     .outline ol > li > a {
       display: grid;
       grid-template-columns: 1.4rem minmax(0, 1fr);

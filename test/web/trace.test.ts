@@ -260,8 +260,11 @@ test('long output is folded, and whole on the page of its message', async () => 
     [true, false, false, true],
   )
   const [, path] = /<a href="([^"]+)" data-fold="">Show 280 more lines</.exec(body)!
-  for (const whole of [await shown(path!), await shown(`${path}?fragment`), await shown(`${page}/-/message/r`)])
+  assert.match(body, '<details class="tool">')
+  for (const whole of [await shown(path!), await shown(`${path}?fragment`), await shown(`${page}/-/message/r`)]) {
     for (const i of [0, 150, 299]) assert.ok(whole.includes(`line ${i} ends`))
+    assert.match(whole, '<details class="tool" open>')
+  }
   const text = await get(`${page}/-/message/r?part=0`, owner.token)
   assert.equal([text.body, text.headers['content-type']], [lines, 'text/plain; charset=utf-8'])
   assert.is((await get(`${page}/-/message/gone`, owner.token)).statusCode, 404)

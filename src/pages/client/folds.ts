@@ -1,5 +1,6 @@
 import { fetchFragment } from './fragment.ts'
 import { closest } from './dom.ts'
+import { keepOpened } from './merge.ts'
 import { ROW } from './rows.ts'
 
 const FOLD = 'a[data-fold]'
@@ -25,6 +26,7 @@ const unfold = async (link: HTMLAnchorElement): Promise<void> => {
   if (!shown || !old) throw new Error('the part is gone')
   const hasFocus = link === document.activeElement
   const before = old.getBoundingClientRect().top
+  keepOpened(old, shown)
   if (shown instanceof HTMLDetailsElement) shown.open = true
   old.replaceWith(shown)
   scrollBy(0, shown.getBoundingClientRect().top - before)

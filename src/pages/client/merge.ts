@@ -1,7 +1,7 @@
 import { ROW, ordinalOf } from './rows.ts'
 
 /** What the reader has opened or closed in a row stays so, as far as the new one has the same parts. */
-const keepOpened = (old: HTMLElement, row: HTMLElement) => {
+export const keepOpened = (old: Element, row: Element) => {
   const [before, after] = [old, row].map((one) => [...one.querySelectorAll('details')]) as [
     HTMLDetailsElement[],
     HTMLDetailsElement[],

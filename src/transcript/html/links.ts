@@ -1,4 +1,4 @@
-import type { Html } from './markup.ts'
+import { type Html, markup, none } from './markup.ts'
 
 /** Addresses of this service, which the page of a session links to. An exported file has none. */
 export type Links = {
@@ -34,6 +34,10 @@ export type Showing = {
 /** All, prompts and answers only, or prompts and calls of tools only. */
 export const views = ['full', 'talk', 'tools'] as const
 export type View = (typeof views)[number]
+
+/** The attribute of a part that opens and closes: of a message that is shown in full length, all are open. */
+export const openIf = (isOpen: boolean, { isWhole }: Showing): Html =>
+  isOpen || isWhole === true ? markup` open` : none
 
 /** Whether text may be folded. */
 export const folds = ({ links, isWhole }: Showing): boolean => links !== undefined && isWhole !== true

@@ -2,6 +2,7 @@ import { isoText } from '../times.ts'
 import { type Shown, type Turn, isAbout } from '../turns.ts'
 import { visibleLine } from '../visible.ts'
 import { icon } from './icons.ts'
+import { openIf } from './links.ts'
 import { type Html, markup, none } from './markup.ts'
 import { sliced } from './output.ts'
 import { written } from './prose.ts'
@@ -59,7 +60,7 @@ function* part(one: Shown, calls: Calls, keepsLines: boolean, context: Context):
       return yield markup`</div>`
     case 'thinking':
       if (one.text.trim() === '') return
-      yield markup`<details class="think"><summary>${icon('thinking')}Thought${seconds(one.durationMs)}</summary><div class="prose" dir="auto">`
+      yield markup`<details class="think"${openIf(false, context.showing)}><summary>${icon('thinking')}Thought${seconds(one.durationMs)}</summary><div class="prose" dir="auto">`
       yield* written(one.text, false, context.how)
       return yield markup`</div></details>`
     case 'tool_result':
@@ -130,7 +131,7 @@ function* inside(turn: Turn, calls: Calls, context: Context, says: boolean): Gen
       if (says) yield speakerOf(turn, context)
       return yield* parts(turn, calls, context)
     case 'context':
-      yield markup`<details class="context"><summary>${icon('settings')}Context</summary>`
+      yield markup`<details class="context"${openIf(false, context.showing)}><summary>${icon('settings')}Context</summary>`
       yield* parts(turn, calls, context)
       return yield markup`</details>`
   }

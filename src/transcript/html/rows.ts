@@ -2,7 +2,7 @@ import { newWords } from '../diff.ts'
 import { newHighlight } from '../highlight.ts'
 import { isoText } from '../times.ts'
 import type { Turn } from '../turns.ts'
-import type { Showing, View } from './links.ts'
+import { type Showing, type View, openIf } from './links.ts'
 import { type Html, markup, none } from './markup.ts'
 import { type Before, type Calls, callsOf, isHere, message, saysWho, speakerOf } from './message.ts'
 import { counted } from './output.ts'
@@ -105,7 +105,7 @@ export const newRows = (showing: Showing, note?: OnRow): Rows => {
       yield speaker === none
         ? none
         : markup`<div class="msg who-says"><span class="at"></span><div class="in">${speaker}</div></div>`
-      yield isOpen ? markup`<details class="run" open>` : markup`<details class="run">`
+      yield markup`<details class="run"${openIf(isOpen, showing)}>`
       yield markup`<summary><b>${counted(shown.length, 'call')}</b><span>${tally(shown.map(({ look }) => look.label))}</span></summary>\n`
     }
     for (const one of waiting) yield* row(one, isRun)

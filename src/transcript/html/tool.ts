@@ -6,7 +6,7 @@ import type { Answered } from '../turns.ts'
 import { visibleLine } from '../visible.ts'
 import { diffTable } from './diff.ts'
 import { icon } from './icons.ts'
-import { type Showing, folds } from './links.ts'
+import { type Showing, folds, openIf } from './links.ts'
 import { type CallLook, lookOf } from './looks.ts'
 import { type Html, markup, none } from './markup.ts'
 import { type Rest, foldLink, foldOf, output, sliced } from './output.ts'
@@ -180,7 +180,7 @@ export function* tool(one: Answered, shown: Shown, context: Context): Generator<
   const got =
     outcome.tag === none ? (look.got ?? none) : markup`${outcome.tag}${outcome.failed ? none : (look.got ?? none)}`
   const isOpen = outcome.failed || look.isOpen === true
-  yield isOpen ? markup`<details class="${classesOf(shown)}" open>` : markup`<details class="${classesOf(shown)}">`
+  yield markup`<details class="${classesOf(shown)}"${openIf(isOpen, context.showing)}>`
   yield markup`<summary>${icon(look.icon)}<b>${look.label}</b><span class="what">${look.what}</span><span class="got">${got}</span></summary>`
   yield childOf(one.call.callId, context.showing)
   if (shown.view.kind === 'bash' && shown.view.subject !== '')
@@ -198,7 +198,7 @@ export function* lateResult(result: Result, { showing, id }: Context): Generator
   const { failed, tag } = outcomeOf(result)
   const name = visibleLine(result.toolName)
   const classes = failed ? 'tool failed' : 'tool'
-  yield failed ? markup`<details class="${classes}" open>` : markup`<details class="${classes}">`
+  yield markup`<details class="${classes}"${openIf(failed, showing)}>`
   yield markup`<summary>${icon('tool')}<b>${name || 'Tool'}</b><span class="what"><bdi>answer to an earlier call</bdi></span><span class="got">${tag}</span></summary>`
   if (result.output.trim() === '') yield markup`<p class="say">No output.</p>`
   else {

@@ -65,7 +65,7 @@ const actionItems = (actions: readonly Action[]): Item[] =>
     label,
     drawing: 'chevron',
     ...(some[0]!.href === undefined ? { run: some[0]!.run } : { href: some[0]!.href }),
-    end: element('span', {}, ...some.flatMap(({ keys }) => [element('kbd', {}, keys), ' '])),
+    end: element('span', { class: 'num' }, ...some.flatMap(({ keys }) => [element('kbd', {}, keys), ' '])),
   }))
 
 const ofPage = (actions: readonly Action[], places: readonly OutlinePlace[]): Item[] => [

@@ -151,6 +151,7 @@ export const scripts = css`
     }
     .palette[open] {
       inline-size: min(40rem, calc(100vw - 2rem));
+      scroll-padding-block: 3.75rem 5rem;
     }
     .palette .field {
       display: flex;
@@ -159,6 +160,12 @@ export const scripts = css`
       min-block-size: 3.25rem;
       padding-inline: var(--s4);
       border-block-end: 1px solid var(--line);
+      background: var(--sheet);
+    }
+    .palette :is(.field, footer) {
+      position: sticky;
+      inset-block: 0;
+      z-index: 1;
     }
     .palette .field:focus-within {
       outline: 0;
@@ -228,6 +235,7 @@ export const scripts = css`
       margin-block-start: var(--s2);
       padding: var(--s2) var(--s4);
       border-block-start: 1px solid var(--line);
+      background: var(--sheet);
       color: var(--soft);
       font-size: var(--t1);
     }

@@ -15,7 +15,7 @@ import { messages } from './corpus.ts'
 import { type Measured, type Setting, metadata, withDatabase } from './measure.ts'
 import { bareCopy } from './yardsticks.ts'
 
-const REBUILD_EVENTS = 60_000
+export const REBUILD_EVENTS = 60_000
 const TRACE_EVENTS = 200
 
 const escape = (text: string) => text.replaceAll('\\', '\\\\')
@@ -43,7 +43,7 @@ const traceEvents = (externalId: string, number: number) => {
 }
 
 /** Fills a log; gives its rows as lines for COPY. */
-const fillLog = async (log: EventLog): Promise<string[]> => {
+export const fillLog = async (log: EventLog): Promise<string[]> => {
   const lines: string[] = []
   for (let number = 0; number < REBUILD_EVENTS / TRACE_EVENTS; number++) {
     const stream = `trace-${randomUUID()}`

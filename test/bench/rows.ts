@@ -1,4 +1,6 @@
 import { auditVerify } from './audit-verify.ts'
+import { copies } from './copies.ts'
+import { disk } from './disk.ts'
 import { feedPublic, feedSession } from './feed.ts'
 import { hostileMinute } from './hostile.ts'
 import { ingest } from './ingest.ts'
@@ -8,6 +10,7 @@ import { messagePage } from './message-page.ts'
 import { put } from './message-put.ts'
 import { realtimePush } from './realtime-push.ts'
 import { rebuild } from './rebuild.ts'
+import { roundTrips } from './round-trips.ts'
 import { searchIndex, searchQuery } from './search.ts'
 import { syncAgain, syncFirst, syncRedacted } from './sync.ts'
 import { timeTravel } from './time-travel.ts'
@@ -60,11 +63,14 @@ export const rows: readonly Measure[] = [
   { name: 'time-travel', unit: '', measure: timeTravel },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
   { name: 'audit-verify', unit: '', measure: auditVerify },
+  { name: 'copies', unit: '', measure: copies },
+  { name: 'disk', unit: '', measure: disk },
   { name: 'web-page', unit: '', measure: webPage },
   { name: 'web-scroll', unit: '', measure: webScroll },
   { name: 'web-deep-link', unit: '', measure: webDeepLink },
   { name: 'sync-first', unit: '', measure: syncFirst },
   { name: 'sync-again', unit: '', measure: syncAgain },
   { name: 'sync-redacted', unit: '', measure: syncRedacted },
+  { name: 'round-trips', unit: '', measure: roundTrips },
   ...hostileMinute,
 ]

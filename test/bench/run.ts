@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { eventStoreRows } from './eventstore-rows.ts'
 import type { Row, Setting } from './measure.ts'
 import { rows } from './rows.ts'
+import { scale } from './scale.ts'
 import { closeWorlds, openWorld } from './world.ts'
 
 const { values: options } = parseArgs({
@@ -11,13 +12,16 @@ const { values: options } = parseArgs({
     messages: { type: 'string' },
     json: { type: 'boolean', default: false },
     only: { type: 'string' },
+    scale: { type: 'boolean', default: false },
+    traces: { type: 'string', default: '1000000' },
     seconds: { type: 'string', default: '5' },
   },
 })
 
-const wanted = options.only?.split(',')
+const wanted = options.scale ? ['scale'] : options.only?.split(',')
 const { TEST_EVENTSTORE_URL: eventStoreUrl } = process.env
-const known = [...rows, ...eventStoreRows(eventStoreUrl)]
+const atSize = options.scale ? [scale(Number(options.traces))] : []
+const known = [...rows, ...eventStoreRows(eventStoreUrl), ...atSize]
 const chosen = known.filter(({ name }) => !wanted || wanted.includes(name) || wanted.includes(name.split(':')[0]!))
 if (chosen.length === 0) {
   console.error(`no such row; there are ${known.map(({ name }) => name).join(', ')}`)

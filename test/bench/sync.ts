@@ -24,8 +24,8 @@ const FILES = 1_000
 type User = { readonly folder: string; readonly sync: (kind?: 'redacted') => Promise<ClientRun> }
 
 /** Lets one user after the other have so many sessions, whose `sync` runs in a process of its own. */
-const withUsers = async <T>(
-  { url }: World,
+export const withUsers = async <T>(
+  { url }: Pick<World, 'url'>,
   use: (newUser: (count: number, largest?: number) => Promise<User>) => Promise<T>,
 ): Promise<T> => {
   const homes: string[] = []

@@ -8,7 +8,7 @@ import { readRunningService } from '../../src/embedded/lock.ts'
 import { onServer } from '../support/database.ts'
 import { openConnection, requestBytes } from './http.ts'
 
-const main = new URL('../../src/main.ts', import.meta.url).pathname
+export const main = new URL('../../src/main.ts', import.meta.url).pathname
 const START_MS = 60_000
 
 /** A service as a user starts it, in a process of its own, and the database beside it for the yardsticks. */

@@ -20,14 +20,15 @@ const optionsFor = (size: number) => ({
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 })
 
-/** The body of texts that are so many bytes in UTF-8. */
-export const newBody = async (texts: readonly string[], bytes: number): Promise<Body> => {
+/** The body of texts that are so many bytes in UTF-8; a promise if it is compressed on a thread. */
+export const newBody = (texts: readonly string[], bytes: number): Body | Promise<Body> => {
   const whole = Buffer.allocUnsafe(bytes)
   let offset = 0
   for (const text of texts) offset += whole.write(text, offset)
   if (bytes < COMPRESSED_FROM) return { body: whole, bytes: null }
-  const compress = bytes < ON_THREAD_FROM ? zstdCompressSync : onThread
-  return { body: await compress(whole, optionsFor(bytes)), bytes }
+  const options = optionsFor(bytes)
+  if (bytes < ON_THREAD_FROM) return { body: zstdCompressSync(whole, options), bytes }
+  return onThread(whole, options).then((body) => ({ body, bytes }))
 }
 
 /** The data of a row were changed behind the service's back, by a failing disk for example. */

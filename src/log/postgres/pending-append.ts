@@ -19,7 +19,7 @@ export type PendingAppend = Append &
     /** The length of all data and metadata, a character counted as one byte. */
     readonly bytes: number
     /** Its events as they are stored; being made, from the beginning on, while it waits for its turn. */
-    readonly rows: Promise<NewRow[]>
+    readonly rows: readonly NewRow[] | Promise<readonly NewRow[]>
     /** Whether it is in a statement that has not been answered. */
     inFlight: boolean
     /** Whether an earlier statement with it got no answer, so that it may be stored. */
@@ -45,7 +45,7 @@ export const newPendingAppend = (
     () => onSettled(append),
   )
   const rows = rowsOf(what.events)
-  rows.catch(() => {}) // the statement with it fails, if it is not given up before
+  if (rows instanceof Promise) rows.catch(() => {}) // the statement with it fails, if it is not given up before
   const append: PendingAppend = { ...what, ...answer, bytes, rows, inFlight: false, maybeStored: false }
   return append
 }

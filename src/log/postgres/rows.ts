@@ -48,20 +48,20 @@ const sum = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum 
 
 const bytesOf = (events: readonly NewEvent[]) => events.map(({ data }) => Buffer.byteLength(data))
 
-/** A row of these events. */
-export const newRow = async (events: readonly NewEvent[], lengths = bytesOf(events)): Promise<NewRow> => {
+/** A row of these events; a promise if it is compressed on a thread. */
+export const newRow = (events: readonly NewEvent[], lengths = bytesOf(events)): NewRow | Promise<NewRow> => {
+  const heads = JSON.stringify(runsOf(events))
+  const withBody = (body: Body): NewRow => ({ count: events.length, heads, lengths, ...body })
   const texts = events.map(({ data }) => data)
-  return {
-    count: events.length,
-    heads: JSON.stringify(runsOf(events)),
-    lengths,
-    ...(await newBody(texts, sum(lengths))),
-  }
+  const body = newBody(texts, sum(lengths))
+  return body instanceof Promise ? body.then(withBody) : withBody(body)
 }
 
-/** Splits an append into rows. */
-export const rowsOf = (events: readonly NewEvent[]): Promise<NewRow[]> => {
-  const rows: Promise<NewRow>[] = []
+const isMade = (row: NewRow | Promise<NewRow>): row is NewRow => !(row instanceof Promise)
+
+/** Splits an append into rows; a promise if one of them is, because for small appends promises would cost as much as all else here. */
+export const rowsOf = (events: readonly NewEvent[]): readonly NewRow[] | Promise<readonly NewRow[]> => {
+  const rows: (NewRow | Promise<NewRow>)[] = []
   const lengths = bytesOf(events)
   let [from, bytes] = [0, 0]
   const end = (to: number) => {
@@ -73,7 +73,8 @@ export const rowsOf = (events: readonly NewEvent[]): Promise<NewRow[]> => {
     bytes += length
   }
   end(events.length)
-  return Promise.all(rows)
+  const made = rows.filter(isMade)
+  return made.length === rows.length ? made : Promise.all(rows.map(async (row) => row))
 }
 
 /** The columns of `StoredRow`, of a row `a`. */

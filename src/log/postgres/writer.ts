@@ -72,7 +72,11 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
 
   const write = async (appends: readonly PendingAppend[]) => {
     const client = await connect()
-    const encoded = await Promise.all(appends.map(async (append) => ({ append, rows: await append.rows })))
+    const encoded: Encoded[] = []
+    for (const append of appends) {
+      const { rows } = append
+      encoded.push({ append, rows: rows instanceof Promise ? await rows : rows })
+    }
     const batch = encoded.filter(({ append }) => !append.isSettled()) // one that was answered as not stored must not be stored
     if (batch.length === 0) return
     const started = performance.now()

@@ -39,7 +39,7 @@ export const readHashing = async (read: ReadRows): Promise<Hashing> => {
 /** How often a query is sent while the thread works: PostgreSQL ends a transaction that is idle for long, and the thread may have to wait for the processor. */
 const ASK_MS = 1_000
 
-const stayingAlive = async <T>(read: ReadRows, work: Promise<T>): Promise<T> => {
+const keepTransactionAlive = async <T>(read: ReadRows, work: Promise<T>): Promise<T> => {
   const asking = setInterval(() => void read('', 'select', []).catch(() => {}), ASK_MS)
   return work.finally(() => clearInterval(asking))
 }
@@ -76,7 +76,7 @@ export const newDocReader = (read: ReadRows, hashing: Hashing) => {
   }
 
   const docsOfMessages = async (found: readonly (readonly [DocToWrite, TraceRow, MessageRow])[]): Promise<Doc[]> => {
-    const tokens = await stayingAlive(read, hashMessages(found.map(([, , row]) => row)))
+    const tokens = await keepTransactionAlive(read, hashMessages(found.map(([, , row]) => row)))
     return found.map(([wanted, { incarnation }, { timestamp, created_at }], i) => ({
       ...wanted,
       incarnation,

@@ -104,9 +104,9 @@ type Options = { readonly mainSchema: string; readonly segmentRows: number }
 
 const least = (positions: readonly bigint[]): bigint => positions.reduce((a, b) => (a < b ? a : b))
 
-const write = async (changes: Changes, sender: Sender, { mainSchema, segmentRows }: Options): Promise<void> => {
-  const path = "select set_config('search_path', current_schema() || ',' || $1, true)"
-  await sender.read('search-path', path, [mainSchema])
+const writeRows = async (changes: Changes, sender: Sender, { mainSchema, segmentRows }: Options): Promise<void> => {
+  const setSearchPath = "select set_config('search_path', current_schema() || ',' || $1, true)"
+  await sender.read('search-path', setSearchPath, [mainSchema])
   const reader = newDocReader(sender.read, await hashingOf(sender))
   const rows = await reader.readTraces([...changes.keys()])
   const traces = new Map([...rows].map(([id, row]) => [id, reader.tokensOfTrace(row)]))
@@ -143,6 +143,6 @@ export const searchDocs = (mainSchema: string, segmentRows = SEGMENT_ROWS) =>
     write: writeRemoved,
     derive: (changes, sender) => {
       const isNeeded = [...changes.values()].some(({ docs, hasOtherValues }) => docs.size > 0 || hasOtherValues)
-      return isNeeded ? write(changes, sender, { mainSchema, segmentRows }) : undefined
+      return isNeeded ? writeRows(changes, sender, { mainSchema, segmentRows }) : undefined
     },
   })

@@ -48,7 +48,10 @@ const counted: Readonly<Record<string, string>> = { TraceSummarised: 'messageCou
 const ofThePast = (by: Erasing): RecordedEntry[] => {
   const past: readonly PastEntry[] = 'past' in by.data ? by.data.past : []
   return past.map(({ type, count, actor, ...entry }) => ({
-    ...{ by, type, actor, ...entry },
+    by,
+    type,
+    actor,
+    ...entry,
     data: counted[type] && count !== undefined ? { [counted[type]]: count } : undefined,
   }))
 }

@@ -80,7 +80,14 @@ const retryUntilAnswered = async <T>(
 const openJob = async (request: WatchRequest, state: SyncState, connectTo: ConnectTo, connection: Connection) => {
   const { server, config, visibility, namespace, redaction } = request
   const rules = await openRules({
-    ...{ env: io().env, home: io().home, config, server, yes: false, dryRun: false, redaction, connection },
+    env: io().env,
+    home: io().home,
+    config,
+    server,
+    yes: false,
+    dryRun: false,
+    redaction,
+    connection,
     asked: {
       ...(namespace === undefined ? {} : { namespace: connection.namespaceSlug }),
       ...(visibility && { visibility }),

@@ -128,7 +128,13 @@ const syncUntil = async (
     if (isReplaced) report(replacedEvent(server))
     if (isReplaced && !dryRun) state.forget(server)
     const rules = await openRules({
-      ...{ ...searched, config, server, yes, dryRun, redaction, connection },
+      ...searched,
+      config,
+      server,
+      yes,
+      dryRun,
+      redaction,
+      connection,
       asked: {
         ...(namespace === undefined ? {} : { namespace: connection.namespaceSlug }),
         ...(visibility && { visibility }),

@@ -65,7 +65,12 @@ export const SessionShape = z
       'what these do not contain counts as 0, such as the lines that a written file had before',
     examples: [
       {
-        ...{ prompts: 2, calls: 9, failed: 1, files: 2, added: 31, removed: 4 },
+        prompts: 2,
+        calls: 9,
+        failed: 1,
+        files: 2,
+        added: 31,
+        removed: 4,
         segments: [
           [6, 2, 1],
           [3, 1, 0],

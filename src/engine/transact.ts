@@ -53,7 +53,7 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
    * Runs work that appends to a stream by itself, in the queue of the stream's commands. Later commands wait, and are refused for the reason
    * `busy` at their deadline. Afterwards the state of the stream is not in memory. @throws errors of `work`, and InQuarantine
    */
-  alone<Answer>(id: string, busy: string, work: () => Promise<Answer>): Promise<Answer>
+  exclusively<Answer>(id: string, busy: string, work: () => Promise<Answer>): Promise<Answer>
   /** The state in memory, if there is one. It is not certain: the append that led to it may still fail. */
   peek(id: string): State | undefined
   /** Notes an event that any process has appended, so that no decision uses an older state. */
@@ -64,7 +64,7 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
 
 const MAX_COMMANDS = 256
 const PAUSE_MS = 5
-/** How often the deadlines are checked of commands that wait for the work of `alone`. */
+/** How often the deadlines are checked of commands that wait for the work of `exclusively`. */
 const CHECK_MS = 250
 
 type Timed = { readonly command: { readonly until?: number }; readonly work?: unknown }
@@ -72,7 +72,7 @@ type Timed = { readonly command: { readonly until?: number }; readonly work?: un
 const isTimed = ({ command }: Timed) => command.until !== undefined
 const isAlone = (queued: Timed) => isTimed(queued) || queued.work !== undefined
 
-/** How many commands of a queue are decided and appended together. A command with `until`, and the work of `alone`, come alone. */
+/** How many commands of a queue are decided and appended together. A command with `until`, and the work of `exclusively`, come alone. */
 const togetherCount = (queue: readonly Timed[]): number => {
   const alone = queue.slice(0, MAX_COMMANDS).findIndex(isAlone)
   return alone < 0 ? MAX_COMMANDS : Math.max(alone, 1)
@@ -97,8 +97,8 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
    * A log that uses a position a second time has lost its end: read models that have reached the position have applied another
    * event there, and do not show the new one.
    */
-  const assertPositionIsNew = (position: bigint, reached: bigint) => {
-    if (position > reached) return
+  const assertPositionIsNew = (position: bigint, watermarkBefore: bigint) => {
+    if (position > watermarkBefore) return
     watermark?.restart()
     throw new Unavailable('the log has lost its end', true)
   }
@@ -116,9 +116,9 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     if (!decided.isStateUnusable) appending.set(id, decided.after.state)
     try {
       const events = toNewEvents(kind, decided.toAppend)
-      const reached = watermark?.position() ?? -1n
+      const watermarkBefore = watermark?.position() ?? -1n
       const appended = await log.append(streamName(kind, id), loaded.revision, events, until)
-      assertPositionIsNew(appended.position, reached)
+      assertPositionIsNew(appended.position, watermarkBefore)
       return { ...decided.after, ...appended, anchor: { position: appended.position, id: events.at(-1)!.id } }
     } finally {
       appending.delete(id)
@@ -126,11 +126,12 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   }
 
   /** Decides and appends once. Returns how many of the commands were answered, and the stream's revision after them. */
-  const attempt = async (id: string, batch: readonly Queued[], reached: ExpectedRevision) => {
+  const attempt = async (id: string, batch: readonly Queued[], atLeast: ExpectedRevision) => {
     const generation = cache.generation()
     assertNotQuarantined(streamName(kind, id))
     const needs = batch.flatMap(({ command }) => (command.need === undefined ? [] : [command.need]))
-    const found = await loadAt(id, needs, reached)
+    const found = await loadAt(id, needs, atLeast)
+    // The cache was cleared meanwhile, so the state may be of before: it is loaded again, as after a conflict.
     if (cache.generation() !== generation) throw new WrongRevision(streamName(kind, id), 'none')
     const decided = decideAll(kind, codec, found.loaded, batch, now)
     if (decided.isStateUnusable) cache.delete(id)
@@ -142,13 +143,13 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   /** Answers all commands of a batch. Returns the error if the log cannot be reached. */
   const answerAll = async (id: string, batch: Queued[]): Promise<LogUnavailable | undefined> => {
-    let reached: ExpectedRevision = 'none'
+    let atLeast: ExpectedRevision = 'none'
     let unanswered = batch
     while (unanswered.length > 0) {
       try {
-        const { answered, revision } = await attempt(id, unanswered, reached)
+        const { answered, revision } = await attempt(id, unanswered, atLeast)
         unanswered = unanswered.slice(answered)
-        reached = revision
+        atLeast = revision
       } catch (error) {
         cache.delete(id)
         if (!(error instanceof WrongRevision)) {
@@ -156,8 +157,8 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
           return error instanceof LogUnavailable ? error : undefined
         }
         // The same conflict again: the source does not show the other writer's events yet.
-        if (error.actual === reached) await pause(PAUSE_MS)
-        reached = error.actual
+        if (error.actual === atLeast) await pause(PAUSE_MS)
+        atLeast = error.actual
         unanswered = refuseLate(unanswered)
       }
     }
@@ -207,7 +208,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       enqueue(id, queued)
     })
 
-  const alone = <Answer>(id: string, busy: string, work: () => Promise<Answer>) =>
+  const exclusively = <Answer>(id: string, busy: string, work: () => Promise<Answer>) =>
     new Promise<Answer>((resolve, reject) => {
       const guarded = async (behind: Queued[]) => {
         assertNotQuarantined(streamName(kind, id))
@@ -228,5 +229,5 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   const peek = (id: string) => appending.get(id) ?? cache.get(id)?.state
 
-  return { transact, read, alone, peek, observe, clear: cache.clear }
+  return { transact, read, exclusively, peek, observe, clear: cache.clear }
 }

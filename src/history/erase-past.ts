@@ -50,7 +50,9 @@ const pastEntry = ({ type, revision, at, actor, request_id, added, updated, data
   const { messageCount, erased } = JSON.parse(data ?? '{}') as { messageCount?: number; erased?: number }
   const count = erased ?? messageCount
   return {
-    ...{ type, revision: Number(revision), at: Number(at) },
+    type,
+    revision: Number(revision),
+    at: Number(at),
     ...(actor === null ? {} : { actor }),
     ...(request_id === null ? {} : { requestId: request_id }),
     ...(added === null ? {} : { added }),
@@ -67,7 +69,7 @@ const erasedEvent = (
   more: Pick<Erased, 'since' | 'runs' | 'bytes' | 'erased' | 'past'>,
 ): TraceEvent => {
   const { externalId, namespaceId, createdBy, createdAt, updatedAt, fields, counts, earlier } = trace
-  const data = { ...{ externalId, namespaceId, createdBy }, ...fields, ...{ createdAt, updatedAt }, ...counts }
+  const data = { externalId, namespaceId, createdBy, ...fields, createdAt, updatedAt, ...counts }
   return { type: 'HistoryErased', data: { ...data, ...more, ...earlierFields(earlier) } }
 }
 
@@ -146,7 +148,7 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
       ...contexts[0],
       noteAnchor: (anchor) => contexts.forEach(({ noteAnchor }) => noteAnchor?.(anchor)),
     }
-    const result = last.then(() => traces.alone(id, BUSY, () => untilDone(id, writer, context)))
+    const result = last.then(() => traces.exclusively(id, BUSY, () => untilDone(id, writer, context)))
     last = result.catch(() => {})
     return result
   }

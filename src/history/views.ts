@@ -28,8 +28,12 @@ export const entryText = (row: EntryRow, names: Names, namesTrace: boolean): Jso
   const { type, actor, added, updated } = row
   const isDeletion = type === OF_DELETION
   const input = {
-    ...{ type, actor: actor ?? undefined, data, nameOf: names.nameOf },
-    ...{ added: added ?? 0, updated: updated ?? 0 },
+    type,
+    actor: actor ?? undefined,
+    data,
+    nameOf: names.nameOf,
+    added: added ?? 0,
+    updated: updated ?? 0,
   }
   return jsonText({
     revision: String(row.revision),

@@ -16,7 +16,7 @@ export type KeptAnswer = {
   follow(topics: ReadonlySet<string>): void
   /** Keeps an answer; `position` is not after the snapshot that it was read from. */
   keep(answer: Answer, position: bigint, attempt: number): void
-  /** Calls `expired` when the right to see an answer ends by the clock. */
+  /** Calls `onExpired` when the right to see an answer ends by the clock. */
   watchExpiry(answer: Pick<Seen, 'expiresAt'>): void
   /** Drops the answer. */
   withdraw(): void
@@ -30,8 +30,8 @@ export type KeptAnswerOptions = {
   /** Replaces the topics by which events find the query. */
   readonly index: (before: ReadonlySet<string>, after: ReadonlySet<string>) => void
   /** Called with the length of each answer that is kept, and when it is dropped. */
-  readonly kept: (length: number) => void
-  readonly dropped: () => void
+  readonly onKept: (length: number) => void
+  readonly onDropped: () => void
   /** Bounds the bytes of large values that are being sent. */
   readonly frames: Permits
 }
@@ -42,8 +42,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 /** Whether the right to see an answer has ended by the clock. */
 export const isExpired = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => expiresAt !== undefined && expiresAt <= Date.now()
 
-export const newKeptAnswer = (options: KeptAnswerOptions, expired: () => void): KeptAnswer => {
-  const { epoch, index, kept, dropped, frames } = options
+export const newKeptAnswer = (options: KeptAnswerOptions, onExpired: () => void): KeptAnswer => {
+  const { epoch, index, onKept, onDropped, frames } = options
   let topics: ReadonlySet<string> = new Set()
   let last: Last | undefined
   let expiry: NodeJS.Timeout | undefined
@@ -63,19 +63,19 @@ export const newKeptAnswer = (options: KeptAnswerOptions, expired: () => void): 
       seen,
       attempt,
     }
-    kept(value.length)
+    onKept(value.length)
   }
 
   const watchExpiry: KeptAnswer['watchExpiry'] = ({ expiresAt }) => {
     clearTimeout(expiry)
     if (expiresAt === undefined) return
     const left = Math.max(0, expiresAt - Date.now()) + 1
-    expiry = setTimeout(expired, Math.min(left, MAX_TIMER_MS)).unref()
+    expiry = setTimeout(onExpired, Math.min(left, MAX_TIMER_MS)).unref()
   }
 
   const withdraw = () => {
     last = undefined
-    dropped()
+    onDropped()
   }
 
   const end = () => {

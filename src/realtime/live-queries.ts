@@ -63,7 +63,7 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
   const losses = newRecentChanges<readonly string[]>(REMEMBERED_LOSSES)
   const changes = newRecentChanges<readonly string[]>(REMEMBERED_CHANGES)
   /** The lengths of the kept answers, and the network of the client for which each was read; the oldest first. */
-  const kept = new Map<LiveQuery, { readonly length: number; readonly net: string }>()
+  const keptSizes = new Map<LiveQuery, { readonly length: number; readonly net: string }>()
   let keptInAll = 0
   let epoch = 0
 
@@ -87,23 +87,23 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
     for (const topic of after) if (!before.has(topic)) enter(query, topic)
   }
 
-  const dropped = (query: LiveQuery) => {
-    keptInAll -= kept.get(query)?.length ?? 0
-    kept.delete(query)
+  const noteDropped = (query: LiveQuery) => {
+    keptInAll -= keptSizes.get(query)?.length ?? 0
+    keptSizes.delete(query)
   }
 
   /** The oldest answer except the newest query's, of the network with the most kept, so that other clients keep theirs. */
   const nextToDrop = (newest: LiveQuery): LiveQuery | undefined => {
     const sums = new Map<string, number>()
-    for (const { length, net } of kept.values()) sums.set(net, (sums.get(net) ?? 0) + length)
-    const others = [...kept].filter(([query]) => query !== newest)
+    for (const { length, net } of keptSizes.values()) sums.set(net, (sums.get(net) ?? 0) + length)
+    const others = [...keptSizes].filter(([query]) => query !== newest)
     const most = Math.max(...others.map(([, { net }]) => sums.get(net)!))
     return others.find(([, { net }]) => sums.get(net) === most)?.[0]
   }
 
   const noteKept = (query: LiveQuery, length: number, net: string) => {
-    dropped(query)
-    kept.set(query, { length, net })
+    noteDropped(query)
+    keptSizes.set(query, { length, net })
     keptInAll += length
     while (keptInAll > keep) {
       const next = nextToDrop(query)
@@ -126,9 +126,9 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
       index: (before, after) => index(live, before, after),
       isLost: (position, topics) => losses.since(position, about(topics)) !== 'unchanged',
       hasChanged: (position, topics) => changes.since(position, about(topics)) !== 'unchanged',
-      kept: (length) => noteKept(live, length, net),
-      dropped: () => dropped(live),
-      idle: () => queries.delete(query.key),
+      onKept: (length) => noteKept(live, length, net),
+      onDropped: () => noteDropped(live),
+      onIdle: () => queries.delete(query.key),
     })
     queries.set(query.key, live)
     return live

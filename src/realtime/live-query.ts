@@ -1,6 +1,6 @@
 import type { Client } from '../base/permits.ts'
 import type { Answer, Current, Query, Seen, Subscriber, Subscription } from './answer.ts'
-import { type Due, newAsking } from './asking.ts'
+import { type Execution, newScheduler } from './scheduler.ts'
 import { type KeptAnswerOptions, isExpired, newKeptAnswer } from './kept-answer.ts'
 
 /** One query with all its subscribers. */
@@ -35,23 +35,23 @@ export type LiveQueryOptions = KeptAnswerOptions & {
   /** Whether there was an event about these topics after a snapshot. */
   readonly hasChanged: (position: bigint, topics: ReadonlySet<string>) => boolean
   /** Called when the last subscriber has gone. */
-  readonly idle: () => void
+  readonly onIdle: () => void
 }
 
-/** `since` is the number of the last attempt before the subscriber joined: only answers of later attempts count for it. */
-type Joined = { readonly subscriber: Subscriber; readonly since: number }
+/** `attemptBefore` is the number of the last attempt before the subscriber joined: only answers of later attempts count for it. */
+type Joined = { readonly subscriber: Subscriber; readonly attemptBefore: number }
 
 const cpuMs = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000
 
 export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery => {
-  const { caughtUp, readModelsPosition, lastSeen, isCurrent, observe, inTurn, epoch, isLost, hasChanged, idle } =
+  const { caughtUp, readModelsPosition, lastSeen, isCurrent, observe, inTurn, epoch, isLost, hasChanged, onIdle } =
     options
   const joined = new Set<Joined>()
   let attempts = 0
   const isOver = () => joined.size === 0
 
   /** Executes the query, and returns a position that its snapshot has at least. */
-  const ask = () => {
+  const execute = () => {
     // Read models and caches have two followers: only events that both have seen count.
     const wasAlive = isCurrent()
     const clients = new Set([...joined].map(({ subscriber }) => subscriber.client()))
@@ -67,14 +67,14 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
    * those of the previous answer, was lost since its snapshot.
    */
   const followTopicsOf = ({ topics }: Answer, position: bigint): boolean => {
-    const [before, after] = [kept.topics(), new Set(topics)]
+    const [before, after] = [keptAnswer.topics(), new Set(topics)]
     const mayBeSent = isCurrent() && !isLost(position, after) && !isLost(position, before)
     // Events about its earlier topics have touched the query already.
     const added = [...after].filter((topic) => !before.has(topic))
     const changed = added.length > 0 && hasChanged(position, new Set(added))
-    kept.follow(after)
+    keptAnswer.follow(after)
     if (!mayBeSent)
-      kept.withdraw() // events do not find it by its earlier topics any more
+      keptAnswer.withdraw() // events do not find it by its earlier topics any more
     else if (changed) touchNow()
     return mayBeSent
   }
@@ -83,40 +83,40 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   const notify = (attempt: number) => {
     let awaited = false
     for (const one of [...joined]) {
-      if (one.since >= attempt) awaited = true
+      if (one.attemptBefore >= attempt) awaited = true
       else one.subscriber.changed()
     }
     if (awaited) touchNow()
   }
 
   /** Called if no answer may be sent now. */
-  const askLater = () => {
-    asking.refused()
+  const tryLater = () => {
+    scheduler.refused()
     touchNow()
   }
 
-  const attempt = async (due: Due) => {
+  const attempt = async (execution: Execution) => {
     const [number, began] = [++attempts, epoch()]
-    await caughtUp(due.position)
+    await caughtUp(execution.position)
     if (isOver()) return
-    const asked = await ask()
+    const executed = await execute()
     if (isOver()) return
-    if (began !== epoch()) return asking.touch(0n)
-    if (!asked) return askLater()
-    const { answer, position } = asked
-    if (!followTopicsOf(answer, position)) return askLater()
-    kept.watchExpiry(answer)
+    if (began !== epoch()) return scheduler.touch(0n)
+    if (!executed) return tryLater()
+    const { answer, position } = executed
+    if (!followTopicsOf(answer, position)) return tryLater()
+    keptAnswer.watchExpiry(answer)
     const before = process.threadCpuUsage()
-    kept.keep(answer, position, number)
+    keptAnswer.keep(answer, position, number)
     notify(number)
-    asking.answered(cpuMs(process.threadCpuUsage(before)), joined.size * answer.value.length)
-    observe?.(performance.now() - due.since, Math.max(0, due.touches - 1))
+    scheduler.answered(cpuMs(process.threadCpuUsage(before)), joined.size * answer.value.length)
+    observe?.(performance.now() - execution.firstChangeAt, Math.max(0, execution.changes - 1))
   }
 
   const end = () => {
-    asking.stop()
-    kept.end()
-    idle()
+    scheduler.stop()
+    keptAnswer.end()
+    onIdle()
   }
 
   const fail = (error: unknown) => {
@@ -125,34 +125,34 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     end()
   }
 
-  const asking = newAsking({ isOver, attempt, fail, lastSeen })
+  const scheduler = newScheduler({ isOver, attempt, fail, lastSeen })
   /** The answer has to show everything that this node has observed. */
-  const touchNow = () => asking.touch(lastSeen())
-  const kept = newKeptAnswer(options, touchNow)
+  const touchNow = () => scheduler.touch(lastSeen())
+  const keptAnswer = newKeptAnswer(options, touchNow)
 
   const mayBeSent = ({ seen }: Current) => isCurrent() && !isExpired(seen)
 
   const current = (one: Joined): Current | undefined => {
-    const last = kept.last()
-    if (last && last.attempt > one.since && mayBeSent(last)) return last
-    if (asking.isIdle()) touchNow()
+    const last = keptAnswer.last()
+    if (last && last.attempt > one.attemptBefore && mayBeSent(last)) return last
+    if (scheduler.isIdle()) touchNow()
     return undefined
   }
 
   /** Joins a subscriber that has seen an answer: it is only notified of later changes. */
   const resume = (seen: Seen) => {
-    asking.delayUntil(seen.notBefore)
-    if (!kept.last()) {
-      kept.follow(new Set([...kept.topics(), ...seen.topics]))
-      kept.watchExpiry(seen)
+    scheduler.delayUntil(seen.notBefore)
+    if (!keptAnswer.last()) {
+      keptAnswer.follow(new Set([...keptAnswer.topics(), ...seen.topics]))
+      keptAnswer.watchExpiry(seen)
     }
     if (seen.epoch !== epoch() || hasChanged(seen.position, new Set(seen.topics))) touchNow()
   }
 
   const join: LiveQuery['join'] = (subscriber, seen) => {
-    const last = kept.last()
-    const fresh = last && asking.isIdle() && mayBeSent(last) ? last : undefined
-    const one: Joined = { subscriber, since: fresh && !seen ? fresh.attempt - 1 : attempts }
+    const last = keptAnswer.last()
+    const fresh = last && scheduler.isIdle() && mayBeSent(last) ? last : undefined
+    const one: Joined = { subscriber, attemptBefore: fresh && !seen ? fresh.attempt - 1 : attempts }
     joined.add(one)
     if (seen) resume(seen)
     else if (fresh) queueMicrotask(() => joined.has(one) && subscriber.changed())
@@ -164,15 +164,15 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   }
 
   const restart = () => {
-    kept.withdraw()
-    asking.restart()
+    keptAnswer.withdraw()
+    scheduler.restart()
   }
 
   return {
     join,
-    touch: asking.touch,
-    withdraw: kept.withdraw,
-    hurry: asking.hurry,
+    touch: scheduler.touch,
+    withdraw: keptAnswer.withdraw,
+    hurry: scheduler.hurry,
     restart,
     size: () => joined.size,
   }

@@ -1,13 +1,13 @@
 /** When a query may be executed again: after a pause, which grows while there is no answer. */
 export type Pace = {
   /** Milliseconds until it may be executed. */
-  wait(): number
+  delayMs(): number
   /** Called when an answer was passed on: the CPU time it took, in milliseconds, and its bytes for all subscribers together. */
   answered(cpuMs: number, bytes: number): void
   /** The answer may not be sent. */
   refused(): void
-  /** An execution has failed. Returns false if executions have failed for too long. */
-  failed(): boolean
+  /** An execution has failed. Says whether to give up, because executions have failed for too long. */
+  noteFailure(): 'go on' | 'give up'
   /** It may not be executed before this time. */
   delayUntil(time: number): void
   /** Ends the pause. */
@@ -37,16 +37,16 @@ export const newPace = (): Pace => {
   let delay = MIN_DELAY_MS
   let failing: { readonly since: number; delay: number } | undefined
 
-  const failed = () => {
+  const noteFailure = () => {
     failing ??= { since: performance.now(), delay: FAILURE_DELAY_MS }
-    if (performance.now() - failing.since > GIVE_UP_MS) return false
+    if (performance.now() - failing.since > GIVE_UP_MS) return 'give up'
     until = performance.now() + failing.delay
     failing.delay = Math.min(2 * failing.delay, MAX_DELAY_MS)
-    return true
+    return 'go on'
   }
 
   return {
-    wait: () => Math.max(0, until - performance.now()),
+    delayMs: () => Math.max(0, until - performance.now()),
     answered: (cpuMs, bytes) => {
       failing = undefined
       delay = MIN_DELAY_MS
@@ -57,7 +57,7 @@ export const newPace = (): Pace => {
       delay = Math.min(2 * delay, MAX_DELAY_MS)
       until = performance.now() + delay
     },
-    failed,
+    noteFailure,
     delayUntil: (time) => (until = Math.max(until, time)),
     hurry: () => {
       delay = MIN_DELAY_MS

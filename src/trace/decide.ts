@@ -67,7 +67,12 @@ const restated = (data: Extract<TraceEvent, { type: 'HistoryErased' }>['data']):
   const { runs: _, bytes: _bytes, erased: _erased, past: _past, ...fields } = others
   return {
     is: 'present',
-    ...{ externalId, namespaceId, createdBy, createdAt, updatedAt, since },
+    externalId,
+    namespaceId,
+    createdBy,
+    createdAt,
+    updatedAt,
+    since,
     fields: fields as TraceFields,
     counts: { messageCount, messageTypeCounts, toolTypeCounts },
     earlier: earlierDeletions({ earlier, earlierCount }),

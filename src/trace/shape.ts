@@ -22,8 +22,15 @@ export type SavedShape = Readonly<Totals> & {
 }
 
 const NOTHING: SavedShape = {
-  ...{ prompts: 0, calls: 0, failed: 0, added: 0, removed: 0 },
-  ...{ files: [], each: 1, segments: [], open: [] },
+  prompts: 0,
+  calls: 0,
+  failed: 0,
+  added: 0,
+  removed: 0,
+  files: [],
+  each: 1,
+  segments: [],
+  open: [],
 }
 
 const MOST_SHOWN = 64

@@ -459,7 +459,7 @@ test('work that appends by itself has the stream alone, and later commands are d
   const node = newCounters(log)
   const before = node.transact(id, count(), {})
   const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
-  const work = node.alone(id, 'busy', async () => {
+  const work = node.exclusively(id, 'busy', async () => {
     assert.is((await eventsOf(id)).length, 1)
     await held
     await newCounters(log).transact(id, count(), {})
@@ -471,7 +471,7 @@ test('work that appends by itself has the stream alone, and later commands are d
   goOn()
   assert.is(await work, 'done')
   assert.is((await behind).answer, 3)
-  const failed = node.alone(id, 'busy', () => Promise.reject(new Error('no')))
+  const failed = node.exclusively(id, 'busy', () => Promise.reject(new Error('no')))
   const last = node.transact(id, count(), {})
   assert.is(((await errorOf(failed)) as Error).message, 'no')
   assert.is((await last).answer, 4)
@@ -481,7 +481,7 @@ test('a command that waits for such work is refused at its deadline', async () =
   const id = randomUUID()
   const node = newCounters(log, { deadlineMs: 1 })
   const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
-  const work = node.alone(id, 'busy', () => held)
+  const work = node.exclusively(id, 'busy', () => held)
   const error = (await errorOf(node.transact(id, count(), {}))) as Unavailable
   assert.equal([error.name, error.message, error.stored], ['Unavailable', 'busy', false])
   goOn()

@@ -13,7 +13,7 @@ import { type Service, serveOn } from './support/service.ts'
 const test = suite('fault/erased-past')
 
 const random = newRandom(Number(process.env.FAULT_SEED ?? '3'))
-/** Of so many messages of two MB each, four are restated in one append. */
+/** The number of messages of two MB each, of which an append holds four. */
 const LARGE = 6
 const MESSAGE = 'kept '.repeat(400_000)
 const secretOf = (round: number) => `Schroedinger's dog number ${round}`

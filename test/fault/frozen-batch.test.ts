@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { onServer } from '../support/database.ts'
 import { newLoop } from './support/loop.ts'
 import type { Session } from './support/nodes.ts'
-import { type Scene, TRACE, assertNoHarm, freeze, inScene, survive, thaw, write } from './support/pair.ts'
+import { type Scene, TRACE, assertNoHarm, freeze, inScene, takeOver, thaw, write } from './support/pair.ts'
 import { until } from '../support/until.ts'
 
 const test = suite('a node that is frozen while it applies events')
@@ -42,7 +42,7 @@ test(
     load.start()
     await until(() => stored.length > 0)
     const frozen = await freezeInBatch(scene)
-    const heir = await survive(scene, frozen, 'while it is frozen in a batch')
+    const heir = await takeOver(scene, frozen, 'while it is frozen in a batch')
     thaw(scene.first)
     await load.stop()
     await assertNoHarm(scene, heir, [...stored, 'while it is frozen in a batch'])

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { TRACE, assertNoHarm, freeze, inScene, newReader, survive, thaw } from './support/pair.ts'
+import { TRACE, assertNoHarm, freeze, inScene, newReader, takeOver, thaw } from './support/pair.ts'
 
 const test = suite('a node that is frozen while it leads the projections')
 
@@ -13,7 +13,7 @@ test(
     reader.start()
     const frozen = await leader()
     freeze(first)
-    const heir = await survive(scene, frozen, 'while it is frozen')
+    const heir = await takeOver(scene, frozen, 'while it is frozen')
     await reader.stop()
     assert.equal(reader.wrong, [])
     thaw(first)

@@ -8,7 +8,7 @@ import { type Database, freshDatabase, onServer } from '../support/database.ts'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
-import { assertWhole, isBusy, newWriter } from './support/writers.ts'
+import { assertWhole, moreBatches, newWriter } from './support/writers.ts'
 import { until } from '../support/until.ts'
 
 const schema = schemaOf(mainGroup)
@@ -123,7 +123,7 @@ test('that restarts and breaks off under writers loses nothing and repeats nothi
   const { app, double, database, token } = scene
   const writers = Array.from({ length: 4 }, () => newWriter(() => app, token))
   for (const round of [0, 1, 2, 3, 4, 5]) {
-    await isBusy(writers, 3)
+    await moreBatches(writers, 3)
     if (round % 3 === 0) await double.reset()
     if (round % 3 === 1) double.faults.forgetNext('reset', 2)
     if (round % 3 === 2) {
@@ -131,7 +131,7 @@ test('that restarts and breaks off under writers loses nothing and repeats nothi
       await double.start()
     }
   }
-  await isBusy(writers, 3)
+  await moreBatches(writers, 3)
   await Promise.all(writers.map(({ stop }) => stop()))
   await until(() => isReady(app))
   for (const writer of writers) await assertWhole(app, token, writer)

@@ -5,7 +5,7 @@ import { followMessages } from '../../src/realtime/client/messages.ts'
 import { inFolder } from '../embedded/support.ts'
 import { until } from '../support/until.ts'
 import { type Service, postgresPid, serveOn } from './support/service.ts'
-import { isBusy, newWriter, path } from './support/writers.ts'
+import { moreBatches, newWriter, path } from './support/writers.ts'
 
 const test = suite('fault/realtime')
 
@@ -35,15 +35,15 @@ test('who follows a trace is shown all of it, whatever is killed meanwhile', () 
     const token = await service.signIn('device')
     const writers = Array.from({ length: 3 }, () => newWriter(() => service, token))
     const pages = writers.map(({ trace }) => follow(() => service, token, trace))
-    await isBusy(writers, 5)
+    await moreBatches(writers, 5)
     process.kill(await postgresPid(dataDir), 'SIGKILL')
-    await isBusy(writers, 5)
+    await moreBatches(writers, 5)
     await service.end('SIGKILL')
     service = await serveOn(dataDir)
-    await isBusy(writers, 5)
+    await moreBatches(writers, 5)
     await service.end('SIGTERM')
     service = await serveOn(dataDir)
-    await isBusy(writers, 2)
+    await moreBatches(writers, 2)
     await Promise.all(writers.map(({ stop }) => stop()))
     for (const [i, { trace }] of writers.entries()) {
       const { data } = await service.call('GET', `${path(trace)}/messages`, { token })

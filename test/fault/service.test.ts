@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { allOf, inFolder } from '../embedded/support.ts'
 import { postgresPid, serveOn } from './support/service.ts'
 import { killAll, standStill } from './support/standstill.ts'
-import { assertWhole, isBusy, newWriter, path } from './support/writers.ts'
+import { assertWhole, moreBatches, newWriter, path } from './support/writers.ts'
 import { eventStoreUrlOf } from '../support/log-place.ts'
 import { until } from '../support/until.ts'
 
@@ -15,9 +15,9 @@ test('a killed Postgres loses nothing that was acknowledged, and the service is 
     const token = await service.signIn('device')
     const writers = Array.from({ length: 4 }, () => newWriter(() => service, token))
     for (let round = 0; round < 2; round++) {
-      await isBusy(writers, 10)
+      await moreBatches(writers, 10)
       process.kill(await postgresPid(dataDir), 'SIGKILL')
-      await isBusy(writers, 10)
+      await moreBatches(writers, 10)
       await until(() => service.isReady())
       for (const writer of writers) {
         const before = writer.stored()
@@ -37,11 +37,11 @@ test('after a kill -9 under load every acknowledged batch is there once, and non
     const token = await service.signIn('device')
     const writers = Array.from({ length: 4 }, () => newWriter(() => service, token))
     for (let round = 0; round < 2; round++) {
-      await isBusy(writers, 10)
+      await moreBatches(writers, 10)
       await service.end('SIGKILL')
       service = await serveOn(dataDir)
     }
-    await isBusy(writers, 2)
+    await moreBatches(writers, 2)
     await Promise.all(writers.map(({ stop }) => stop()))
     for (const writer of writers) await assertWhole(service, token, writer)
     assert.is(await service.end('SIGTERM'), 0)
@@ -52,7 +52,7 @@ test('SIGTERM under load answers what is in flight, and leaves no process', () =
     const service = await serveOn(dataDir)
     const token = await service.signIn('device')
     const writers = Array.from({ length: 8 }, () => newWriter(() => service, token))
-    await isBusy(writers, 5)
+    await moreBatches(writers, 5)
     const ended = service.end('SIGTERM')
     await ended
     await Promise.all(writers.map(({ stop }) => stop()))

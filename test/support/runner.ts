@@ -11,7 +11,7 @@ const CORES = availableParallelism()
 
 /**
  * How many processes run at once. Most files wait half of their time, for a database or a timer; more than six could want
- * more connections than the server has. What starts processes itself takes all cores that it gets.
+ * more connections than the server has. Files that start processes run one per core, because these take all that they get.
  */
 const SHARED_AT_ONCE = Math.min(CORES + 2, 6)
 const ALONE_AT_ONCE = CORES
@@ -64,11 +64,11 @@ const showLines =
 /** A process, and the jobs that it has run. */
 type Current = { readonly process: TestProcess; readonly jobs: Job[]; readonly stopLog: () => Promise<void> }
 
-let count = 0
+let startedProcesses = 0
 
 const start = async ({ log }: Job, { root, folder, env, signal }: RunnerOptions): Promise<Current> => {
   const { url, stop: stopLog } = await openLogServer(log)
-  const own = join(folder, `${count++}`)
+  const own = join(folder, `${startedProcesses++}`)
   const process = await startTestProcess({ root, folder: own, env: { ...env, TEST_LOG_URL: url }, signal })
   return { process, jobs: [], stopLog }
 }
@@ -126,7 +126,7 @@ const printCosts = (results: Results) => {
   console.log(`${costText({ own: total('own'), server: total('server'), clock: total('clock') })}  in all`)
 }
 
-const sum = (results: readonly Result[]): boolean => {
+const printSummary = (results: readonly Result[]): boolean => {
   const total = (key: 'passed' | 'failed' | 'skipped') => results.reduce((sum, result) => sum + result[key], 0)
   const skipped = total('skipped') > 0 ? `, ${total('skipped')} skipped` : ''
   console.log(`\n${total('passed')} passed, ${total('failed')} failed${skipped}`)
@@ -149,5 +149,5 @@ export const run = async (jobs: readonly Job[], options: RunnerOptions): Promise
     await runInTurn([job], options, results)
   }
   if (options.costs) printCosts(results)
-  return sum([...results.values()])
+  return printSummary([...results.values()])
 }

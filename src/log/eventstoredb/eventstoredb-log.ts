@@ -44,7 +44,10 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const serverReads = newServerReads(retryingRead, address, deadlineMs)
   const ownEvents = newOwnEvents()
   const { page, ...reads } = newReader({
-    ...{ retryingRead, address, serverReads, ownEvents },
+    retryingRead,
+    address,
+    serverReads,
+    ownEvents,
     identityRead: forReading.noteFailure, // so that the identity is verified
     watch: () => watch(),
   })

@@ -84,7 +84,9 @@ const eventOf = (message: Buffer): LazyEvent => {
     return true
   })
   const stored = (): StoredEvent => ({
-    ...{ stream, revision, position },
+    stream,
+    revision,
+    position,
     id: textIn(id, 2), // the client asks for ids as texts
     type: typeOf(entries),
     data: data.toString(),

@@ -11,8 +11,8 @@ const RECONNECT_MS = 100
 export type Writer = {
   append: EventLog['append']
   /**
-   * Refuses all pending appends: the log has another epoch, and may have lost the events before them. Appends over another connection from
-   * now on, because the one that is open may lead to the server that was the right one before.
+   * Refuses all pending appends: the log has another epoch, so it may lack events that they build on. Later appends use another connection,
+   * because the open one may lead to the server of before.
    */
   abandon(reason: Error): void
   /** Accepts no more appends, answers the pending ones, then closes the connection. */

@@ -83,7 +83,9 @@ const editOf =
     return quote('assistant', agent, timestamp, {
       ...pathOf(path),
       message: messageId,
-      ...{ added, removed, ...failed },
+      added,
+      removed,
+      ...failed,
       ...textsOf(made, most),
     })
   }

@@ -35,7 +35,7 @@ export type SessionMessage = {
 }
 
 /** The fields of a session's trace, without those that the agent has not stored. */
-export type TraceFields = {
+export type SessionFields = {
   readonly agentId: string
   readonly title?: string
   readonly projectPath?: string
@@ -55,7 +55,7 @@ export type TraceFields = {
  */
 export type Session = {
   readonly externalId: string
-  readonly trace: TraceFields
+  readonly trace: SessionFields
   /** The number of lines that could not be read; with `isResumed` without those that an earlier reading has counted. */
   readonly skippedLines: number
   /** The number of lines, where the parser understands none of them. */

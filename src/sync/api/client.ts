@@ -1,4 +1,4 @@
-import type { TraceFields } from '../agents/agent.ts'
+import type { SessionFields } from '../agents/agent.ts'
 import { RequestFailed } from './errors.ts'
 import { type HistoryClient, newHistoryClient } from './history.ts'
 import { type AnswerOf, type BodyFor, newRequests } from './requests.ts'
@@ -13,7 +13,7 @@ export type CurrentSession = AnswerOf<'GET /v1/session'> & { readonly session: W
 export type SignInReview = AnswerOf<'POST /v1/auth/review'>
 export type TraceSummary = Pick<
   AnswerOf<'GET /v1/traces/{externalId}'>['trace'],
-  'externalId' | 'visibility' | 'namespace' | 'messageCount' | keyof TraceFields
+  'externalId' | 'visibility' | 'namespace' | 'messageCount' | keyof SessionFields
 >
 export type UpsertCounts = {
   readonly created: number

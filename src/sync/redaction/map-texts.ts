@@ -1,4 +1,4 @@
-import type { Part, SessionMessage, TraceFields } from '../agents/agent.ts'
+import type { Part, SessionMessage, SessionFields } from '../agents/agent.ts'
 
 const isRaw = (value: unknown): boolean => (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value)
 
@@ -66,5 +66,5 @@ export const mapMessage = (
   return parts.every((part, i) => part === message.parts[i]) ? message : { ...message, parts }
 }
 
-export const mapFields = (fields: TraceFields, map: MapText): TraceFields =>
-  mapTexts(fields, 'trace', (text, where, name) => map(text, where.slice('trace/'.length), name)) as TraceFields
+export const mapFields = (fields: SessionFields, map: MapText): SessionFields =>
+  mapTexts(fields, 'trace', (text, where, name) => map(text, where.slice('trace/'.length), name)) as SessionFields

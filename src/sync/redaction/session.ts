@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Part, Session, SessionMessage, TraceFields } from '../agents/agent.ts'
+import type { Part, Session, SessionMessage, SessionFields } from '../agents/agent.ts'
 import { newHashedMap } from '../agents/support/hashed-map.ts'
 import { digest } from '../digest.ts'
 import { isEnvCall } from './env-file.ts'
@@ -163,7 +163,7 @@ export type Redacted = {
   /** How a message of `session` may have been sent before all of its secrets were known, or all of its parts were written. */
   readonly earlierMessages: (message: SessionMessage) => Iterable<EarlierForm<SessionMessage>>
   /** The same for the trace's fields. */
-  readonly earlierTraces: () => Iterable<EarlierForm<TraceFields>>
+  readonly earlierTraces: () => Iterable<EarlierForm<SessionFields>>
 }
 
 /** The messages that were searched: the objects where the session yields the same ones again, otherwise a digest of their texts. */
@@ -226,7 +226,7 @@ export const redactSession = async (
       secrets.replaceKnown(isAffected ? secrets.replaceFound(text, place, except) : text, except),
     )
   }
-  const redactFields = (fields: TraceFields, except?: ReadonlySet<string>): TraceFields =>
+  const redactFields = (fields: SessionFields, except?: ReadonlySet<string>): SessionFields =>
     mapFields(fields, (text, where, name) =>
       secrets.replaceKnown(secrets.replaceFound(text, { where, name, isEnv: false }, except), except),
     )

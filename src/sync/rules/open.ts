@@ -1,4 +1,4 @@
-import type { TraceFields } from '../agents/agent.ts'
+import type { SessionFields } from '../agents/agent.ts'
 import type { Connection } from '../login/connect.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { SessionStates } from '../state/session-states.ts'
@@ -42,7 +42,7 @@ export const openRules = async (
   const destinations = newDestinations({ ...options, decisionFor })
   return {
     destinationOf: destinations.destinationOf,
-    completeTrace: (fields: TraceFields) => withRemote(fields, rules),
+    completeTrace: (fields: SessionFields) => withRemote(fields, rules),
     askFor: dryRun ? undefined : newAskFor({ ...options, destinations, trust }, asking),
   }
 }

@@ -22,7 +22,10 @@ export const openOutlook = async (
   const rules = newProjectRules({ ...options, remembers: false })
   await rules.of(undefined)
   const decisionFor = newDecisions({
-    ...{ asked: {}, yes: false, loginNamespace, rules },
+    asked: {},
+    yes: false,
+    loginNamespace,
+    rules,
     trust: openTrust(config, server),
   })
   return async (source) => {

@@ -1,4 +1,4 @@
-import type { TraceFields } from '../agents/agent.ts'
+import type { SessionFields } from '../agents/agent.ts'
 import { withoutCredentials } from '../agents/support/git-remote.ts'
 import type { GitSetting } from './git-config.ts'
 import type { ProjectRules } from './project-rules.ts'
@@ -21,7 +21,7 @@ const remoteOf = (settings: readonly GitSetting[]): string | undefined => {
  * A trace's fields with the remote of its project's repository, where the agent did not store one. A branch and a commit are
  * the session's own only: those of the repository today need not be those that the agent worked on.
  */
-export const withRemote = async (fields: TraceFields, rules: ProjectRules): Promise<TraceFields> => {
+export const withRemote = async (fields: SessionFields, rules: ProjectRules): Promise<SessionFields> => {
   const { projectPath, gitRemoteUrl } = fields
   if (projectPath === undefined || gitRemoteUrl !== undefined) return fields
   const { place } = await rules.of(projectPath)

@@ -1,5 +1,5 @@
 import type { TraceDetail } from '../../contract/trace.ts'
-import type { Part, Session, SessionMessage, TraceFields } from '../agents/agent.ts'
+import type { Part, Session, SessionMessage, SessionFields } from '../agents/agent.ts'
 import { digestBytes } from '../digest.ts'
 import type { Connection } from '../login/connect.ts'
 import type { FindSecrets } from '../redaction/find.ts'
@@ -83,7 +83,7 @@ export const searchTrace = async (
 
   const session: Session = {
     externalId,
-    trace: fieldsOf(trace) as Partial<TraceFields> as TraceFields,
+    trace: fieldsOf(trace) as Partial<SessionFields> as SessionFields,
     skippedLines: 0,
     messages,
   }

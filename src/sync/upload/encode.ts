@@ -1,11 +1,11 @@
 import { isLongerThan, LONG_TEXT, SHORT_TEXT, truncateText } from '../../base/texts.ts'
-import type { Part, SessionMessage, TraceFields } from '../agents/agent.ts'
+import type { Part, SessionMessage, SessionFields } from '../agents/agent.ts'
 import { digest, digestBytes } from '../digest.ts'
 
 /** A value with its text truncated to what the service accepts, and a description of each truncation. */
 type Truncated<T> = { readonly value: T; readonly truncations: readonly string[] }
 
-const maxLengthOf: { readonly [Name in keyof Required<TraceFields>]: number } = {
+const maxLengthOf: { readonly [Name in keyof Required<SessionFields>]: number } = {
   agentId: SHORT_TEXT,
   title: LONG_TEXT,
   projectPath: LONG_TEXT,
@@ -23,14 +23,14 @@ const truncateId = (id: string): string =>
 
 const describeTruncation = (name: string, max: number) => `${name} cut to ${max.toLocaleString('en')} characters`
 
-const truncateFields = (fields: TraceFields): Truncated<TraceFields> => {
+const truncateFields = (fields: SessionFields): Truncated<SessionFields> => {
   const truncations: string[] = []
   const truncated = Object.entries(fields).map(([name, value]: [string, string]) => {
-    const max = maxLengthOf[name as keyof TraceFields]
+    const max = maxLengthOf[name as keyof SessionFields]
     if (isLongerThan(value, max)) truncations.push(describeTruncation(name, max))
     return [name, truncateText(value, max)]
   })
-  return { value: Object.fromEntries(truncated) as TraceFields, truncations }
+  return { value: Object.fromEntries(truncated) as SessionFields, truncations }
 }
 
 const truncatePart = (part: Part, note: (name: string) => void): Part => {
@@ -84,7 +84,7 @@ export const encodeMessage = (message: SessionMessage): EncodedMessage => {
 type EncodedFields = { readonly fields: ReadonlyMap<string, string>; readonly truncations: readonly string[] }
 
 /** The trace's fields as they are sent, by name, and a description of each that had to be truncated. */
-export const encodeFields = (traceFields: TraceFields): EncodedFields => {
+export const encodeFields = (traceFields: SessionFields): EncodedFields => {
   const { value, truncations } = truncateFields(traceFields)
   return { fields: new Map(Object.entries(value)), truncations }
 }

@@ -3,7 +3,7 @@ import { newHashedMap } from '../agents/support/hashed-map.ts'
 import type { PastMessages } from '../api/history.ts'
 import type { Connection } from '../login/connect.ts'
 import type { EncodedMessage } from './encode.ts'
-import { type AnyMessage, isSameMessage, isWithin } from './within.ts'
+import { type AnyMessage, isSameMessage, isEarlierVersion } from './within.ts'
 
 type Message = PastMessages['messages'][number]
 
@@ -82,7 +82,7 @@ export const newComparison = (connection: Connection, externalId: string): ((bat
       if (!found) return 'toSend'
       const message = parseExact(json.toString()) as AnyMessage
       if (isSameMessage(message, found)) return 'same'
-      return isWithin(message, found) && !isWithin(found, message) ? 'shorter' : 'toSend'
+      return isEarlierVersion(message, found) && !isEarlierVersion(found, message) ? 'shorter' : 'toSend'
     }
     const { toSend = [], same = [], shorter = [] } = Object.groupBy(batch, kindOf)
     return { toSend, same, shorter }

@@ -58,14 +58,14 @@ const newUpload = (
     sentSecrets: redacted && isStored ? newSentSecrets(session, redacted, { state: known, states }) : undefined,
     unlessDeleted: !force,
     isFirstContact: !force && state.sentFrom !== state.source,
-    wasThere: false,
+    traceExisted: false,
     shorter: 0,
-    isCounted: false,
+    isCountChecked: false,
     hasWritten: false,
     counts: run.counts,
     report: run.report,
     onVisibility: (change) => {
-      upload.wasThere = change.before !== undefined
+      upload.traceExisted = change.before !== undefined
       noteVisibility(run, change)
     },
     newLosses: run.newLosses,
@@ -74,7 +74,7 @@ const newUpload = (
 }
 
 /** Stores what was sent of a session. An unsure session gets no stamp, so that it is read again also if it does not change. */
-const note = (
+const storeProgress = (
   { redaction, dryRun }: SyncJob,
   run: SessionRun,
   upload: Upload,
@@ -103,17 +103,19 @@ const uploadAndReport = async (
   }
   // Also after a failure half-way: messages that have arrived are not compared again. A new trace has no history.
   const erase = async () => {
-    if (upload.wasThere) await eraseSentSecrets(run, upload, { isComplete, dryRun: job.dryRun })
+    if (upload.traceExisted) await eraseSentSecrets(run, upload, { isComplete, dryRun: job.dryRun })
   }
   const result = await sendAll().finally(erase)
-  note(job, run, upload, read)
+  storeProgress(job, run, upload, read)
   if (upload.shorter > 0) notice(upload, shorterNotice(upload.shorter))
   if (result === 'deleted') notice(upload, deletedNotice)
   return result
 }
 
-/** The stored state of a session before it is sent. */
-const aboutTrace = ({ trace: { title, projectPath, projectName: project = projectPath } }: ReadResult['session']) => ({
+/** The title and the project by which the report names a session. */
+const reportLabelOf = ({
+  trace: { title, projectPath, projectName: project = projectPath },
+}: ReadResult['session']) => ({
   ...(title === undefined ? {} : { title }),
   ...(project === undefined ? {} : { project }),
 })
@@ -132,11 +134,11 @@ export const sendSession = async (
   const key = { agentId: run.agent.id, sessionId: read.session.externalId }
   const known = { ...sentOf(key, destination.states.find(key)), source: run.session.source }
   const upload = newUpload(job, run, destination, { known, isLost, read })
-  run.about = aboutTrace(read.session)
+  run.about = reportLabelOf(read.session)
   if (upload.state.status !== 'deleted') {
     const result = await uploadAndReport(job, run, upload, read)
     return { status: statusOf[result], externalId: upload.state.externalId }
   }
-  note(job, run, upload, read)
+  storeProgress(job, run, upload, read)
   return { status: 'deleted', externalId: known.externalId }
 }

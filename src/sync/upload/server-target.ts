@@ -51,8 +51,8 @@ const requireAcknowledged = (
   batch: readonly EncodedMessage[],
   { messageCount }: UpsertCounts,
 ): void => {
-  if (upload.isCounted) return
-  upload.isCounted = true
+  if (upload.isCountChecked) return
+  upload.isCountChecked = true
   const { state, destination } = upload
   const known = destination.states.count(state)
   // A new session has no acknowledged messages: so the state need not be asked for each.

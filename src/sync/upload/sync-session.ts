@@ -1,4 +1,4 @@
-import type { Agent, StoredSession, TraceFields } from '../agents/agent.ts'
+import type { Agent, StoredSession, SessionFields } from '../agents/agent.ts'
 import type { Reporter, SessionEvent } from '../report/events.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { SessionState } from '../state/session-states.ts'
@@ -19,7 +19,7 @@ export type SyncJob = {
   /** Takes secrets out; undefined if they are not taken out. */
   readonly redaction: RedactionOptions | undefined
   /** Adds fields of a trace that its agent has not stored. */
-  readonly completeTrace?: ((fields: TraceFields) => Promise<TraceFields>) | undefined
+  readonly completeTrace?: ((fields: SessionFields) => Promise<SessionFields>) | undefined
   /** Asks whether held sessions may be sent; those are then tried once more. Undefined if nobody can be asked. */
   readonly askFor?: ((held: readonly HeldSession[]) => Promise<void>) | undefined
   readonly dryRun: boolean

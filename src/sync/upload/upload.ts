@@ -45,16 +45,15 @@ export type Upload = {
   readonly sentSecrets?: SentSecrets | undefined
   /** Whether a deleted trace stays deleted. */
   readonly unlessDeleted: boolean
-  /** Whether all of the session was never sent from its source, or was sent from another one since. */
+  /** Whether this file was never uploaded to its end, or another file of the same session was uploaded after it. */
   readonly isFirstContact: boolean
   /** Compares messages with a trace that existed before the first contact. */
   compare?: ReturnType<typeof newComparison>
-  /** Whether its trace was there before. */
-  wasThere: boolean
+  traceExisted: boolean
   /** How many messages are shorter here than there. */
   shorter: number
-  /** Whether the messages that the service has were counted. */
-  isCounted: boolean
+  /** Whether the messages that the service has were counted, to notice missing ones. */
+  isCountChecked: boolean
   /** Whether anything was written, or would be. */
   hasWritten: boolean
   readonly counts: FileCounts
@@ -66,7 +65,7 @@ export type Upload = {
 }
 
 export type Send = (batch: Batch) => Promise<void>
-/** Makes a `Sending` from a function that sends one batch. */
+/** Makes a queue of batches from a function that sends one. */
 export type NewSending = (send: Send) => Sending
 
 export const reportOmission =

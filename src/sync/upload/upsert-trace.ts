@@ -1,10 +1,12 @@
+import type { Visibility } from '../../contract/trace.ts'
 import type { TraceSummary } from '../api/client.ts'
 import { hasStatus } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
 import { isUnredacted } from './within.ts'
 
-export const visibilities = ['private', 'direct', 'public'] as const
-export type Visibility = (typeof visibilities)[number]
+/** All values, without the schema of the contract, which help would have to load. */
+export const visibilities = ['private', 'direct', 'public'] as const satisfies readonly Visibility[]
+export type { Visibility }
 
 /** Who may read a trace, before and after; `before` is undefined for a new one. */
 export type VisibilityChange = { readonly before?: Visibility | undefined; readonly after: Visibility }

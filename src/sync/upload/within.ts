@@ -32,17 +32,17 @@ const endsEarly = (rest: string, next: string): boolean => {
 }
 
 /**
- * Whether `redacted` is `text` with marks in place of secrets; with `mayEnd` also if `text` ends before `redacted` does. Secrets contain no
- * white space.
+ * Whether `redacted` is `text` with marks in place of secrets; with `mayEndEarly` also if `text` ends before `redacted` does. Secrets contain
+ * no white space.
  */
-export const isUnredacted = (text: string, redacted: string, mayEnd = false): boolean => {
+export const isUnredacted = (text: string, redacted: string, mayEndEarly = false): boolean => {
   const [first = '', ...others] = redacted.split(REDACTED)
-  if (!text.startsWith(first)) return mayEnd && first.startsWith(text)
+  if (!text.startsWith(first)) return mayEndEarly && first.startsWith(text)
   let at = first.length
   for (const next of others) {
-    if (mayEnd && at >= text.length) return true
+    if (mayEndEarly && at >= text.length) return true
     const end = endOfSecret(text, at, next)
-    if (end === undefined) return mayEnd && endsEarly(text.slice(at), next)
+    if (end === undefined) return mayEndEarly && endsEarly(text.slice(at), next)
     at = end + next.length
   }
   return at === text.length
@@ -61,7 +61,7 @@ const isPartWithin = (part: Part, whole: Part): boolean => {
 }
 
 /** Whether a message is an earlier version of another one: each of its parts is there, in the same order, and as long or longer. */
-export const isWithin = ({ parts = [] }: AnyMessage, { parts: wholes = [] }: AnyMessage): boolean => {
+export const isEarlierVersion = ({ parts = [] }: AnyMessage, { parts: wholes = [] }: AnyMessage): boolean => {
   let next = 0
   return parts.every((part) => {
     while (next < wholes.length) if (isPartWithin(part, wholes[next++]!)) return true

@@ -96,8 +96,8 @@ export const assertNoHarm = async (
   await assertAsRebuilt(url)
 }
 
-/** Freezes the leader and waits until the other one leads and writes; gives the session that leads then. */
-export const survive = async (scene: Scene, frozen: Session, name: string): Promise<Session> => {
+/** Writes through the second node while the first one is frozen; gives the session that leads then. */
+export const takeOver = async (scene: Scene, frozen: Session, name: string): Promise<Session> => {
   const { url, second, token, leader } = scene
   await write(second, token, name)
   const heir = await leader()

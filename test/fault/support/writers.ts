@@ -73,7 +73,7 @@ export const assertWhole = async (service: Service, token: string, { trace, ackn
 }
 
 /** Waits until each writer has been acknowledged so many more batches. */
-export const isBusy = (writers: readonly Writer[], more: number) => {
+export const moreBatches = (writers: readonly Writer[], more: number) => {
   const goals = writers.map((writer) => writer.acknowledged() + more)
   return until(() => writers.every((writer, i) => writer.acknowledged() >= goals[i]!))
 }

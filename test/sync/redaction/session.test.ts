@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Part, Session, SessionMessage, TraceFields } from '../../../src/sync/agents/agent.ts'
+import type { Part, Session, SessionMessage, SessionFields } from '../../../src/sync/agents/agent.ts'
 import { newFindSecrets } from '../../../src/sync/redaction/find.ts'
 import { hashOf, redactSession } from '../../../src/sync/redaction/session.ts'
 import { fill, forms, newRandom } from './corpus.ts'
@@ -19,7 +19,7 @@ const result = (callId: string, output: string): Part => ({
   content: { callId, toolName: 'Bash', output, status: 'success' },
 })
 
-const sessionOf = (parts: readonly Part[], trace: Partial<TraceFields> = {}): Session => ({
+const sessionOf = (parts: readonly Part[], trace: Partial<SessionFields> = {}): Session => ({
   externalId: 's-1',
   trace: { agentId: 'claude-code', ...trace },
   skippedLines: 0,
@@ -29,7 +29,7 @@ const sessionOf = (parts: readonly Part[], trace: Partial<TraceFields> = {}): Se
   },
 })
 
-const redact = async (parts: readonly Part[], trace: Partial<TraceFields> = {}, allowed: readonly string[] = []) => {
+const redact = async (parts: readonly Part[], trace: Partial<SessionFields> = {}, allowed: readonly string[] = []) => {
   const given = sessionOf(parts, trace)
   const { session, redactions } = await redactSession(given, { find, isAllowed: (hash) => allowed.includes(hash) })
   const messages = await Array.fromAsync(session.messages())

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isSameMessage, isWithin } from '../../../src/sync/upload/within.ts'
+import { isSameMessage, isEarlierVersion } from '../../../src/sync/upload/within.ts'
 
 const test = suite('an earlier version of a message')
 
@@ -38,7 +38,7 @@ test('an earlier version of a message has some of its parts, and the beginnings 
     fc.property(versions, (parts) => {
       const whole = message(...parts.map(([part]) => part))
       const earlier = parts.filter(([, isThere]) => isThere).map(([part, , length]) => cut(part, length))
-      assert.ok(isWithin(message(...earlier), whole))
+      assert.ok(isEarlierVersion(message(...earlier), whole))
     }),
   )
 })
@@ -47,24 +47,24 @@ test('an earlier version is also a later version only if both are the same', () 
   fc.assert(
     fc.property(fc.array(anyPart), fc.array(anyPart), (some, others) => {
       const [one, other] = [message(...some), message(...others)]
-      if (isWithin(one, other) && isWithin(other, one)) assert.ok(isSameMessage(one, other))
+      if (isEarlierVersion(one, other) && isEarlierVersion(other, one)) assert.ok(isSameMessage(one, other))
     }),
   )
 })
 
 test('a message with a different text, call or result is not an earlier version', () => {
   const whole = message(textPart('hello there'), callPart('c-1'), resultPart('done'))
-  assert.not(isWithin(message(textPart('hello, and more')), whole))
-  assert.not(isWithin(message(callPart('c-2')), whole))
+  assert.not(isEarlierVersion(message(textPart('hello, and more')), whole))
+  assert.not(isEarlierVersion(message(callPart('c-2')), whole))
   const failed = { ...resultPart('done'), content: { ...resultPart('done').content, status: 'error' } }
-  assert.not(isWithin(message(failed), whole))
-  assert.not(isWithin(message(callPart('c-1'), textPart('hello')), whole), 'another order')
+  assert.not(isEarlierVersion(message(failed), whole))
+  assert.not(isEarlierVersion(message(callPart('c-1'), textPart('hello')), whole), 'another order')
 })
 
 test('an earlier version can hold a secret that is redacted later, but never the other way round', () => {
   const [secret, redacted] = [message(textPart('take q7Zr2LmX9v')), message(textPart('take [redacted:token]'))]
-  assert.ok(isWithin(secret, redacted))
-  assert.not(isWithin(redacted, secret))
+  assert.ok(isEarlierVersion(secret, redacted))
+  assert.not(isEarlierVersion(redacted, secret))
 })
 
 test('the redacted secret of an earlier version can be in the arguments of a call or within a text', () => {
@@ -73,8 +73,8 @@ test('the redacted secret of an earlier version can be in the arguments of a cal
     content: { callId: 'c', toolName: 'Bash', args: { command } },
   })
   const whole = message(call('curl -H x:[redacted:value] -v'), textPart('it is [redacted:value], and more'))
-  assert.ok(isWithin(message(call('curl -H x:q7Zr2LmX9v -v')), whole))
-  assert.not(isWithin(message(call('curl -H x:q7Zr2LmX9v')), whole), 'another call')
+  assert.ok(isEarlierVersion(message(call('curl -H x:q7Zr2LmX9v -v')), whole))
+  assert.not(isEarlierVersion(message(call('curl -H x:q7Zr2LmX9v')), whole), 'another call')
   for (const text of [
     'it is',
     'it is q7Zr',
@@ -82,15 +82,17 @@ test('the redacted secret of an earlier version can be in the arguments of a cal
     'it is [redacted:value], and',
     'it is q7Zr2LmX9v, and more',
   ])
-    assert.ok(isWithin(message(textPart(text)), whole), text)
+    assert.ok(isEarlierVersion(message(textPart(text)), whole), text)
   for (const text of [
     'it was',
     'it is q7Zr2LmX9v, or',
     'it is q7Zr2LmX9v, and more than that',
     'it is not so, and more',
   ])
-    assert.not(isWithin(message(textPart(text)), whole), text)
-  assert.not(isWithin(message(textPart('it is [redacted:value]')), message(textPart('it is q7Zr2LmX9v, and more'))))
+    assert.not(isEarlierVersion(message(textPart(text)), whole), text)
+  assert.not(
+    isEarlierVersion(message(textPart('it is [redacted:value]')), message(textPart('it is q7Zr2LmX9v, and more'))),
+  )
 })
 
 test.run()

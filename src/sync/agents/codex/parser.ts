@@ -81,7 +81,9 @@ const save = (state: State): Saved | undefined => {
   const { ahead, ownStart, meta, outline, calls, ids, outcomes, turns, agents, model } = state
   if (!ids || !ownStart.isFinal || turns.changes() !== ahead?.turns.changes()) return undefined
   return {
-    ...{ ownStart, meta, model },
+    ownStart,
+    meta,
+    model,
     outline: outline.save(),
     calls: calls.save(),
     ids: ids.save(),

@@ -1,5 +1,5 @@
 import { basename, extname, join } from 'node:path'
-import type { StoredSession, TraceFields } from '../agent.ts'
+import type { StoredSession, SessionFields } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { type ReadSessionFile, sessionPerFile } from '../support/files.ts'
 import { type LineParser, noMessages } from '../support/line-parser.ts'
@@ -38,7 +38,7 @@ export const isSuperseded = (path: string, files: ReadonlySet<string>): boolean 
 
 const externalIdOf = (path: string): string => acceptedId(`transcript-${nameOf(path)}`, 'session')
 
-const traceOf = async (agentId: string, path: string, outline: Outline): Promise<TraceFields> => {
+const traceOf = async (agentId: string, path: string, outline: Outline): Promise<SessionFields> => {
   const project = projectFolderOf(path)
   return traceFieldsOf(agentId, {
     title: outline.title(),

@@ -1,4 +1,4 @@
-import type { SessionMessage, TraceFields } from '../agent.ts'
+import type { SessionMessage, SessionFields } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { type Json, textOf } from '../support/json.ts'
 import { type Outline, traceFieldsOf } from '../support/trace-fields.ts'
@@ -46,7 +46,11 @@ export async function* messagesOf(
 const DEFAULT_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T[\d:.]+Z$/
 
 /** The fields of a session's trace (README, rules 10 and 11). */
-export const traceOf = (agentId: string, { title, directory, parent }: SessionInfo, outline: Outline): TraceFields => {
+export const traceOf = (
+  agentId: string,
+  { title, directory, parent }: SessionInfo,
+  outline: Outline,
+): SessionFields => {
   const given = textOf(title)
   return traceFieldsOf(agentId, {
     title: given === undefined || DEFAULT_TITLE.test(given) ? outline.title() : given,

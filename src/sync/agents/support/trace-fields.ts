@@ -1,4 +1,4 @@
-import type { SessionMessage, TraceFields } from '../agent.ts'
+import type { SessionMessage, SessionFields } from '../agent.ts'
 import { withoutCredentials } from './git-remote.ts'
 import { textOf } from './json.ts'
 
@@ -60,13 +60,13 @@ export type Outline = ReturnType<typeof newOutline>
 
 /** The fields of a trace as they were found in a session. */
 type Found = {
-  readonly [Key in Exclude<keyof TraceFields, 'agentId' | 'projectName'>]?: string | undefined
+  readonly [Key in Exclude<keyof SessionFields, 'agentId' | 'projectName'>]?: string | undefined
 }
 
 const lastFolder = (path: string): string | undefined => path.split(/[\\/]/).findLast((name) => name !== '')
 
 /** The fields of a trace without those that are undefined. The project is named after its folder; credentials are cut from the remote. */
-export const traceFieldsOf = (agentId: string, found: Found): TraceFields => {
+export const traceFieldsOf = (agentId: string, found: Found): SessionFields => {
   const projectName = found.projectPath === undefined ? undefined : lastFolder(found.projectPath)
   const gitRemoteUrl = found.gitRemoteUrl === undefined ? undefined : withoutCredentials(found.gitRemoteUrl)
   const fields = { ...found, projectName, gitRemoteUrl }

@@ -31,10 +31,10 @@ const focusable = (place: Element): HTMLElement => {
 
 export const heightOfBar = (): number => document.querySelector('.bar')?.getBoundingClientRect().bottom ?? 0
 
-/** Whether a row begins where a reader begins to read. */
+/** Whether a row begins in view, so that it need not be moved; not at the very end of the window. */
 export const isInReading = (row: Element): boolean => {
   const { top } = row.getBoundingClientRect()
-  return row.isConnected && top >= heightOfBar() && top <= innerHeight / 2
+  return row.isConnected && top >= heightOfBar() && top <= innerHeight * (7 / 8)
 }
 
 export const newReading = (messages: HTMLElement, rows: Rows): Reading => {

@@ -111,6 +111,7 @@ test('newer sessions are announced, and are shown when the reader asks for them'
   await publicSession('Another new one')
   const pill = page.getByRole('link', { name: '2 newer' })
   await pill.waitFor()
+  assert.ok((await pill.boundingBox())!.height < 60)
   assert.is(await row(page, 'A new one').count(), 0)
   await pill.click()
   await row(page, 'Another new one').waitFor()

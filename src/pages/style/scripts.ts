@@ -48,12 +48,6 @@ export const scripts = css`
     .pill span {
       font-variant-numeric: tabular-nums;
     }
-    .pill.newer {
-      inset-block: calc(var(--bar) + var(--s3)) auto;
-    }
-    .pill.newer svg {
-      rotate: 180deg;
-    }
     .lost {
       position: fixed;
       inset-block-start: calc(var(--bar) + var(--s3));
@@ -270,6 +264,14 @@ export const scripts = css`
     .keys dd {
       text-align: end;
       white-space: nowrap;
+    }
+  }
+  @layer pages {
+    .pill.newer {
+      inset-block: calc(var(--bar) + var(--s3)) auto;
+    }
+    .pill.newer svg {
+      rotate: 180deg;
     }
   }
   @layer narrow {

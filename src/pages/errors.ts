@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../contract/errors.ts'
-import { markup, none } from '../transcript/html/markup.ts'
+import { markup } from '../transcript/html/markup.ts'
 import { commandHtml } from './commands.ts'
 import { signInPath } from './links.ts'
-import type { Page } from './page.ts'
+import { type Page, blankPage } from './page.ts'
 
 /** An error as a page shows it. */
 export type ShownError = {
@@ -18,12 +18,7 @@ export type ShownError = {
   readonly isSignedIn: boolean
 }
 
-const blank = (title: string, content: Page['content']): Page => ({
-  title,
-  name: 'error',
-  heading: none,
-  content: markup`<div class="blank"><h1>${title}</h1>\n${content}</div>\n`,
-})
+const blank = (title: string, content: Page['content']): Page => ({ ...blankPage(title, content), name: 'error' })
 
 /** The command that signs in the browser, and opens the session that was asked for. */
 export const openCommand = (origin: string, path: string): string => {
@@ -62,10 +57,14 @@ export const errorPage = (error: ShownError): Page => {
   const { code, message, issues, requestId, path } = error
   if (code === 'not_found') return notFound(error)
   if (code === 'unauthorized') return unauthorized(error)
+  const onward =
+    path === undefined
+      ? markup`<p><a href="/">All sessions</a></p>\n`
+      : markup`<p><a class="btn" href="${path}">Try again</a></p>\n`
   return blank(
     titles[code] ?? 'This did not work',
     markup`<p>${message}</p>
-${issues.map((issue) => markup`<p>${issue}</p>\n`)}${path === undefined ? none : markup`<p><a class="btn" href="${path}">Try again</a></p>\n`}<p class="faint">Request <code>${requestId}</code></p>
+${issues.map((issue) => markup`<p>${issue}</p>\n`)}${onward}<p class="faint">Request <code>${requestId}</code></p>
 `,
   )
 }

@@ -33,6 +33,13 @@ const body = ({ title, heading = markup`<h1>${title}</h1>\n`, content, layout = 
   }</div>
 `
 
+/** A page with little content, such as a question or an error: in the middle, with its heading. */
+export const blankPage = (title: string, content: Html): Page => ({
+  title,
+  heading: none,
+  content: markup`<div class="blank"><h1>${title}</h1>\n${content}</div>\n`,
+})
+
 /** The title of the document of a page. */
 export const documentTitle = (title: string): string => (title === 'Tracebook' ? title : `${title} · Tracebook`)
 

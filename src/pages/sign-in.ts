@@ -2,7 +2,7 @@ import type { SignInReview } from '../contract/signin.ts'
 import { type Html, markup, none } from '../transcript/html/markup.ts'
 import { commandHtml } from './commands.ts'
 import { openCommand } from './errors.ts'
-import type { Page } from './page.ts'
+import { type Page, blankPage } from './page.ts'
 
 /** Text of users, isolated so that right-to-left characters do not reorder the rest of the page. */
 const isolated = (text: string): Html => markup`<bdi>${text}</bdi>`
@@ -56,19 +56,23 @@ export const confirmationPage = ({ review, state, confirmation, action, redirect
     redirectTo === undefined
       ? 'A code is shown next, to be entered on the device.'
       : `Next, ${new URL(redirectTo).host} on this machine is told.`
-  const content = markup`<dl><dt>Device, as it calls itself</dt><dd>${deviceHtml(review.deviceName)}</dd>
+  const content = markup`<dl class="facts"><dt>Device, as it calls itself</dt><dd>${deviceHtml(review.deviceName)}</dd>
 <dt>Your account at the code host</dt><dd>${isolated(review.account.login)}</dd></dl>
 <p>${consequenceHtml(review)}</p>
 <p>${next}</p>
 <p>Did you begin this yourself, on that device? If somebody else sent you here, say no.</p>
-<form method="post" action="${action}">
+<form class="row" method="post" action="${action}">
 <input type="hidden" name="state" value="${state}">
 <input type="hidden" name="confirmation" value="${confirmation}">
-<button name="answer" value="yes">Yes, sign in</button><button name="answer" value="no">No</button>
+<button class="btn main" name="answer" value="yes">Yes, sign in</button><button class="btn" name="answer" value="no">No</button>
 </form>
 `
   // The route of the form checks the origin of the page.
-  return { title: 'Sign in on this device?', content, formTargets: formTargetsOf(redirectTo), referrer: 'same-origin' }
+  return {
+    ...blankPage('Sign in on this device?', content),
+    formTargets: formTargetsOf(redirectTo),
+    referrer: 'same-origin',
+  }
 }
 
 export type BrowserSignIn = {
@@ -88,24 +92,24 @@ export const browserPage = ({ user, present, deviceName, code, action }: Browser
   const replaced = present
     ? markup`<p>This browser is signed in as ${userHtml(present)} now, and will not be any more.</p>\n`
     : none
-  const content = markup`<dl><dt>This browser will be signed in as</dt><dd>${userHtml(user)}</dd>
+  const content = markup`<dl class="facts"><dt>This browser will be signed in as</dt><dd>${userHtml(user)}</dd>
 <dt>Asked for by</dt><dd>${deviceHtml(deviceName)}</dd></dl>
 ${replaced}<p>Did you ask for this yourself, just now? If another person sent you this link, close the page: all that you would do here
 would be theirs.</p>
 <form method="post" action="${action}">
 <input type="hidden" name="code" value="${code}">
-<button>Sign in</button>
+<button class="btn main">Sign in</button>
 </form>
 `
   // The route of the form checks the origin of the page. The address of the page, which holds the code, is sent to nobody.
-  return { title: 'Sign in this browser?', content, referrer: 'strict-origin' }
+  return { ...blankPage('Sign in this browser?', content), referrer: 'strict-origin' }
 }
 
 /** The page after the user has answered no. */
-export const deniedPage: Page = {
-  title: 'Not signed in',
-  content: markup`<p>Nothing was joined. You can close this page.</p>\n`,
-}
+export const deniedPage: Page = blankPage(
+  'Not signed in',
+  markup`<p>Nothing was joined. You can close this page.</p>\n`,
+)
 
 /** Shows the exchange code of a sign-in without `redirectTo`. */
 export const codePage = (code: string, deviceName: string | undefined): Page => {
@@ -114,11 +118,12 @@ export const codePage = (code: string, deviceName: string | undefined): Page => 
 <pre><code>${code}</code></pre>
 <p>Did somebody else send you here? Close this page: with this code they would act in your name.</p>
 `
-  return { title: 'Almost signed in', content }
+  return blankPage('Almost signed in', content)
 }
 
 /** An error of a sign-in. */
-export const problemPage = (message: string): Page => ({ title: 'Not signed in', content: markup`<p>${message}</p>\n` })
+export const problemPage = (message: string): Page =>
+  blankPage('Not signed in', markup`<p>${message}</p>\n<p><a class="btn" href="${SIGN_IN}">Sign in</a></p>\n`)
 
 /** The paths of the page where a browser signs in, and of its form. */
 export const SIGN_IN = '/signin'
@@ -133,16 +138,7 @@ export type WaysToSignIn = {
   readonly origin: string
 }
 
-/** `/signin`: the ways to sign in a browser. */
-export const signInPage = ({ codehost, next, origin }: WaysToSignIn): Page => ({
-  title: 'Sign in',
-  name: 'sign-in',
-  heading: none,
-  formTargets: codehost === undefined ? "'self'" : `'self' https: http://localhost:* http://127.0.0.1:*`,
-  // The routes of the forms check the origin of the page.
-  referrer: 'same-origin',
-  content: markup`<div class="blank"><h1>Sign in</h1>
-${
+const waysHtml = ({ codehost, next, origin }: WaysToSignIn): Html => markup`${
   codehost === undefined
     ? markup`<p>On your machine, where you are logged in already, this opens a page here that signs in your browser:</p>\n`
     : markup`<form method="post" action="${CODEHOST_SIGN_IN}"><input type="hidden" name="next" value="${next}">
@@ -151,6 +147,14 @@ ${
 }${commandHtml(openCommand(origin, next))}
 <p>It is good for a minute. If the browser is on another machine, <code>tracebook open --no-browser</code> prints the address to open
 there.</p>
-<p>You have not logged in anywhere yet? <a href="/help">How to begin</a></p></div>
-`,
+<p>You have not logged in anywhere yet? <a href="/help">How to begin</a></p>
+`
+
+/** `/signin`: the ways to sign in a browser. */
+export const signInPage = ({ codehost, next, origin }: WaysToSignIn): Page => ({
+  ...blankPage('Sign in', waysHtml({ codehost, next, origin })),
+  name: 'sign-in',
+  formTargets: codehost === undefined ? "'self'" : `'self' https: http://localhost:* http://127.0.0.1:*`,
+  // The routes of the forms check the origin of the page.
+  referrer: 'same-origin',
 })

@@ -102,7 +102,7 @@ const known = () =>
 type Place = {
   /** What is looked at: all by default. */
   readonly part?: string
-  readonly path: (seeded: Seeded, small: Seeded) => string
+  readonly path: (seeded: Seeded, small: Seeded) => string | Promise<string>
   readonly isMine?: boolean
   readonly open?: (page: Page) => Promise<unknown>
 }
@@ -140,6 +140,13 @@ const places: Readonly<Record<string, Place>> = {
   deleting: { path: ({ path }) => `${path}/-/delete`, isMine: true },
   'the settings': { path: () => '/settings', isMine: true },
   'signing in': { path: () => '/signin' },
+  'signing in this browser': {
+    path: async ({ token }) => {
+      const { data } = await world().app.call('POST', '/v1/session/browser', { token, body: {} })
+      const { pathname, search } = new URL((data as { readonly url: string }).url)
+      return pathname + search
+    },
+  },
   'what was found': { path: () => '/search?q=task+in%3Aprompt', isMine: true },
   'how to search': { path: () => '/search' },
   help: { path: () => '/help' },
@@ -149,7 +156,10 @@ const places: Readonly<Record<string, Place>> = {
 for (const [name, { path, isMine = false, part, open }] of Object.entries(places))
   test(`${name} has nothing that WCAG 2.2 forbids`, async () => {
     const { session, seeded, small } = await known()
-    const page = await visit(path(seeded, small), { ...(isMine ? { token: session.token } : {}), expected: /404/ })
+    const page = await visit(await path(seeded, small), {
+      ...(isMine ? { token: session.token } : {}),
+      expected: /404/,
+    })
     await open?.(page)
     await checkAll(name, page, part)
   })

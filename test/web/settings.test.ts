@@ -70,6 +70,7 @@ test('the form has the exact name, and a refused name leads back to the page', a
     { ...cookieOf(session), referer: 'https://evil.example/x' },
   )
   assert.not.match(foreign.body, 'Try again')
+  assert.match(foreign.body, '<a href="/">All sessions</a>')
 })
 
 test('a form of another site does nothing', async () => {

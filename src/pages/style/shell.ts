@@ -180,6 +180,13 @@ export const shell = css`
       max-inline-size: 34rem;
       margin: clamp(1.5rem, 10vh, 6rem) auto;
     }
+    .blank > pre {
+      padding: var(--s3) var(--s4);
+      border: 1px solid var(--line);
+      border-radius: var(--r2);
+      background: var(--well);
+      font-size: var(--t5);
+    }
     .blank.left {
       margin: var(--s5) 0;
     }

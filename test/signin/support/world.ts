@@ -21,7 +21,7 @@ export const githubLike = (url: string) => ({
 
 /** Where the form of a page goes to, and what it holds. */
 export const formOf = (html: string): Record<string, string> => {
-  const [, action] = /<form method="post" action="([^"]*)">/.exec(html) ?? assert.unreachable(html)!
+  const [, action] = /<form [^>]*method="post" action="([^"]*)">/.exec(html) ?? assert.unreachable(html)!
   const fields = html.matchAll(/<input type="hidden" name="(\w+)" value="([\w-]*)">/g)
   return { action: action!, ...Object.fromEntries([...fields].map(([, name, value]) => [name, value])) }
 }

@@ -208,8 +208,8 @@ export const history = {
     tag: 'history',
     summary: 'Read the timeline of a namespace, as an admin',
     description:
-      'The events of the namespace itself and of its traces. Of a deleted trace, only its deletion is left; of what was before an erased ' +
-      'past, entries without content, right before the entry of the erasure. Invites appear with the first four characters of their codes.',
+      'The events of the namespace itself and of its traces. A deleted trace leaves only its deletion. An erased past leaves ' +
+      'entries without content, right before the entry of the erasure. Invites appear with the first four characters of their codes.',
     auth: 'required',
     path: { slug: Slug },
     query: {

@@ -38,7 +38,7 @@ export const mcp = {
     tag: 'mcp',
     summary: 'Read sessions by the Model Context Protocol',
     description:
-      'A server of the protocol, revision 2026-07-28, without sessions: each request stands for itself, and has the rights of its bearer token. ' +
+      'A server of the protocol, revision 2026-07-28, without sessions: each request is independent, and has the rights of its bearer token. ' +
       'Clients of the previous revision work, too. Its tools only read: `search_sessions`, `list_sessions`, `get_session`, `read_messages` and `files_of`. ' +
       'What was written in a session is returned as objects with `quoted: true`.',
     auth: 'required',

@@ -119,7 +119,7 @@ const HTML = ['text/html'] as const
 
 const noCodehost = 'The service has no code host. Sign in with `POST /v1/session`.'
 const noCode =
-  'No such code was made, or it expired more than an hour ago. Make another one with `POST /v1/session/browser`.'
+  'The code does not exist, or it expired more than an hour ago. Make another one with `POST /v1/session/browser`.'
 const otherPage = 'The form comes from a page of another site. Open the page of this service again.'
 const wrongCode =
   'A field of the body is not valid, or `state` and `exchangeCode` are wrong, used or older than 10 minutes. Start another sign-in.'

@@ -36,7 +36,7 @@ export const findCode = async (
   if (!stored)
     throw new Rejected(
       'not_found',
-      'No such code was made, or it expired more than an hour ago: check it, or make another one',
+      'The code does not exist, or it expired more than an hour ago: check it, or make another one',
     )
   return stored
 }

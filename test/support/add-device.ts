@@ -2,7 +2,7 @@ import { identityId, sha256 } from '../../src/base/ids.ts'
 import { createIdentity } from '../../src/user/decide.ts'
 import type { App } from './open-app.ts'
 
-/** Makes another device an identity of a user, and gives the identity's id. */
+/** Adds another device to a user. Returns the id of its identity. */
 export const addDevice = async ({ service }: App, userId: string, deviceId: string): Promise<string> => {
   const key = sha256(deviceId)
   const [id, decide] = [identityId('device', key), createIdentity({ userId, type: 'device', key })]

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 
-/** A certificate of its own authority, made on the spot: no key lies in the repository. */
+/** A certificate with an authority of its own. It is made for each run, so that the repository holds no key. */
 export type Certificate = { readonly key: string; readonly certificate: string }
 
 const der = (tag: number, ...parts: Uint8Array[]): Buffer => {
@@ -26,7 +26,7 @@ const BASIC_CONSTRAINTS = oid(0x55, 0x1d, 0x13)
 const pem = (kind: string, bytes: Buffer) =>
   `-----BEGIN ${kind}-----\n${bytes.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END ${kind}-----\n`
 
-/** For `localhost` and 127.0.0.1, good for a day. */
+/** For `localhost` and 127.0.0.1, valid for a day. */
 export const newCertificate = (now = Date.now()): Certificate => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from('localhost')))))

@@ -17,6 +17,6 @@ const run = async (script: string): Promise<boolean> => {
   return code === 0
 }
 
-// Beside each other, on as many cores as there are; each has its output to itself.
+// Several at once, on all cores; the output of each is printed separately.
 const passed = await Promise.all(SCRIPTS.map(run))
 process.exitCode = passed.every(Boolean) ? 0 : 1

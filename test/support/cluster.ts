@@ -15,7 +15,7 @@ const exists = (path: string) =>
     () => false,
   )
 
-/** Makes the files of a PostgreSQL in a folder, as a first start does. */
+/** Creates the files of a PostgreSQL in a folder, as the first start of a service does. */
 const make = async (folder: string) => {
   await chmod(folder, 0o711)
   const paths = await pathsIn(folder)
@@ -24,7 +24,7 @@ const make = async (folder: string) => {
   return paths.cluster
 }
 
-/** The files that are copied, made once for a run. Of two processes that make them at once one is the first. */
+/** The folder of the files to copy, which are created once for a run. If two processes create them at once, the first one to end counts. */
 const original = async (ofRun: string) => {
   const place = join(ofRun, 'cluster')
   if (await exists(place)) return place
@@ -38,8 +38,8 @@ const original = async (ofRun: string) => {
 }
 
 /**
- * Gives a DATA_DIR that is not there yet, or is empty, the PostgreSQL of a first start, as a copy: that takes a tenth of what it takes to
- * make one. A file that is run by hand has a first start instead.
+ * Copies the PostgreSQL of a first start into a DATA_DIR that does not exist or is empty, which takes a tenth of the time of a first
+ * start. Does nothing for a test file that is run without the runner: the service then makes its own first start.
  */
 export const giveCluster = async (dataDir: string): Promise<void> => {
   const { TEST_FOLDER: ofRun } = process.env

@@ -7,20 +7,20 @@ import { startPostgres } from '../../src/embedded/postgres.ts'
 import { databaseUrl, dropDatabase, onServer } from './database.ts'
 
 export type TestServer = {
-  /** What the test files have to know: the server and the template, for `freshDatabase`. */
+  /** The environment variables with the server and the template, which `freshDatabase` reads in test files. */
   readonly env: Readonly<Record<string, string>>
-  /** The process of a server that is ours. */
+  /** The process id of the server, if this run has started it. */
   pid(): number | undefined
-  /** Makes the template again, from the code as it is now. */
+  /** Creates the template again with the current code. */
   renew(): Promise<void>
-  /** Removes every database of this run, and the server when it is ours. */
+  /** Removes all databases of this run, and stops the server if this run has started it. */
   stop(): Promise<void>
 }
 
 export type ServerOptions = {
-  /** Begins the names of the run's databases. */
+  /** The prefix of the names of the run's databases. */
   readonly run: string
-  /** For the processes that are started. */
+  /** The environment of the processes that are started. */
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
@@ -30,7 +30,7 @@ const log = { info: () => {}, warn: console.warn, error: console.error }
 const MEMORY = '/dev/shm'
 const ROOM_BYTES = 4 * 1024 ** 3
 
-/** In memory, where there is room: a commit then waits for no disk, which others may be writing to. */
+/** In memory, if it has space: then commits do not wait for a disk that others may be writing to. */
 const chooseFolder = async (): Promise<string> => {
   const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }))
   return bavail * bsize >= ROOM_BYTES ? MEMORY : tmpdir()
@@ -42,7 +42,7 @@ const openServer = async (signal: AbortSignal) => {
   const dataDir = await mkdtemp(join(await chooseFolder(), 'tracebook-test-server-'))
   const remove = () => rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
   try {
-    await chmod(dataDir, 0o711) // an embedded Postgres may run as somebody else, who has to get in
+    await chmod(dataDir, 0o711) // an embedded Postgres may run as another user, who needs access
     const { url, pid, stop } = await startPostgres({ dataDir, log, signal })
     return { url, pid, stop: () => stop('immediate').then(remove) }
   } catch (error) {

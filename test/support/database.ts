@@ -4,11 +4,11 @@ import { migrate } from '../../src/postgres/migrate.ts'
 
 export type Database = {
   readonly url: string
-  /** Removes it, with the connections that are left. */
+  /** Drops the database, and ends connections to it. */
   drop(): Promise<void>
 }
 
-/** Gives the work a connection of its own. */
+/** Runs work with a connection of its own. */
 export const withConnection = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {}) // the next query fails; without a listener the process would end
@@ -20,11 +20,11 @@ export const withConnection = async <T>(url: string, work: (client: pg.Client) =
   }
 }
 
-/** Asks the server outside of any transaction, on a connection of its own. */
+/** Runs a statement outside of transactions, on a connection of its own. */
 export const onServer = (url: string, text: string, values: unknown[] = []) =>
   withConnection(url, (client) => client.query<Record<string, unknown>>(text, values))
 
-/** The same server, another database. */
+/** The URL of another database on the same server. */
 export const databaseUrl = (server: string, name: string): string => {
   const url = new URL(server)
   url.pathname = `/${name}`
@@ -33,7 +33,7 @@ export const databaseUrl = (server: string, name: string): string => {
 
 const NOT_ALLOWED = '42501'
 
-/** Removes a database, with the connections that are left. Not even the owner may end an autovacuum that is at it. */
+/** Drops a database, and ends connections to it. Not even its owner may end an autovacuum that works on it. */
 export const dropDatabase = async (server: string, name: string): Promise<void> => {
   for (;;) {
     try {
@@ -53,15 +53,15 @@ const dropReadModels = `
   end $$`
 
 /**
- * A database of one's own with migrated tables and empty read models, as a service leaves it that is stopped after its
- * first start; without `readModels` as before that start. It is cloned from the run's template. A file that is run by
- * hand, with `TEST_DATABASE_URL` set, has no template: then it is migrated here, and the service makes its read models.
+ * A new database with migrated tables and empty read models, as after the first start of a service; with `readModels: false`
+ * as before that start. It is cloned from the run's template. A test file that is run without the runner, with
+ * `TEST_DATABASE_URL` set, has no template: then the database is migrated here, and the service creates its read models.
  */
 export const freshDatabase = async ({ readModels = true } = {}): Promise<Database> => {
   const { TEST_DATABASE_URL: server, TEST_TEMPLATE: template, TEST_RUN: run = 'test' } = process.env
   if (!server) throw new Error('use `npm test -- <part of the path>`, or set TEST_DATABASE_URL')
   const name = `${run}_${randomBytes(6).toString('hex')}`
-  // Copied as files: that takes a third of the time of a copy by the WAL, whose checkpoint costs nothing in memory.
+  // Copied as files, which takes a third of the time of a copy by the WAL: the checkpoint that it needs is cheap in memory.
   await onServer(server, `create database "${name}"${template ? ` template "${template}" strategy file_copy` : ''}`)
   const url = databaseUrl(server, name)
   if (!template) await migrate(url)

@@ -9,8 +9,8 @@ const PLACES = new Set([
 const quoted = (name: string) => `"${name}"`
 
 /**
- * Everything that a schema of read models holds, table by table, each row as text, in an order of its own: without its
- * checkpoint and the view of it, which others' events move on a server of several logs.
+ * The tables of a schema of read models, each with its rows as sorted texts. The checkpoint and its view are left out, because
+ * events of other logs on the same server move them.
  * `places: false` leaves out revisions and positions.
  */
 export const dumpSchema = (
@@ -24,14 +24,14 @@ export const dumpSchema = (
         where table_schema = $1 and table_type = 'BASE TABLE' order by table_name, ordinal_position`,
       [schema],
     )
-    // Two schemas that are not there would be equal.
+    // Two missing schemas would be equal.
     if (columns.length === 0) throw new Error(`there is no schema ${schema}, or it has no tables`)
     const tables = new Map<string, string[]>()
     for (const { table_name, column_name } of columns) {
       if (table_name === 'checkpoint' || (!places && PLACES.has(column_name))) continue
       tables.set(table_name, [...(tables.get(table_name) ?? []), column_name])
     }
-    await client.query('set bytea_output = escape') // shows the texts that are stored as bytes
+    await client.query('set bytea_output = escape') // texts that are stored as bytes become readable
     const dump: Record<string, string[]> = {}
     for (const [table, names] of tables) {
       const row = `concat_ws('|', ${names.map((name) => `coalesce(${quoted(name)}::text, '∅')`).join(', ')})`

@@ -19,11 +19,11 @@ import { outage, silent } from './silent.ts'
 type EngineOptions = {
   readonly budget?: number
   readonly now?: () => number
-  /** Gives the log as the engine is to see it. */
+  /** Returns the log that the engine uses, made from the real one. */
   readonly change?: (log: EventLog) => EventLog
 }
 
-/** Log, projections and traces over one database, without HTTP. `close` leaves the database as it is. */
+/** A log, projections and traces on one database, without HTTP. `close` does not drop the database. */
 export const openEngine = (
   url: string,
   { budget = 16 * 1024 * 1024, now = Date.now, change = (log) => log }: EngineOptions = {},

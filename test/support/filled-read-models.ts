@@ -21,7 +21,7 @@ export const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flat
 /** Pages that a plan touched, in memory or on disk. */
 export const pagesOf = (plan: Plan): number => plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
 
-/** The most rows that one node of a plan has looked at. */
+/** The largest number of rows that a node of a plan has read. */
 export const mostRows = (plan: Plan): number =>
   Math.max(
     ...nodesOf(plan).map((node) => {
@@ -33,8 +33,8 @@ export const mostRows = (plan: Plan): number =>
 const MODES = ['force_generic_plan', 'force_custom_plan'] as const
 
 /**
- * Read models without a service, to be filled by SQL, over a connection as the service reads: for plans at size. A statement
- * is prepared before there is a row and shows the plan of that moment, and after an analysis another one.
+ * Read models that a test fills by SQL, without a service, and a connection with the settings of the service's reads: to check
+ * the plans of statements on large tables. A statement that is prepared while the tables are empty keeps its plan.
  */
 export const openFilled = async () => {
   const database = await freshDatabase()
@@ -52,7 +52,7 @@ export const openFilled = async () => {
   const literal = (value: unknown) => (value === null ? 'null' : connection.escapeLiteral(String(value)))
   let prepared = 0
 
-  /** Gives what runs a statement by the plan for any values, and by one for these, and shows both. */
+  /** Prepares a statement. The result runs it with the plan for any values and with one for the given values, and returns both plans. */
   const prepare = async (text: string) => {
     const name = `statement_${++prepared}`
     await rows(`prepare ${name} as ${text}`)
@@ -70,7 +70,7 @@ export const openFilled = async () => {
     }
   }
 
-  /** `from` is a query that gives id, namespace_id, name, created_at and visibility; each name is its own key. */
+  /** Inserts traces. `from` is a query for id, namespace_id, name, created_at and visibility; each name is also the key. */
   const addTraces = (from: string) =>
     rows(`
       insert into traces (id, namespace_id, external_id, key, created_by, created_at, visibility, agent_id, bytes,

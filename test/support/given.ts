@@ -6,10 +6,10 @@ import type { Decision, DecisionWithResult, DomainEvent, StreamKind } from '../.
 export const NOON = Date.UTC(2026, 0, 1, 12)
 const LATER = NOON + 1_000_000
 
-/** An event, and who has caused it, where that counts. */
+/** An event, and the user who has caused it, if that matters. */
 export type Past<Event> = Event & { readonly actor?: Actor }
 
-/** Adds up events as if each had happened a second after the one before, the first at noon or `from` seconds later. */
+/** The state after events, each a second after the one before; the first is at noon, or `from` seconds later. */
 export const foldAll = <State, Event extends DomainEvent>(
   kind: StreamKind<State, Event>,
   events: readonly Past<Event>[],
@@ -22,26 +22,26 @@ export const foldAll = <State, Event extends DomainEvent>(
   )
 
 export type Expectation<Event> = {
-  /** The decision gives these events, and none when it is taken again on what they led to. */
+  /** Asserts that the decision gives these events, and no events when it is repeated on the resulting state. */
   emits(...events: Event[]): void
-  /** The same, for the one decision whose retry is an event too: `again`. */
+  /** The same for a decision whose repetition gives the event `again`. */
   emitsThen(again: Event, ...events: Event[]): void
-  /** The same, for a decision whose retry is refused: what it asks for has happened. */
+  /** The same for a decision whose repetition is refused with `code`, because it has happened already. */
   emitsOnce(code: Rejection, ...events: Event[]): void
   rejects(code: Rejection): void
-  /** It throws what is a fault of the caller's, not a refusal. */
+  /** Asserts that the decision throws an error that is not a refusal: a mistake of the calling code. */
   fails(message: RegExp): void
 }
 
 const assertRejects = (work: () => unknown, code: Rejection) =>
   assert.throws(work, (error: unknown) => error instanceof Rejected && error.code === code)
 
-/** What does not decide, but asserts something of a state. */
+/** A check of a state that decides nothing. */
 type Assertion<State> = (state: State, now: number) => void
 
 /**
- * Reads as: given these events, when this is decided, it emits or rejects; or: this is accepted, or refused. The clock runs as that of the log. `load` makes
- * of the folded state what the service would have in memory.
+ * Tests of a decision: `given(events).when(decision)` and then `emits` or `rejects`, or for a check `accepts` or `refuses`. `load` turns
+ * the folded state into the state that the service has in memory.
  */
 export const specify =
   <State, Event extends DomainEvent>(

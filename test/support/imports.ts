@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 
 const IMPORT = /^(?:import|export) (?!type )[^;]*?from '([^']+)'/gm
 
-/** What is imported when it is called for only. */
+/** Imports that happen only when code calls for them. */
 const LAZY = /await import\('(\.[^']+)'\)/g
 
-/** What a file imports when it runs: paths from the root for files of ours, names for packages. Types are no import. */
+/** The imports of a file when it runs, without those of types: paths from the root for our files, names for packages. */
 const importsOf = (root: string, file: string, patterns: readonly RegExp[]): string[] => {
   const text = readFileSync(join(root, file), 'utf8')
   return patterns
@@ -15,13 +15,13 @@ const importsOf = (root: string, file: string, patterns: readonly RegExp[]): str
 }
 
 type Options = {
-  /** Whether what a file imports later, or never, is left out. */
+  /** Whether imports that happen later, or never, are left out. */
   readonly atOnce?: boolean
-  /** Only imports of files whose paths begin so are looked at. Default: of all. */
+  /** Only imports of files whose paths begin with this are followed. Default: those of all files. */
   readonly within?: string
 }
 
-/** Gives all that a file imports, directly and through others, itself included. Each file is read once. */
+/** A function that returns a file and everything that it imports, directly or through others. Each file is read once. */
 export const newReach = (
   root: string,
   { atOnce = false, within = '' }: Options = {},

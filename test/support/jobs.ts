@@ -6,28 +6,28 @@ export type LogChoice = LogKind | 'both'
 /** A test file to run. */
 export type Job = Pick<TestFile, 'file' | 'isQuick' | 'needsDatabase' | 'isAlone'> & {
   readonly name: string
-  /** Where the file has its logs. */
+  /** The store in which the file has its logs. */
   readonly log: LogKind
 }
 
-/** `quick` is what `npm test` runs, `rest` all else, and `pure` what needs nothing but the processor. */
+/** `quick`: the files that `npm test` runs; `rest`: all others; `pure`: those that need only the processor. */
 export type Part = 'pure' | 'quick' | 'rest' | 'all'
 
 export type Choice = {
-  /** Files whose paths contain one of these, whichever part they are of. */
+  /** Only files whose paths contain one of these, from all parts. */
   readonly filters: readonly string[]
   readonly part: Part
   /** Whether only files run that `--times` makes repeat more. */
   readonly repeated?: boolean
-  /** Whatever stands on a log, with its logs there. */
+  /** Only files that open a log, with their logs in this store. */
   readonly log?: LogChoice | undefined
-  /** The k-th of n shares, which together are all of it. */
+  /** Only the k-th of n shares; together the shares have all files. */
   readonly shard?: Shard | undefined
 }
 
 export type Shard = { readonly k: number; readonly n: number }
 
-/** What runs over both logs, beside the contract suite of the port: reads, a rebuild, erasures, and two nodes. `--log eventstore` runs all. */
+/** The files that a usual run runs with both stores, besides the contract suite of the port: reads, a rebuild, erasures, and two nodes. `--log eventstore` runs all. */
 const OVER_BOTH = [
   'test/engine/nodes.test.ts',
   'test/engine/quarantine.test.ts',
@@ -38,9 +38,9 @@ const OVER_BOTH = [
 ]
 
 /**
- * Those that lose the end of a log with the database that it lies in, or truncate it in steps. And on a full disk a log in PostgreSQL takes nothing:
- * one elsewhere goes on, and is answered with 503 `stored: true` while the read models stand still; reads are old then,
- * which these histories do not expect.
+ * Files that run only with logs in PostgreSQL. Some lose the end of a log by losing its database, or truncate it in steps. Others fill the
+ * disk: then PostgreSQL accepts no appends, but a log elsewhere does, and answers 503 with `stored: true` while the read models do not
+ * change, which these histories do not expect.
  */
 const POSTGRES_ONLY = [
   'test/engine/lost-tail.test.ts',
@@ -58,7 +58,7 @@ const onPostgres = ({ file, isQuick, needsDatabase, isAlone }: TestFile): Job =>
   isAlone,
 })
 
-/** Each with a server for its log, which it may stop. */
+/** Each has its own server for the log, which it may stop. */
 const onEventStore = (file: TestFile): Job => ({
   ...onPostgres(file),
   name: `${file.file} on EventStoreDB`,
@@ -72,7 +72,7 @@ const allOnEventStore = (files: readonly TestFile[]): Job[] =>
     .filter(({ file }) => !POSTGRES_ONLY.includes(file))
     .map(onEventStore)
 
-/** Those last that take least, so that no process ends long after the others. */
+/** Sorts the jobs that take least time to the end, so that no process ends long after the others. */
 const byOrder = (a: Job, b: Job) =>
   Number(a.isQuick) - Number(b.isQuick) || Number(b.needsDatabase) - Number(a.needsDatabase)
 
@@ -83,7 +83,7 @@ export const readShard = (text: string): Shard => {
   return { k, n }
 }
 
-/** The jobs of a choice, in the order in which they are to begin. */
+/** The jobs of a choice, in the order in which they start. */
 export const jobsOf = (root: string, { shard = { k: 1, n: 1 }, ...choice }: Choice): Job[] =>
   chosen(root, choice).filter((_job, index) => index % shard.n === shard.k - 1)
 

@@ -35,7 +35,7 @@ export type OpenOptions = {
 const READY_MS = 90_000
 const LOOK_MS = 10
 
-/** A log that holds much else takes its time. */
+/** A log that also holds many other events takes long. */
 const untilReady = async (service: Service) => {
   const end = performance.now() + READY_MS
   for (;;) {
@@ -46,12 +46,12 @@ const untilReady = async (service: Service) => {
   }
 }
 
-/** The whole service over a database, without a socket; several of them on one database are nodes of one service. */
+/** The whole service on a database, without a socket. Several of them on one database are nodes of one service. */
 export const openApp = async (databaseUrl: string, options: OpenOptions = {}) => {
   const config = readConfig({
     RATE_LIMITS: 'off',
     CATALOGUE_URL: 'none',
-    DATABASE_CONNECTIONS: '30', // the least: files that run at once share the server
+    DATABASE_CONNECTIONS: '30', // the minimum, because test files that run at once share the server
     ...logEnvironment(databaseUrl),
     ...options.env,
   })

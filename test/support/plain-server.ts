@@ -14,7 +14,7 @@ import { until } from './until.ts'
 export type PlainServer = {
   /** All that the server has logged so far. */
   log(): string
-  /** A new, empty database of a new role, which the attributes may make a superuser. */
+  /** Creates an empty database that belongs to a new role with these attributes, such as `superuser`. */
   newDatabase(name: string, attributes?: string): Promise<string>
   stop(): Promise<void>
 }
@@ -30,7 +30,7 @@ const initCluster = async (folder: string) => {
   return { account, postgres, cluster }
 }
 
-/** Stops the server when its input ends: so it does not outlive a test that is killed. */
+/** Stops the server when its input ends, so that it does not outlive a test that is killed. */
 const GUARDED = '"$@" & server=$!; cat; kill -INT $server; wait $server'
 
 const startOn = async (folder: string): Promise<{ child: ChildProcess; lines: string[] }> => {
@@ -49,7 +49,7 @@ const startOn = async (folder: string): Promise<{ child: ChildProcess; lines: st
   return { child, lines }
 }
 
-/** A PostgreSQL as operators have it: with the settings that it comes with, and a log, which the test reads. */
+/** A PostgreSQL as operators have it, with its default settings. The test can read its log. */
 export const startPlainServer = async (): Promise<PlainServer> => {
   const folder = await mkdtemp(join(tmpdir(), 'plain-server-'))
   await chmod(folder, 0o755)

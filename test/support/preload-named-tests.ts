@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module'
 
-/** Preloaded to run the tests alone whose names contain TEST_NAME: whoever imports uvu gets `named-tests.ts`. */
+/** Preloaded to run only the tests whose names contain TEST_NAME: files that import uvu get `named-tests.ts`. */
 const named = new URL('./named-tests.ts', import.meta.url).href
 
 registerHooks({

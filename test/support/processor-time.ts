@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs'
 
-/** A process in `/proc`: its parent, and the seconds of a processor that it and its children that have ended have taken. */
+/** A process in `/proc`: its parent, and the processor time in seconds of itself and of its children that have ended. */
 type Stat = { readonly parent: number; readonly seconds: number }
 
-/** What Linux counts processor time in, per second, whatever the machine. */
+/** The ticks per second in which Linux counts processor time, on every machine. */
 const TICKS = 100
 
 const statOf = (pid: number): Stat | undefined => {
@@ -15,7 +15,7 @@ const statOf = (pid: number): Stat | undefined => {
       seconds: fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS,
     }
   } catch {
-    return undefined // it has ended, or there is no such folder
+    return undefined // the process has ended, or the system has no /proc
   }
 }
 
@@ -28,7 +28,7 @@ const allStats = (): ReadonlyMap<number, Stat> => {
   return stats
 }
 
-/** The seconds of a processor that a process has taken so far, with all that it has started. Only Linux says it. */
+/** The processor time in seconds that a process and its descendants have used so far. On Linux only. */
 export const processorSeconds = (root: number | undefined): number => {
   const stats = allStats()
   const isOurs = (pid: number): boolean => pid === root || (stats.has(pid) && isOurs(stats.get(pid)!.parent))

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..', '..')
 
 type Found = { readonly file: string; readonly literals: readonly string[]; readonly isBuilt: boolean }
 
-/** The regular expressions of a file, and whether it builds others while it runs. */
+/** The regular expressions of a file, and whether it builds others at run time. */
 const expressionsOf = (file: string): Found => {
   const literals: string[] = []
   let isBuilt = false
@@ -21,17 +21,17 @@ const expressionsOf = (file: string): Found => {
   return { file, literals, isBuilt }
 }
 
-/** The folder that has most of them: it has a test of its own, so that none takes too long. */
+/** The folder with most regular expressions, which has a test file of its own, so that no test file takes too long. */
 export const REDACTION = 'src/sync/redaction/'
 
 /** The regular expressions of all sources. */
 export const expressions = (): readonly Found[] =>
   globSync('{src,projections,migrations}/**/*.ts', { cwd: root, exclude: ['**/*.d.ts'] }).map(expressionsOf)
 
-/** On a busy machine the check of one takes long, and then its result would be `unknown`. */
+/** The time for the check of an expression. It is long, because on a busy machine the result would otherwise be `unknown`. */
 const PATIENCE_MS = 240_000
 
-/** The least time that a search takes, of some: what others do on the same cores makes one take longer. */
+/** The shortest time of several searches, because other work on the same cores makes some of them slower. */
 const leastMs = (expression: RegExp, text: string): number => {
   const search = () => {
     expression.lastIndex = 0
@@ -44,8 +44,8 @@ const leastMs = (expression: RegExp, text: string): number => {
 }
 
 /**
- * Whether four times the text takes far more than four times as long. A verdict that was found by trying texts can be wrong: it takes a
- * repetition of at most 200 characters for one without an end.
+ * Whether a text of four times the length takes far more than four times as long. This confirms the result of the check, which can be
+ * wrong: it takes a repetition of at most 200 characters for an unlimited one.
  */
 const isConfirmed = (found: Diagnostics): boolean => {
   if (found.status !== 'vulnerable' || found.checker !== 'fuzz' || found.complexity.type !== 'polynomial') return true
@@ -58,7 +58,7 @@ const isConfirmed = (found: Diagnostics): boolean => {
   return all > 10 && all > 8 * some
 }
 
-/** Those that may take more time than in proportion to what they are given, or of which that is not known. */
+/** The expressions that may take more time than in proportion to the text, or for which that is not known. */
 export const slowOnes = async (
   found: readonly Found[],
   options: { readonly maxIteration?: number } = {},

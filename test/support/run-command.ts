@@ -6,13 +6,13 @@ import { run } from '../../src/commands/program.ts'
 
 const script = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
-/** How a command ended: its exit code, and all that it said. */
+/** The exit code of a command, and its output. */
 export type Said = { readonly how: number; readonly out: string; readonly err: string }
 
-/** What the command finds; by default no input, and the folder of the tests. */
+/** The input and the working folder of the command. Default: no input, and the folder of the tests. */
 export type Surroundings = { readonly input?: string; readonly cwd?: string }
 
-/** Runs `tracebook` with these words and variables in this process, and with nothing else of it. `HOME` is its home folder. */
+/** Runs `tracebook` in this process with these arguments and only these environment variables. `HOME` is its home folder. */
 export const runCommand = async (
   words: readonly string[],
   env: Readonly<Record<string, string>>,

@@ -12,13 +12,13 @@ const root = join(import.meta.dirname, '..', '..')
 const TEMPLATE = 'test/support/template.ts'
 const FOLDERS = ['src', 'projections', 'migrations', 'test']
 
-/** What all processes of the run share: a name for what they leave on servers, and compiled code, kept for the next run. */
+/** The environment of all processes of the run: a name for what they create on servers, and the folder of compiled code, kept for the next run. */
 const common = {
   TEST_RUN: `test_${process.pid}_${Date.now().toString(36)}`,
   NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled-tests'),
 }
 
-/** Starts the database server once it is needed. */
+/** The database server of the run, which is started once jobs need it. */
 const newDatabases = (signal: AbortSignal) => {
   let server: TestServer | undefined
   const envFor = async (jobs: readonly Job[]) => {
@@ -28,7 +28,7 @@ const newDatabases = (signal: AbortSignal) => {
     }
     return { ...common, ...server?.env }
   }
-  /** A template that was made of a file that has changed is made again. */
+  /** Creates the template again if one of its source files has changed. */
   const heed = async (changed: readonly string[]) => {
     const made = newReach(root)(TEMPLATE)
     if (changed.some((path) => made.has(path) || path.startsWith('migrations/'))) await server?.renew()
@@ -36,7 +36,7 @@ const newDatabases = (signal: AbortSignal) => {
   return { envFor, heed, pid: () => server?.pid(), stop: async () => server?.stop() }
 }
 
-/** Runs what is chosen, with `watch` again after each change; gives the exit code. */
+/** Runs the chosen files, with `watch` again after each change. Returns the exit code. */
 const main = async (
   choice: Choice,
   { live, watch, costs }: { live: boolean; watch: boolean; costs: boolean },
@@ -59,7 +59,7 @@ const main = async (
     })
   }
   try {
-    await chmod(folder, 0o711) // an embedded Postgres may run as somebody else, who has to get in
+    await chmod(folder, 0o711) // an embedded Postgres may run as another user, who needs access
     let passed = await once()
     while (changes && !signal.aborted) {
       console.log('waiting for a change')

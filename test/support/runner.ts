@@ -4,7 +4,7 @@ import { type Result, type TestProcess, startTestProcess } from './test-process.
 import type { Job, LogKind } from './jobs.ts'
 import { processorSeconds } from './processor-time.ts'
 
-/** With `TEST_AGAIN=1` a file that has failed gets another try when no other one runs: machines are busy. */
+/** With `TEST_AGAIN=1` a failed file is run again at the end, when no other file makes the machine busy. */
 const AGAIN = process.env.TEST_AGAIN === '1'
 
 const CORES = availableParallelism()
@@ -18,29 +18,29 @@ const ALONE_AT_ONCE = CORES
 
 export type RunnerOptions = {
   readonly root: string
-  /** Exists; each process gets a folder in it. */
+  /** An existing folder, in which each process gets a folder. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
-  /** Whether what a file prints is shown at once, each line with where it comes from. */
+  /** Whether the output of a file is shown at once, each line with the name of the file. */
   readonly live: boolean
   /**
-   * Whether files run one after another, and what each has cost is printed at the end: seconds of a processor, its own and the database
-   * server's, and of a clock.
+   * Whether files run one after another, and the time of each is printed at the end: processor time, of itself and of the database
+   * server, and elapsed time, in seconds.
    */
   readonly costs: boolean
-  /** The process of the database server, if it is ours. */
+  /** The process id of the database server, if this run has started it. */
   readonly server: () => number | undefined
   readonly signal: AbortSignal
 }
 
-/** The server for a file's logs, when they are not in Postgres: a double, or the one of `TEST_EVENTSTORE_URL`. */
+/** The server for the logs of a file if they are not in Postgres: a double, or that of `TEST_EVENTSTORE_URL`. */
 const openLogServer = async (log: LogKind) => {
   if (log === 'Postgres') return { url: '', stop: async () => {} }
   const { TEST_EVENTSTORE_URL: given } = process.env
   return given ? { url: given, stop: async () => {} } : (await import('./eventstoredb/server.ts')).startDouble()
 }
 
-/** Seconds that a file took: of a processor, for itself and for the database server, and of a clock. */
+/** The seconds that a file took: processor time, of itself and of the database server, and elapsed time. */
 type Cost = { readonly own: number; readonly server: number; readonly clock: number }
 
 type Outcome = Result & { readonly cost?: Cost }
@@ -61,7 +61,7 @@ const showLines =
     for (const line of text.split('\n')) if (line.trim() !== '') console.log(`${basename(name)}: ${line}`)
   }
 
-/** A process, and the jobs that it has run. */
+/** A process, and the jobs that it has run so far. */
 type Current = { readonly process: TestProcess; readonly jobs: Job[]; readonly stopLog: () => Promise<void> }
 
 let startedProcesses = 0
@@ -82,7 +82,7 @@ const runJob = async ({ process, jobs }: Current, job: Job, options: RunnerOptio
   const result = await process.run(job.file, show)
   if (result.problem) return result
   const [ownAfter, serversAfter] = look()
-  // The start of a process belongs to the file that it is started for.
+  // The start of a process counts for the file that it is started for.
   const cost = {
     own: ownAfter - (jobs.length === 1 ? 0 : own),
     server: serversAfter - servers,
@@ -91,7 +91,7 @@ const runJob = async ({ process, jobs }: Current, job: Job, options: RunnerOptio
   return { ...result, cost }
 }
 
-/** Runs jobs one after another, those that may share a process in one. */
+/** Runs jobs one after another; jobs that may share a process run in the same one. */
 const runInTurn = async (jobs: Iterable<Job>, options: RunnerOptions, results: Results) => {
   const { signal } = options
   let current: Current | undefined

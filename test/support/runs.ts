@@ -1,5 +1,5 @@
-/** How many times as often as usual a test repeats its work: what `--times` of the test command says, otherwise 1. */
+/** By how much `--times` of the test command multiplies the repetitions of a test; otherwise 1. */
 export const times = (): number => Number(process.env.TEST_TIMES ?? 1)
 
-/** How often a test repeats its work, when it does so `usual` times in a usual run. */
+/** How often a test repeats its work that repeats it `usual` times in a usual run. */
 export const runs = (usual: number): number => usual * times()

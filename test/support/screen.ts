@@ -1,9 +1,9 @@
-/** What a control sequence that the client sends does to the cursor and its line. */
+/** What each control sequence that the client sends does to the cursor and its line. */
 const CONTROL = /\x1b\[(?<count>\d*)(?<command>[A-Za-z])/y
 
 /**
- * What a terminal of so many columns shows after this output, line by line: cursor movements within a line, erasures and line
- * breaks are followed, and text that is too long goes on in the next line. Throws for any other control sequence.
+ * The lines that a terminal with `columns` columns shows after this output. It interprets cursor movements within a line, erasures and
+ * line breaks, and wraps long text. @throws Error for any other control sequence
  */
 export const screenOf = (output: string, columns: number): readonly string[] => {
   const lines: string[][] = [[]]

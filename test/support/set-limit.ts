@@ -1,16 +1,16 @@
 import { cpus } from 'node:os'
 
 const TICK_MS = 1_000
-/** Of what the cores could do, at least so much has been left over if they were not busy. */
+/** The machine counts as busy if the cores were idle for less than this share of the time. */
 const LEFT_OVER = 0.1
-/** On busy cores a work takes as much longer. */
+/** By which factor work is slower on a busy machine. */
 const SLOWER = 5
 
 const idleMs = (): number => cpus().reduce((sum, { times }) => sum + times.idle, 0)
 
 /**
- * Calls `late` when work has taken so many milliseconds. A second in which the cores had nothing left counts for a fifth, because what else
- * the machine does is no fault of the work. @returns what lifts the limit
+ * Calls `late` when work has taken `ms` milliseconds. A second in which the machine was busy counts for a fifth, because other work
+ * makes it slower. Returns a function that lifts the limit.
  */
 export const setLimit = (ms: number, late: () => void): (() => void) => {
   const cores = cpus().length

@@ -1,6 +1,6 @@
 import { newOutageLog } from '../../src/engine/outage.ts'
 
-/** For parts whose log lines a test does not look at. */
+/** A logger for parts whose log lines a test does not check. */
 export const silent = { info: () => {}, warn: () => {}, error: () => {} }
 
 export const outage = newOutageLog(silent)

@@ -7,8 +7,8 @@ const asRow = `
 const columns = 'last, stream, revision, size, ids, heads, lengths, body'
 
 /**
- * Gives each event of a log in PostgreSQL a row of its own, as one that is converted or copied may have it, and has
- * `log.events` take changes, so that a test can tamper with single events.
+ * Gives each event of a log in PostgreSQL a row of its own, as in some converted or copied logs, and allows changes of
+ * `log.events`, so that a test can tamper with single events.
  */
 export const storeEventsSingly = async (url: string): Promise<void> => {
   await onServer(

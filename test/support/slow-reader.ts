@@ -1,7 +1,7 @@
 import { type AddressInfo, type Socket, connect } from 'node:net'
 import type { App } from './open-app.ts'
 
-/** What a client got of an answer, and whether the answer came to its end. */
+/** The part of an answer that a client has received, and whether the answer is complete. */
 export type Received = {
   readonly text: string
   readonly isWhole: boolean
@@ -10,16 +10,16 @@ export type Received = {
 
 /** A client on a socket of its own that has stopped reading in the middle of an answer. */
 export type SlowReader = {
-  /** Takes about so many bytes more, and stops again. */
+  /** Reads about so many more bytes, and stops again. */
   take(bytes: number): Promise<void>
-  /** Takes what is left. */
+  /** Reads the rest. */
   rest(): Promise<Received>
   leave(): void
 }
 
 const END = '\r\n0\r\n\r\n'
 
-/** The body of a chunked answer, as far as it came. */
+/** The body of a chunked answer, as far as it was received. */
 const unchunked = (bytes: Buffer): string => {
   const pieces: Buffer[] = []
   let at = bytes.indexOf('\r\n\r\n') + 4

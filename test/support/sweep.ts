@@ -2,7 +2,7 @@ import pg from 'pg'
 import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 
-/** Takes away what deletions have left behind, where no erasure process does. */
+/** Sweeps the rows that deletions have left, for tests without an erasure process. */
 export const sweepAll = async (url: string, schema = schemaOf(mainGroup)): Promise<void> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

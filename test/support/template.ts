@@ -7,8 +7,8 @@ import { indexLockedJobs } from '../../src/summary/worker-liveness.ts'
 import { newJobPool } from '../../src/summary/job-pool.ts'
 
 /**
- * Fills an empty database with all that a service makes at its first start: operational tables, empty read models and the
- * job store's tables. A process of its own, so that a watch that goes on for hours runs the code as it is now.
+ * Creates in an empty database everything that a service creates at its first start: operational tables, empty read models and the
+ * tables of the job runner. It runs as a process of its own, so that a long watch always runs the current code.
  */
 const [url = ''] = process.argv.slice(2)
 await migrate(url)

@@ -1,32 +1,32 @@
 import { globSync } from 'node:fs'
 import { newReach } from './imports.ts'
 
-/** What the runner knows of a test file by its path and its imports. */
+/** What the runner knows about a test file from its path and its imports. */
 export type TestFile = {
   readonly file: string
-  /** Needs nothing but the processor: neither database nor service nor process. */
+  /** Whether it needs only the processor: no database, service or process. */
   readonly isPure: boolean
   readonly needsDatabase: boolean
-  /** Opens a log, or a service, wherever the run has its logs. */
+  /** Whether it opens a log or a service, in the store in which the run has its logs. */
   readonly touchesLog: boolean
   /** Whether it needs a process in which no other file has run. */
   readonly isAlone: boolean
-  /** Whether `npm test` runs it. It leaves out what starts processes, and what is slow. */
+  /** Whether `npm test` runs it, which leaves out files that start processes or are slow. */
   readonly isQuick: boolean
   /** Whether `--times` makes it repeat more. */
   readonly repeats: boolean
 }
 
 /**
- * By these tests and their helpers start processes: those of `recheck` search the paths of a regular expression. Sources start
- * some, too, which does not count: every command could, and few tests let it.
+ * Imports by which tests and their helpers start processes (`recheck` starts some to search the paths of a regular expression). Only
+ * imports of tests count, not those of sources: every command could start processes, and few tests let it.
  */
 const PROCESSES = ['node:child_process', 'recheck', 'playwright-core']
 
-/** A memory that is looked at has to be the file’s own. */
+/** Imports by which a file measures memory, so that it needs a process of its own. */
 const MEMORY = 'node:v8'
 
-/** By these a file reaches what is outside of its own values. */
+/** Imports by which a file uses more than the processor. */
 const IMPURE = [
   ...PROCESSES,
   '@eventstore/db-client',
@@ -38,7 +38,7 @@ const IMPURE = [
   'tinypool',
 ]
 
-/** Files that take more than ten seconds of a processor, or that wait for long: paths, by how they begin. */
+/** The beginnings of the paths of files that take more than ten seconds of processor time, or that wait for long. */
 const SLOW = [
   'access/traces',
   'commands/audit/',

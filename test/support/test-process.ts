@@ -8,16 +8,16 @@ import { runs } from './runs.ts'
 import { setLimit } from './set-limit.ts'
 
 const { TEST_LIMIT_SECONDS, TEST_EVENTSTORE_URL } = process.env
-/** How long a file may take. A server given for the tests may hold much else, which has to be passed over again and again. */
+/** How long a file may take. With a given server it may take longer, because that may hold many other events, which are skipped again and again. */
 const limitSeconds = (): number => runs(Number(TEST_LIMIT_SECONDS ?? (TEST_EVENTSTORE_URL ? 900 : 120)))
 
-/** What a worker writes on both outputs when a test file has ended. */
+/** The line that a worker writes to both outputs when a test file has ended. */
 export const FILE_END = '\n\u0004\n'
 
-/** What a worker is sent when it has run all files. It disconnects itself: 'close' does not come when the parent does. */
+/** The message for a worker that has run all files. The worker then disconnects itself, because 'close' is not emitted if the parent does. */
 export const NO_MORE_FILES = ''
 
-/** The outcome of a test file. `problem` says in a few words why it counts as failed. */
+/** The result of a test file. `problem` says in a few words why it counts as failed. */
 export type Result = {
   readonly passed: number
   readonly failed: number
@@ -29,25 +29,25 @@ export type Result = {
 
 export type ProcessOptions = {
   readonly root: string
-  /** Does not exist yet; the process's temp folder, removed after it. */
+  /** The temp folder of the process. It is created here, and removed when the process has ended. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
-/** Gets what a file prints, as it comes. */
+/** Called with the output of a file as it arrives. */
 export type Show = (text: string) => void
 
 /** A process that runs test files one after another. */
 export type TestProcess = {
   readonly pid: number
-  /** Runs a file. Nothing else can run in this process after one that has failed. */
+  /** Runs a file. After one that has failed the process cannot run another. */
   run(file: string, show?: Show): Promise<Result>
-  /** Ends the process. @returns why it did not end by itself, as it does when its files have closed what they opened */
+  /** Ends the process. Returns why it did not end by itself, as it does if its files have closed everything that they opened. */
   close(): Promise<string | undefined>
 }
 
-/** What uvu prints at the end of a file; undefined when no suite was run. */
+/** The numbers that uvu prints at the end of a file; undefined if no suite was run. */
 const figuresOf = (output: string) => {
   const found = [...output.matchAll(/Total:\s+(\d+)\s+Passed:\s+(\d+)\s+Skipped:\s+(\d+)/g)]
   const sum = (group: number) => found.reduce((sum, figures) => sum + Number(figures[group]), 0)
@@ -69,16 +69,16 @@ const judge = (
   return counts
 }
 
-/** Ends a process with all that it has started and left in its group. */
+/** Ends a process and all others in its group. */
 const killGroup = ({ pid }: ChildProcess) => {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
-    // nobody is left
+    // the group has no process any more
   }
 }
 
-/** Collects what a stream brings up to the end of a file. */
+/** Collects the output of a stream up to the end of a test file. */
 const newCollector = (stream: Readable, print: Show) => {
   let text = ''
   let fileEnded = () => {}
@@ -87,7 +87,7 @@ const newCollector = (stream: Readable, print: Show) => {
     print(piece.replaceAll(FILE_END, '\n'))
     if (text.includes(FILE_END)) fileEnded()
   })
-  /** What has come up to the end of the file, or so far. */
+  /** The output up to the end of the file, or so far. */
   const take = (): string => {
     const end = text.indexOf(FILE_END)
     const taken = end < 0 ? text : text.slice(0, end)
@@ -107,7 +107,7 @@ const launch = ({ root, folder, env }: ProcessOptions) => {
     env: { ...process.env, ...env, NO_COLOR: '1', TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
-  child.on('error', () => {}) // a file is sent to a process that has just ended
+  child.on('error', () => {}) // for a process that has just ended when a file is sent to it
   return child
 }
 

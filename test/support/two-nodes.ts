@@ -1,7 +1,7 @@
 import { freshDatabase } from './database.ts'
 import { openApp } from './open-app.ts'
 
-/** Two nodes of one service over a database of their own, with one clock, which stands still until a test moves it. */
+/** Two nodes of one service on a new database, with one clock, which only the test advances. */
 export const openTwoNodes = async () => {
   const clock = { now: Date.UTC(2026, 0, 1) }
   const now = () => clock.now

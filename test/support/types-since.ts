@@ -1,5 +1,5 @@
 import type { EventLog } from '../../src/log/log.ts'
 
-/** The types of the log's own events behind a position: a server of several logs has others' there, too. */
+/** The types of the events of this log after a position, without those of other logs on the same server. */
 export const typesSince = async (log: EventLog, after: bigint): Promise<string[]> =>
   (await Array.fromAsync(log.readAll({ after }))).map(({ type }) => type)

@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** What has been found: neither `false` nor `undefined`, nor none of something that is counted. */
+/** The result of a look that has found something: not `false`, `undefined` or 0. */
 type Found<T> = Exclude<T, false | undefined | 0>
 
-/** Between two looks, in milliseconds. A look often costs more than that, such as a connection to a database. */
+/** The pause between two looks, in milliseconds. A look often takes longer, for example to connect to a database. */
 const [SHORTEST, LONGEST] = [10, 60]
 
 /**
- * Looks again and again until there is something, and gives it; less often the longer it waits. Between two looks the processor is
- * whose work is waited for; a test that looks in vain is ended by the runner.
+ * Looks again and again until something is found, and returns it. The pauses grow, so that the awaited work gets the processor. There
+ * is no timeout: the runner ends a test that never finds anything.
  */
 export const until = async <T>(look: () => T | Promise<T>): Promise<Found<T>> => {
   const since = performance.now()

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 
 const CALM_MS = 100
 
-/** Watches folders below the root; `next` waits for a change and gives the paths from the root, or none once aborted. */
+/** Watches folders below the root. `next` waits for changes and returns their paths from the root, or none once aborted. */
 export const watchFolders = (root: string, folders: readonly string[], signal: AbortSignal) => {
   const changed = new Set<string>()
   let tell = () => {}

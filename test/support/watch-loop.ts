@@ -1,4 +1,4 @@
-/** Watches for how long the event loop of this thread is busy in one turn, in milliseconds of processor time: others wait so long. */
+/** Measures the longest turn of the event loop of this thread, in milliseconds of processor time: other work waits for so long. */
 export const watchLoop = () => {
   let before = process.threadCpuUsage()
   let longest = 0

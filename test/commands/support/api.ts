@@ -14,7 +14,7 @@ export const tokenIn = (config: string): string => {
   return JSON.parse(readFileSync(join(config, 'servers', name!), 'utf8')).login.token
 }
 
-/** Asks the service and gives the data of its 200. */
+/** Sends a request, and returns the data of the answer, which must be a 200. */
 export const ask = async <Data>(
   url: string,
   path: string,
@@ -38,7 +38,7 @@ type Stored = { readonly id: string; readonly parts: readonly (Part & { order: n
   'parts'
 >
 
-/** The messages of a trace in their order, without what the service adds: as a client sent them. */
+/** The messages of a trace in their order, without the fields that the service adds: as a client sent them. */
 export const messagesOf = async (url: string, externalId: string, token?: string): Promise<SessionMessage[]> => {
   const path = `/v1/traces/${encodeURIComponent(externalId)}/messages?includeParts=true`
   const { messages } = await ask<{ messages: Stored[] }>(url, path, token === undefined ? {} : { token })
@@ -52,7 +52,7 @@ export const messagesOf = async (url: string, externalId: string, token?: string
   }))
 }
 
-/** Stored messages are those that were sent, their parts to the letter. */
+/** Asserts that the stored messages are those that were sent, with exactly equal texts of their parts. */
 export const assertSame = (stored: readonly SessionMessage[], sent: readonly SessionMessage[]): void => {
   assert.equal(stored, sent)
   const parts = (messages: readonly SessionMessage[]) => JSON.stringify(messages.map((message) => message.parts))

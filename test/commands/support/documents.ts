@@ -12,13 +12,13 @@ export const documentsIn = (out: string): readonly Document[] => {
     .map((line) => JSON.parse(line) as Document)
 }
 
-/** What `--help` says of the documents of a type: the names of their members; those with a `?` may be missing. */
+/** The members of the documents of a type, as `--help` lists them; those with a `?` may be missing. */
 type Shape = { readonly required: readonly string[]; readonly all: readonly string[] }
 
 const DOCUMENT = /^ {2}\{"type":"([a-z]+)"(.*?)\}(?: |$)/gm
 const MEMBER = /,"(\w+)"(\??)/g
 
-/** The documents that a text of --help names. */
+/** The types of documents that a text of --help describes. */
 export const documentedIn = (help: string): ReadonlyMap<string, Shape> =>
   new Map(
     [...help.matchAll(DOCUMENT)].map(([, type, rest]) => {

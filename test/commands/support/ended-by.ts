@@ -8,8 +8,8 @@ const waiting = `
   where d.datname = current_database() and l.relation = 'log.appends'::regclass and not l.granted`
 
 /**
- * Runs a command that appends to the log in the database `url`, and sends it a signal in the midst of that: its first append is
- * held back until then.
+ * Runs a command that appends to the log in the database `url`, and sends it a signal while it appends: its first append is
+ * blocked until then.
  */
 export const endedBy = (
   signal: 'SIGINT' | 'SIGTERM',

@@ -11,12 +11,12 @@ import { type Ended, type User, type Variables, bareNeed } from './user.ts'
 
 const main = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
 
-/** What runs `tracebook`: a file, and what comes before the command's own arguments. */
+/** The program that runs `tracebook`, and its arguments before those of the command. */
 export type Program = readonly [file: string, ...args: string[]]
 
 const ofClone: Program = [process.execPath, main]
 
-/** `tracebook` as a user starts it, with these variables and nothing else of the caller's shell but the bare need. */
+/** `tracebook` as a user starts it, with these environment variables and only the necessary ones of the caller. */
 export const start = (
   args: readonly string[],
   variables: Variables,
@@ -32,14 +32,14 @@ export const start = (
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Where there is none, tests of what a terminal shows are left out: Node itself has no way to make one. */
+/** Whether this machine has a program that makes terminals, which Node cannot. Without it tests of terminals are skipped. */
 export const hasTerminals = ((process.env.PATH ?? '').split(':') as readonly string[]).some((folder) =>
   existsSync(join(folder, 'script')),
 )
 
 /**
- * Runs a command of a user on a terminal of its own, so wide and high, and types `input` into it. `out` is all that it shows.
- * Takes `hasTerminals`.
+ * Runs a command of a user on a terminal with these columns and rows, and types `input` into it. `out` is everything that it shows.
+ * Needs `hasTerminals`.
  */
 export const runOnTerminal = async (
   { variables }: User,
@@ -61,7 +61,7 @@ export const runOnTerminal = async (
   return { how: (code ?? signal) as Ended['how'], out: out.replaceAll('\r\n', '\n'), err: '' }
 }
 
-/** `input` is typed, with its Enter, once the question is asked; by default one to which the answer is yes or no. */
+/** `input` is typed, followed by Enter, once the question is shown. Default: a question with the answers yes and no. */
 export type Terminal = {
   readonly input?: string
   readonly question?: string
@@ -76,11 +76,11 @@ const ofService = (dataDir: string, port = 0): Variables => ({
   PORT: String(port),
   LOG_LEVEL: 'warn',
   RATE_LIMITS: 'off',
-  SUMMARY_PROVIDER: 'none', // on a slow machine its summaries would be entries among those of a test
+  SUMMARY_PROVIDER: 'none', // on a slow machine summaries would add entries to the timelines of tests
   ...logEnvironment(dataDir),
 })
 
-/** `tracebook serve` with these variables, to its end: for starts that must fail. */
+/** Runs `tracebook serve` with these variables to its end, for starts that must fail. */
 export const serveInVain = (dataDir: string, variables: Variables = {}): Promise<Ended> =>
   start(['serve'], { ...ofService(dataDir), ...variables }).ended
 
@@ -97,7 +97,7 @@ const isReady = (url: string) =>
     () => false,
   )
 
-/** Starts the service on a folder; resolves when it is ready for reads and writes. Rejects with its words when it ends before. */
+/** Starts the service on a folder; resolves when it is ready for reads and writes. Rejects with its output if it ends before. */
 export const startService = async (dataDir: string, port?: number, program = ofClone): Promise<RunningService> => {
   if (program === ofClone) await giveCluster(dataDir)
   const { child, ended } = start(['serve'], ofService(dataDir, port), program)

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 
-/** A command with the words that call it. */
+/** A command, and the words by which it is called. */
 export type Named = { readonly words: readonly string[]; readonly command: Command }
 
-/** What commander keeps to itself. */
+/** Private fields of commander. */
 type Inside = { readonly _actionHandler: unknown; readonly _defaultCommandName: string | null | undefined }
 const inside = (command: Command) => command as unknown as Inside
 
-/** Every command that does something by itself, also below others. What is called without its own name is named by its parent's. */
+/** Every command with an action, also subcommands. A default subcommand has the name of its parent. */
 export const actionsOf = (command: Command, words: readonly string[] = []): Named[] => {
   const isDefault = (one: Command) => inside(command)._defaultCommandName === one.name()
   const below = command.commands.flatMap((one) => actionsOf(one, isDefault(one) ? words : [...words, one.name()]))

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 export type Proxy = {
   readonly url: string
-  /** Where requests go from now on; until there is a place they wait. */
+  /** Sets the address that requests go to from now on; they wait while there is none. */
   target(url: string | undefined): void
   /** StreamEvent of each batch of messages when its request has been passed on; the answer may still be under way. */
   onBatch: (count: number) => void
@@ -22,7 +22,7 @@ const passOn = (incoming: IncomingMessage, outgoing: ServerResponse, url: string
   incoming.pipe(forwarded)
 }
 
-/** One address for a service that goes and comes back at another one. */
+/** One address for a service that stops and starts again at another one. */
 export const startProxy = async (first: string): Promise<Proxy> => {
   let [target, arrive] = [Promise.resolve(first), (_url: string): void => {}]
   let batches = 0

@@ -17,7 +17,7 @@ import { typesSince } from '../../support/types-since.ts'
 
 export const schema = schemaOf(mainGroup)
 
-/** A service as a process of its own, whose user has the traces, and which can be stopped and started. */
+/** A service in a process of its own, which can be stopped and started, and a user with traces. */
 export type Scene = { database: Database; folder: string; service: Service; token: string; namespaceId: string }
 
 const serve = ({ folder, database: { url } }: Pick<Scene, 'folder' | 'database'>) =>
@@ -28,7 +28,7 @@ const serve = ({ folder, database: { url } }: Pick<Scene, 'folder' | 'database'>
     SUMMARY_PROVIDER: 'none', // adds nothing to the log meanwhile
   })
 
-/** A suite with one service for all its tests: each has traces of its own. */
+/** A suite with one service for all its tests; each test has its own traces. */
 export const quarantineSuite = (name: string) => {
   const test = suite<Scene>(name)
   const { promise: over, resolve: end } = Promise.withResolvers<void>()
@@ -59,7 +59,7 @@ export const startAgain = async (scene: Scene): Promise<void> => {
   scene.service = await serve(scene)
 }
 
-/** The command as an operator gives it, beside the service or where it ran. */
+/** Runs a command as an operator does, on the machine of the service, whether that runs or not. */
 export const tracebook = ({ database: { url }, folder }: Scene, ...words: string[]) =>
   run(words, { DATABASE_URL: url, DATA_DIR: join(folder, 'none'), ...logEnvironment(url) })
 
@@ -79,7 +79,7 @@ const withLog = async <T>({ database }: Scene, work: (log: EventLog) => Promise<
   return work(log).finally(() => log.close())
 }
 
-/** Adds an event to a stream, past all that checks it. */
+/** Appends an event to a stream without any checks. */
 export const append = (scene: Scene, stream: string, type: string, data: object) =>
   withLog(scene, async (log) => {
     const metadata = JSON.stringify({ at: Date.now(), schema: 1, append: { id: newId(), index: 0, size: 1 } })
@@ -89,7 +89,7 @@ export const append = (scene: Scene, stream: string, type: string, data: object)
 
 export const eventsOf = (scene: Scene, stream: string) => withLog(scene, (log) => Array.fromAsync(log.read(stream)))
 export const headOf = (scene: Scene) => withLog(scene, (log) => log.head())
-/** The types of the events behind a position of the log. */
+/** The types of the events after a position of the log. */
 export const addedSince = (scene: Scene, position: bigint) => withLog(scene, (log) => typesSince(log, position))
 export const sql = ({ database }: Scene, text: string) => onServer(database.url, text)
 
@@ -100,7 +100,7 @@ export const allow = (scene: Scene, trace: string) =>
 
 export const isInQuarantine = async (scene: Scene, trace: string) => (await call(scene, 'GET', trace)).status === 503
 
-/** Two messages, of which a constraint refuses the second, and then another title: that is left aside with it. */
+/** Writes two messages, of which a constraint refuses the second, and then another title, which is skipped with the stream. */
 export const poison = async (scene: Scene, trace: string): Promise<string> => {
   assert.is((await call(scene, 'PUT', trace, { title: 'Bad', visibility: 'public' })).status, 200)
   const put = (name: string, textContent: string) =>

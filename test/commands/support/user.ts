@@ -5,16 +5,16 @@ import { runCommand } from '../../support/run-command.ts'
 
 export type Variables = Readonly<Record<string, string>>
 
-/** What a command finds of the caller's shell, beside variables of its own. */
+/** The environment of a command from the caller's shell, besides variables of its own. */
 export const bareNeed = () => {
   const { PATH = '', TMPDIR = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   return { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE }
 }
 
-/** How a command ended: its exit code, or the signal that ended its process, and all that it said. */
+/** The exit code of a command, or the signal that ended it, and its output. */
 export type Ended = { readonly how: number | NodeJS.Signals; readonly out: string; readonly err: string }
 
-/** Gives the work a folder that everybody can enter, and removes it. */
+/** Runs work with a temp folder that all users can enter, and removes the folder. */
 export const inTemporary = async (work: (folder: string) => Promise<unknown>) => {
   const folder = await mkdtemp(join(tmpdir(), 'commands-'))
   try {
@@ -33,13 +33,13 @@ export const run = (args: readonly string[], variables: Variables): Promise<Ende
 export type User = {
   readonly config: string
   readonly claude: string
-  /** What commands of the user find in their environment. */
+  /** The environment variables of the user's commands. */
   readonly variables: Variables
   /** Runs a command to its end. */
   run(...args: readonly string[]): Promise<Ended>
 }
 
-/** `folder`: whatever the user owns stands below it. `url`: the server that the user talks to. `how` commands run: in this process. */
+/** `folder` holds all files of the user, `url` is the server that the user talks to, and `how` runs commands: by default in this process. */
 export const newUser = (folder: string, url: string, how: typeof run = run): User => {
   const [config, claude] = [join(folder, 'config'), join(folder, 'claude')]
   const variables = { TRACEBOOK_URL: url, TRACEBOOK_CONFIG_DIR: config, CLAUDE_CONFIG_DIR: claude, HOME: folder }

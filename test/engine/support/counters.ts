@@ -10,10 +10,10 @@ import type { EventLog } from '../../../src/log/log.ts'
 export const CounterEvent = z.discriminatedUnion('type', [event('Counted', { by: z.int(), note: z.string() })])
 export type CounterEvent = z.infer<typeof CounterEvent>
 
-/** The sum of what was counted, and when it last was. */
+/** The sum of all counts, and the time of the last one. */
 export type Counter = { readonly total: number; readonly at: number }
 
-/** A kind of stream that is nothing but a sum. */
+/** A kind of stream whose state is only a sum. */
 export const counters: StreamKind<Counter, CounterEvent> = {
   category: 'counter',
   events: CounterEvent,
@@ -36,13 +36,13 @@ export const count = (by = 1, { most = Number.MAX_SAFE_INTEGER, note = '' } = {}
   answer,
 })
 
-/** Counts up to a number, and does nothing once it is reached. */
+/** Counts up to a number, and gives no event once that is reached. */
 export const reach = (goal: number) => ({
   decide: ({ total }: Counter) => (total >= goal ? [] : [counted(goal - total)]),
   answer,
 })
 
-/** The same sum, kept in place as `evolve` may; an event with the note `bad` breaks it after it has been added. */
+/** The same sum in a mutable state, as `evolve` may use it. For an event with the note `bad` it throws after it has added it. */
 const totals: StreamKind<Counter, CounterEvent> = {
   ...counters,
   initial: () => ({ total: 0, at: 0 }),
@@ -53,13 +53,13 @@ const totals: StreamKind<Counter, CounterEvent> = {
   },
 }
 
-/** A node's transactor of sums kept in place. */
+/** A node's transactor of sums in mutable states. */
 export const newTotals = (log: EventLog) =>
   newTransactor({ kind: totals, source: foldSource(totals, log, codec), log, codec, now: Date.now })
 
 type Options = Partial<TransactorOptions<Counter, CounterEvent, void>>
 
-/** A node's transactor of counters over a log. */
+/** A node's transactor of counters on a log. */
 export const newCounters = (log: EventLog, options: Options = {}) => {
   const source: StateSource<Counter, void> = foldSource(counters, log, codec)
   return newTransactor<Counter, CounterEvent>({ kind: counters, source, log, codec, now: Date.now, ...options })

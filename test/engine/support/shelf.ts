@@ -5,7 +5,7 @@ import { texts, uuids } from '../../../src/postgres/arrays.ts'
 
 type Changes = { readonly put: Map<string, string>; readonly taken: Set<string> }
 
-/** A small read model: the traces that there are, by the names that their writers gave them. */
+/** A small read model: the existing traces by their `externalId`. */
 const books = projectionOf<TraceEvent>()<Changes>({
   name: 'books',
   tables: 'create table books (trace_id uuid primary key, name text not null);',
@@ -36,5 +36,5 @@ const books = projectionOf<TraceEvent>()<Changes>({
   },
 })
 
-/** A group of read models beside the main one: a name, a version and a list of projections. */
+/** A group of read models besides the main one, with a name, a version and a list of projections. */
 export const shelf: Group = { name: 'shelf', version: 2, projections: [books] }

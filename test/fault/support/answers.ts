@@ -1,6 +1,6 @@
 import { until } from '../../support/until.ts'
 
-/** A service in this process, or in one of its own. */
+/** A service in this process or in another one. */
 type Asked = {
   call(
     method: 'GET' | 'PUT' | 'POST' | 'DELETE',
@@ -10,7 +10,7 @@ type Asked = {
 }
 type Method = Parameters<Asked['call']>[0]
 
-/** Asks for a write again and again until it is answered with 200. */
+/** Repeats a write until the answer is 200. */
 export const insist = (service: Asked, method: Method, path: string, token: string, body?: unknown): Promise<true> =>
   until(async () => (await service.call(method, path, { token, body }).catch(() => undefined))?.status === 200)
 

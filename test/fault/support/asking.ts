@@ -1,21 +1,21 @@
 import type { Asking, Service } from './service.ts'
 
 /**
- * What a request came to. `maybe`: no answer, or one that says that nobody knows. `stored`: it holds, but may not be
- * seen yet.
+ * The outcome of a request. `maybe`: there was no answer, or one that does not say whether the write is stored. `stored`: the write is
+ * stored, but may not be visible yet.
  */
 export type Came = (
   | { readonly is: 'answered'; readonly status: number; readonly data: unknown }
   | { readonly is: 'stored' | 'refused' | 'maybe' }
 ) & {
-  /** Whether the data were copied while it was under way. */
+  /** Whether the data were copied during the request. */
   readonly duringCopy?: boolean
 }
 
-/** Longer than anybody has to wait, also for a service that was stopped for some seconds. */
+/** Longer than any request may take, also to a service that was stopped for some seconds. */
 const HUNG_MS = 40_000
 
-/** Aborts what has taken too long; the time in which a service is frozen does not count. */
+/** Aborts a request that takes too long; the time in which the service is frozen does not count. */
 const patienceFor = ({ isFrozen = () => false }: Service) => {
   const end = new AbortController()
   let left = HUNG_MS / 1_000
@@ -30,7 +30,7 @@ const codeOf = (error: unknown): string => (error as { cause?: { code?: string }
 
 const NEVER_SENT = ['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT']
 
-/** An answer of 503 has to say when to come back, and of a write what became of it. */
+/** Asserts that a 503 says when to try again, and whether a write is stored. */
 const unavailable = (method: string, words: string, headers: Headers, stored: unknown): Came => {
   if (!headers.get('retry-after')) throw new Error(`a 503 without Retry-After: ${words}`)
   if (method === 'GET') return { is: 'refused' }
@@ -66,8 +66,8 @@ let writes = 0
 export const acknowledgedWrites = (): number => writes
 
 /**
- * Asks, and says what is known afterwards: of what was under way while data were lost, nothing that was answered.
- * @throws Error for an answer that must never be given, or for none at all
+ * Sends a request, and returns its outcome. If data were lost during the request, its answer counts for nothing.
+ * @throws Error for an answer that must never be given, or if there is no answer at all
  */
 export const ask = async (service: Service, method: string, path: string, asking: Asking): Promise<Came> => {
   const { moments } = service

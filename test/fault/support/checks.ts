@@ -15,7 +15,7 @@ import { soon } from './soon.ts'
 import type { World } from './world.ts'
 import { written } from './written.ts'
 
-/** Who is at work: a writer is of the team whose shared trace it writes to. */
+/** The clients of a history. A writer is a member of the team whose shared trace it writes to. */
 export type Cast = {
   readonly teams: readonly Team[]
   readonly writers: readonly Writer[]
@@ -24,7 +24,7 @@ export type Cast = {
 
 type Listed = { externalId: string; visibility: string; messageCount: number }
 
-/** Some seconds after a fault a read may still have to be asked again. */
+/** For some seconds after a fault reads may fail, and are repeated. */
 const read = async (service: Service, path: string, token?: string): Promise<Record<string, unknown>> => {
   let data: unknown
   await soon(`GET ${path} is not answered`, async () => {
@@ -52,7 +52,7 @@ const wholeOf = async (service: Service, token: string, externalId: string): Pro
   return whole!
 }
 
-/** The traces of one team as their writers see them, each held against what was answered. */
+/** Reads the traces of one team as their writers, and compares each with the answers to its writes. */
 const checkTeam = async (service: Service, writers: readonly Writer[]): Promise<Listed[]> => {
   const there: Listed[] = []
   const note = (externalId: string, { trace }: Whole) =>
@@ -78,7 +78,7 @@ const picked = (list: unknown): Listed[] =>
     .map(({ externalId, visibility, messageCount }) => ({ externalId, visibility, messageCount }))
     .sort((a, b) => (a.externalId < b.externalId ? -1 : 1))
 
-/** While nobody writes: every list, count and detail that a node gives says the same, and that is what was answered. */
+/** While nobody writes: asserts that all lists, counts and details of a node agree with each other and with the answers. */
 const checkNode = async (service: Service, { teams, writers, clerks }: Cast) => {
   const all: Listed[] = []
   await written(service, 'when all is well') // from then on it shows all that is stored
@@ -96,14 +96,14 @@ const checkNode = async (service: Service, { teams, writers, clerks }: Cast) => 
   assertSame(picked((await read(service, '/v1/feed?limit=1000')).traces), picked(all.filter(isPublic)), 'the feed')
 }
 
-/** No event has turned out to be one that cannot be applied. */
+/** Asserts that no stream is in quarantine. */
 const checkQuarantine = async ({ url }: Service) => {
   const { degraded = [] } = (await (await fetch(`${url}/health/ready`)).json()) as { degraded?: string[] }
   const streams = degraded.filter((reason) => reason.includes('quarantine'))
   if (streams.length > 0) throw new Error(streams.join('; '))
 }
 
-/** What each node says while nobody writes. @throws Error that says what is wrong */
+/** Checks each node while nobody writes. @throws Error that says what is wrong */
 export const checkAll = async (world: World, cast: Cast): Promise<void> => {
   for (const service of world.services()) {
     await checkNode(service, cast)
@@ -127,7 +127,7 @@ const positionIn = async (url: string): Promise<bigint> => {
   }
 }
 
-/** The read models that serve are what a replay of the log makes, byte for byte. */
+/** Asserts that the read models in use equal a replay of the log, byte by byte. */
 export const checkRebuild = async (world: World): Promise<void> => {
   const url = world.database.url()
   const head = await headOf(world)

@@ -1,4 +1,4 @@
-/** Contents of messages that follow from a name and a version, so that a reader can tell what should be there. */
+/** Contents of messages that are computed from a name and a version, so that a reader knows what to expect. */
 export type Content = { role: string; textContent: string; parts: { type: string; content: object }[] }
 
 const TOOLS = ['bash', 'read', 'edit'] as const
@@ -15,7 +15,7 @@ export const contentOf = (name: string, version: number): Content => {
 
 export type SeenMessage = Content & { externalId: string; parts: { order: number; type: string; content: object }[] }
 
-/** The version that a message is of. @throws Error when it is of none, wholly */
+/** The version of a message. @throws Error if it is not exactly one of the versions */
 export const versionOf = (message: SeenMessage): number => {
   const version = Number(/ version (\d+)$/.exec(message.textContent)?.[1])
   const { role, textContent, parts } = message
@@ -25,7 +25,7 @@ export const versionOf = (message: SeenMessage): number => {
   return version
 }
 
-/** What the counts of a trace must say of these messages. */
+/** The counts that a trace with these messages must have. */
 export const countsOf = (messages: readonly SeenMessage[]) => {
   const types: Record<string, number> = {}
   const tools: Record<string, number> = {}

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 const MiB = 1024 * 1024
 const PIECE = 64 * 1024
 
-/** A small disk of one's own that can really be full. */
+/** A small file system that can really be full. */
 export type Disk = {
   readonly folder: string
   /** Leaves about so many bytes free. */
   fill(left: number): void
-  /** Gives back what was filled. */
+  /** Frees the filled space. */
   free(): void
   unmount(): void
 }
@@ -20,7 +20,7 @@ const freeBytes = (folder: string) => {
   return bavail * bsize
 }
 
-/** Undefined where this machine lets nobody mount one: that needs root, and more in a container. */
+/** Mounts one. Undefined if this machine does not allow it: that needs root, and further rights in a container. */
 export const mountDisk = (parent: string, sizeMb: number): Disk | undefined => {
   const folder = join(parent, 'disk')
   mkdirSync(folder)
@@ -36,7 +36,7 @@ export const mountDisk = (parent: string, sizeMb: number): Disk | undefined => {
     try {
       while (freeBytes(folder) > left) writeFileSync(filler, Buffer.alloc(PIECE), { flag: 'a' })
     } catch {
-      // somebody else has taken the rest
+      // another process has used the rest
     }
   }
   return {

@@ -3,7 +3,7 @@ import { type Group, schemaOf } from '../../../src/engine/group.ts'
 import { onServer } from '../../support/database.ts'
 import type { Service } from './service.ts'
 
-/** Every table of the database, whoever made it, in which a text stands. */
+/** The tables of the database, of all schemas, that contain a text. */
 export const placesOf = async ({ databaseUrl }: Service, text: string): Promise<string[]> => {
   const { rows } = await onServer(
     databaseUrl,
@@ -19,7 +19,7 @@ export const placesOf = async ({ databaseUrl }: Service, text: string): Promise<
   return names.filter((_, i) => there[i])
 }
 
-/** How many streams the read models cannot be built from. */
+/** How many streams are in quarantine. */
 export const quarantined = async ({ databaseUrl }: Service): Promise<number> => {
   const count = (group: Group) => `(select count(*) from ${schemaOf(group)}.quarantine)`
   return (await onServer(databaseUrl, `select (${groups.map(count).join(' + ')})::int4 as n`)).rows[0]!.n as number

@@ -5,10 +5,10 @@ import { type Pair, otherThan } from './two-nodes.ts'
 import type { World } from './world.ts'
 import { written } from './written.ts'
 
-/** Some time, in which what will be lost is written. */
+/** Waits a while, in which the data are written that will be lost. */
 const busyForAWhile = (random: Random) => setTimeout(300 + random.int(3_000))
 
-/** By chance a node is frozen meanwhile: when it wakes up, others may have written beyond what it has seen. */
+/** At random a node is frozen meanwhile: when it wakes up, others may have written more than it has seen. */
 const failOver = async ({ pair }: World, random: Random, work: () => Promise<void>) => {
   const frozen = random.chance(0.35) ? random.pick(pair!.nodes) : undefined
   await frozen?.freeze()
@@ -29,7 +29,7 @@ const olderCopy: Fault = async (world, random) => {
   await failOver(world, random, () => server.putBack(() => holdsLog && moments.lost()))
 }
 
-/** What a double held at one moment, to which it can be put back while it is stopped. */
+/** The data of a double at one moment. The double can be put back to them while it is stopped. */
 const tailOf = ({ double, moments }: Pair) => {
   const count = double!.store.all().length
   moments.copied()
@@ -50,7 +50,7 @@ const lostTail: Fault = async (world, random) => {
   })
 }
 
-/** The log is put back to before the copy of the database, or to after it: each has seen more than the other at times. */
+/** Puts the log back to a moment before or after the copy of the database, so that either may be ahead of the other. */
 const olderCopies: Fault = async (world, random) => {
   const { double, server } = world.pair!
   const isLogOlder = random.chance(0.5)
@@ -69,10 +69,10 @@ const olderCopies: Fault = async (world, random) => {
   })
 }
 
-/** What can become of the data. */
+/** The faults that lose data. */
 export const failovers: Readonly<Record<string, Fault>> = { 'an older copy of the database': olderCopy }
 
-/** The same, where the log lies in a double. */
+/** The same if the log is in a double. */
 export const logFailovers: Readonly<Record<string, Fault>> = {
   'a log that has lost its end': lostTail,
   'older copies of the database and of the log': olderCopies,

@@ -6,7 +6,7 @@ import { killAll } from './standstill.ts'
 import type { World } from './world.ts'
 import { until } from '../../support/until.ts'
 
-/** Breaks something under load; afterwards the service has to come back, by itself or by a start. */
+/** Breaks something under load. Afterwards the service has to recover, by itself or after a start. */
 export type Fault = (world: World, random: Random) => Promise<void>
 
 const pausing = async (pids: readonly number[], ms: number) => {
@@ -17,7 +17,7 @@ const pausing = async (pids: readonly number[], ms: number) => {
 
 const some = (random: Random, from: number, to: number) => from + random.int(to - from)
 
-/** What can be done to a service and its database, wherever that runs. */
+/** Faults of a service and its database, wherever that runs. */
 const common: Record<string, Fault> = {
   'kill -9 of the service': async (world) => {
     await world.service().end('SIGKILL')
@@ -61,7 +61,7 @@ const common: Record<string, Fault> = {
   },
 }
 
-/** What can be done to a network between the two. */
+/** Faults of the network between them. */
 const between: Record<string, Fault> = {
   'cut connections': async (world, random) => {
     for (let i = some(random, 1, 20); i > 0; i--) {
@@ -97,7 +97,7 @@ const between: Record<string, Fault> = {
 const MiB = 1024 * 1024
 
 const disks: Record<string, Fault> = {
-  /** Until nobody can write any more, whatever that takes: the reserve, a table that cannot grow, or a panic of the WAL. */
+  /** Until no write succeeds any more, for whatever reason: the reserve, a table that cannot grow, or a panic of the WAL. */
   'a full disk': async ({ disk, service }, random) => {
     disk!.fill(random.int(6 * MiB))
     for (let refused = 0; refused < 5; refused++) {

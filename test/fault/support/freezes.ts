@@ -16,7 +16,7 @@ import { written } from './written.ts'
 
 const some = (random: Random, from: number, to: number) => from + random.int(to - from)
 
-/** Reads at a node all the time. Each read has to be answered. */
+/** Reads from a node continuously. Each read has to be answered. */
 const newReader = (service: Service, token: string, when: string) =>
   newLoop(
     async () => {
@@ -28,7 +28,7 @@ const newReader = (service: Service, token: string, when: string) =>
     () => 50,
   )
 
-/** One node is frozen for a while: the other one answers all reads, and soon writes too if it can lead. */
+/** Freezes one node for a while: the other one has to answer all reads, and soon writes too if it can lead. */
 const whileFrozen = async ({ pair }: World, node: Node, random: Random) => {
   const other = otherThan(pair!, node)
   const when = `at the ${other.name} node while the ${node.name} one is frozen`
@@ -64,7 +64,7 @@ const frozenLeader =
   async (world, random) =>
     whileFrozen(world, await holding(world, lock), random)
 
-/** Stopped at any moment of its work. Writes go on, and another one comes to its end. */
+/** Freezes a rebuild at any moment of its work. Writes have to succeed, and another rebuild has to finish. */
 const frozenRebuild: Fault = async (world, random) => {
   const { child, ended } = startRebuild(world)
   const holds = async () => (await holderOf(world.database.url(), locks.rebuild(schema))) !== undefined
@@ -82,7 +82,7 @@ const frozenRebuild: Fault = async (world, random) => {
   }
 }
 
-/** What can become of two nodes. */
+/** The faults that freeze one of two nodes. */
 export const freezes: Readonly<Record<string, Fault>> = {
   'a frozen leader of the projections': frozenLeader(locks.runner(schema)),
   'a frozen leader of the summaries': frozenLeader(LEADER_LOCK),

@@ -12,7 +12,7 @@ import type { World } from './world.ts'
 const WRITERS = 6
 const TEAMS = ['blue', 'green']
 
-/** People in two teams, a shared trace in each, and everybody at work. */
+/** Starts clients of two teams, each of which has a shared trace. */
 const cast = async (world: World, random: Random): Promise<Cast> => {
   const [service, moments] = [world.service(), world.pair?.moments ?? newMoments()]
   const people = await Promise.all(Array.from({ length: WRITERS }, (_, i) => signIn(service, `writer-${i}`)))
@@ -36,7 +36,7 @@ const cast = async (world: World, random: Random): Promise<Cast> => {
 
 const loopsOf = ({ writers, clerks }: Cast) => [...writers, ...clerks].map(({ loop }) => loop)
 
-/** Waits until everybody has done some more. @throws what went wrong with one of them */
+/** Waits until each client has done some more work. @throws the error of a client */
 const busy = async (cast: Cast, more: number) => {
   const loops = loopsOf(cast)
   const goals = loops.map(({ turns }) => turns() + more)
@@ -45,7 +45,7 @@ const busy = async (cast: Cast, more: number) => {
   for (const { failure } of loops) if (failure()) throw failure()!
 }
 
-/** One fault under load, and a look at everything when all is well again. */
+/** Causes one fault under load, and checks everything after the recovery. */
 const round = async (world: World, cast: Cast, fault: Fault, random: Random) => {
   for (const { start } of loopsOf(cast)) start()
   await busy(cast, 2 + random.int(8))
@@ -56,7 +56,7 @@ const round = async (world: World, cast: Cast, fault: Fault, random: Random) => 
   await checkAll(world, cast)
 }
 
-/** The last lines of each node, without those that only name a request that was not served. */
+/** The last log lines of each node, without lines that only name a refused request. */
 const saying = (world: World): string =>
   world
     .services()
@@ -70,9 +70,9 @@ const saying = (world: World): string =>
 export type HistoryOptions = {
   readonly world: World
   readonly seed: number
-  /** The names of the faults, one after the other; chosen by the seed when they are not given. */
+  /** The names of the faults, in order. Default: the seed chooses them. */
   readonly faults?: readonly string[]
-  /** From which kinds they are chosen, in turns. Default: all that the world has. */
+  /** The kinds from which they are chosen in turn. Default: all kinds of the world. */
   readonly kinds?: readonly Kind[]
   readonly rounds?: number
 }
@@ -85,7 +85,7 @@ const chosen = (world: World, { kinds, rounds = 4 }: HistoryOptions, random: Ran
 }
 
 /**
- * Writers at work while things break, every history checked after each fault; resolves to what was done.
+ * Runs clients while faults happen, and checks everything after each fault. Returns the names of the faults.
  * @throws Error that says what was wrong
  */
 export const checkHistory = async (options: HistoryOptions): Promise<readonly string[]> => {

@@ -29,7 +29,7 @@ type Client = {
 
 export type Whole = { readonly trace: SeenTrace; readonly messages: readonly SeenMessage[] }
 
-/** A trace with its messages; undefined when the service cannot say now, or no longer: data were lost meanwhile. */
+/** A trace with its messages; undefined if the service cannot answer now, or data were lost meanwhile. */
 export const readWhole = async (
   service: Service,
   token: string,
@@ -66,7 +66,7 @@ const newNext = (moments: Moments): Next => {
 
 const isStored = ({ is }: Came) => is === 'answered' || is === 'stored'
 
-/** Upserts that mix new messages with newer versions of those that are there for sure; at times the same one twice. */
+/** Upserts of new messages and of newer versions of messages that certainly exist; sometimes the same message twice. */
 const upsertsOf = (writer: string, next: Next, random: Random): Upsert[] => {
   const names = [...next.known]
   return Array.from({ length: 1 + random.int(5) }, () => {
@@ -154,7 +154,7 @@ const writesToOwn = (own: PrivateTrace, { token, service, random, moments }: Cli
 
 const PAUSE_MS = 15
 
-/** A client that writes one request after the other, to a trace that it shares and to one of its own. */
+/** A client that writes one request after the other, to a shared trace and to one of its own. */
 export const newWriter = (name: string, shared: SharedTrace, client: Client): Writer => {
   const { random, token, moments } = client
   const own = newPrivateTrace(`own-${name}`, moments)

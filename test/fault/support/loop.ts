@@ -1,11 +1,11 @@
-/** Work that is done again and again while it is wanted. */
+/** Work that is repeated until it is stopped. */
 export type Loop = {
   start(): void
-  /** Resolves when the last turn has ended; rejects with what went wrong in one. */
+  /** Stops after the current turn. Rejects with the error of a turn that failed. */
   stop(): Promise<void>
   /** How many turns have ended since the first start. */
   turns(): number
-  /** What went wrong, if anything has. */
+  /** The error of a turn that failed. */
   failure(): Error | undefined
 }
 

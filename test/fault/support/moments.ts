@@ -1,18 +1,18 @@
-/** What is known of the service, as far as it can be set back to what was known at an earlier moment. */
+/** The expected data of the service, which can be set back to those at an earlier moment. */
 export type Part = {
-  /** Keeps what is known now. */
+  /** Saves what is expected now. */
   keep(): void
-  /** Goes back to what was kept, or to the beginning. */
+  /** Goes back to what was saved, or to the beginning. */
   fallBack(): void
 }
 
 /**
- * When the data were copied, and when all that came after the copy was lost. What is known of the service then goes back
- * as well: whatever was answered before the copy holds, and nothing that was answered after it is there.
+ * When the data were copied, and when everything after the copy was lost. The expected data go back as well: all writes that
+ * were answered before the copy must exist, and none that were answered after it.
  */
 export type Moments = {
   join(part: Part): void
-  /** Called while the data that are copied stand still. */
+  /** Called while the data are copied and nothing writes. */
   copied(): void
   /** Called between the end of the server that had the newer data, and the start of the one that has the copy. */
   lost(): void

@@ -16,7 +16,7 @@ import { type Service, serveOn } from './service.ts'
 
 export const schema = schemaOf(mainGroup)
 
-/** Another node of the service on a database: a process of its own with a folder of its own. */
+/** Starts another node of the service on a database, as a process with a folder of its own. */
 export const openNode = async (
   folder: string,
   name: string,
@@ -28,7 +28,7 @@ export const openNode = async (
   return serveOn(dataDir, { DATABASE_URL: databaseUrl, ...logEnvironment(databaseUrl), ...env })
 }
 
-/** A session of a server, told from a later one that has got the same process id. */
+/** A session of a server, distinguished from a later one with the same process id. */
 export type Session = { readonly pid: number; readonly started: string }
 
 const holding = `
@@ -37,11 +37,11 @@ const holding = `
     and l.database = (select oid from pg_database where datname = current_database())
     and l.objid = (hashtext($1)::int8 & 4294967295)::oid`
 
-/** The session that holds an advisory lock of this name alone. */
+/** The session that holds the exclusive advisory lock of this name. */
 export const holderOf = async (url: string, lock: string): Promise<Session | undefined> =>
   (await onServer(url, holding, [lock])).rows[0] as Session | undefined
 
-/** Whether a session is still there. */
+/** Whether a session still exists. */
 export const isThere = async (url: string, { pid, started }: Session): Promise<boolean> =>
   (
     await onServer(url, 'select from pg_stat_activity where pid = $1 and backend_start = $2::timestamptz', [
@@ -50,7 +50,7 @@ export const isThere = async (url: string, { pid, started }: Session): Promise<b
     ])
   ).rows.length > 0
 
-/** The read models hold, to the letter, what a rebuild from the log holds. Nothing may be written meanwhile. */
+/** Asserts that the read models equal a rebuild from the log exactly. Nothing may be written meanwhile. */
 export const assertAsRebuilt = async (url: string): Promise<void> => {
   await sweepAll(url) // as a rebuild does
   const live = await dumpSchema(url, schema)

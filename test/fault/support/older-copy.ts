@@ -10,20 +10,20 @@ import { killAll, standStill } from './standstill.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** A PostgreSQL of one's own that can be put back to an older copy of itself, at the same address. */
+/** A PostgreSQL that can be put back to an older copy of itself, at the same address. */
 export type Copied = {
   readonly url: string
   readonly dataDir: string
-  /** Keeps a copy, made while the server is stopped. */
+  /** Makes a copy while the server is stopped. */
   copy(): Promise<void>
-  /** Keeps a copy of one moment under load: all processes of the server stand still, and `meanwhile` is done. */
+  /** Makes a copy of one moment under load: all processes of the server are stopped while `meanwhile` runs. */
   copyAlive(meanwhile: () => void): Promise<void>
-  /** Ends the server hard and starts the copy in its place. Between the two, `meanwhile` is done. */
+  /** Kills the server, calls `meanwhile`, and starts the copy in its place. */
   putBack(meanwhile?: () => void): Promise<void>
   stop(): Promise<void>
 }
 
-/** What says that a server runs there. */
+/** The file that says that a server uses the folder. */
 const isOfProcess = (name: string) => name === 'postmaster.pid' || name.startsWith('.s.PGSQL')
 
 export const startCopied = async (folder: string): Promise<Copied> => {
@@ -60,7 +60,7 @@ export const startCopied = async (folder: string): Promise<Copied> => {
   return { url: server.url, dataDir, copy, copyAlive, putBack, stop: () => server.stop('immediate') }
 }
 
-/** What the log in a PostgreSQL says of itself, and where it ends. */
+/** The identity of the log in a PostgreSQL, and the position of its end. */
 export const logIn = async (url: string): Promise<{ head: bigint; epoch: string }> => {
   const text = 'select epoch, (select max(last) from log.appends)::text as head from log.identity'
   const { epoch, head } = (await onServer(url, text)).rows[0] as { epoch: string; head: string }

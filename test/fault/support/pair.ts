@@ -12,14 +12,14 @@ const RUNNER = locks.runner(schema)
 
 export type Scene = {
   readonly url: string
-  /** Leads at the beginning. */
+  /** The node that leads at the beginning. */
   readonly first: Service
   readonly second: Service
   readonly token: string
   leader(): Promise<Session>
 }
 
-/** Two whole nodes on one database; the first one leads, as it was there first. */
+/** Two complete nodes on one database. The first one leads, because it was started first. */
 export const inScene = (work: (scene: Scene) => Promise<void>) => () =>
   inFolder(async (folder) => {
     const { url, drop } = await freshDatabase()
@@ -66,7 +66,7 @@ const namesIn = async (service: Service, token: string): Promise<string[]> => {
   return (data as { messages: { externalId: string }[] }).messages.map(({ externalId }) => externalId)
 }
 
-/** Reads all the time, of memory and of the read models; gives what was not answered with 200. */
+/** Reads continuously, from memory and from the read models. Returns the answers that were not 200. */
 export const newReader = (service: Service, token: string) => {
   const wrong: string[] = []
   const paths = [TRACE, `${TRACE}/messages?limit=3`, '/v1/feed', '/v1/session', '/v1/traces']
@@ -79,7 +79,7 @@ export const newReader = (service: Service, token: string) => {
   return { wrong, ...newLoop(turn, () => 20) }
 }
 
-/** The other node leads, what was stored through either is seen by both, and the read models are right. */
+/** Asserts that the other node leads, that both see everything stored by either, and that the read models are right. */
 export const assertNoHarm = async (
   { url, first, second, token, leader }: Scene,
   heir: Session,
@@ -96,7 +96,7 @@ export const assertNoHarm = async (
   await assertAsRebuilt(url)
 }
 
-/** Writes through the second node while the first one is frozen; gives the session that leads then. */
+/** Writes through the second node while the first one is frozen. Returns the session that leads then. */
 export const takeOver = async (scene: Scene, frozen: Session, name: string): Promise<Session> => {
   const { url, second, token, leader } = scene
   await write(second, token, name)

@@ -22,7 +22,7 @@ export const signIn = async (service: Service, device: string): Promise<Person> 
   return { device, token, userId }
 }
 
-/** A namespace with its admin, and people who work in it, as admins too: each may write every trace of it. */
+/** A namespace with its admin, and users who are admins too, so that each may write every trace in it. */
 export const newTeam = async (service: Service, slug: string, members: readonly Person[]): Promise<Team> => {
   const admin = await signIn(service, `admin-${slug}`)
   const { token } = admin
@@ -44,7 +44,7 @@ type Role = 'admin' | 'member' | null
 
 type Place = { readonly service: () => Service; readonly moments: Moments }
 
-/** Somebody whose role changes again and again, who is sent away and comes back. */
+/** A member whose role changes again and again, and who is removed and joins again. */
 const newGuest = ({ service, moments }: Place, { slug, admin }: Team, guest: Person, random: Random) => {
   const possible = newPossible<Role>(null, `the role of a guest of ${slug}`, moments)
   const sight = newSight(moments)
@@ -67,7 +67,7 @@ const newGuest = ({ service, moments }: Place, { slug, admin }: Team, guest: Per
     possible.seen((one) => one === role, `${role}`)
   }
 
-  /** An invite that was lost again is none. */
+  /** An invite that was lost with the data does not exist. */
   const invite = async () => {
     const losses = moments.losses()
     const role = random.pick(['admin', 'member'] as const)
@@ -89,13 +89,13 @@ const newGuest = ({ service, moments }: Place, { slug, admin }: Team, guest: Per
   return { act, look }
 }
 
-/** Changes who may do what, and comes and goes itself. */
+/** A client that changes roles and members, and leaves and joins itself. */
 export const newClerk = (place: Place, team: Team, guest: Person, random: Random) => {
   const { service, moments } = place
   const { act, look } = newGuest(place, team, guest, random)
   let arrivals = 0
 
-  /** The same device is the same user, and a token works from the moment that it is known. */
+  /** Asserts that the same device signs in as the same user, and that a new token works at once. */
   const arrive = async () => {
     const device = `visitor-${team.slug}-${arrivals++}`
     const losses = moments.losses()

@@ -2,14 +2,14 @@ import type { Came } from './asking.ts'
 import type { Moments } from './moments.ts'
 
 /**
- * What one writer's thing may look like: several states as long as an answer is missing. A write that was answered holds
- * in each of them. One whose answer was lost may hold, and as it may still be under way, it may do so later than what is
- * read, or answered without a change; a change that was answered ends that, as it was decided on what was there.
+ * The possible states of a value that one client writes: several while an answer is missing. A write that was answered is part of each.
+ * A write whose answer was lost may be part of a state. It may still be running, so it may take effect after a read, or after an answer
+ * without a change; but not after an answered change, which was decided on the state before it.
  */
 export type Possible<State> = {
-  /** What a write came to: it holds, may hold, or does not. One that was under way during a copy may be in the copy. */
+  /** Notes the outcome of a write: it is stored, may be stored, or is not. A write during a copy may be part of the copy. */
   came(came: Came, step: (state: State) => State): void
-  /** Something was seen that fits some of the states only. @throws Error when it fits none */
+  /** Notes a read, which keeps only the states that it fits. @throws Error if it fits none */
   seen(fits: (state: State) => boolean, what: string): void
   all(): readonly State[]
 }
@@ -20,7 +20,7 @@ const distinct = <State>(states: readonly State[]) => [
   ...new Map(states.map((state) => [textOf(state), state])).values(),
 ]
 
-/** How much of what came before is told of something that is wrong. */
+/** How many of the last writes an error lists. */
 const TOLD = 12
 
 export const newPossible = <State>(initial: State, name: string, moments: Moments): Possible<State> => {
@@ -65,7 +65,7 @@ export const newPossible = <State>(initial: State, name: string, moments: Moment
       kept = { base, pending: [...pending] }
       tell('copied')
     },
-    // What was under way in the newer data may still come, into the older ones.
+    // Writes that ran in the newer data may still arrive in the older ones.
     fallBack: () => {
       tell('lost what came after the copy')
       pending = [...new Set([...kept.pending, ...pending])]

@@ -10,7 +10,7 @@ const upserted = (messages: readonly Upsert[], upsert: Upsert): Upsert[] => {
   return at < 0 ? [...messages, upsert] : messages.with(at, upsert)
 }
 
-/** A trace of one writer alone, who creates, shows, hides, fills and deletes it. */
+/** A trace that only one client writes: it creates, publishes, hides, fills and deletes it. */
 export const newPrivateTrace = (externalId: string, moments: Moments) => {
   const possible = newPossible<State>(null, `trace ${externalId}`, moments)
   const put = (visibility: string) => (state: State) => ({ visibility, messages: state?.messages ?? [] })

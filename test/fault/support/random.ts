@@ -1,6 +1,6 @@
 /** Random choices that a seed determines. */
 export type Random = {
-  /** From 0 up to but without `below`. */
+  /** A whole number from 0 to `below` - 1. */
   int(below: number): number
   chance(probability: number): boolean
   pick<T>(items: readonly T[]): T

@@ -17,12 +17,12 @@ export const startRebuild = (world: Reached): { child: ChildProcess; ended: Prom
 }
 
 /**
- * One that is frozen gives its lock up after some seconds, and a service that rebuilds by itself comes to an end. A machine so
- * busy that a rebuild does nothing for five seconds costs it its session.
+ * Parts of the errors after which a rebuild is tried again: a frozen rebuild loses its lock after some seconds, one that the service
+ * itself has started finishes, and on a very busy machine a rebuild that does nothing for five seconds loses its session.
  */
 const MAY_PASS = ['another rebuild is running', 'is still being read', 'was broken off']
 
-/** Rebuilds the read models, as soon as no other rebuild is at it. @throws Error with what the command says */
+/** Rebuilds the read models once no other rebuild runs. @throws Error with the output of the command */
 export const rebuildNow = (world: Reached): Promise<void> =>
   soon('another rebuild is running', () => {
     return new Promise((resolve, reject) => {

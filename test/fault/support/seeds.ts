@@ -8,7 +8,7 @@ import type { World } from './world.ts'
 const { FAULT_SEED, FAULTS } = process.env
 const isUsualRun = FAULT_SEED === undefined && times() === 1
 
-/** The seed that `FAULT_SEED` names, otherwise seeds from 1 on. */
+/** The seed that `FAULT_SEED` names; otherwise seeds from 1 on. */
 const seeds = FAULT_SEED === undefined ? Array.from({ length: runs(1) }, (_, i) => i + 1) : [Number(FAULT_SEED)]
 
 export type SeedOptions = {
@@ -32,7 +32,7 @@ const run = (seed: number, { open, kinds, rounds }: SeedOptions): Promise<readon
   }).then(() => told)
 }
 
-/** Plays histories, seed after seed, and says what was done in each. @throws what was found, after the last one */
+/** Runs a history for each seed, and prints the faults of each. @throws the errors found, after the last history */
 export const playSeeds = async (name: string, options: SeedOptions): Promise<void> => {
   const findings: number[] = []
   for (const seed of seeds) {

@@ -24,9 +24,9 @@ export type Service = {
   readonly url: string
   readonly databaseUrl: string
   readonly pid: number
-  /** Rejects when no answer comes. */
+  /** Sends a request. Rejects if there is no answer. */
   call(method: string, path: string, asking?: Asking): Promise<Answered>
-  /** A token of a new user, or of the device's. */
+  /** Signs in, as a new user or with a device. Returns the token. */
   signIn(deviceId: string): Promise<string>
   isReady(): Promise<boolean>
   /** Sends a signal; resolves to the exit code, or the signal's name, once the process has gone. */
@@ -36,7 +36,7 @@ export type Service = {
   output(): string
   /** Whether it has been stopped, and gives no answer until it goes on. */
   isFrozen?(): boolean
-  /** When its data were copied, and lost, where that is done. */
+  /** The moments when its data were copied and lost, if a world does that. */
   readonly moments?: Moments
 }
 
@@ -54,7 +54,7 @@ const ask = async (url: string, method: string, path: string, { token, body, sig
   return { status: answer.status, headers: answer.headers, data, error }
 }
 
-/** The process alone, without waiting for anything. */
+/** Starts the process, without waiting until it is ready. */
 export const launch = (dataDir: string, env: Record<string, string>): ChildProcess =>
   spawn(process.execPath, [main, 'serve'], {
     env: {

@@ -26,8 +26,8 @@ const assertEqual = (seen: unknown, wanted: unknown, what: string) => {
 }
 
 /**
- * A trace that several write to, each to messages and fields of its own; what must be there by all that was answered.
- * Messages are named `<writer>-<number>`, in the order in which their writer sent them first.
+ * A trace that several clients write to, each to messages and fields of its own, and what it must contain according to the answers.
+ * Messages are named `<writer>-<number>`, in the order in which their writer first sent them.
  */
 export const newSharedTrace = (externalId: string, moments: Moments) => {
   const messages = new Map<string, Possible<number>>()
@@ -35,7 +35,7 @@ export const newSharedTrace = (externalId: string, moments: Moments) => {
   let batches: readonly (readonly string[])[] = []
   let lastOrder: readonly string[] = []
   let kept = { lastOrder, batches }
-  /** A newer version of a message that was lost makes it anew, and that may be under way still. */
+  /** Messages that were lost, and may be created again by a newer version that is still being written. */
   const revived = new Set<string>()
   moments.join({
     keep: () => {
@@ -58,7 +58,7 @@ export const newSharedTrace = (externalId: string, moments: Moments) => {
     return fields.get(name)!
   }
 
-  /** A batch will be sent: whatever becomes of it, it is there whole or not at all. */
+  /** Notes that a batch is sent: it must be stored as a whole or not at all. */
   const sending = (upserts: readonly Upsert[]) => {
     const fresh = upserts.map(({ name }) => name).filter((name) => !messages.has(name))
     batches = [...batches, fresh]
@@ -81,7 +81,7 @@ export const newSharedTrace = (externalId: string, moments: Moments) => {
     }
   }
 
-  /** What is read while nobody writes. @throws Error that names what is lost, twice there, or wrong */
+  /** Checks what is read while nobody writes. @throws Error that names messages that are lost, repeated or wrong */
   const check = (trace: SeenTrace, seen: readonly SeenMessage[]) => {
     const versions = new Map(seen.map((message) => [message.externalId, versionOf(message)]))
     checkOrder(seen.map((message) => message.externalId))
@@ -102,7 +102,7 @@ export const newSharedTrace = (externalId: string, moments: Moments) => {
     assertEqual(withoutZeros(trace.toolTypeCounts), tools, `toolTypeCounts of ${externalId}`)
   }
 
-  /** What is read right after an answer, while others write: one's own writes are there. */
+  /** Checks what is read right after an answer, while others write: it must have the reader's own writes. */
   const checkOwn = (writer: string, seen: readonly SeenMessage[]) => {
     const versions = new Map(seen.map((message) => [message.externalId, versionOf(message)]))
     for (const [name, possible] of messages) {

@@ -2,9 +2,8 @@ import type { Came } from './asking.ts'
 import type { Moments } from './moments.ts'
 
 /**
- * Whether what has been written to one stream can be read. A 503 may say that a write is stored, but cannot be seen yet;
- * the next one that is answered waits for both. After data were lost, read models that lie elsewhere may show them still,
- * until a write is answered.
+ * Whether all stored writes to one stream can be read. A 503 may say that a write is stored but not visible yet; the next answered
+ * write waits until both are. After a loss of data, read models in another database may still show them until a write is answered.
  */
 export const newSight = (moments: Moments) => {
   let isClear = true

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** Far longer than anything takes, on a busy machine too. */
+/** Far longer than any condition takes, also on a busy machine. */
 const LONG_MS = 100_000
 
-/** Waits until the condition holds. @throws Error that says what has not come, when it never does */
+/** Waits until the condition holds. @throws Error with its name if it never does */
 export const soon = async (otherwise: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
   const end = performance.now() + LONG_MS
   while (!(await condition())) {

@@ -11,10 +11,10 @@ import { type Service, howItEnded, launch, serveOn } from './service.ts'
 import { killAll, standStill } from './standstill.ts'
 import { type World, databaseIn } from './world.ts'
 
-/** One of two nodes, by a network of its own to the database. Its sessions there bear its name. */
+/** One of two nodes, with a network of its own to the database. Its database sessions have its name. */
 export type Node = {
   readonly name: string
-  /** Whether it can build the read models, and do all other work that one node leads. */
+  /** Whether it can lead: build the read models, and do other work that only one node does. */
   readonly canLead: boolean
   readonly proxy: Proxy
   service(): Service
@@ -26,12 +26,12 @@ export type Node = {
   startInVain(work: (child: ChildProcess) => Promise<void>): Promise<number | string>
 }
 
-/** What a world of two nodes has besides. */
+/** The further parts of a world of two nodes. */
 export type Pair = {
   readonly nodes: readonly Node[]
   readonly server: Copied
   readonly moments: Moments
-  /** The server of the log, when it lies there and can be put back to what it held. */
+  /** The double that holds the log, if it can be put back to an earlier moment. */
   readonly double?: Double
 }
 
@@ -45,7 +45,7 @@ type NodeOptions = {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Summaries are due soon, so that there is work for whichever node leads them. */
+/** Settings by which summaries are due soon, so that the leading node has work. */
 const EAGER = { SUMMARY_DEBOUNCE_MS: '300', SUMMARY_THRESHOLD: '3' }
 
 const openNode = async ({ name, folder, databaseUrl, moments, env }: NodeOptions): Promise<Node> => {
@@ -87,7 +87,7 @@ const openNode = async ({ name, folder, databaseUrl, moments, env }: NodeOptions
   }
 }
 
-/** A log of its own in a double, or where the run has its logs; none when that is Postgres. */
+/** A log in a double of its own, or in the store of the run; the URL is empty if that is Postgres. */
 const openPlace = async (folder: string): Promise<{ url: string; double?: Double }> => {
   const url = eventStoreUrlOf(folder) ?? ''
   if (url === '' || process.env.TEST_EVENTSTORE_URL) return { url }
@@ -115,7 +115,7 @@ const worldOf = ({ nodes, server, moments, double }: Pair, eventStoreUrl: string
   }
 }
 
-/** Two nodes on one database that can be put back to an older copy. By the seed the second one only answers requests. */
+/** Two nodes on one database that can be put back to an older copy. With some seeds the second node only answers requests. */
 export const twoNodes = async (folder: string, seed: number): Promise<World> => {
   const moments = newMoments()
   const server = await startCopied(folder)

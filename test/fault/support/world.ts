@@ -12,26 +12,26 @@ import { type Service, howItEnded, launch, serveOn } from './service.ts'
 
 /** A service with its database, both of which can be broken. */
 export type World = {
-  /** What commands beside the service need to reach the same database and log. */
+  /** The environment variables by which commands reach the same database and log. */
   environment(): { readonly DATABASE_URL: string; readonly EVENTSTORE_URL: string }
   /** All nodes. */
   services(): readonly Service[]
-  /** A node that can be asked now. */
+  /** A node that answers requests now. */
   service(): Service
-  /** Where there are two nodes. */
+  /** Only in a world of two nodes. */
   readonly pair?: Pair
   readonly database: {
     readonly url: () => string
     postmaster(): Promise<number>
     processes(): Promise<number[]>
   }
-  /** Between the service and its database, when that is not the service's own. */
+  /** The network between the service and its database, if that is not embedded. */
   readonly proxy?: Proxy
-  /** What the database lies on, when that is a small disk of its own. */
+  /** The disk of the database, if that has a small one of its own. */
   readonly disk?: Disk
   /** Starts the service again, after it has ended. */
   start(): Promise<void>
-  /** Starts it and has something done to it meanwhile; resolves to how it ended. */
+  /** Starts it, and does something to it during the start. Returns how it ended. */
   startInVain(work: (child: ChildProcess) => Promise<void>): Promise<number | string>
   close(): Promise<void>
 }
@@ -71,7 +71,7 @@ const worldOf = async (
   }
 }
 
-/** A service that brings its own Postgres. */
+/** A service with an embedded Postgres. */
 export const embeddedWorld = async (folder: string, env: Record<string, string> = {}): Promise<World> => {
   const world: World = await worldOf(folder, env, {
     database: databaseIn(folder, () => world.service().databaseUrl),
@@ -80,7 +80,7 @@ export const embeddedWorld = async (folder: string, env: Record<string, string> 
   return world
 }
 
-/** The same on a small disk; `reserveMb` of it are not to be written to. */
+/** The same on a small disk, of which the service leaves `reserveMb` free. */
 export const worldOnDisk = async (disk: Disk, reserveMb: number): Promise<World> => ({
   ...(await embeddedWorld(disk.folder, { DISK_RESERVE_MB: String(reserveMb) })),
   disk,
@@ -88,7 +88,7 @@ export const worldOnDisk = async (disk: Disk, reserveMb: number): Promise<World>
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** A service on a Postgres that it only knows by its URL, over a network that can be told to fail. */
+/** A service that reaches its Postgres by a URL, through a network that can fail. */
 export const remoteWorld = async (folder: string, env: Record<string, string> = {}): Promise<World> => {
   const [dataDir, serverDir] = [join(folder, 'data'), join(folder, 'server')]
   for (const each of [dataDir, serverDir]) await mkdir(each)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { until } from '../../support/until.ts'
 
-/** A service in this process, or in one of its own. */
+/** A service in this process or in another one. */
 type Service = {
   call(
     method: 'GET' | 'PUT' | 'POST',
@@ -20,7 +20,7 @@ const messagesOf = (batch: number) =>
     textContent: `${batch}`,
   }))
 
-/** One writer of one trace: sends batch after batch until told to stop, a failed one again, and knows what was answered. */
+/** A client that writes one trace: it sends batch after batch until it is stopped, repeats failed ones, and records the answers. */
 export const newWriter = (service: () => Service, token: string) => {
   const trace = randomUUID()
   const statuses = new Set<number>()
@@ -55,7 +55,7 @@ export const newWriter = (service: () => Service, token: string) => {
 
 export type Writer = ReturnType<typeof newWriter>
 
-/** Every acknowledged batch is there once and in order, and at most the one that was under way besides. */
+/** Asserts that the trace has each acknowledged batch once, in order, and at most one more, which was being sent. */
 export const assertWhole = async (service: Service, token: string, { trace, acknowledged, wrong }: Writer) => {
   assert.is(wrong(), '')
   const { data } = await service.call('GET', `${path(trace)}/messages`, { token })
@@ -72,7 +72,7 @@ export const assertWhole = async (service: Service, token: string, { trace, ackn
   assert.is(detail.messageCount, names.length)
 }
 
-/** Waits until each writer has been acknowledged so many more batches. */
+/** Waits until so many more batches of each client have been acknowledged. */
 export const moreBatches = (writers: readonly Writer[], more: number) => {
   const goals = writers.map((writer) => writer.acknowledged() + more)
   return until(() => writers.every((writer, i) => writer.acknowledged() >= goals[i]!))

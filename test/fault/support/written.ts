@@ -4,7 +4,7 @@ import { soon } from './soon.ts'
 
 let probes = 0
 
-/** Writes at a node until that is answered, which the read models have to have seen; gives the token of a new user. */
+/** Repeats a sign-in at a node until it is answered, which the read models must have applied. Returns the token of the new user. */
 export const written = async (service: Service, when: string): Promise<string> => {
   let token = ''
   await soon(`no write is answered ${when}`, async () => {

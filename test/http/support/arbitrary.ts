@@ -3,12 +3,12 @@ import type { Schema } from './document.ts'
 
 type Json = fc.Arbitrary<unknown>
 
-/** Stands for JSON text that `JSON.stringify` would never write; put in by `textOf`. */
+/** A placeholder for JSON text that `JSON.stringify` never writes; `textOf` replaces it. */
 const raw = (text: string) => ({ toJSON: () => `\u2045${text}\u2046` })
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-/** What nobody means well with. */
+/** Hostile values. */
 const hostile: Json = fc.constantFrom<unknown>(
   null,
   '',
@@ -57,7 +57,7 @@ const objects = (schema: Schema, schemas: Schemas, depth: number): Json => {
   return properties.length > 0 ? known : fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }))
 }
 
-/** Values that a schema allows, more or less. */
+/** Values that a schema allows, or almost. */
 const valueOf = (given: Schema, schemas: Schemas, depth = 0): Json => {
   const schema = resolved(given, schemas)
   const choices = (schema.anyOf ?? schema.oneOf) as Schema[] | undefined
@@ -83,7 +83,7 @@ const valueOf = (given: Schema, schemas: Schemas, depth = 0): Json => {
   }
 }
 
-/** The same value with one part, chosen by `path`, in the place of which something else stands. */
+/** The same value with one part, chosen by `path`, replaced. */
 const spoiled = (value: unknown, path: readonly number[], by: unknown): unknown => {
   const [step, ...rest] = path
   if (typeof value !== 'object' || value === null || step === undefined) return by
@@ -106,7 +106,7 @@ export const bodies = (schema: Schema, schemas: Schemas): fc.Arbitrary<string> =
   return fc.oneof({ arbitrary: good, weight: 4 }, { arbitrary: bad, weight: 3 }, hostile).map(textOf)
 }
 
-/** Values of a parameter, percent-encoded; most often the one that there is something for. */
+/** Values of a parameter, percent-encoded; most often an existing one. */
 export const parameterTexts = (known: string): fc.Arbitrary<string> =>
   fc.oneof(
     { arbitrary: fc.constant(known), weight: 4 },
@@ -116,7 +116,7 @@ export const parameterTexts = (known: string): fc.Arbitrary<string> =>
 
 const uuid = '00000000-0000-4000-8000-000000000000'
 
-/** What may stand in a cursor in the place of a sort key. */
+/** Values for a sort key of a cursor. */
 const keys = fc.oneof(
   fc.constantFrom<unknown>(uuid, `${uuid}/0`, 0, -1, null, raw('9007199254740993'), raw('1e300'), raw('99999999999')),
   fc.integer(),
@@ -126,7 +126,7 @@ const keys = fc.oneof(
 
 const toCursor = (list: readonly unknown[]) => Buffer.from(textOf(list)).toString('base64url')
 
-/** Cursors: keys as ours have them, something else here and there, and what is no cursor at all. */
+/** Cursors: valid ones, some with invalid keys, and texts that are not cursors. */
 export const cursors: fc.Arbitrary<string> = fc.oneof(
   fc.tuple(keys, fc.constant(uuid)).map(toCursor),
   fc.tuple(keys, keys).map(toCursor),

@@ -11,7 +11,7 @@ export type Operation = {
   readonly path: string
   readonly parameters: readonly Parameter[]
   readonly body: Schema | undefined
-  /** What is wrong with a JSON answer, in words; undefined when it is as the document says. */
+  /** The problem of a JSON answer, in words; undefined if it is as the document says. */
   readonly problemOf: (status: number, body: unknown) => string | undefined
   /** Whether the document says anything about an answer with this status. */
   readonly knows: (status: number) => boolean

@@ -12,26 +12,26 @@ export const anAppend = (...bodies: string[]): NewEvent[] => {
   }))
 }
 
-/** One append of so many small events, which count from `from`. */
+/** One append of `count` small events, numbered from `from`. */
 export const numbered = (count: number, from = 0): NewEvent[] =>
   anAppend(...Array.from({ length: count }, (_, i) => `{"n":${from + i}}`))
 
-/** A stream that nobody else has. With a prefix, one of several that belong together. */
+/** The name of a new stream. Streams with the same prefix belong together. */
 export const aStream = (prefix = 'thing'): string => `${prefix}-${newId()}`
 
 export const bodies = (events: readonly NewEvent[]): string[] => events.map((event) => event.data)
 
-/** What an event is, wherever it was read: without what only memory holds. */
+/** An event without the fields that exist only in memory, to compare it regardless of where it was read. */
 export const essence = ({ stream, revision, position, id, type, data, metadata }: RecordedEvent) =>
   JSON.stringify([stream, `${revision}`, `${position}`, id, type, data, metadata])
 
 export const all = async <T>(source: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(source)
 
-/** Whatever of the log belongs to the streams with a prefix; other events may stand between and around them. */
+/** The events of the log in streams with a prefix; others may be between them. */
 export const readPrefix = async (log: EventLog, prefix: string, after = 0n) =>
   (await all(log.readAll({ after }))).filter((event) => event.stream.startsWith(prefix))
 
-/** Follows until so many events have come from streams with the prefix. */
+/** Follows the log until so many events of streams with the prefix have arrived. */
 export const followPrefix = async (log: EventLog, prefix: string, options: { after: bigint; count: number }) => {
   const stop = new AbortController()
   const seen: RecordedEvent[] = []
@@ -43,7 +43,7 @@ export const followPrefix = async (log: EventLog, prefix: string, options: { aft
   return seen
 }
 
-/** The error that something rejects with. */
+/** The error with which a promise rejects. */
 export const errorOf = (attempt: Promise<unknown>): Promise<unknown> =>
   attempt.then(
     () => {

@@ -5,13 +5,13 @@ import type { EventLog } from '../../../src/log/log.ts'
 import { type Double, type DoubleOptions, startDouble } from '../../support/eventstoredb/server.ts'
 import { type Proxy, newProxy } from './proxy.ts'
 
-/** A server of one's own for each test, and a network that can fail. */
+/** For each test a server of its own, and a network that can fail. */
 export type Scene = {
   double: Double
-  /** Another server, that stops with the test. */
+  /** Starts another server, which stops at the end of the test. */
   another(options?: DoubleOptions): Promise<Double>
   open(options?: Partial<EventStoreLogOptions>): EventLog & IdentityStore
-  /** The network before the server, made when it is first asked for; `esdb://…` by way of it. */
+  /** The network to the server, which is created at the first call, with the URL that leads through it. */
   network(): Promise<{ proxy: Proxy; url: string }>
   end(): Promise<void>
 }

@@ -15,7 +15,7 @@ const double: Adapter = {
   },
 }
 
-/** On streams of its own, which it leaves behind: a server with other data is safe. */
+/** A storage with its own streams, which stay on the server. Other data on the server are not touched. */
 const real = (server: string): Adapter => ({
   name: 'EventStoreDB (TEST_EVENTSTORE_URL)',
   module: double.module,
@@ -27,5 +27,5 @@ const real = (server: string): Adapter => ({
 
 const { TEST_EVENTSTORE_URL: given } = process.env
 
-/** The double, and the server that is given. */
+/** The kinds of logs: in the double, and in the given server. */
 export const eventStoreDBs: readonly Adapter[] = given ? [double, real(given)] : [double]

@@ -5,12 +5,12 @@ import { type PostgresLogOptions, openPostgresLog } from '../../../src/log/postg
 import { type Database, freshDatabase } from '../../support/database.ts'
 import { type Proxy, newProxy } from './proxy.ts'
 
-/** A database of one's own for each test, a network that can fail, and a connection to look behind the scenes. */
+/** For each test a database of its own, a network that can fail, and a direct connection to the database. */
 export type Scene = {
   database: Database
   proxy: Proxy
   sql: pg.Client
-  /** A log by way of the proxy. */
+  /** Opens a log through the proxy. */
   open(options?: Partial<PostgresLogOptions>): EventLog
   opened: EventLog[]
 }
@@ -42,14 +42,14 @@ export const faultSuite = (name: string) => {
   return test
 }
 
-/** How many backends of the log there are, by what they are for. */
+/** How many backends the log has, by their purpose. */
 export const backends = async (sql: pg.Client, purpose: 'writer' | 'listener'): Promise<number> => {
   const text = `select count(*)::int as count from pg_stat_activity
     where datname = current_database() and application_name = $1`
   return (await sql.query<{ count: number }>(text, [`tracebook log ${purpose}`])).rows[0]!.count
 }
 
-/** Ends every backend of the log, as an administrator would. */
+/** Ends every backend of the log, as an administrator can. */
 export const terminateAll = (sql: pg.Client) =>
   sql.query(`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name like 'tracebook log%'`)

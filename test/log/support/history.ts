@@ -9,13 +9,13 @@ import type { App } from '../../support/open-app.ts'
 import { png } from '../../support/pictures.ts'
 import { until } from '../../support/until.ts'
 
-/** Whom to ask as, and which traces there are to be asked for. */
+/** The token to read with, and the traces that exist. */
 export type Told = { readonly token: string; readonly traces: readonly string[] }
 
 const ODD = 'ä€𝄞 \0 \ud83d "quoted" 9007199254740993'
 const MiB = 1024 * 1024
 
-/** What the service is to be opened with, so that it learns models and makes summaries soon. */
+/** The settings of the service, by which it reads models and makes summaries soon. */
 export const historySettings = (folder: string) => ({
   CATALOGUE_URL: join(folder, 'catalogue.json'),
   SUMMARY_DEBOUNCE_MS: '20',
@@ -45,7 +45,7 @@ const message = (name: string, parts: number, size = 1) => ({
   })),
 })
 
-/** All that a service knows how to record, by way of its routes: the traces that are left, and a token that sees them. */
+/** Records all types of events through the routes. Returns the remaining traces, and a token that may read them. */
 export const writeHistory = async (app: App, databaseUrl: string): Promise<Told> => {
   const good = async (...request: Parameters<App['call']>) => {
     const { status, data, error } = await app.call(...request)
@@ -91,7 +91,7 @@ export const writeHistory = async (app: App, databaseUrl: string): Promise<Told>
   for (const trace of ['changed', 'back', 'gone']) await batch(trace, messages)
   await batch('changed', [message('m3', 1), message('m4', 6), { ...message('m5', 0), role: 'user', textContent: ODD }])
   await good('PUT', '/v1/traces/changed/messages/m6', { ...by, body: { role: 'user', order: 7, textContent: ODD } })
-  // Many events in one append, and one event, each beyond what an append of EventStoreDB takes.
+  // An append of many events, and one of a single event, both larger than an append of EventStoreDB may be.
   await batch(
     'large',
     Array.from({ length: 100 }, (_, i) => message(`m${i}`, 3, 150)),

@@ -5,7 +5,7 @@ import type { Adapter, Held } from './world.ts'
 const waiting = `select from pg_locks where locktype = 'advisory' and not granted
   and database = (select oid from pg_database where datname = current_database())`
 
-/** Has the appends of a database wait for the lock that they take. */
+/** Holds the lock of appends, so that the appends of a database wait. */
 export const holdAppends = async (url: string): Promise<Held> => {
   const client = new pg.Client(url)
   await client.connect()

@@ -2,21 +2,21 @@ import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 
-/** `pass`; `stall`: nothing gets through; `deaf`: answers are lost; `refuse`: connections end as soon as they are made. */
+/** `pass`: all data pass; `stall`: none do; `deaf`: answers are lost; `refuse`: new connections end at once. */
 export type Mode = 'pass' | 'stall' | 'deaf' | 'refuse'
 
 export type Proxy = {
-  /** The same database, by way of the proxy. */
+  /** The URL of the database through the proxy. */
   readonly url: string
-  /** Changes how it behaves, for the connections that there are as well. */
+  /** Changes the behaviour, also of open connections. */
   set(mode: Mode): void
   /** Breaks all connections. */
   cut(): void
-  /** Breaks those that are chosen by the name that they have on the server. */
+  /** Breaks the connections whose name on the server is chosen. */
   cutSome(choose: (name: string) => boolean): void
-  /** The connections that there are stay open and carry nothing any more; new ones work. */
+  /** Open connections stay open, but pass no data any more; new ones work. */
   forget(): void
-  /** New connections get another database, whose name is as long; those that there are keep theirs. */
+  /** New connections lead to another database, with a name of the same length; open ones keep theirs. */
   redirect(databaseUrl: string): void
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ const targetOf = (url: URL): Socket => {
   return folder?.startsWith('/') ? connect(join(folder, `.s.PGSQL.${port}`)) : connect(port, folder ?? url.hostname)
 }
 
-/** A network of our own between a log and its server, that can be told to fail. */
+/** A network between a log and its server, which can fail on request. */
 export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
   const url = new URL(databaseUrl)
   const pairs = new Map<readonly [client: Socket, server: Socket], string>()
@@ -68,7 +68,7 @@ export const newProxy = async (databaseUrl: string): Promise<Proxy> => {
     for (const [[client], name] of [...pairs]) if (choose(name)) client.destroy()
   }
   const cut = () => cutSome(() => true)
-  // What is sent into it stays in it: nobody is told that the other end has gone.
+  // Data that are sent into it are dropped: neither side learns that the other has gone.
   const forget = () => {
     for (const pair of [...pairs.keys()]) {
       pairs.delete(pair)

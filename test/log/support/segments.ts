@@ -12,7 +12,7 @@ export const dyingAfter = (segments: number, bare: EventLog): EventLog => {
   return wholeAppends({ ...bare, append })
 }
 
-/** Leaves the first segments of an append in the log, as a crash would. */
+/** Appends only the first segments of an append, as after a crash. */
 export const leaveOrphans = async (bare: EventLog, ...[stream, expected, events]: Parameters<EventLog['append']>) => {
   await errorOf(dyingAfter(2, bare).append(stream, expected, events))
 }
@@ -28,6 +28,6 @@ export const segmentsOf = async (bare: EventLog, events: readonly NewEvent[]): P
   return segments
 }
 
-/** A JSON body of about so many bytes, different for each number, with what needs escaping and more than one byte. */
+/** A JSON body of about so many bytes, different for each number, with characters that need escaping or several bytes. */
 export const bodyOf = (bytes: number, n: number): string =>
   JSON.stringify({ n, text: 'a"\\ä𝄞'.repeat(Math.max(0, Math.ceil((bytes - 20) / 12))) })

@@ -1,7 +1,7 @@
 import { numbered } from './events.ts'
 import { type Open } from './world.ts'
 
-/** Another process on the same log: writes to streams of its own and says what was acknowledged, one JSON a line. */
+/** Another process on the same log. It writes to streams of its own, and prints acknowledged writes as one JSON a line. */
 const [module, place, prefix, rounds] = process.argv.slice(2) as [string, string, string, string]
 const { open } = (await import(module)) as { open: Open }
 const log = open(place, {})

@@ -3,16 +3,16 @@ import { wholeAppends } from '../../../src/log/whole-appends.ts'
 
 export type OpenOptions = { readonly maxAppendBytes?: number }
 
-/** A kind of log, as the contract sees it. */
+/** A kind of log, for the tests of the contract. */
 export type Adapter = {
   readonly name: string
   /** URL of a module that exports `open: Open`; other processes import it too. */
   readonly module: string
-  /** A storage of one's own; foreign events may be in it. `place` says to any process where it is. */
+  /** Creates a storage, which may also hold events of others. `place` is its address for any process. */
   newPlace(): Promise<Place>
 }
 
-/** Appends that have come to a server, and wait there. */
+/** Appends that have arrived at a server and wait there. */
 export type Held = {
   isWaiting(): Promise<boolean>
   release(): Promise<void>
@@ -21,7 +21,7 @@ export type Held = {
 export type Place = {
   readonly place: string
   drop(): Promise<void>
-  /** Has appends wait at the server. Absent for a server that cannot be made to. */
+  /** Makes appends wait at the server. Absent if the server cannot do that. */
   hold?(): Promise<Held>
 }
 
@@ -30,7 +30,7 @@ export type Open = (place: string, options: OpenOptions) => EventLog
 
 export const opener = async (module: string): Promise<Open> => ((await import(module)) as { open: Open }).open
 
-/** What each test gets: two processes' worth of logs on one storage, and means to open more of them. */
+/** The scene of a test: two logs on one storage, as of two processes, and functions to open more. */
 export type World = {
   readonly module: string
   readonly place: string

@@ -23,13 +23,13 @@ const decided = (state: TraceState, one: Step): readonly TraceEvent[] => {
   }
 }
 
-/** An update as events of version 1 tell it: without what parts the message has now. */
+/** An update in the form of version 1, which does not have the present parts of the message. */
 const untold = (event: TraceEvent): TraceEvent =>
   event.type === 'MessageUpdated' && event.data.patch.some(({ path }) => partIndex(path) !== undefined)
     ? { ...event, data: { ...event.data, parts: 'unknown' } }
     : event
 
-/** The events that steps come to, each step an append of its own. */
+/** The events of steps, each of which is an append. */
 export const eventsOf = (stream: string, steps: readonly Step[], isOfBefore = false): StreamEvent[] => {
   let state = traces.initial()
   return steps.flatMap((one, i) => {
@@ -40,7 +40,7 @@ export const eventsOf = (stream: string, steps: readonly Step[], isOfBefore = fa
   })
 }
 
-/** Many messages at once, and ones of many parts: they fill several blocks. */
+/** Many messages at once, and messages with many parts, which fill several blocks. */
 const many: fc.Arbitrary<Step> = fc
   .record({
     from: fc.nat(3),
@@ -61,7 +61,7 @@ const many: fc.Arbitrary<Step> = fc
     ),
   }))
 
-/** What clients do to one trace while it lives, and in the lives that come after. */
+/** What clients do to one trace while it exists, and after it was deleted and created again. */
 export const lives: fc.Arbitrary<readonly Step[]> = fc
   .array(fc.oneof({ weight: 4, arbitrary: step }, { weight: 1, arbitrary: many }), { minLength: 1, maxLength: 14 })
   .map((steps) => [{ do: 'put', title: 't', visibility: undefined }, ...steps])

@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** Somebody at the provider. */
+/** An account at the provider. */
 export type Account = {
   readonly id: string
   readonly login: string
@@ -10,12 +10,12 @@ export type Account = {
   readonly emailVerified?: boolean
 }
 
-/** A real OpenID provider on a real socket, with addresses as GitHub has them besides. */
+/** A real OpenID provider on a real socket, which also has the addresses of GitHub. */
 export type TestProvider = {
   readonly url: string
-  /** Who is signed in there. */
+  /** The account that is signed in there. */
   account: Account
-  /** Whether that person says yes. */
+  /** Whether that person agrees to sign in. */
   consents: boolean
   /** Answers 500 to everything. */
   isDown: boolean
@@ -69,7 +69,7 @@ const interact = async (
   return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } })
 }
 
-/** `GET /api/user` and `/api/emails`, for who has a token. */
+/** `GET /api/user` and `/api/emails`, for requests with a token. */
 const api = async (provider: Provider, { account }: TestProvider, request: IncomingMessage) => {
   const token = request.headers.authorization?.replace(/^bearer /i, '') ?? ''
   if (!(await provider.AccessToken.find(token))) return undefined
@@ -82,7 +82,7 @@ const api = async (provider: Provider, { account }: TestProvider, request: Incom
 const sendJson = (response: ServerResponse, status: number, body: unknown) =>
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 
-/** Starts a provider that sends people back to `redirectUri`. */
+/** Starts a provider that redirects to `redirectUri`. */
 export const startProvider = async (redirectUri: string): Promise<TestProvider> => {
   const server = createServer(async (request, response) => {
     if (world.isDown) return void sendJson(response, 500, { error: 'server_error' })

@@ -7,10 +7,10 @@ import { CLIENT, startProvider } from './provider.ts'
 
 export const ORIGIN = 'http://127.0.0.1:39999'
 export const CALLBACK = `${ORIGIN}/v1/auth/callback/codehost`
-/** Where a client on this machine would wait. */
+/** The address at which a client on this machine waits for the redirect. */
 export const LOOPBACK = 'http://127.0.0.1:45678/done'
 
-/** The addresses of a provider that is like GitHub. */
+/** The settings of a provider that works like GitHub. */
 export const githubLike = (url: string) => ({
   CODEHOST_AUTHORIZE_URL: `${url}/auth`,
   CODEHOST_TOKEN_URL: `${url}/token`,
@@ -19,7 +19,7 @@ export const githubLike = (url: string) => ({
   CODEHOST_SCOPE: 'openid profile email',
 })
 
-/** Where the form of a page goes to, and what it holds. */
+/** The address of the form of a page, and its fields. */
 export const formOf = (html: string): Record<string, string> => {
   const [, action] = /<form [^>]*method="post" action="([^"]*)">/.exec(html) ?? assert.unreachable(html)!
   const fields = html.matchAll(/<input type="hidden" name="(\w+)" value="([\w-]*)">/g)
@@ -28,7 +28,7 @@ export const formOf = (html: string): Record<string, string> => {
 
 type Started = { readonly state: string; readonly authorizeUrl: string; readonly expiresAt: number }
 
-/** Two nodes, a provider, and somebody with a browser. */
+/** Two nodes, a provider, and a user with a browser. */
 export const openWorld = async (settings: (url: string) => Record<string, string>) => {
   const clock = { now: Date.UTC(2026, 0, 1) }
   const [database, provider] = await Promise.all([freshDatabase(), startProvider(CALLBACK)])
@@ -42,13 +42,13 @@ export const openWorld = async (settings: (url: string) => Record<string, string
     assert.is(answer.status, 200, JSON.stringify(answer.error))
     return answer.data as Started
   }
-  /** Says yes, or no, at the provider; the address that it sends the browser back to. */
+  /** Agrees or denies at the provider. Returns the address that it redirects the browser to. */
   const consent = async ({ authorizeUrl }: Pick<Started, 'authorizeUrl'>) => {
     const { pathname, search } = await follow(authorizeUrl, CALLBACK)
     return pathname + search
   }
   const arrive = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
-  /** Answers the page that asks, as the browser does that shows it. */
+  /** Answers the page that asks, like the browser that shows it. */
   const answer = async (
     page: Awaited<ReturnType<typeof arrive>>,
     said: 'yes' | 'no',
@@ -70,7 +70,7 @@ export const openWorld = async (settings: (url: string) => Record<string, string
       payload: new URLSearchParams({ ...fields, answer: said }).toString(),
     })
   }
-  /** Comes back from the provider and says yes, if that is asked. */
+  /** Follows the redirect of the provider, and agrees if a page asks. */
   const agree = async (url: string) => {
     const page = await arrive(url)
     return page.statusCode === 200 ? answer(page, 'yes') : page
@@ -80,7 +80,7 @@ export const openWorld = async (settings: (url: string) => Record<string, string
   const complete = (state: string, exchangeCode: string, node = nodes[0]!) =>
     node.call('POST', '/v1/auth/complete', { body: { state, exchangeCode } })
 
-  /** From the start to a session, for a client that waits on this machine. */
+  /** Signs in from the start to a session, as a client that waits on this machine. */
   const signIn = async (body: object = {}): Promise<NewSession> => {
     const started = await start({ redirectTo: LOOPBACK, ...body })
     const { searchParams } = new URL((await agree(await consent(started))).headers.location!)

@@ -1,7 +1,7 @@
 import { start } from '../../support/processes.ts'
 import type { User } from '../../support/user.ts'
 
-/** A command that goes on, and what it has printed so far. */
+/** A command that keeps running, and its output so far. */
 export const startFollowing = (user: User, ...args: string[]) => {
   const { child, ended } = start([...args], user.variables)
   let [out, err] = ['', '']

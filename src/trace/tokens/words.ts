@@ -80,21 +80,34 @@ const partsIn = (word: string): Span[] => {
   return parts
 }
 
+/** The most parts of a word that nobody writes or searches for by parts, and their least mean length: in Base64 every second letter begins one. */
+const MOST_SHORT_PARTS = 8
+const LEAST_LENGTH = 3
+
+/** Whether a word is random text, such as Base64 or a hash, by its many short parts. */
+const isRandom = (word: string, parts: number): boolean =>
+  parts > MOST_SHORT_PARTS && word.length < LEAST_LENGTH * parts
+
 /** The parts of a word in lower case, and each pair of neighbours with what joins them. */
 const piecesOf = (word: string, lower: string) => {
   const spans = partsIn(word)
   return {
+    isRandom: isRandom(word, spans.length),
     parts: spans.map(([start, end]) => lower.slice(start, end)),
     pairs: spans.slice(1).map(([, end], i) => lower.slice(spans[i]![0], end)),
   }
 }
 
-/** The tokens of a word: itself, its parts, their pairs, and the short forms of a hash. A word of three parts or more is found by their pairs. */
+/**
+ * The tokens of a word: itself, its parts, their pairs, and the short forms of a hash. A word of three parts or more is found by their pairs,
+ * random text only as a whole.
+ */
 const tokensOfWord = (word: string): string[] => {
   const lower = folded(word)
-  const { parts, pairs } = piecesOf(word, lower)
+  const { isRandom, parts, pairs } = piecesOf(word, lower)
   const whole = pairs.length > 1 ? [] : [lower]
-  const tokens = [...new Set([...whole, ...parts, ...pairs])].filter((token) => token.length > 1)
+  const all = isRandom ? [lower] : [...whole, ...parts, ...pairs]
+  const tokens = [...new Set(all)].filter((token) => token.length > 1)
   return HEX.test(lower) ? [...tokens, ...HASH_LENGTHS.map((length) => lower.slice(0, length))] : tokens
 }
 
@@ -106,7 +119,7 @@ const tokensOfCjk = (text: string): string[] => {
 
 /**
  * The tokens of a word of `eachWord`, in lower case: itself, unless it has more than two parts, its parts, their pairs and the short forms of a
- * hash; in Chinese, Japanese and Korean its characters and pairs of them. Other single characters are no tokens.
+ * hash, or of random text only itself and these; in Chinese, Japanese and Korean its characters and pairs of them. Other single characters are no tokens.
  */
 export const tokensOf = (word: string, isCjk: boolean): readonly string[] =>
   isCjk ? tokensOfCjk(word) : tokensOfWord(word)
@@ -145,13 +158,14 @@ const neededOfCjk = (word: string): NeededTokens => {
   return characters.slice(1).map((character, i) => [[characters[i]! + character]])
 }
 
-/** All pairs of its parts, which also a longer word has; of a single part the word itself or that part; or the short form of a hash. */
+/** All pairs of its parts, which also a longer word has; of a single part the word itself or that part; of random text also itself; or the short form of a hash. */
 const neededOfWord = (word: string): NeededTokens => {
   const lower = folded(word)
-  const { parts, pairs } = piecesOf(word, lower)
+  const { isRandom, parts, pairs } = piecesOf(word, lower)
   const [part = ''] = parts
   if (lower.length < 2 || (pairs.length === 0 && part.length < 2)) return []
   const alternatives = pairs.length > 0 ? [pairs] : part === lower ? [[lower]] : [[lower], [part]]
+  if (isRandom) alternatives.push([lower])
   if (isHashStart(lower)) alternatives.push([lower.slice(0, lower.length < 12 ? 7 : 12)])
   return [alternatives]
 }

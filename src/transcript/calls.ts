@@ -92,7 +92,7 @@ class Args {
     const name = names.find((one) => this.peek(one) !== undefined)
     return name === undefined ? undefined : this.take(name)
   }
-  /** All values, those that are no text only if they are short enough to be parsed at once. */
+  /** All values; those that are not texts only if they are short enough to be parsed at once. */
   *values(): Steps<Readonly<Record<string, unknown>>> {
     const values = new Map<string, unknown>()
     for (const { name, isText, value } of this.#values.values()) {
@@ -106,7 +106,7 @@ class Args {
     const name = names.find((one) => (this.peek(one)?.length ?? Infinity) <= MOST_SUBJECT)
     return name === undefined ? '' : visibleLine(this.take(name)!)
   }
-  /** A value that is no text, if it is short enough to be parsed at once. */
+  /** A value that is not a text, if it is short enough to be parsed at once. */
   json(name: string): unknown {
     const field = this.#values.get(name)
     if (!field || field.isText || field.value.length > MOST_PARSED) return undefined
@@ -240,7 +240,7 @@ const STATES: Readonly<Record<string, TodoItem['state']>> = {
   in_progress: 'doing',
   pending: 'open',
 }
-/** What is shown of an item, and what is left out: the same in other words, or numbers of the agent. */
+/** Fields of an item that are shown, and fields that are left out: they repeat the text, or are numbers of the agent. */
 const TODO_TEXTS = ['content', 'step'] as const
 const TODO_OTHERS: ReadonlySet<string> = new Set(['status', 'activeForm', 'id', 'priority'])
 
@@ -305,7 +305,7 @@ const sum = (a: ChangedLines | undefined, b: ChangedLines): ChangedLines => ({
   removed: (a?.removed ?? 0) + b.removed,
 })
 
-/** What a call changes, as its arguments tell; undefined for one that changes no file. */
+/** The changes of a call according to its arguments; undefined if it changes no file. */
 function* changesIn(kind: string, args: Args): Steps<CallChanges | undefined> {
   if (!mayEdit(kind)) return undefined
   let all: ChangedLines | undefined

@@ -34,7 +34,7 @@ export const linesOf = (text: string): string[] => {
  * undefined if it is longer than `most`.
  */
 const distance = (before: readonly string[], after: readonly string[], most: number): number | undefined => {
-  /** How far the old lines are used up, by how many more lines of them than of the new ones are; `most + 1` stands for 0. */
+  /** How many old lines are used, by how many more old than new lines are used; the index is that difference plus `most + 1`. */
   const reached = new Int32Array(2 * most + 3)
   for (let edits = 0; edits <= most; edits++) {
     for (let k = -edits; k <= edits; k += 2) {

@@ -30,7 +30,7 @@ export const diffLines = (before: string, after: string): DiffLine[] | undefined
   return compared && compared.length > 0 ? compared : [...all('removed', old), ...all('added', changed)]
 }
 
-/** The lines of a patch of an agent, or of what it does to one file. Undefined for a text that is too long, or no patch. */
+/** The lines of a patch of an agent, or of what it does to one file. Undefined for a text that is too long, or is not a patch. */
 export const patchLines = (patch: string, isOfFile = false): DiffLine[] | undefined => {
   if (patch.length > MOST_COMPARED || linesOf(patch).length > MOST_SHOWN) return undefined
   const lines = [...linesOfPatch(patch.replace(/\r\n?/g, '\n'), isOfFile)]
@@ -47,7 +47,7 @@ const MOST_CHARACTERS = 400
 /** Lines with more changed words have too little in common to be shown as one line that was changed. */
 const MOST_CHANGED_WORDS = 60
 
-/** The words of two lines, in which those that differ are told apart. Undefined if much of the file was compared before. */
+/** The words of two lines, with a mark at those that differ. Undefined if much of the file was compared before. */
 export type Words = (before: string, after: string) => ReturnType<typeof diffWordsWithSpace> | undefined
 
 /** Compares words in the differences of one file. */

@@ -8,7 +8,7 @@ export type Edit = { readonly path: string | undefined } & (
   | { readonly is: 'content'; readonly content: string }
   /** The lines of a patch that are about this file. */
   | ({ readonly is: 'patch'; readonly patch: string } & ChangedLines)
-  /** The arguments do not tell what is changed. */
+  /** The arguments do not say what is changed. */
   | { readonly is: 'unknown' }
 )
 
@@ -129,7 +129,7 @@ export const editsIn = (tool: string, json: string): Edit[] => {
   return mayEdit && json.length <= MOST_READ ? editsOf(tool, JSON.parse(json) as Args) : []
 }
 
-/** How many lines an edit changes; none where the arguments do not tell. */
+/** How many lines an edit changes; none if the arguments do not say. */
 export const linesOfEdit = (edit: Edit): ChangedLines => atOnce(linesOfEditInSteps(edit))
 
 export function* linesOfEditInSteps(edit: Edit): Steps<ChangedLines> {

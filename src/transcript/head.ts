@@ -17,7 +17,7 @@ export type Head = {
   readonly model: { readonly id: string | undefined; readonly name: string | undefined }
 }
 
-/** What a reader wants to know first, as far as it is known. */
+/** The facts that a reader wants to know first; undefined ones are not known. */
 export type Lead = {
   readonly day: string | undefined
   readonly began: { readonly iso: string; readonly text: string } | undefined

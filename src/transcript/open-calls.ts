@@ -9,7 +9,7 @@ type Call = { readonly id: string }
  */
 export type OpenCalls<Of extends Call> = {
   all(): Iterable<Of>
-  /** Adds a call, and takes those that do not wait any more. */
+  /** Adds a call, and returns those that do not wait for a result any more. */
   add(call: Of): Of[]
   oldestWith(id: string): Of | undefined
   /** Takes a call; false if it is not open. */

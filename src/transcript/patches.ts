@@ -1,6 +1,6 @@
 import type { ChangedLines } from './changed-lines.ts'
 
-/** What a patch does to one file. Its lines, behind those that name the file, are from one place in the patch to another. */
+/** What a patch does to one file. `from` and `to` are the places in the patch between which its lines are, after those that name the file. */
 export type PatchedFile = ChangedLines & {
   /** Undefined if no line names a file. */
   readonly path: string | undefined
@@ -37,7 +37,7 @@ const hunkSize = (line: string) => {
 
 type Opened = { path: string | undefined; from: number; added: number; removed: number }
 
-/** What a line of a patch is: of the file, or one that tells where the others belong. */
+/** The kind of a line of a patch: a line of the file, or a `head`, which says where the others belong. */
 export type PatchLine = 'added' | 'removed' | 'same' | 'head'
 
 const kinds: Readonly<Record<string, PatchLine>> = { '+': 'added', '-': 'removed' }
@@ -68,7 +68,7 @@ const newReader = (isOfFile: boolean) => {
     if (is === 'added' || is === 'removed') opened![is] += 1
     return is
   }
-  /** Reads a line of a hunk that says how many it has; undefined for a line that is none, with which the hunk ends. */
+  /** Reads a line of a hunk whose head gives the number of lines; undefined for any other line, which ends the hunk. */
   const ofHunk = (first: string | undefined): PatchLine | undefined => {
     if (rest.old <= 0 && rest.changed <= 0) return undefined
     if (first !== undefined && !'+- \\\r'.includes(first)) {

@@ -6,7 +6,7 @@ const region = element('p', { class: 'said', role: 'status' })
 document.body.append(region)
 let hiding: ReturnType<typeof setTimeout> | undefined
 
-/** Says what has happened, to users of screen readers when they are done with what they are at; and for a moment on the page. */
+/** Says what has happened: to users of screen readers once nothing else is being read to them, and for a moment on the page. */
 export const announce = (text: string): void => {
   // A text that is said twice has to change in between.
   region.textContent = region.textContent === text ? `${text}\u00a0` : text

@@ -1,7 +1,7 @@
 import { element } from './dom.ts'
 
 const DAY_MS = 86_400_000
-/** A day of another year so long ago is told with its year. */
+/** From how many days ago on the day of another year is shown with its year. */
 const MANY_DAYS = 180
 
 const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', options)

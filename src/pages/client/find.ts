@@ -76,7 +76,7 @@ export const newFind = (session: Session, messages: HTMLElement, rows: Rows, rea
     row.focus({ preventScroll: true })
   }
 
-  /** Where a place is shown. A result stands in the row of its call, which is an earlier one. */
+  /** The row that shows a place. A result is shown in the row of its call, which is an earlier one. */
   const rowOf = async ({ ordinal }: Place, text: string): Promise<HTMLElement | undefined> => {
     const nearest = await rows.of(ordinal)
     if (!nearest || ordinalOf(nearest) === ordinal) return nearest

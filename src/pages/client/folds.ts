@@ -15,7 +15,7 @@ const fetchWhole = async (link: HTMLAnchorElement): Promise<HTMLElement> => {
 
 const partsOf = (row: HTMLElement) => [...row.querySelectorAll('details')]
 
-/** Shows what is folded in a part of a message. The part stays where it is on the screen. */
+/** Shows the folded text in a part of a message. The part stays where it is on the screen. */
 const unfold = async (link: HTMLAnchorElement): Promise<void> => {
   const row = closest(link, ROW)!
   const part = closest(link, 'details') as HTMLDetailsElement | null
@@ -42,7 +42,7 @@ export const unfoldAll = async (row: HTMLElement): Promise<void> => {
   }
 }
 
-/** Links to what is folded show it in the page. If it cannot be had, the link leads to it. */
+/** Makes links to folded texts show them in the page. If a text cannot be fetched, the link leads to its own page. */
 export const startFolds = (messages: HTMLElement): void =>
   messages.addEventListener('click', (event) => {
     const link = closest(event.target, FOLD) as HTMLAnchorElement | null

@@ -1,12 +1,12 @@
 import { announce } from './announce.ts'
 import { button, plural } from './dom.ts'
 
-/** A reader who is nearer to the end than this counts as being there, in pixels. */
+/** A reader within this distance from the end counts as being at the end, in pixels. */
 const NEAR = 120
 const ANNOUNCE_MS = 5_000
 
 export type Following = {
-  /** Puts new rows into the page by `add`, which returns how many: a reader at the end sees them, others are told. */
+  /** Puts new rows into the page by `add`, which returns how many. A reader at the end sees them; for others they are announced. */
   grow(add: () => number): void
 }
 

@@ -42,7 +42,7 @@ const takeAway = (wrapper: HTMLElement) => {
   announce('You can no longer read this session')
 }
 
-/** What is said while there is no connection. */
+/** The banner that is shown while there is no connection. */
 const newBanner = () => {
   const words = element('span', {}, '')
   const banner = element(

@@ -10,7 +10,7 @@ import { startSession } from './session-page.ts'
 import { siteActions } from './site-actions.ts'
 import { showLocalTimes } from './times.ts'
 
-/** The button tells readers that there are keys. */
+/** The button by which readers learn that there are keys. */
 const keysButton = (run: () => void): HTMLButtonElement => {
   const button = element('button', { class: 'btn bare', type: 'button' }, 'Keys ', element('kbd', {}, '?'))
   button.addEventListener('click', run)

@@ -1,6 +1,6 @@
 import { ROW, ordinalOf } from './rows.ts'
 
-/** What the reader has opened or closed in a row stays so, as far as the new one has the same parts. */
+/** Opens and closes the parts of a new row as the reader has opened and closed those of the old one. */
 export const keepOpened = (old: Element, row: Element) => {
   const [before, after] = [old, row].map((one) => [...one.querySelectorAll('details')]) as [
     HTMLDetailsElement[],
@@ -24,7 +24,7 @@ export const replaceRow = (old: HTMLElement, row: HTMLElement) => {
   ;(taker ?? row).focus({ preventScroll: true })
 }
 
-/** What stands for messages that have no row any more. */
+/** The placeholders for messages that have no row any more. */
 export const goneIn = (content: ParentNode): HTMLElement[] => [...content.querySelectorAll<HTMLElement>('.msg.gone')]
 
 /** Takes a row out of its list, with the run of calls that has no other row. */
@@ -42,8 +42,7 @@ const blockOf = (messages: HTMLElement, row: HTMLElement): Element => {
 }
 
 /**
- * Puts rows that have changed into the list: each in the place of the one that it replaces, new ones by their ordinals. Returns those that
- * are new.
+ * Puts changed rows into the list: each replaces its old row, and new ones are placed by their ordinals. Returns the new ones.
  */
 export const mergeRows = (messages: HTMLElement, fragment: DocumentFragment): HTMLElement[] => {
   const added: HTMLElement[] = []

@@ -24,7 +24,7 @@ const lastAbove = (elements: readonly HTMLElement[], line: number): HTMLElement 
   return elements[low - 1]
 }
 
-/** The row that is being read: what begins in the upper third of the window, at the end of the page what is in view. */
+/** The row that is being read: the one that begins in the upper third of the window; at the end of the page one in view. */
 const rowInReading = (messages: HTMLElement): HTMLElement | undefined => {
   const isAtEnd = document.documentElement.scrollHeight - innerHeight - scrollY < 2
   const rows = messages.classList.contains('virtual') ? ROW : '.msg.prompt'
@@ -32,7 +32,7 @@ const rowInReading = (messages: HTMLElement): HTMLElement | undefined => {
   return lastAbove(shown, isAtEnd ? innerHeight : innerHeight / 3)
 }
 
-/** Marks the part of the outline that is being read, and follows what is added. */
+/** Marks the part of the outline that is being read, also among prompts that are added later. */
 export const startOutline = (
   nav: HTMLElement,
   messages: HTMLElement,

@@ -12,7 +12,7 @@ type Item = {
   readonly group: (typeof groups)[number]
   readonly label: string
   readonly drawing: string
-  /** What stands at the end of the line: keys, or a time. */
+  /** What the line ends with: keys, or a time. */
   readonly end?: Node
 } & ({ readonly href: string } | { readonly run: () => void })
 

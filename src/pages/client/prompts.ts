@@ -38,7 +38,7 @@ const hide = (group: Group) => {
   group.isShown = false
 }
 
-/** Has only those of very many prompts in the page that are near what is in view, in the list that `nav` scrolls. */
+/** Keeps only those prompts in the page that are near the ones in view, if there are very many. `nav` scrolls the list. */
 const newWindow = (nav: HTMLElement, list: HTMLElement, prompts: readonly HTMLElement[]) => {
   const groups: Group[] = []
   let current: HTMLElement | undefined
@@ -99,7 +99,7 @@ const newWindow = (nav: HTMLElement, list: HTMLElement, prompts: readonly HTMLEl
       current = prompt
       update()
     },
-    /** Before a prompt is put behind the last one, and then. */
+    /** `openEnd` has to be called before `add`, which puts a prompt after the last one. */
     openEnd: () => show(groups.at(-1)!),
     add: (prompt: HTMLElement) => {
       put(prompt)

@@ -1,7 +1,7 @@
 import { type Rows, STOP } from './rows.ts'
 import { closest } from './dom.ts'
 
-/** Opens whatever an element is closed in. */
+/** Opens all closed parts that contain an element. */
 export const reveal = (element: Element): void => {
   for (
     let around = element.parentElement?.closest('details');
@@ -58,7 +58,7 @@ export const newReading = (messages: HTMLElement, rows: Rows): Reading => {
     taker.focus({ preventScroll: true })
   }
 
-  /** The next place of a kind behind the focus, in this message or another one. */
+  /** The next place of a kind after the focus, in this message or another one. */
   const nextPlace = async (step: 1 | -1, selector: string) => {
     const from = focused() ?? topmost()
     const inRow = (row: HTMLElement) => {

@@ -1,10 +1,10 @@
 /** The rows of a session's messages, wherever they are: all in the page, or fetched as they are needed. */
 export type Rows = {
-  /** Those behind a row, or before it; from the first or the last one without a row. */
+  /** The rows after a row, or before it; without a row all, from the first or the last one on. */
   next(from: HTMLElement | undefined, step: 1 | -1): AsyncIterable<HTMLElement>
   /** The row of a message, by its ordinal; of a message that is shown in another row, that row. */
   of(ordinal: number): Promise<HTMLElement | undefined>
-  /** Brings a row into the page, and returns it as it stands there. */
+  /** Brings a row into the page. Returns the row that is in the page. */
   show(row: HTMLElement): Promise<HTMLElement>
 }
 

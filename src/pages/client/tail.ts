@@ -1,7 +1,7 @@
 import { element, plural } from './dom.ts'
 import type { Session } from './session.ts'
 
-/** A session counts as over if there is no news of it for this long. */
+/** A session counts as ended if it has not changed for so long. */
 const RUNNING_MS = 2 * 60_000
 
 let ending: ReturnType<typeof setTimeout> | undefined

@@ -34,7 +34,7 @@ const shortDay = (time: Date): string => {
   return (time.getFullYear() === now.getFullYear() ? dayAndMonth : dayAndYear).format(time)
 }
 
-/** What is shown of a time that stands alone, by the name that the service gives it. */
+/** The texts of times that are shown without a day before them, by the name of their format. */
 const alone: Readonly<Record<string, (time: Date) => string>> = {
   time: clock,
   day: shortDay,

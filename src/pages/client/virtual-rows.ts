@@ -23,17 +23,17 @@ export type RowStore = {
   block(ordinal: number): HTMLElement | undefined
   /** The row of a message, if it has one, and if that is here. */
   row(ordinal: number): HTMLElement | undefined
-  /** Whether it is known what is shown for a message, be it nothing. */
+  /** Whether it is known what is shown for a message, which may be nothing. */
   isKnown(ordinal: number): boolean
   /** Whether the rows of a message came with the page or with others, and have not been used yet. */
   isSpare(ordinal: number): boolean
   /** Keeps rows until they are needed; returns the blocks of some of their messages. */
   keep(content: ParentNode, all: Places, needed: Places): readonly Block[]
-  /** Takes rows that are there already, of all messages from the first one to the last one. */
+  /** Takes rows that are in the page already, of all messages from the first one to the last one. */
   take(content: ParentNode, places: Places): readonly Block[]
   /** Puts a row in the place of an earlier one of its message, or in its own, if it is known what was shown there. @throws Moved */
   replace(row: HTMLElement): Block | undefined
-  /** Takes the row of a message out that has none any more; returns what is left of its block. @throws Moved */
+  /** Takes out the row of a message that has none any more. Returns the rest of its block. @throws Moved */
   remove(gone: HTMLElement): Block | undefined
   /** Gets the rows of a message, and of those near it; of not more than some messages, if these are given. @throws NoFragment */
   load(ordinal: number, within?: Places): Promise<void>
@@ -41,7 +41,7 @@ export type RowStore = {
   dropSpare(): void
   /** Forgets all rows. */
   clear(): void
-  /** Forgets what is farthest from a message, but not blocks that are in use. */
+  /** Forgets the blocks that are farthest from a message, but none in use. */
   forget(from: number): void
 }
 

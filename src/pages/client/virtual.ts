@@ -9,7 +9,7 @@ import { type Block, Moved, newRowStore, ordinalsOf } from './virtual-rows.ts'
 const BEYOND = 400
 /** The number of messages beyond those that are fetched before they are needed. */
 const AHEAD = 40
-/** The space between the bar of the site and what is scrolled to, in pixels. */
+/** The space between the bar of the site and the message that is scrolled to, in pixels. */
 const SPACE = 24
 const FRAMES_TO_SHOW = 60
 /** The numbers of messages before and after the first one in view that are measured before the page is shown as a list. */
@@ -49,7 +49,7 @@ const newMeasure = (messages: HTMLElement) => {
 }
 
 /**
- * Makes the list of a long session show only what is in view: each message is an item of the list, those without a row of their own have no
+ * Makes the list of a long session hold only the rows in view: each message is an item of the list; those without a row of their own have no
  * height. Rows are fetched as they are needed, and measured before they are shown, so that nothing moves.
  */
 export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: VirtualOptions): VirtualList => {
@@ -59,7 +59,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   let isRendering = false
   let isStale = false
 
-  /** Gives blocks their heights, and none to those of some messages that have no block. */
+  /** Sets the heights of blocks, and the height 0 for those of `some` messages that have no block. */
   const resize = (blocks: readonly Block[], some: readonly number[]) => {
     const heights = measure(blocks.map(({ element }) => element))
     const sizes = new Map(blocks.map(({ ordinal }, i) => [ordinal, heights[i]!]))
@@ -100,7 +100,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   const here = messages.querySelector<HTMLElement>('.here') ?? document.getElementById(location.hash.slice(1))
   // The page stays where the browser has scrolled to already.
   const topOfHere = here && isInReading(here) ? topOf(here) : undefined
-  // Out of the page, or all of them would be laid out now; until the list has its height, what is scrolled to stays there.
+  // The rows leave the page, because all of them would be laid out now. The height keeps the scroll position until the list has its own.
   messages.style.blockSize = `${messages.offsetHeight}px`
   const content = document.createDocumentFragment()
   content.append(...messages.childNodes)
@@ -113,7 +113,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     return item && messages.contains(item) ? Number(item.dataset['index']) : undefined
   }
 
-  /** The last message in a direction that is within so many pixels of one that is in view. */
+  /** The last message in a direction within so many pixels of one in view. */
   const beyond = (index: number, step: 1 | -1): number => {
     let at = index
     for (let left = BEYOND; left > 0 && at + step >= 0 && at + step < count; at += step)
@@ -142,7 +142,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   })
   const list = new Virtualizer<Window, HTMLElement>(options())
 
-  /** Fetches what is missing in view, or else of these messages, or of those around them. After a jump only what is in view, which is soon there. */
+  /** Fetches missing messages: of those in view, else of the given ones, else of those around them. After a jump only those in view. */
   const need = (indexes: readonly number[]) => {
     const [first = 0, last = 0] = [indexes[0], indexes.at(-1)]
     const view = { first: list.range?.startIndex ?? first, last: list.range?.endIndex ?? last }

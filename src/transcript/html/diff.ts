@@ -10,7 +10,7 @@ const MOST_PAIRS = 100
 /** Lines that have less than this part of their words in common are other lines, not changed ones. */
 const LEAST_SAME = 0.4
 
-/** Unchanged lines beside a change, which are shown where the others are folded. */
+/** How many unchanged lines before and after a change are shown if the others are folded. */
 const CONTEXT = 3
 const LEAST_FOLDED = 4
 /** The most lines that are shown of a difference that may be folded. */
@@ -21,7 +21,7 @@ type Gap = { readonly is: 'gap'; readonly text: string; readonly whole?: string 
 
 const HUNK = /^@@+ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/
 
-/** Lines with their numbers: from `first` on, or as a patch says; none where the place in the file is not known. */
+/** Lines with their numbers: from `first` on, or as a patch says; without numbers if the place in the file is not known. */
 const numbered = (lines: readonly DiffLine[], first: number | undefined): (DiffRow | Gap)[] => {
   let [before, after] = [first, first]
   return lines.map((line) => {

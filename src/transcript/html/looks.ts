@@ -8,7 +8,7 @@ import type { IconName } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
 import { counted, sizeText } from './output.ts'
 
-/** The line of a call: what it did, and what came of it. */
+/** The line of a call: what it did, and its result. */
 export type CallLook = {
   readonly icon: IconName
   readonly label: string
@@ -32,7 +32,7 @@ const code = (text: string): Html => (text === '' ? none : markup`<code>${text}<
 const words = (text: string): Html => (text === '' ? none : markup`<bdi>${text}</bdi>`)
 const small = (text: string): Html => markup`<span>${text}</span>`
 
-/** An argument that is left, on one line; empty if there is none. */
+/** A remaining argument, on one line; empty if there is none. */
 const field = ({ details }: CallView, ...names: readonly string[]): string => {
   const fields = details.flatMap((one) => (one.is === 'fields' ? one.fields : []))
   const value = fields.find(({ name }) => names.includes(name))?.value ?? ''

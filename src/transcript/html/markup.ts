@@ -40,7 +40,7 @@ export const markup = (source: TemplateStringsArray, ...values: readonly Value[]
   return new Html(all)
 }
 
-/** What HTML cannot hold: control characters, lone surrogates, and code points that are no characters. */
+/** Characters that HTML cannot hold: control characters, lone surrogates, and noncharacters. */
 const IMPOSSIBLE = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu
 
 /**

@@ -164,7 +164,7 @@ export function* outlinePrompts(prompts: Iterable<OutlinePrompt>, links: Outline
   for (const prompt of prompts) yield promptOf(prompt, links)
 }
 
-/** What stands below the prompts: files that were changed, and what else the page adds. */
+/** The part below the prompts: files that were changed, and what else the page adds. */
 export const endOfOutline = (files: readonly OutlineFile[], more: Html = none): Html => {
   const list =
     files.length === 0

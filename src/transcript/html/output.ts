@@ -14,7 +14,7 @@ export const MOST_FETCHED = 256 * 1024
 /** What is shown of a long text: its beginning, its end, and how many lines are between them. */
 export type Fold = { readonly head: string; readonly tail: string; readonly hidden: number; readonly lines: number }
 
-/** The index behind the first lines of a text. */
+/** The index after the first lines of a text. */
 const endOfHead = (text: string): number => {
   let end = 0
   for (let line = 0; line < SHOWN_LINES; line++) {
@@ -65,7 +65,7 @@ export const counted = (count: number, word: string, words = `${word}s`): string
 /** Where the rest of a folded text is: in the page, which a script can take it from, or as plain text. */
 export type Rest = { readonly whole: string; readonly text?: string }
 
-/** The link that stands between the beginning and the end of a folded text. */
+/** The link between the beginning and the end of a folded text. */
 export const foldLink = ({ hidden, lines }: Fold, length: number, { whole, text }: Rest): Html => {
   const size = markup`<span>${manyLines(lines)}, ${sizeText(length)}</span>`
   if (length > MOST_FETCHED && text !== undefined)

@@ -31,7 +31,7 @@ const depthOf = (level: number, levels: number[] = []): number => {
 
 const join = (pieces: Iterable<Html>): Html => markup`${[...pieces]}`
 
-/** The address of a link or picture, shown as text behind it. */
+/** The address of a link or picture, shown as text after it. */
 const address = (said: string, where: string): Html =>
   where === '' || where === said ? none : markup` <span class="address">(${where})</span>`
 

@@ -49,8 +49,8 @@ const allTicks = (segments: readonly CallCounts[]): Tick[] => {
 
 /**
  * A session as a line of ticks: high ones are prompts, the others calls of tools, those that changed files and those that failed in
- * colours of their own. It shows at most some sixty; beyond that a tick stands for several calls and is higher. What it shows
- * has to stand beside it in words.
+ * colours of their own. It shows about sixty at most; in longer sessions a tick is for several calls and is higher. Words beside
+ * it have to say the same.
  */
 export const strip = (segments: readonly CallCounts[]): Html => {
   let end = 0

@@ -18,7 +18,7 @@ export async function* listedEntries(read: ReadPage, most: number): AsyncGenerat
 
 const isDeletion = ({ type }: TimelineEntry) => type === 'TraceDeleted'
 
-/** A later deletion of the same trace lists an earlier one again, with its own revision. */
+/** A key that is the same each time an entry is read: a later deletion of a trace lists the earlier ones again, with its own revision. */
 const keyOf = (entry: TimelineEntry) => {
   const { trace, revision, type, at, createdAt } = entry
   return JSON.stringify([trace?.id, type, at, isDeletion(entry) ? createdAt : revision])

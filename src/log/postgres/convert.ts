@@ -10,7 +10,7 @@ export type ConversionProgress = { readonly converted: number; readonly events: 
 
 export type ConversionOptions = {
   readonly report?: (progress: ConversionProgress) => void
-  /** How many bytes one transaction moves, if that is at least one event. Default 8 MiB. */
+  /** How many bytes of events one transaction moves; it moves at least one event. Default 8 MiB. */
   readonly stepBytes?: number
 }
 
@@ -19,7 +19,7 @@ const STEP_EVENTS = 20_000
 /** The number of steps after which the old table returns its free space to the file system, so that the disk never holds everything twice. */
 const VACUUM_STEPS = 32
 
-/** The log, or a part of it, is stored as an older version has written it. */
+/** The log, or a part of it, is still in the format of an older version. */
 export class NotConverted extends Error {
   override readonly name = 'NotConverted'
 

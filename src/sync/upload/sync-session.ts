@@ -29,7 +29,7 @@ export type SyncJob = {
   /** How long to wait if another process uploads a session. Default: a minute. */
   readonly patienceMs?: number
   readonly report: Reporter
-  /** Ends the run: requests that are being sent are completed, no others begin. */
+  /** Ends the run when it aborts: requests that are being sent are completed, and no others begin. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -42,7 +42,7 @@ export type SessionRun = {
   readonly turn: Turn
   readonly newSending: NewSending
   destination?: Destination
-  /** Whether it has to be read once more, though it does not change (`Session.isUnsure`). */
+  /** Whether the session has to be read again even if it does not change (`Session.isUnsure`). */
   isUnsure?: boolean
   /** The losses that were not reported to the user before; with `force` all. They count as reported then. */
   readonly newLosses: (losses: readonly string[]) => readonly string[]
@@ -100,7 +100,7 @@ const uploadAlone = (job: SyncJob, run: SessionRun, expected: Destination | unde
   return job.origins.alone(source, { waitMs, onWait, signal }, work)
 }
 
-const lostNotice = 'the service lacked what it had of this session: all of it was sent again'
+const lostNotice = 'the service had lost messages of this session: the whole session was sent again'
 
 /** Sends the part of a session that was read; the whole session if the service lacks earlier data, as after a restored backup. */
 const sendOrAgain = async (

@@ -78,7 +78,10 @@ inPostgres(
     grow(grown, 's-1', 6)
     const { summary, events } = await machine.sync()
     assert.is(summary.exitCode, 0)
-    assert.match(JSON.stringify(events), /the service lacked what it had of this session: all of it was sent again/)
+    assert.match(
+      JSON.stringify(events),
+      /the service had lost messages of this session: the whole session was sent again/,
+    )
     assert.equal(await idsOf(machine, 's-1'), ['u-0', 'u-1', 'u-2', 'u-3', 'u-4', 'u-5', 'u-6'])
   },
 )

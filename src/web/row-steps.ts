@@ -92,7 +92,11 @@ export const newRowSteps = (wanted: WantedRows): RowSteps => {
   const promptOf = (prompt: PromptBeginning): OutlinePrompt => {
     onPage ??= wholeOnPage()
     return {
-      ...{ segment: segments[prompt.number - 1] ?? [0, 0, 0], added: 0, removed: 0, took: undefined, subs: [] },
+      segment: segments[prompt.number - 1] ?? [0, 0, 0],
+      added: 0,
+      removed: 0,
+      took: undefined,
+      subs: [],
       ...onPage.get(prompt.id),
       ...prompt,
       text: promptText(prompt.text),

@@ -27,7 +27,8 @@ export const someChanges = (changes: readonly PlacedChange[]): readonly PlacedCh
 type Change = { readonly id: string; readonly place: number; readonly isNew: boolean }
 
 export const changeOf = ({ external_id: id, place, revision, added }: PlacedChange): Change => ({
-  ...{ id, place },
+  id,
+  place,
   isNew: revision === added,
 })
 

@@ -27,14 +27,18 @@ export const traceChangesRoute = (app: FastifyInstance, services: Services): voi
       const { trace, slug, head, fields, reader, check } = await showTrace(services, request.params, request.caller)
       const project = fields.get('projectName')
       const page: ChangesPage = {
-        ...{ slug, externalId: trace.external_id, head, viewer: viewerOf(request) },
+        slug,
+        externalId: trace.external_id,
+        head,
+        viewer: viewerOf(request),
         project: typeof project === 'string' ? project : undefined,
       }
       const made = rowMaking.open({ is: 'changes', page }, clientOf(request))
       reply.raw.once('close', made.close)
       const size = Number(trace.bytes)
       return longLists.send<readonly MessageListRow[]>(reply, {
-        ...{ reader, check },
+        reader,
+        check,
         // Besides a chunk, what is kept of the edits until all are known.
         chunkSize: Math.min(size, CHUNK_SIZE) + Math.min(size, MOST_KEPT),
         async *chunks() {

@@ -91,9 +91,20 @@ export const tracePageOf = async (
   const url = `${addressFor(services.config, request)}${tracePath(slug, externalId, here)}`
   const project = fields.get('projectName')
   const content = newTraceContent(services, {
-    ...{ shown, part, view, here, client: clientOf(request) },
+    shown,
+    part,
+    view,
+    here,
+    client: clientOf(request),
     pageOf: ({ revision, firstPrompt }) => ({
-      ...{ slug, externalId, head, revision, count, view, part, viewer },
+      slug,
+      externalId,
+      head,
+      revision,
+      count,
+      view,
+      part,
+      viewer,
       project: typeof project === 'string' ? project : undefined,
       visibility: trace.visibility,
       mayWrite: shown.mayWrite,

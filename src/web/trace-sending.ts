@@ -46,7 +46,9 @@ export const sendMade = (
   })
   const isCompressed = forAll?.isCompressed === true
   return longLists.send<PageRow>(reply, {
-    ...{ reader, chunks: content.chunks, isCompressed },
+    reader,
+    chunks: content.chunks,
+    isCompressed,
     check: async () => {
       const checked = await check()
       position ??= checked
@@ -90,7 +92,11 @@ export const sendKept = async (
   }
   const size = textBytes(pieces)
   return longLists.send(reply, {
-    ...{ reader, check, chunkSize: size, before: '', after: () => '' },
+    reader,
+    check,
+    chunkSize: size,
+    before: '',
+    after: () => '',
     async *chunks() {
       yield { rows: pieces, size }
     },

@@ -34,7 +34,12 @@ export type ShownTrace = {
 
 /** The values of a trace that its rows depend on, for the thread that makes them. */
 export const ofSession = ({ slug, trace, children, head: { author, folder, model } }: ShownTrace): OfSession => ({
-  ...{ slug, externalId: trace.external_id, children: children.texts, author, folder, model },
+  slug,
+  externalId: trace.external_id,
+  children: children.texts,
+  author,
+  folder,
+  model,
 })
 
 const authorStatement = 'select display_name from users where id = $1'

@@ -14,18 +14,31 @@ const test = suite('pages: what a session changed')
 await prepareScripts((error) => assert.unreachable(String(error)))
 
 const pageOf = (words: string): ChangesPage => ({
-  ...{ slug: words, externalId: words, project: words },
+  slug: words,
+  externalId: words,
+  project: words,
   head: headOf(new Map([['title', words]])),
   viewer: { user: undefined, theme: undefined, hasKeys: true, path: '/' },
 })
 
 const made = (words: string, edit: Edit | undefined, failure?: string): MadeEdit => ({
-  ...{ messageId: words, timestamp: 1_767_366_245_000, prompt: 2, edit, added: 1, removed: 1, failure },
+  messageId: words,
+  timestamp: 1_767_366_245_000,
+  prompt: 2,
+  edit,
+  added: 1,
+  removed: 1,
+  failure,
 })
 
 const changesOf = (path: string | undefined, ...edits: readonly MadeEdit[]): Changes => ({
   files: [{ path, edits, added: 3, removed: 1 }],
-  ...{ changed: 1, edits: edits.length, failed: 1, left: 1, added: 3, removed: 1 },
+  changed: 1,
+  edits: edits.length,
+  failed: 1,
+  left: 1,
+  added: 3,
+  removed: 1,
 })
 
 const sourceOf = (changes: Changes, page: ChangesPage) =>

@@ -116,7 +116,9 @@ function* detail(one: Detail, { view }: Shown, { showing, how, id }: Context, pl
       return yield markup`</code></pre>`
     case 'diff':
       return yield* diffTable(one.lines, {
-        ...{ first: placeOf(one.lines), rest: restOf(showing, id), how },
+        first: placeOf(one.lines),
+        rest: restOf(showing, id),
+        how,
         language: languageOf(view.subject),
       })
     case 'fields':

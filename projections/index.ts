@@ -98,7 +98,7 @@ export const timelineGroup: Group = {
  */
 export const searchGroup: Group = {
   name: 'search',
-  version: 6,
+  version: 7,
   isLazy: true,
   isDeferred: true,
   behind: mainGroup,

@@ -9,7 +9,7 @@ const test = suite('projections: the version')
 const fingerprints: { readonly [version: string]: string } = {
   'main 15': 'a2fcdaea348d4d56',
   'timeline 5': 'd9f3871a3832380d',
-  'search 6': '35555092f1e0324c',
+  'search 7': '35555092f1e0324c',
 }
 
 const handled = (on: object) =>

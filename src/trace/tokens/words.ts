@@ -80,35 +80,41 @@ const partsIn = (word: string): Span[] => {
   return parts
 }
 
-/** The most parts of a word that nobody writes or searches for by parts, and their least mean length: in Base64 every second letter begins one. */
+/** The most parts of a text without joiners that nobody writes or searches for by parts, and their least mean length: in Base64 every second letter begins one. */
 const MOST_SHORT_PARTS = 8
 const LEAST_LENGTH = 3
 
-/** Whether a word is random text, such as Base64 or a hash, by its many short parts. */
-const isRandom = (word: string, parts: number): boolean =>
-  parts > MOST_SHORT_PARTS && word.length < LEAST_LENGTH * parts
+/** Whether parts without joiners between them are random text, such as Base64 or a hash: many short ones. */
+const areRandom = (parts: readonly Span[]): boolean =>
+  parts.length > MOST_SHORT_PARTS && parts.at(-1)![1] - parts[0]![0] < LEAST_LENGTH * parts.length
 
-/** The parts of a word in lower case, and each pair of neighbours with what joins them. */
-const piecesOf = (word: string, lower: string) => {
-  const spans = partsIn(word)
-  return {
-    isRandom: isRandom(word, spans.length),
-    parts: spans.map(([start, end]) => lower.slice(start, end)),
-    pairs: spans.slice(1).map(([, end], i) => lower.slice(spans[i]![0], end)),
+/** The parts of a word, where random text between two joiners is one part. */
+const withRandomAsOne = (parts: readonly Span[]): Span[] => {
+  const found: Span[] = []
+  for (let from = 0; from < parts.length;) {
+    let to = from + 1
+    while (to < parts.length && parts[to]![0] === parts[to - 1]![1]) to += 1
+    const joined = parts.slice(from, to)
+    found.push(...(areRandom(joined) ? [[joined[0]![0], joined.at(-1)![1]] as const] : joined))
+    from = to
   }
+  return found
 }
 
-/**
- * The tokens of a word: itself, its parts, their pairs, and the short forms of a hash. A word of three parts or more is found by their pairs,
- * random text only as a whole.
- */
+/** Parts in lower case, and each pair of neighbours with what joins them. */
+const piecesOf = (spans: readonly Span[], lower: string) => ({
+  parts: spans.map(([start, end]) => lower.slice(start, end)),
+  pairs: spans.slice(1).map(([, end], i) => lower.slice(spans[i]![0], end)),
+})
+
+/** The tokens of a word: itself, its parts, their pairs, and the short forms of a hash. A word of three parts or more is found by their pairs. */
 const tokensOfWord = (word: string): string[] => {
   const lower = folded(word)
-  const { isRandom, parts, pairs } = piecesOf(word, lower)
+  const { parts, pairs } = piecesOf(withRandomAsOne(partsIn(word)), lower)
   const whole = pairs.length > 1 ? [] : [lower]
-  const all = isRandom ? [lower] : [...whole, ...parts, ...pairs]
-  const tokens = [...new Set(all)].filter((token) => token.length > 1)
-  return HEX.test(lower) ? [...tokens, ...HASH_LENGTHS.map((length) => lower.slice(0, length))] : tokens
+  const hashes = [lower, ...parts].filter((piece) => HEX.test(piece))
+  const shortForms = hashes.flatMap((hash) => HASH_LENGTHS.map((length) => hash.slice(0, length)))
+  return [...new Set([...whole, ...parts, ...pairs, ...shortForms])].filter((token) => token.length > 1)
 }
 
 /** The tokens of a run of characters: each character, and each pair of neighbours. */
@@ -118,8 +124,8 @@ const tokensOfCjk = (text: string): string[] => {
 }
 
 /**
- * The tokens of a word of `eachWord`, in lower case: itself, unless it has more than two parts, its parts, their pairs and the short forms of a
- * hash, or of random text only itself and these; in Chinese, Japanese and Korean its characters and pairs of them. Other single characters are no tokens.
+ * The tokens of a word of `eachWord`, in lower case: itself, unless it has more than two parts, its parts, of which random text is one, their pairs
+ * and the short forms of a hash; in Chinese, Japanese and Korean its characters and pairs of them. Other single characters are no tokens.
  */
 export const tokensOf = (word: string, isCjk: boolean): readonly string[] =>
   isCjk ? tokensOfCjk(word) : tokensOfWord(word)
@@ -158,14 +164,24 @@ const neededOfCjk = (word: string): NeededTokens => {
   return characters.slice(1).map((character, i) => [[characters[i]! + character]])
 }
 
-/** All pairs of its parts, which also a longer word has; of a single part the word itself or that part; of random text also itself; or the short form of a hash. */
+/** All pairs of parts, which also a longer word has; of a single part the word itself or that part. */
+const alternativesOf = (parts: readonly Span[], lower: string): string[][] => {
+  const {
+    parts: [part = ''],
+    pairs,
+  } = piecesOf(parts, lower)
+  if (pairs.length > 0) return [pairs]
+  return part === lower ? [[lower]] : [[lower], [part]]
+}
+
+/** What its parts ask for, random text as one part or, because in a longer word it may not count as random, not; or the short form of a hash. */
 const neededOfWord = (word: string): NeededTokens => {
   const lower = folded(word)
-  const { isRandom, parts, pairs } = piecesOf(word, lower)
-  const [part = ''] = parts
-  if (lower.length < 2 || (pairs.length === 0 && part.length < 2)) return []
-  const alternatives = pairs.length > 0 ? [pairs] : part === lower ? [[lower]] : [[lower], [part]]
-  if (isRandom) alternatives.push([lower])
+  const parts = partsIn(word)
+  const joined = withRandomAsOne(parts)
+  if (lower.length < 2 || (parts.length < 2 && !parts.some(([start, end]) => end - start > 1))) return []
+  const alternatives = alternativesOf(joined, lower)
+  if (joined.length < parts.length) alternatives.push(...alternativesOf(parts, lower))
   if (isHashStart(lower)) alternatives.push([lower.slice(0, lower.length < 12 ? 7 : 12)])
   return [alternatives]
 }

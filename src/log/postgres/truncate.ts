@@ -19,13 +19,12 @@ const lastRevision = 'select max(revision) as revision from log.appends where st
 const rowAt = `
   select ${storedColumns} from log.appends a where a.stream = $1 and a.revision >= $2 order by a.revision limit 1`
 
-// The row of the event $2 is cut, so that its last $4 events stay. The event for which the others go has the id $8 and the position $9.
+// Of the row that ends at the revision $10, the last $4 events stay. The event for which the others go has the id $8 and the position $9.
 const remove = `
   with held as (select where $8::uuid is null or $8 = (${idAt('$9::int8')})), cut as (
     update log.appends a set size = $4, ids = a.ids[a.size - $4 + 1 :], lengths = a.lengths[a.size - $4 + 1 :],
       heads = $5::json, bytes = $6::int4, body = $7::bytea
-    where exists (select from held) and a.stream = $1 and a.size > $4::int4
-      and a.revision = (select min(revision) from log.appends where stream = $1 and revision >= $2)
+    where exists (select from held) and a.stream = $1 and a.revision = $10::int8 and a.size > $4::int4
   )
   delete from log.appends where stream = $1 and revision >= $3 and revision < $2 and exists (select from held)`
 
@@ -59,12 +58,17 @@ const nextStep = async (pool: pg.Pool, stream: string, end: Revision): Promise<S
   }
 }
 
-/** The row of an event without the events before that, to be stored again. */
-const restOfRow = async (pool: pg.Pool, stream: string, from: Revision): Promise<NewRow | undefined> => {
+/** A row without its first events, to be stored again, and the revision of its last one. */
+type Rest = NewRow & { readonly revision: Revision }
+
+/** The row of an event without the events before that. */
+const restOfRow = async (pool: pg.Pool, stream: string, from: Revision): Promise<Rest | undefined> => {
   const query = { name: 'log-truncate-cut', text: rowAt, values: [stream, from] }
   const { rows } = await queryWithRetry<StoredRow>(pool, query)
-  const rest = rows.flatMap(recordsOf).filter(({ revision }) => revision >= from)
-  return rest.length > 0 ? newRow(rest) : undefined
+  const [row] = rows
+  if (!row) return undefined
+  const rest = recordsOf(row).filter(({ revision }) => revision >= from)
+  return { ...(await newRow(rest)), revision: row.revision }
 }
 
 /**
@@ -79,8 +83,9 @@ export const truncateStream = async (pool: pg.Pool, stream: string, before: Revi
   for (let end = before < last ? before : last; ;) {
     const step = await nextStep(pool, stream, end)
     if (!step) return
-    const { count, heads, bytes, body }: Partial<NewRow> = (step.cuts && (await restOfRow(pool, stream, end))) || {}
-    const values = [stream, end, step.from, count, heads, bytes, body, held?.id, held?.position]
+    const rest = step.cuts ? await restOfRow(pool, stream, end) : undefined
+    const { count, heads, bytes, body, revision }: Partial<Rest> = rest ?? {}
+    const values = [stream, end, step.from, count, heads, bytes, body, held?.id, held?.position, revision]
     await queryWithRetry(pool, { name: 'log-truncate', text: remove, values })
     end = step.from
   }

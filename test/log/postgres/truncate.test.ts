@@ -85,4 +85,16 @@ test('deletes all of a stream that begins in the middle of an append', async (sc
   }
 })
 
+test('never cuts another row than the one whose end it has read', async (scene) => {
+  const { pool, log } = scene
+  const { stream } = await streamOf(scene, [60, 60])
+  const before = await Array.fromAsync(log.read(stream))
+  const query = async (asked: pg.QueryConfig) => {
+    if (asked.name === 'log-truncate') await truncateStream(pool, stream, 65n) // that of another process comes first
+    return pool.query(asked)
+  }
+  await truncateStream({ query } as unknown as pg.Pool, stream, 36n)
+  assert.equal(await Array.fromAsync(log.read(stream)), before.slice(65))
+})
+
 test.run()

@@ -10,6 +10,7 @@ import { changedMessages } from '../trace/messages/changed.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import { placesOf } from '../trace/messages/places.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
+import { countsHtml } from '../transcript/html/head.ts'
 import { type View, views } from '../transcript/html/links.ts'
 import type { RowMaking, Rows } from './row-making.ts'
 import { messagesWork } from './row-steps.ts'
@@ -42,8 +43,9 @@ type Piece = { readonly chunks: Around['chunks']; readonly made: Rows }
 
 type Open = (wanted: Wanted) => Rows
 
-/** The rows that are sent, piece by piece, and the revision that the page shows with them. */
+/** What is sent, the rows piece by piece, and the revision that the page shows with it. */
 type Answer = {
+  readonly before: string
   readonly revision: bigint
   readonly hasMore: boolean
   readonly pieces: AsyncIterable<Piece>
@@ -56,8 +58,8 @@ const CHANGES_SIZE = 512 * 1024
 
 /**
  * `GET /@{slug}/{externalId}/-/rows`: the rows of some messages, as the page of the session has them. `from` and `limit` name them by their
- * places; `changedSince` asks for those that were added or changed since a revision, and those whose calls they answer. The header
- * `x-revision` is the revision that they are of; with `x-more: true` there are further changes since that one.
+ * places; `changedSince` asks for those that were added or changed since a revision, and those whose calls they answer; before them come
+ * the counts of the page's head. The header `x-revision` is the revision that they are of; with `x-more: true` there are further changes since that one.
  */
 export const traceRowsRoute = (app: FastifyInstance, services: Services): void => {
   const { reads, longLists, rowMaking } = services
@@ -71,7 +73,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
     async function* pieces(): AsyncGenerator<Piece, void> {
       yield { chunks, made: open({ is: 'rows', ...ofSession(shown), view, range }) }
     }
-    return { revision, hasMore: false, pieces: pieces() }
+    return { before: '', revision, hasMore: false, pieces: pieces() }
   }
 
   const rowsSince = async (shown: ShownTrace, since: bigint, view: View, open: Open): Promise<Answer> => {
@@ -94,8 +96,15 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       for await (const { range, chunks } of messagesAround(reads, trace, places))
         yield { chunks, made: open({ is: 'changedRows', ...ofSession(shown), view, range, changes }) }
     }
-    if (some.length === all.length) return { ...found, pieces: pieces() }
-    return { revision: some.at(-1)!.revision, hasMore: true, pieces: pieces() }
+    const hasAll = some.length === all.length
+    const revision = hasAll ? found.revision : some.at(-1)!.revision
+    return {
+      before: countsHtml(shown.head).source,
+      // The counts may have been read before the rows; the page then asks for both again.
+      revision: revision < trace.revision ? revision : trace.revision,
+      hasMore: found.hasMore || !hasAll,
+      pieces: pieces(),
+    }
   }
 
   const send = (reply: FastifyReply, { trace, reader, check }: ShownTrace, read: (open: Open) => Promise<Answer>) => {
@@ -117,7 +126,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       check,
       chunkSize: Math.min(Number(trace.bytes), CHUNK_SIZE),
       chunks,
-      before: '',
+      before: () => answer.before,
       async *toText({ piece, rows }) {
         if (last && last !== piece) yield* last.made.make({ is: 'endOfMessages' })
         last = piece

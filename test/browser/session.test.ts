@@ -168,6 +168,7 @@ test('new messages appear by themselves: in view for a reader at the end, else a
   await page.locator('[data-id="message 49"]').waitFor()
   await until(() => isAtEnd(page))
   await page.locator('#outline li', { hasText: 'One more thing' }).waitFor()
+  await page.locator('.head .counts', { hasText: /7 prompts.*50 messages/ }).waitFor()
   await page.evaluate('scrollTo(0, 0)')
   await session.say(message(50, 'assistant', text('And another one')))
   const pill = page.getByRole('button', { name: '1 new' })

@@ -45,11 +45,21 @@ const virtualList = async (messages: HTMLElement, session: Session): Promise<Lis
 const listOf = (messages: HTMLElement, session: Session): Promise<List> | List =>
   session.count > MOST_IN_PAGE ? virtualList(messages, session) : plainList(messages)
 
+/** Puts the counts that come with changed rows into the head of the page. */
+const showCounts = (wrapper: HTMLElement, content: DocumentFragment) => {
+  const counts = content.querySelector('.counts')
+  const shown = wrapper.querySelector('.head .counts')
+  if (!counts) return
+  if (shown) shown.replaceWith(counts)
+  else wrapper.querySelector('.head .acts')?.before(counts)
+}
+
 /** Follows the session while the page is shown. */
 const startFollowing = (session: Session, wrapper: HTMLElement, { toEnd, merge }: List, merged: () => void) => {
   const following = newFollowing(toEnd)
   const changed = (content: DocumentFragment) => {
     showLocalTimes(content)
+    showCounts(wrapper, content)
     following.grow(() => merge(content))
     merged()
     showTail(wrapper, session)

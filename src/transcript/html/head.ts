@@ -12,12 +12,18 @@ export type HeadParts = {
 
 const line = (facts: readonly Html[]): Html => (facts.length === 0 ? none : markup`<div class="meta">${facts}</div>\n`)
 
+/** How many prompts, calls, files and messages a session has. */
+export const countsHtml = ({ lead: { counts } }: Pick<Head, 'lead'>): Html =>
+  counts.length === 0
+    ? none
+    : markup`<div class="meta counts">${counts.map(({ count, name, isBad }) =>
+        isBad ? markup`<span class="bad">${count} ${name}</span>` : markup`<span><b>${count}</b> ${name}</span>`,
+      )}</div>\n`
+
 /** The head of a session: what a reader needs first; all other facts are in `All facts`. */
-export const headHtml = (
-  { title, facts, lead }: Head,
-  { crumbs = none, acts = none, tabs = none }: HeadParts = {},
-): Html => {
-  const { began, day, took, agent, model, place, counts } = lead
+export const headHtml = (head: Head, { crumbs = none, acts = none, tabs = none }: HeadParts = {}): Html => {
+  const { title, facts, lead } = head
+  const { began, day, took, agent, model, place } = lead
   const times = [
     ...(began === undefined
       ? []
@@ -34,11 +40,7 @@ export const headHtml = (
   )}</dl></details>`
   return markup`<header class="head">${crumbs}
 <h1 dir="auto">${title}</h1>
-${line(times)}${line(place === undefined ? [] : [markup`<span>${icon('branch')}<code dir="auto">${place}</code></span>`])}${line(
-    counts.map(({ count, name, isBad }) =>
-      isBad ? markup`<span class="bad">${count} ${name}</span>` : markup`<span><b>${count}</b> ${name}</span>`,
-    ),
-  )}<div class="acts">${acts}${all}</div>
+${line(times)}${line(place === undefined ? [] : [markup`<span>${icon('branch')}<code dir="auto">${place}</code></span>`])}${countsHtml(head)}<div class="acts">${acts}${all}</div>
 ${tabs}</header>
 `
 }

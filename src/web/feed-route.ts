@@ -38,7 +38,7 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
 
   const ownPage = async ({ userId, namespace }: Caller, scope: Scope, cursor: string | undefined) => {
     const shown = namespace ? scope : 'public'
-    const list =
+    const listed =
       namespace && shown !== 'public'
         ? sessionsOfNamespace(service, {
             namespaceId: namespace.id,
@@ -47,9 +47,9 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
             cursor,
           })
         : publicList(cursor)
-    const namespaces = await namespacesOf(reads, userId)
+    const [list, namespaces] = await Promise.all([listed, namespacesOf(reads, userId)])
     const active = namespaces.find(({ id }) => id === namespace?.id)
-    return feedPage({ list: await list, scope: shown, userId, active, namespaces, now: now() })
+    return feedPage({ list, scope: shown, userId, active, namespaces, now: now() })
   }
 
   app.get<{ Querystring: z.infer<typeof Query> }>(

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { NewSession } from '../../src/contract/sessions.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 
 const test = suite('web: the first page')
 const database = await freshDatabase()
-const { app, close } = await openApp(database.url)
+const { app, call, close } = await openApp(database.url)
 test.after(async () => {
   await close()
   await database.drop()
@@ -42,6 +44,13 @@ test('an unknown scope in the address shows the first page', async () => {
     await app.inject({ url: '/?scope=other', headers: browser }),
   ]
   assert.equal([other.statusCode, other.body], [200, page.body])
+})
+
+test('a wrong cursor in the address is refused, also for a viewer with a session', async () => {
+  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
+  const authorization = `Bearer ${(data as { session: NewSession }).session.token}`
+  for (const headers of [browser, { ...browser, authorization }])
+    assert.is((await app.inject({ url: '/?cursor=bad', headers })).statusCode, 400)
 })
 
 test('a client that is not a browser gets 404 for the first page', async () => {

@@ -117,6 +117,16 @@ test('newer sessions are announced, and are shown when the reader asks for them'
   await row(page, 'Another new one').waitFor()
 })
 
+test('an empty list shows a session as soon as there is one', async () => {
+  const me = await signUp(world().app)
+  const page = await visit('/', { token: me.token })
+  const [socket] = await Promise.all([page.waitForEvent('websocket'), page.reload()])
+  await socket.waitForEvent('framereceived', { predicate: ({ payload }) => String(payload).includes('[]') })
+  await page.getByRole('heading', { name: 'No sessions here yet' }).waitFor()
+  await seedSession(world().app, conversation(1), { title: 'The very first' }, me)
+  await row(page, 'The very first').waitFor()
+})
+
 test('a session that may not be read any more leaves the list', async () => {
   const [kept, lost] = [await publicSession('It stays'), await publicSession('It goes')]
   const page = await visit('/', { expected: /401/ })

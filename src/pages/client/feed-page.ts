@@ -21,7 +21,7 @@ const removeRow = (row: HTMLElement): void => {
   if (section && !section.querySelector('li')) section.remove()
 }
 
-/** Tells of sessions that are newer than the list, and takes those out that may not be read any more. */
+/** Tells of sessions that are newer than the list, shows those that come while it is empty, and takes those out that may not be read any more. */
 export const followFeed = (): void => {
   const query = new URLSearchParams(location.search)
   if (query.has('cursor')) return
@@ -58,8 +58,11 @@ export const followFeed = (): void => {
       if (!shown.has(path) && !before?.has(path)) newer.add(path)
     }
     for (const path of before?.keys() ?? []) if (!now.has(path)) void checkLost(path)
+    // What the first value names and the list does not show, would not be shown after another load either.
+    const isFirst = before === undefined
     before = now
-    tell()
+    if (shown.size === 0 && newer.size > 0 && !isFirst) location.reload()
+    else tell()
   }
 
   const client = newRealtimeClient({ server: location.origin })

@@ -3,6 +3,7 @@ import { errors as statuses } from '../contract/errors.ts'
 import type { ErrorCode } from '../contract/errors.ts'
 import { type ShownError, errorPage } from '../pages/errors.ts'
 import { sendPage, wantsPage } from '../pages/page.ts'
+import { viewerOf } from '../pages/viewer.ts'
 import { drain } from './drain.ts'
 import { ExplainedUnavailable, Rejected, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
@@ -83,22 +84,31 @@ const pageOfForm = ({ headers: { referer }, host }: FastifyRequest): string | un
 
 const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
 
+/** An address without the parameters that are wrong; without any, if it is not known which ones are. */
+const withoutWrong = (url: string, wrong: readonly string[]): string => {
+  const [path = '', query] = url.split('?')
+  const kept = new URLSearchParams(wrong.length === 0 ? '' : query)
+  for (const name of wrong) kept.delete(name)
+  return kept.size === 0 ? path : `${path}?${kept.toString()}`
+}
+
 const shownOnPage = ({ code, details }: HttpError, message: string, request: FastifyRequest): ShownError => {
-  const { id: requestId, url, protocol, host, caller } = request
+  const { id: requestId, url, protocol, host } = request
+  const { user, isKnown } = viewerOf(request)
   const { formErrors = [], fieldErrors = {} } = (code === 'invalid_request' ? details : {}) as Partial<Details>
   const ofFields = Object.entries(fieldErrors).flatMap(([field, issues]) => issues.map((issue) => `${field} ${issue}`))
-  // If the request is not valid, its query is wrong: the page links to the address without it.
-  const asked = code === 'invalid_request' ? url.split('?')[0] : url
-  const path = isRead(request) ? asked : pageOfForm(request)
+  const isOfAddress = isRead(request)
+  const asked = code === 'invalid_request' ? withoutWrong(url, Object.keys(fieldErrors)) : url
   const origin = `${protocol}://${host}`
   return {
     code,
     message,
     issues: [...formErrors, ...ofFields],
     requestId,
-    path,
+    path: isOfAddress ? asked : pageOfForm(request),
     origin,
-    isSignedIn: caller !== undefined,
+    isOfAddress,
+    canSignIn: isKnown && !user,
   }
 }
 

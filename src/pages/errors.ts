@@ -15,7 +15,10 @@ export type ShownError = {
   readonly path: string | undefined
   /** The address of the service. */
   readonly origin: string
-  readonly isSignedIn: boolean
+  /** Whether the mistakes are in the address that was asked for, and not in a form. */
+  readonly isOfAddress: boolean
+  /** Whether the viewer may see more after signing in. */
+  readonly canSignIn: boolean
 }
 
 const blank = (title: string, content: Page['content']): Page => ({ ...blankPage(title, content), name: 'error' })
@@ -27,11 +30,11 @@ export const openCommand = (origin: string, path: string): string => {
 }
 
 /** One page for what does not exist and for what the viewer may not read, so that it does not tell which. */
-const notFound = ({ isSignedIn, origin, path = '/' }: ShownError): Page =>
+const notFound = ({ canSignIn, origin, path = '/' }: ShownError): Page =>
   blank(
     'Not found',
     markup`<p>There is nothing at this address, or nothing that you may read. If it was shared with you, ask for a new link${
-      isSignedIn ? markup`.</p>\n` : markup`, or sign in:</p>\n${commandHtml(openCommand(origin, path))}`
+      canSignIn ? markup`, or sign in:</p>\n${commandHtml(openCommand(origin, path))}` : markup`.</p>\n`
     }<p><a href="/">All sessions</a></p>
 `,
   )
@@ -42,6 +45,14 @@ const unauthorized = ({ origin, path = '/' }: ShownError): Page =>
     markup`<p>You have to be signed in to read this. On your machine, this signs in your browser:</p>
 ${commandHtml(openCommand(origin, path))}
 <p><a href="${signInPath(path)}">Other ways to sign in</a></p>
+`,
+  )
+
+const wrongAddress = ({ path = '/' }: ShownError): Page =>
+  blank(
+    'This link does not work',
+    markup`<p>A part of its address is not valid. Perhaps the link is old, or was cut or changed on its way.</p>
+<p><a class="btn" href="${path}">Open the page from its beginning</a></p>
 `,
   )
 
@@ -57,6 +68,7 @@ export const errorPage = (error: ShownError): Page => {
   const { code, message, issues, requestId, path } = error
   if (code === 'not_found') return notFound(error)
   if (code === 'unauthorized') return unauthorized(error)
+  if (code === 'invalid_request' && error.isOfAddress) return wrongAddress(error)
   const onward =
     path === undefined
       ? markup`<p><a href="/">All sessions</a></p>\n`

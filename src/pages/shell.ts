@@ -18,7 +18,8 @@ const link = (href: string, text: Html, path: string): Html =>
 /** Whether a sign-in leads back to this path: only to pages of namespaces and traces; the address of a sign-in holds a code. */
 const leadsBack = (path: string): boolean => path.startsWith('/@')
 
-const account = ({ user, path }: Viewer): Html => {
+const account = ({ user, isKnown, path }: Viewer): Html => {
+  if (!isKnown) return none
   if (!user) return markup`<a class="btn" href="${signInPath(leadsBack(path) ? path : '/')}">Sign in</a>`
   const name = user.slug ?? ''
   return markup`<a class="who me" href="/settings" aria-label="${initials(name)}: your settings"><bdi aria-hidden="true">${initials(name)}</bdi></a>`

@@ -4,6 +4,8 @@ import type { FastifyRequest } from 'fastify'
 export type Viewer = {
   /** Undefined without a session. */
   readonly user: { readonly slug: string | undefined } | undefined
+  /** Whether it was looked up who the viewer is; it is not for some errors, such as of an address that no route can read. */
+  readonly isKnown: boolean
   /** Undefined for the theme of the system. */
   readonly theme: 'light' | 'dark' | undefined
   /** Whether keys without Ctrl or Command are shortcuts. */
@@ -20,8 +22,9 @@ const isSet = (cookies: string | undefined, name: string, value: string): boolea
   cookies?.split('; ').includes(`${name}=${value}`) === true
 
 /** The viewer of the page that is asked for. */
-export const viewerOf = ({ caller, headers: { cookie }, url }: FastifyRequest): Viewer => ({
+export const viewerOf = ({ caller, authenticatedAt, headers: { cookie }, url }: FastifyRequest): Viewer => ({
   user: caller && { slug: caller.namespace?.slug },
+  isKnown: authenticatedAt > 0,
   theme: isSet(cookie, THEME_COOKIE, 'dark') ? 'dark' : isSet(cookie, THEME_COOKIE, 'light') ? 'light' : undefined,
   hasKeys: !isSet(cookie, KEYS_COOKIE, 'off'),
   path: url,

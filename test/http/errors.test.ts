@@ -83,6 +83,8 @@ test('a browser gets a page for what does not exist or needs a token; programs g
   const mangled = await app.inject({ url: '/@nobody/%zz', headers: html })
   assert.equal([mangled.statusCode, mangled.headers.vary], [404, 'accept'])
   assert.match(mangled.body, '<h1>Not found</h1>')
+  // Nobody was looked up, so the page says neither who is signed in nor that nobody is.
+  assert.not.match(mangled.body, /sign in|href="\/settings"/i)
   assert.is((await app.inject({ url: '/@nobody/%zz' })).statusCode, 400)
   const posted = await app.inject({ method: 'POST', url: '/nothing', headers: html })
   assert.is(posted.headers['content-type'], 'application/json; charset=utf-8')

@@ -18,7 +18,7 @@ const pageOf = (words: string): ChangesPage => ({
   externalId: words,
   project: words,
   head: headOf(new Map([['title', words]])),
-  viewer: { user: undefined, theme: undefined, hasKeys: true, path: '/' },
+  viewer: { user: undefined, isKnown: true, theme: undefined, hasKeys: true, path: '/' },
 })
 
 const made = (words: string, edit: Edit | undefined, failure?: string): MadeEdit => ({

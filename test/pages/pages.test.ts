@@ -67,7 +67,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     current: true,
   }
   const identity = { id: words, type: 'codehost', name: words } as const
-  const viewer = { user: undefined, theme: undefined, hasKeys: true, path: words }
+  const viewer = { user: undefined, isKnown: true, theme: undefined, hasKeys: true, path: words }
   const question = { state: words, confirmation: words, action: words, redirectTo: 'http://127.0.0.1:1/' }
   const review = { account: { login: words }, deviceName: words }
   return {
@@ -126,7 +126,8 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       requestId: words,
       path: words,
       origin: words,
-      isSignedIn: false,
+      isOfAddress: true,
+      canSignIn: true,
     }),
     unauthorized: errorPage({
       code: 'unauthorized',
@@ -135,7 +136,18 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       requestId: words,
       path: words,
       origin: words,
-      isSignedIn: false,
+      isOfAddress: true,
+      canSignIn: true,
+    }),
+    'a wrong address': errorPage({
+      code: 'invalid_request',
+      message: words,
+      issues: [words],
+      requestId: words,
+      path: words,
+      origin: words,
+      isOfAddress: true,
+      canSignIn: true,
     }),
     'another error': errorPage({
       code: 'forbidden',
@@ -144,7 +156,8 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       requestId: words,
       path: words,
       origin: words,
-      isSignedIn: false,
+      isOfAddress: true,
+      canSignIn: true,
     }),
     'a new user': confirmationPage({ ...question, review: { ...review, joining: 'new' } }),
     'a user of the device': confirmationPage({ ...question, review: { ...review, ...named, joining: 'joins' } }),

@@ -46,11 +46,20 @@ test('an unknown scope in the address shows the first page', async () => {
   assert.equal([other.statusCode, other.body], [200, page.body])
 })
 
-test('a wrong cursor in the address is refused, also for a viewer with a session', async () => {
+test('a wrong cursor in the address leads to the first page of the same list', async () => {
   const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
   const authorization = `Bearer ${(data as { session: NewSession }).session.token}`
-  for (const headers of [browser, { ...browser, authorization }])
-    assert.is((await app.inject({ url: '/?cursor=bad', headers })).statusCode, 400)
+  for (const [url, first, headers] of [
+    ['/?cursor=bad', '/', browser],
+    ['/?scope=public&cursor=bad', '/?scope=public', browser],
+    ['/?scope=mine&cursor=bad', '/?scope=mine', { ...browser, authorization }],
+  ] as const) {
+    const { statusCode, body } = await app.inject({ url, headers })
+    assert.is(statusCode, 400)
+    assert.match(body, '<h1>This link does not work</h1>')
+    assert.match(body, `<a class="btn" href="${first}">`)
+    assert.not.match(body, /cursor|Invalid request/)
+  }
 })
 
 test('a client that is not a browser gets 404 for the first page', async () => {

@@ -25,7 +25,7 @@ const wanted: WantedRows = {
   ...{ slug: 'acme', externalId: 'session', children: [child], range: WHOLE, view: 'full', here: undefined },
   ...{ author: 'Ada', folder: undefined, model: { id: undefined, name: undefined } },
 }
-const viewer = { user: undefined, theme: undefined, hasKeys: true, path: '/' }
+const viewer = { user: undefined, isKnown: true, theme: undefined, hasKeys: true, path: '/' }
 const client = { id: 'user:1', net: 'net:1' }
 
 const messageOf = (i: number, length: number) =>

@@ -3,6 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NewEvent } from '../../../src/log/log.ts'
 import { decompressed } from '../../../src/log/postgres/body.ts'
+import { newPendingAppend } from '../../../src/log/postgres/pending-append.ts'
 import { ROW_BYTES, ROW_EVENTS, headAt, headsOf, recordsOf, rowsOf } from '../../../src/log/postgres/rows.ts'
 import { anAppend, numbered } from '../support/events.ts'
 
@@ -94,6 +95,15 @@ test('data are compressed from 8 KiB on, and known to be damaged when they are',
     ] as const)
       assert.throws(() => decompressed(Buffer.from(damaged), size, 7n), /row that ends at position 7 .* damaged/)
   }
+})
+
+test('events that cannot be stored leave no deadline behind, at which nobody would wait for an answer', () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  const events = [{ ...numbered(1)[0]!, data: 1 as unknown as string }]
+  const what = { stream: 'a', expected: -1n, events }
+  assert.throws(() => newPendingAppend(what, 60_000, { lastError: () => undefined, onSettled: () => {} }))
+  assert.is(timers(), before)
 })
 
 test.run()

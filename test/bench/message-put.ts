@@ -3,6 +3,9 @@ import { openConnection, rate, requestBytes } from './http.ts'
 import { type Setting, between, bodies } from './measure.ts'
 import { bareCommits } from './yardsticks.ts'
 
+/** The `n`th message of a session: later ones come behind earlier ones, as agents write them. */
+const bodyOf = (n: number): string => bodies[n % bodies.length]!.replace(/"order":\d+/, `"order":${n}`)
+
 /** Messages one by one over 32 connections, each to the trace that `traceOf` names, beside a commit for each. */
 export const put =
   (traceOf: (worker: number) => string) =>
@@ -18,7 +21,7 @@ export const put =
         const result = await rate(32, ms, async (i) => {
           const path = `/v1/traces/${run}-${traceOf(i)}/messages/m-${i}-${counters[i]!++}`
           const { status, body } = await connections[i]!.send(
-            requestBytes('PUT', path, { authorization }, bodies[counters[i]! % 200]!),
+            requestBytes('PUT', path, { authorization }, bodyOf(counters[i]!)),
           )
           if (status !== 200) throw new Error(`put: ${status} ${body}`)
           return 1

@@ -78,7 +78,7 @@ test('a kill in the middle leaves a folder that serve refuses, and another resto
       assert.match(await readFile(join(fresh, 'tracebook.json'), 'utf8'), '"restores":true')
       const { how, err } = await serveInVain(fresh)
       assert.is(how, 1)
-      assert.match(err, `tracebook: ${fresh}: a backup is being restored there, or that was broken off`)
+      assert.match(err, `tracebook: ${fresh}: a backup is being restored there, or a restore was broken off`)
     }
     const done = await inDir(fresh, 'restore', file)
     assert.is(done.how, 0, done.err)

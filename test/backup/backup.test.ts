@@ -187,12 +187,12 @@ test('whose restore is interrupted anywhere leaves a database that is refused, a
         () => undefined,
         (thrown: Error) => thrown,
       )
-      assert.match(refused!.message, /not whole. Run `tracebook restore FILE` again/)
+      assert.match(refused!.message, /incomplete. Run `tracebook restore FILE` again/)
       const copied = await backup(empty.url, join(folder, 'other')).then(
         () => undefined,
         (thrown: Error) => thrown,
       )
-      assert.match(copied!.message, /not whole/)
+      assert.match(copied!.message, /incomplete/)
     }
     assert.is((await restore(file, empty.url)).rows, rows)
     await migrate(empty.url)

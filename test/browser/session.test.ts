@@ -179,6 +179,16 @@ test('new messages appear by themselves: in view for a reader at the end, else a
   assert.ok(await page.locator('[data-id="message 50"]').isVisible())
 })
 
+test('the first messages of a session take the place of the note that there are none', async () => {
+  const session = await seedSession(world().app, [])
+  const page = await visit(session.path)
+  const note = page.getByText('This session has no messages yet.')
+  await note.waitFor()
+  await session.say(message(0, 'user', text('The first thing')))
+  await page.locator('[data-id="message 0"]').waitFor()
+  await note.waitFor({ state: 'hidden' })
+})
+
 test('a message that changes is replaced, and what was open stays open', async () => {
   const session = await seeded()
   const page = await visit(session.path)

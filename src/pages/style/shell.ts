@@ -190,6 +190,9 @@ export const shell = css`
     .blank.left {
       margin: var(--s5) 0;
     }
+    .blank:has(+ .msgs > .msg) {
+      display: none;
+    }
     .hero {
       display: grid;
       grid-template-columns: minmax(0, 1.1fr) minmax(0, 1fr);

@@ -76,7 +76,10 @@ test('the page of an error says how to continue', async () => {
   const stranger = await page('/@the-team/ours-private', team.tokenOf('stranger', 'here'))
   assert.is(stranger.statusCode, 404)
   assert.not.match(stranger.body, 'tracebook open')
-  assert.match((await page('/?cursor=nonsense', undefined)).body, '<a class="btn" href="/">Open the page from its beginning</a>')
+  assert.match(
+    (await page('/?cursor=nonsense', undefined)).body,
+    '<a class="btn" href="/">Open the page from its beginning</a>',
+  )
 })
 
 test('the page of a missing address shows a signed-in viewer as signed in', async () => {

@@ -8,8 +8,8 @@ const UNITS = [
 /** A count as `1,104`. A formatter is made only for numbers that it changes: making one takes longer than writing a line. */
 export const countText = (count: number): string => (count < 1_000 ? String(count) : count.toLocaleString('en'))
 
-/** How long something took, for people: its two largest units, such as `2 h 5 min` or `12 s`. */
-export const lastingText = (ms: number): string => {
+/** How long something took, in its two largest units: `2 h 5 min` or `12 s`. For a time that counts down use `clockText`. */
+export const elapsedText = (ms: number): string => {
   if (ms < 1_000) return 'less than 1 s'
   const largest = UNITS.findIndex((unit) => ms >= unit.ms)
   const [first, second] = [UNITS[largest]!, UNITS[largest + 1]]

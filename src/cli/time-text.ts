@@ -36,13 +36,13 @@ export const localTime = (ms: number): string => {
   return `${new Date(value + offset * 60_000).toISOString().slice(0, -1)}${zone}`
 }
 
-/** `h:mm:ss`, or `m:ss` below an hour. */
-export const durationText = (seconds: number): string => {
+/** Seconds as a clock shows them: `h:mm:ss`, or `m:ss` below an hour. For a time in words use `elapsedText`. */
+export const clockText = (seconds: number): string => {
   const whole = Math.round(seconds)
   const [h, m, s] = [Math.floor(whole / 3_600), Math.floor((whole % 3_600) / 60), whole % 60]
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
 }
 
 /** A timeout in words, such as `10 seconds` or `2 minutes`. */
-export const spanText = (ms: number): string =>
+export const timeoutText = (ms: number): string =>
   ms >= 120_000 && ms % 60_000 === 0 ? `${ms / 60_000} minutes` : `${Math.ceil(ms / 1_000)} seconds`

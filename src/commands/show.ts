@@ -6,7 +6,7 @@ import { openScreen } from '../cli/pager.ts'
 import { newHistoryClient } from '../sync/api/history.ts'
 import { traceLink } from '../sync/api/trace-link.ts'
 import type { TraceDetail } from '../sync/api/traces.ts'
-import { lastingText } from '../base/for-people.ts'
+import { elapsedText } from '../base/for-people.ts'
 import { dayOf, messageLines } from '../tail/message-lines.ts'
 import { messageWidth } from '../tail/printers.ts'
 import { type Access, noticedTiming } from './support/access.ts'
@@ -45,7 +45,7 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     messageCount: [['messages', String(messageCount)]],
     parentExternalId: [['part of', parentExternalId]],
     startedAt: [['began', startedAt === undefined ? undefined : shortTime(startedAt)]],
-    endedAt: [['took', Number.isNaN(lasted) ? undefined : lastingText(lasted)]],
+    endedAt: [['took', Number.isNaN(lasted) ? undefined : elapsedText(lasted)]],
     createdAt: [['created', shortTime(createdAt)]],
     updatedAt: [['changed', shortTime(updatedAt)]],
     // These are in the lines above.

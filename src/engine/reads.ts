@@ -49,9 +49,16 @@ const CHECK_MS = 1_000
  * they run again.
  */
 export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
-  const { url, schema, name: connections = 'reads', size = 12, quarantine, head, lastSeen } = options
+  const { url, schema, name = 'reads', size = 12, quarantine, head, lastSeen } = options
   const caughtUp = newCaughtUp({ schema, pool: () => pool, head, lastSeen })
-  const pool = newPool(url, connections, size, STATEMENT_MS, schema, caughtUp.noteIncarnation)
+  const pool = newPool({
+    url,
+    name,
+    max: size,
+    statementTimeoutMs: STATEMENT_MS,
+    schema,
+    onConnect: caughtUp.noteIncarnation,
+  })
 
   /** Tries again after a lost connection, as often as the pool has connections: each of them may be lost. */
   const guarded = async <T>(

@@ -48,7 +48,7 @@ const clearStatement = 'delete from tracebook.rate_limits where expire < $1'
 /** The limits. All nodes share their counts, over connections of their own; undefined if `RATE_LIMITS` is off. */
 export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsOptions): Limits | undefined => {
   if (config.RATE_LIMITS === 'off') return undefined
-  const pool = newPool(databaseUrl, 'limits', connections, QUERY_MS)
+  const pool = newPool({ url: databaseUrl, name: 'limits', max: connections, statementTimeoutMs: QUERY_MS })
   const elapsed = () => performance.now()
   const shared = (name: string, points: number) => newSharedLimit({ pool, name, points })
   const countedHere = (name: string, points: number) => newNodeLimit({ shared: shared(name, points), points, elapsed })

@@ -104,16 +104,23 @@ export const leaveServer = (pool: pg.Pool): void => {
   for (const client of [...(openIn.get(pool) ?? [])]) discard(client)
 }
 
-/** A pool of `max` connections that survives the loss of the server, even where the network drops packets silently. */
-export const newPool = (
-  url: string,
-  name: string,
-  max: number,
-  statementTimeoutMs = 30_000,
-  schema?: string,
-  /** Called with each new connection before it is used; when it rejects, so does the query that needs the connection. */
-  onConnect?: (client: pg.ClientBase) => Promise<void>,
-): pg.Pool => {
+export type PoolOptions = {
+  readonly url: string
+  /** What the server's list of connections calls them: `tracebook {name}`. */
+  readonly name: string
+  /** The most connections that are open at once. */
+  readonly max: number
+  /** 0 sets no timeout. Default: 30 seconds. */
+  readonly statementTimeoutMs?: number
+  /** The PostgreSQL schema of the read models that are queried. */
+  readonly schema?: string
+  /** Called with each new connection before it is used. If it rejects, the query that needs the connection fails with its error. */
+  readonly onConnect?: (client: pg.ClientBase) => Promise<void>
+}
+
+/** A pool of connections that survives the loss of the server, even where the network drops packets silently. */
+export const newPool = (options: PoolOptions): pg.Pool => {
+  const { url, name, max, statementTimeoutMs = 30_000, schema, onConnect } = options
   const path = schema ? { options: `-c search_path=${schema} ${ONE_PLAN} ${COMMON}` } : {}
   const limits = { ...timeouts(statementTimeoutMs), ...path, ...(onConnect ? { onConnect } : {}) }
   const pool = new pg.Pool({ ...settings(url, name), ...limits, max, idleTimeoutMillis: idleMs(statementTimeoutMs) })

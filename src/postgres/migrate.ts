@@ -58,7 +58,9 @@ const withMigrator = async <T>(
   url: string,
   work: (migrator: Migrator, db: Kysely<unknown>) => Promise<T>,
 ): Promise<T> => {
-  const db = new Kysely<unknown>({ dialect: new OwnDialect({ pool: newPool(url, 'migrations', 2, NO_TIMEOUT) }) })
+  const db = new Kysely<unknown>({
+    dialect: new OwnDialect({ pool: newPool({ url, name: 'migrations', max: 2, statementTimeoutMs: NO_TIMEOUT }) }),
+  })
   try {
     return await work(new Migrator({ db, provider: { getMigrations }, migrationTableSchema: SCHEMA }), db)
   } finally {

@@ -83,7 +83,12 @@ export const openStores = async ({ config, databaseUrl, logger, groups: known = 
     head: () => log.head(),
     lastSeen: lastSeen.position,
   })
-  const operations = newPool(databaseUrl, 'operations', sizes.operations, ANSWER_MS)
+  const operations = newPool({
+    url: databaseUrl,
+    name: 'operations',
+    max: sizes.operations,
+    statementTimeoutMs: ANSWER_MS,
+  })
   log.onChange(() => {
     for (const each of [reads, timeline, searches]) each.leaveServer()
     leaveServer(operations)

@@ -1,6 +1,6 @@
 import type { TraceDetail } from '../contract/trace.ts'
 import { agentName } from './agent-names.ts'
-import { lastingText } from '../base/for-people.ts'
+import { elapsedText } from '../base/for-people.ts'
 import { rawMembers } from '../base/json/raw-values.ts'
 import { isoText, timeText } from './times.ts'
 import { visibleLine } from './visible.ts'
@@ -118,8 +118,8 @@ const timesOf = (trace: Trace): Pick<Lead, 'day' | 'began' | 'took'> => {
   const from = started ?? timeIn(trace, 'createdAt')
   if (from === undefined) return { day: undefined, began: undefined, took: undefined }
   const ended = started === undefined ? undefined : timeIn(trace, 'endedAt')
-  const took = ended === undefined || ended - from < SHORTEST_MS ? undefined : lastingText(ended - from)
-  const text = started === undefined ? `stored ${spanText(from, undefined)}` : spanText(from, ended)
+  const took = ended === undefined || ended - from < SHORTEST_MS ? undefined : elapsedText(ended - from)
+  const text = started === undefined ? `stored ${spanText(from, undefined)}` : timeoutText(from, ended)
   return { day: dayText(from), began: { iso: isoText(from)!, text }, took }
 }
 
@@ -167,7 +167,7 @@ export const headOf = (trace: Trace): Head => {
     return name === undefined || text === '' ? [] : [{ name, value: text }]
   })
   const [startedAt, endedAt, createdAt] = ['startedAt', 'endedAt', 'createdAt'].map((name) => timeIn(trace, name))
-  const took = startedAt === undefined || endedAt === undefined ? undefined : lastingText(endedAt - startedAt)
+  const took = startedAt === undefined || endedAt === undefined ? undefined : elapsedText(endedAt - startedAt)
   const times = { Began: timeText(startedAt), Took: took, Stored: timeText(createdAt) }
   const shown = Object.entries(times).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
   return {

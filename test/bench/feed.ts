@@ -84,7 +84,7 @@ export const feedSession = async ({ world, ms }: Setting) => {
   const { namespaceId } = JSON.parse(text).data.session
   const values = [Number.MAX_SAFE_INTEGER, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, namespaceId]
   const bare = async () => {
-    const pool = newPool(world.databaseUrl, 'yardstick', 8, 30_000, schemaOf(mainGroup))
+    const pool = newPool({ url: world.databaseUrl, name: 'yardstick', max: 8, schema: schemaOf(mainGroup) })
     const result = await rate(8, ms / 2, async () => {
       await pool.query({ name: 'feed', text: sessionFeedStatement, values })
       return 1

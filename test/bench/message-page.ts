@@ -95,8 +95,8 @@ const worstOf = (all: readonly Measured[]): Measured =>
  */
 export const messagePage = async ({ world, ms }: { world: World; ms: number }): Promise<readonly Named[]> => {
   const trace = await fillTrace(world)
-  const pool = newPool(world.databaseUrl, 'pages', WORKERS, 30_000, schemaOf(mainGroup))
-  const bare = newPool(world.databaseUrl, 'yardstick', WORKERS)
+  const pool = newPool({ url: world.databaseUrl, name: 'pages', max: WORKERS, schema: schemaOf(mainGroup) })
+  const bare = newPool({ url: world.databaseUrl, name: 'yardstick', max: WORKERS })
   const between = async (place: Place, work: () => Promise<number>): Promise<Measured> => {
     const before = await byKey(bare, trace.id, place, ms / 6)
     const value = await work()

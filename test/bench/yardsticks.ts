@@ -11,7 +11,7 @@ import { openConnection, rate, requestBytes } from './http.ts'
 const bench = (url: string) => databaseUrl(url, 'bench')
 
 const withTable = async <T>(url: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> => {
-  const pool = newPool(bench(url), 'yardstick', 34)
+  const pool = newPool({ url: bench(url), name: 'yardstick', max: 34 })
   await pool.query('drop table if exists bare; create table bare (position int8, data json)')
   try {
     return await work(pool)

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { durationText, shortDay, shortTime, spanText } from '../../src/cli/time-text.ts'
+import { clockText, shortDay, shortTime, timeoutText } from '../../src/cli/time-text.ts'
 
 const test = suite('times and durations as text')
 const src = join(import.meta.dirname, '..', '..', 'src')
@@ -22,12 +22,12 @@ test('a number that was parsed as raw JSON is accepted, and one out of range is 
 })
 
 test('a duration is shown in minutes and seconds, and in hours from one hour on', () => {
-  const shown = [0, 0.4, 59.6, 61, 3_599.4, 3_599.6, 36_061].map(durationText)
+  const shown = [0, 0.4, 59.6, 61, 3_599.4, 3_599.6, 36_061].map(clockText)
   assert.equal(shown, ['0:00', '0:00', '1:00', '1:01', '59:59', '1:00:00', '10:01:01'])
 })
 
 test('a timeout is shown in words', () => {
-  assert.equal([10_000, 60_000, 120_000, 600_000, 7_400].map(spanText), [
+  assert.equal([10_000, 60_000, 120_000, 600_000, 7_400].map(timeoutText), [
     ...['10 seconds', '60 seconds', '2 minutes', '10 minutes', '8 seconds'],
   ])
 })

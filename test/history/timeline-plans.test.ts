@@ -19,7 +19,13 @@ const namespaceId = randomUUID()
 
 const database = await freshDatabase()
 const node = await openApp(database.url)
-const pool = newPool(database.url, 'test', 1, 0, schemaOf(timelineGroup))
+const pool = newPool({
+  url: database.url,
+  name: 'test',
+  max: 1,
+  statementTimeoutMs: 0,
+  schema: schemaOf(timelineGroup),
+})
 const connection = await pool.connect()
 test.after(async () => {
   connection.release()

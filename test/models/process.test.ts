@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 const test = suite('model catalogue process')
 const database = await freshDatabase()
-const pool = newPool(database.url, 'test', 2)
+const pool = newPool({ url: database.url, name: 'test', max: 2 })
 test.after(async () => {
   await pool.end()
   await database.drop()

@@ -10,7 +10,7 @@ const test = suite<{ database: Database; pool: pg.Pool }>('binary arrays')
 
 test.before(async (context) => {
   context.database = await freshDatabase()
-  context.pool = newPool(context.database.url, 'test', 2)
+  context.pool = newPool({ url: context.database.url, name: 'test', max: 2 })
 })
 test.after(async ({ database, pool }) => {
   await pool.end()

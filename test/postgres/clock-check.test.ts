@@ -8,7 +8,7 @@ import { openApp } from '../support/open-app.ts'
 const test = suite('postgres/clock-check')
 
 const database = await freshDatabase()
-const pool = newPool(database.url, 'clock', 1, 5_000)
+const pool = newPool({ url: database.url, name: 'clock', max: 1, statementTimeoutMs: 5_000 })
 test.after(async () => {
   await pool.end()
   await database.drop()

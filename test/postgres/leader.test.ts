@@ -23,7 +23,7 @@ test.after.each(async ({ database, proxy, leaders }) => {
 const STATEMENT_MS = 300
 
 test('a pool whose connections are all lost loses one round of requests, not one for each', async ({ proxy }) => {
-  const pool = newPool(proxy.url, 'test', 4, STATEMENT_MS)
+  const pool = newPool({ url: proxy.url, name: 'test', max: 4, statementTimeoutMs: STATEMENT_MS })
   const ask = () => pool.query('select pg_sleep(0.01)')
   await Promise.all(Array.from({ length: 4 }, ask))
   assert.is(pool.totalCount, 4)

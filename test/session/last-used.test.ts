@@ -7,7 +7,7 @@ import { freshDatabase } from '../support/database.ts'
 
 const test = suite('last-used times')
 const database = await freshDatabase()
-const pool = newPool(database.url, 'test', 2)
+const pool = newPool({ url: database.url, name: 'test', max: 2 })
 test.after(async () => {
   await pool.end()
   await database.drop()

@@ -13,7 +13,7 @@ const JOBS = 100_000
 const database = await freshDatabase()
 const living = new pg.Client({ connectionString: database.url })
 await living.connect()
-const pool = newPool(database.url, 'operations', 1)
+const pool = newPool({ url: database.url, name: 'operations', max: 1 })
 test.after(async () => {
   await pool.end()
   await living.end()

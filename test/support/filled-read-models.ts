@@ -43,7 +43,7 @@ export const openFilled = async () => {
   await ensureSchema(client, mainGroup, 'rm_filled')
   await finishSchema(client, mainGroup, 'rm_filled')
   await client.end()
-  const pool = newPool(database.url, 'test', 1, 0, 'rm_filled')
+  const pool = newPool({ url: database.url, name: 'test', max: 1, statementTimeoutMs: 0, schema: 'rm_filled' })
   const connection = await pool.connect()
 
   const rows = async <T>(text: string, values: readonly unknown[] = []): Promise<T[]> =>

@@ -1,6 +1,6 @@
 import { io } from '../../cli/io.ts'
 import { Presets, SingleBar } from 'cli-progress'
-import { durationText } from '../../cli/time-text.ts'
+import { clockText } from '../../cli/time-text.ts'
 import { percentDone } from '../../base/for-people.ts'
 
 /** The progress of work on the log, on stderr: a bar on a terminal, else lines. */
@@ -15,7 +15,7 @@ const LINE_MS = 2_000
 
 /** The rate in events per second, and the remaining time at this rate, estimated from positions. */
 const measured = (events: number, ms: number, percent: number) => {
-  const left = percent === 0 ? '?' : durationText(((ms / 1_000) * (100 - percent)) / percent)
+  const left = percent === 0 ? '?' : clockText(((ms / 1_000) * (100 - percent)) / percent)
   return { rate: Math.round(events / Math.max(ms / 1_000, 0.001)), left }
 }
 

@@ -59,7 +59,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
     for (const listener of listeners) listener(identity)
   })
   const verify = (client: pg.ClientBase) => identityCheck.verify(newProbe(client))
-  const pool = newPool(url, 'log', connections, STATEMENT_MS, undefined, verify)
+  const pool = newPool({ url, name: 'log', max: connections, statementTimeoutMs: STATEMENT_MS, onConnect: verify })
   const { page, read, readAll, readRevisions } = newReader(pool)
   const recent = newRecentEvents(RECENT_BYTES)
   const closing = new AbortController()

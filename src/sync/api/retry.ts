@@ -1,5 +1,5 @@
 import { setTimeout as sleepFor } from 'node:timers/promises'
-import { spanText } from '../../cli/time-text.ts'
+import { timeoutText } from '../../cli/time-text.ts'
 import { isTemporaryFailure, RequestFailed } from './errors.ts'
 
 /** `silent`: a request has not been answered for long. `back`: the server answers again. */
@@ -37,7 +37,7 @@ const newConnectionWatch = (
   return {
     asks: () => {
       const silent = () =>
-        reportOnce('silent', `The server has not answered for ${spanText(SILENCE_MS)}; waiting for it.`)
+        reportOnce('silent', `The server has not answered for ${timeoutText(SILENCE_MS)}; waiting for it.`)
       const timer = setTimeout(silent, SILENCE_MS).unref()
       return () => clearTimeout(timer)
     },
@@ -51,7 +51,7 @@ const newConnectionWatch = (
       if (now() - failingSince + delayMs < NOTICEABLE_MS) return
       const state = isBusy(error) ? 'busy' : 'out of reach'
       const next =
-        delayMs > patienceMs ? `Next try in ${spanText(delayMs)}` : `Trying again for ${spanText(patienceMs)}`
+        delayMs > patienceMs ? `Next try in ${timeoutText(delayMs)}` : `Trying again for ${timeoutText(patienceMs)}`
       reportOnce(state, `The server is ${state} (${error.message}). ${next}.`)
     },
   }
@@ -158,8 +158,8 @@ export const withRetry = async <T>(request: () => Promise<T>, timing: RetryTimin
       const [elapsed, { retryAfterMs }] = [now() - firstFailure, error]
       const limit = retryAfterMs === undefined ? patienceMs : Math.max(patienceMs, MAX_RETRY_AFTER_MS)
       if (retryAfterMs !== undefined && elapsed + retryAfterMs > limit)
-        throw givenUp(error, `asks to wait ${spanText(retryAfterMs)}`)
-      if (elapsed >= limit) throw givenUp(error, `tried for ${spanText(limit)}`)
+        throw givenUp(error, `asks to wait ${timeoutText(retryAfterMs)}`)
+      if (elapsed >= limit) throw givenUp(error, `tried for ${timeoutText(limit)}`)
       const delay = delayMs(attempt, retryAfterMs, random)
       const wait = retryAfterMs === undefined ? Math.min(delay, limit - elapsed) : delay
       watch?.fails(error, wait)

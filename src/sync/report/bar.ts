@@ -1,6 +1,6 @@
 import { clearLine, cursorTo } from 'node:readline'
 import { MultiBar, Presets } from 'cli-progress'
-import { durationText } from '../../cli/time-text.ts'
+import { clockText } from '../../cli/time-text.ts'
 
 /** How far a run is. `done` is from 0 to 1. */
 type BarState = {
@@ -44,7 +44,7 @@ export const barLine = ({ done, messages, rate, secondsLeft }: BarState, width: 
   const percent = `${Math.floor(done * 100)} %`
   const count = `${numberFormat.format(messages)} message${messages === 1 ? '' : 's'}`
   const speed = rate > 0 ? `${numberFormat.format(rate)}/s` : ''
-  const left = secondsLeft === undefined ? '' : `${durationText(secondsLeft)} left`
+  const left = secondsLeft === undefined ? '' : `${clockText(secondsLeft)} left`
   const chosen = fitting([percent, left, speed, count], width)
   const text = [percent, count, speed, left].filter((piece) => chosen.has(piece)).join(GAP)
   const room = Math.min(MAX_BAR, width - text.length - GAP.length)

@@ -31,8 +31,8 @@ export const headOfText = (text: string): TextHead => ({
 /** What decisions need of one part. The digest of all parts is made of the digests of each. */
 export type PartHead = Pick<StoredPart, 'digest'> & { readonly kind: PartKind; readonly length: number }
 
-export const headOfPart = ({ type, json, digest, speaks }: StoredPart): PartHead => ({
-  kind: type === 'text' && !speaks ? 'blank' : type,
+export const headOfPart = ({ type, json, digest, hasText }: StoredPart): PartHead => ({
+  kind: type === 'text' && !hasText ? 'blank' : type,
   length: json.length,
   digest,
 })

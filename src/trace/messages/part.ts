@@ -13,8 +13,8 @@ export type StoredPart = {
   readonly json: string
   /** The normalised name of the tool, for calls only. */
   readonly tool?: string
-  /** Whether it is a text that is not blank. */
-  readonly speaks?: true
+  /** True for a part of type `text` whose text is not blank. */
+  readonly hasText?: true
   /** What the shape of the session needs of it (`facts.ts`). */
   readonly fact?: string
   /** Equal if and only if the JSON texts are equal. */
@@ -37,7 +37,7 @@ export const storedPart = (part: Part): StoredPart => {
     json,
     digest: digestOf(json),
     ...(tool === undefined ? {} : { tool }),
-    ...(part.type === 'text' && !isBlank(part.content?.text) ? { speaks: true as const } : {}),
+    ...(part.type === 'text' && !isBlank(part.content?.text) ? { hasText: true as const } : {}),
     ...(fact === undefined ? {} : { fact }),
   }
 }

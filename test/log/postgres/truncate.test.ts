@@ -15,7 +15,7 @@ test.before(async (scene) => {
   scene.database = await freshDatabase()
   await migrate(scene.database.url)
   scene.log = openPostgresLog({ url: scene.database.url })
-  scene.pool = newPool(scene.database.url, 'test', 2, 10_000)
+  scene.pool = newPool({ url: scene.database.url, name: 'test', max: 2, statementTimeoutMs: 10_000 })
 })
 test.after(async ({ log, pool, database }) => {
   await log.close()

@@ -25,7 +25,7 @@ const classOf = ({ role, textContent, parts }: MessageDocument): MessageClass =>
   if (role === 'user')
     return parts.length > 0 && parts.every(({ type }) => type === 'tool_result') ? 'agent_context' : 'user_message'
   if (parts.some(({ type }) => type === 'tool_call')) return 'tool_call'
-  if ((textContent ?? '').trim() !== '' || parts.some(({ speaks }) => speaks)) return 'agent_text'
+  if ((textContent ?? '').trim() !== '' || parts.some(({ hasText }) => hasText)) return 'agent_text'
   return parts.some(({ type }) => type === 'thinking') ? 'agent_thinking' : 'agent_text'
 }
 

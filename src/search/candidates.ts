@@ -12,11 +12,11 @@ export type Candidate = Point & {
   readonly traceId: string
   /** The incarnation of the trace when the row was written. */
   readonly incarnation: bigint
-  /** The best place of its texts, as `allPlaces` has them in order. */
+  /** The best place of its texts, as an index of `allPlaces`. */
   readonly place: number
 }
 
-/** The most rows of one trace that are proposed and counted as hits, so that a frequent word shows other traces too. */
+/** The most rows of one trace that are proposed and counted as hits, so that results for a frequent word also have other traces. */
 export const MOST_OF_A_TRACE = 12
 
 /** A query to the index. */
@@ -31,14 +31,13 @@ export type IndexQuery = {
   readonly isExact: boolean
 }
 
-/**
- * The rows to be proposed: below one point, down to another one, of these traces only, and not of the traces in `except`, to which the
- * caller may add while the rows are read.
- */
+/** The rows of the index that may be proposed. */
 export type Range = {
   readonly below: Point
   readonly downTo?: Point | undefined
+  /** Only rows of these traces. */
   readonly traces?: readonly string[]
+  /** No rows of these traces. The caller may add to the set while rows are read. */
   readonly except?: ReadonlySet<string>
 }
 
@@ -47,7 +46,7 @@ type Row = { trace_id: string; incarnation: bigint; ordinal: number; seq: bigint
 /** Adds a parameter of a statement, and returns its name in SQL. */
 type Add = (value: unknown) => string
 
-/** SQL that says whether the row `d` matches a query, may be visible to its caller, and is of the traces of a range. */
+/** SQL that says whether the row `d` matches a query, may be visible to its caller, and belongs to the traces of a range. */
 const conditionsOf = ({ query, namespaces, hashOf }: IndexQuery, range: Range, access: Access, add: Add): string => {
   const condition = (needed: Needed) => conditionOf(needed, hashOf, access, add)
   const visible = [filterToken('is', 'public'), ...namespaces.map((id) => filterToken('namespace', id))].map(hashOf)
@@ -95,14 +94,14 @@ const statementOf = (segments: readonly bigint[], wanted: IndexQuery, range: Ran
   return { text: `${proposed} order by seq desc, ordinal desc limit ${limit}`, values }
 }
 
-/** The limit of the first statement, which is enough for a frequent word. It is doubled while the same segments have more. */
+/** The limit of rows of the first statement, which is enough for a frequent word. It is doubled while the same segments have more rows. */
 const FIRST_LIMIT = 300
-/** The limit that no statement exceeds. */
+/** The highest limit of rows of a statement. */
 const MOST_LIMIT = 2_000
 
 /**
- * A word of which some segments have 100 rows, or 6 rows for each trace that has it, counts as frequent: then the next statement asks as many
- * segments as the last one. For a rare word, which may be in any segment, it asks four times as many.
+ * A query counts as frequent if the segments asked by a statement have 100 matching rows, or 6 for each trace that matches: then the next statement
+ * asks as many segments as the last one. Matches of a rare query may be in any segment, so the next statement asks four times as many.
  */
 const FREQUENT = { rows: 100, rowsOfEachTrace: 6 }
 const MOST_SEGMENTS = 64
@@ -130,29 +129,33 @@ export async function* candidates(
   const segments = segmentsIn(wanted.segments, range)
   let { below } = range
   let remaining = most
-  let [next, count] = [0, 1] // the segments of a statement: the first of them, and how many
-  let [size, seen] = [FIRST_LIMIT, 0] // its limit, and the rows that these segments had so far
+  // The segments that the next statement asks: the index of the first of them, and how many.
+  let firstSegment = 0
+  let segmentCount = 1
+  // The limit of the next statement, the rows that these segments had so far, and the traces of these rows.
+  let rowLimit = FIRST_LIMIT
+  let rowCount = 0
   const traces = new Set<string>()
-  while (next < segments.length && remaining > 0) {
-    const asked = segments.slice(next, next + count)
-    const limit = Math.min(size, remaining)
+  while (firstSegment < segments.length && remaining > 0) {
+    const asked = segments.slice(firstSegment, firstSegment + segmentCount)
+    const limit = Math.min(rowLimit, remaining)
     const { text, values } = statementOf(asked, wanted, { ...range, below }, limit)
     const found = await readRows<Row>('', text, values)
     remaining -= found.length
-    seen += found.length
+    rowCount += found.length
     for (const { trace_id: id } of found) traces.add(id)
-    const isCut = found.length === limit
-    below = isCut ? found.at(-1)! : { seq: asked.at(-1)!, ordinal: TRACE_ITSELF }
+    const hasMore = found.length === limit
+    below = hasMore ? found.at(-1)! : { seq: asked.at(-1)!, ordinal: TRACE_ITSELF }
     yield { proposed: found.map(({ trace_id: traceId, ...row }) => ({ traceId, ...row })), end: below }
-    if (isCut) {
-      size = Math.min(size * 2, MOST_LIMIT)
+    if (hasMore) {
+      rowLimit = Math.min(rowLimit * 2, MOST_LIMIT)
       continue
     }
-    const isFrequent = seen >= FREQUENT.rows || (seen > 0 && seen >= FREQUENT.rowsOfEachTrace * traces.size)
-    if (!isFrequent) count = Math.min(next === 0 ? 2 : count * 4, MOST_SEGMENTS)
-    next += asked.length
-    seen = 0
-    size = FIRST_LIMIT
+    const isFrequent = rowCount >= FREQUENT.rows || (rowCount > 0 && rowCount >= FREQUENT.rowsOfEachTrace * traces.size)
+    if (!isFrequent) segmentCount = Math.min(firstSegment === 0 ? 2 : segmentCount * 4, MOST_SEGMENTS)
+    firstSegment += asked.length
+    rowCount = 0
+    rowLimit = FIRST_LIMIT
     traces.clear()
   }
 }

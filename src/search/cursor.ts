@@ -12,14 +12,15 @@ export const BOTTOM: Point = { seq: 0n, ordinal: -1 }
 
 export const isBelow = (a: Point, b: Point): boolean => a.seq < b.seq || (a.seq === b.seq && a.ordinal < b.ordinal)
 
-/**
- * Where a page continues. All pages of a search show the rows that were added up to the log position `lastPosition`. This page has those
- * below a point, down to `downTo` if an earlier page has found it, except traces that an earlier page showed (by `shortId`).
- */
+/** Where a page of results begins. */
 export type PageStart = {
+  /** All pages of a search show the rows that were added up to this position of the log. */
   readonly lastPosition: bigint
+  /** The page shows rows below this point. */
   readonly below: Point
+  /** The end of the page's window, if an earlier page has searched the same window. */
   readonly downTo?: Point
+  /** The traces that earlier pages of the same window showed, each as its `shortId`. */
   readonly shown: ReadonlySet<string>
 }
 
@@ -35,6 +36,7 @@ export const firstPageStart = (lastPosition: bigint): PageStart => ({
   shown: new Set(),
 })
 
+/** Whether the first page of a search begins here. */
 export const isFirst = ({ lastPosition, below }: PageStart): boolean =>
   below.seq === lastPosition && below.ordinal === MAX_ORDINAL
 

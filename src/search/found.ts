@@ -16,7 +16,7 @@ type Examined = { readonly text: SearchedText; readonly lower: string; readonly 
 /** The most occurrences that are marked in a text. */
 const MOST_MARKS = 50
 
-/** Where a text in lower case occurs in another one, as whole words or parts of words. */
+/** Where a text in lower case occurs in another text, as whole words or parts of words. */
 const occurrencesOf = (wanted: string, { text }: SearchedText, lower: string): Mark[] => {
   const marks: Mark[] = []
   for (let at = lower.indexOf(wanted); at >= 0 && marks.length < MOST_MARKS;) {
@@ -39,7 +39,7 @@ const merged = (marks: readonly Mark[]): Mark[] => {
   return result
 }
 
-/** Marks each occurrence of a text. It yields after each examined text, because a text that almost occurs everywhere takes long to search for. */
+/** Marks each occurrence of a text. It yields after each examined text, because a search can take long, for example for many `a` in a text of only `a`. */
 function* markAll(wanted: string, examined: readonly Examined[]): Steps<boolean> {
   let isFound = false
   for (const one of examined) {
@@ -51,15 +51,15 @@ function* markAll(wanted: string, examined: readonly Examined[]): Steps<boolean>
   return isFound
 }
 
-/** What JSON strings hold as it is, unless they have escapes that are not necessary. */
+/** Text that JSON writes without escapes, unless a program has escaped more than it must. */
 const PLAIN = /^[^"\\\p{Cc}]*$/u
-/** The most characters that are tested at once; longer JSON passes. */
+/** JSON with more characters is not tested, but counts as possible. */
 const MOST_TESTED = 64 * 1024
 const UNNECESSARY_ESCAPE = /\\[u/]/
 
 /**
- * Makes a quick test of the JSON of texts: whether they may hold what a query asks for. It passes over all texts without a phrase, which
- * otherwise take most of the time of a search for one, because the index knows only its words.
+ * Makes a quick test of the JSON of a message: false if it cannot have everything that the query asks for. Of a phrase the index knows only the
+ * words, so it proposes many messages without the phrase; reading these would take most of the time of the search.
  */
 export const newQuickTest = ({ texts }: Pick<Query, 'texts'>): ((json: string) => boolean) => {
   const needed = texts
@@ -85,8 +85,8 @@ function* allowedIn(texts: readonly SearchedText[], { conditions }: Pick<Query, 
 }
 
 /**
- * The texts of a message in which the words of a query occur, with marks. Undefined unless one text of each list of the query occurs, in a
- * place that the query allows, and none of the excluded texts.
+ * The texts of a message in which the words of a query occur, with marks. Undefined unless of each list of alternatives one occurs in a place
+ * that the query allows, and no excluded text occurs there.
  */
 export function* findIn(
   texts: readonly SearchedText[],

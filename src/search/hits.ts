@@ -1,7 +1,7 @@
 import { MOST_OF_A_TRACE } from './candidates.ts'
 import type { FoundDoc, Key } from './verify.ts'
 
-/** The hits of a trace in a window: all that are known, and those whose texts were read. */
+/** The hits of a trace in a window, by ordinal: all that are known, and those whose texts were read. */
 type Hits = { readonly known: Map<number, Key>; readonly read: Map<number, FoundDoc> }
 
 /** The hits of a window while it is searched. */

@@ -32,12 +32,16 @@ const ofValue = (field: Field, value: string): Needed[] => [
 ]
 
 /** Whether a condition demands nothing, so that every row meets it. */
-const isAlwaysTrue = (needed: Needed): boolean =>
-  needed.is === 'all'
-    ? needed.tokens.length === 0
-    : needed.is === 'or'
-      ? needed.of.some(isAlwaysTrue)
-      : needed.of.every(isAlwaysTrue)
+const isAlwaysTrue = (needed: Needed): boolean => {
+  switch (needed.is) {
+    case 'all':
+      return needed.tokens.length === 0
+    case 'or':
+      return needed.of.some(isAlwaysTrue)
+    case 'and':
+      return needed.of.every(isAlwaysTrue)
+  }
+}
 
 /** The token of a text that is one plain word, without parts: every row that has this token has the text. Undefined for any other text. */
 const exactToken = (text: string): string | undefined => {
@@ -57,7 +61,7 @@ export const neededBy = ({ texts, conditions }: Query): Needed => {
   return and([...ofTexts, ...ofFields, ...(isOfTraces ? [all([filterToken('is', 'trace')])] : [])])
 }
 
-/** The conditions none of which a result meets in the index. What else a query excludes is looked for in the texts. */
+/** Conditions on rows of the index, none of which a result meets. All other excluded texts are looked for in the texts of proposed rows. */
 export const excludedBy = ({ excluded, conditions }: Query): Needed[] => {
   const texts = conditions.has('in') ? [] : excluded // they are excluded only in some places of a message
   return [
@@ -69,13 +73,13 @@ export const excludedBy = ({ excluded, conditions }: Query): Needed[] => {
 }
 
 /**
- * Whether the index alone can answer a query, except for equal hashes, one in a thousand million: only words without parts, in any place
- * of a message.
+ * Whether the index alone can answer a query: it has only words without parts, and no condition on their place. A wrong answer, because two words
+ * have the same hash, is rarer than one in a thousand million.
  */
 export const isExact = ({ texts, excluded, conditions }: Query): boolean =>
   !conditions.has('in') && [...texts.flat(), ...excluded].every((text) => exactToken(text) !== undefined)
 
-/** A condition as all tokens that a row must have, by column, and the alternatives that remain. */
+/** A condition in another form: all tokens that a row must have, by column, and the alternatives of which it must meet one each. */
 const flattened = (needed: Needed): { tokens: string[]; of_trace: string[]; others: Alternatives[] } => {
   const found = { tokens: [] as string[], of_trace: [] as string[], others: [] as Alternatives[] }
   const add = (one: Needed) => {

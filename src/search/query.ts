@@ -22,7 +22,7 @@ export type Condition = { readonly any: readonly string[]; readonly none: readon
 
 /** A query. Its words and phrases are as they were typed. */
 export type Query = {
-  /** Lists of alternatives: of each list one text must occur. */
+  /** Lists of alternatives: one text of each list must occur. */
   readonly texts: readonly (readonly string[])[]
   /** Texts that must not occur. */
   readonly excluded: readonly string[]
@@ -35,7 +35,7 @@ export type Query = {
 /** A value that no field has. */
 const NOTHING = '\0'
 
-/** The values that meet two lists; an empty list allows all. */
+/** The values that two lists allow; an empty list allows all values. */
 const both = (a: readonly string[], b: readonly string[]): readonly string[] => {
   if (a.length === 0) return b
   const values = new Set(a.map(folded))
@@ -67,7 +67,7 @@ export const withConditions = (
 /** The most texts that are searched for; further ones are ignored. */
 const MOST_TEXTS = 16
 
-/** The possible values of the fields that have only a few. */
+/** The possible values of the fields that have few. */
 const valuesOf: Partial<Readonly<Record<Field, readonly string[]>>> = {
   role: ['user', 'assistant', 'system'],
   is: ['public'],
@@ -118,30 +118,30 @@ export const fieldsIn = (text: string): { readonly word: string; readonly rest: 
     ]
   })
 
-/** Whether an item is an `OR` between two texts; elsewhere it is a word. */
-const joins = (items: readonly Item[], at: number) =>
+/** Whether the item at an index is an `OR` between two texts; elsewhere `OR` is a word. */
+const joinsTexts = (items: readonly Item[], at: number) =>
   items[at]?.is === 'or' && items[at - 1]?.is === 'text' && items[at + 1]?.is === 'text'
 
-/** Reads a query as people type it. What is neither a field nor a phrase is a word. */
+/** Reads a query as people type it. Each item that is neither a field nor a phrase is a word. */
 export const readQuery = (text: string): Query => {
   const items = [...text.matchAll(ITEM)].map(itemOf)
   const texts: string[][] = []
   const excluded: string[] = []
   const conditions = new Map<Field, { any: string[]; none: string[] }>()
   const times: { from?: number; to?: number } = {}
-  let left = MOST_TEXTS
+  let remaining = MOST_TEXTS
   for (const [i, item] of items.entries())
     switch (item.is) {
       case 'or':
-        if (!joins(items, i) && left-- > 0) texts.push(['OR'])
+        if (!joinsTexts(items, i) && remaining-- > 0) texts.push(['OR'])
         break
       case 'text':
-        if (item.text.trim() === '' || left-- <= 0) break
-        if (joins(items, i - 1) && texts.length > 0) texts.at(-1)!.push(item.text)
+        if (item.text.trim() === '' || remaining-- <= 0) break
+        if (joinsTexts(items, i - 1) && texts.length > 0) texts.at(-1)!.push(item.text)
         else texts.push([item.text])
         break
       case 'excluded':
-        if (item.text.trim() !== '' && left-- > 0) excluded.push(item.text)
+        if (item.text.trim() !== '' && remaining-- > 0) excluded.push(item.text)
         break
       case 'condition': {
         const condition = conditions.get(item.field) ?? { any: [], none: [] }

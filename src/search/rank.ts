@@ -14,9 +14,10 @@ const weights: Readonly<Record<SearchedText['place'], number>> = {
   system: 1,
 }
 
-/** The number of days after which the part of the score that depends on age is halved. */
-const HALF_LIFE = 180
-const DAY_MS = 86_400_000
+/** The age at which the part of the score that depends on age is halved. */
+const HALF_LIFE_MS = 180 * 86_400_000
+/** The distance of two terms, in characters, at which their closeness is halved. */
+const HALF_CLOSE = 40
 
 const termsOf = ({ text, marks }: Found): Set<string> =>
   new Set(marks.map(([start, end]) => folded(text.text.slice(start, end))))
@@ -30,7 +31,7 @@ const closeness = ({ text, marks }: Found, terms: number): number => {
     const next = marks[i + 1]
     if (next && term(next) !== term(mark)) least = Math.min(least, next[0] - mark[1])
   }
-  return least === Infinity ? 0 : 1 / (1 + least / 40)
+  return least === Infinity ? 0 : 1 / (1 + least / HALF_CLOSE)
 }
 
 export type Scored = { readonly doc: FoundDoc; readonly score: number }
@@ -53,12 +54,12 @@ export const scored = (docs: readonly FoundDoc[]): Scored[] => {
       for (const term of ofText) best.set(term, Math.max(best.get(term) ?? 0, weights[found.text.place] * rarity(term)))
     }
     const sum = [...best.values()].reduce((a, b) => a + b, 0)
-    const age = 1 / (1 + (newest - doc.at) / (HALF_LIFE * DAY_MS))
-    return { doc, score: sum * (1 + close) * (0.5 + age / 2) }
+    const recency = 1 / (1 + (newest - doc.at) / HALF_LIFE_MS)
+    return { doc, score: sum * (1 + close) * (0.5 + recency / 2) }
   })
 }
 
-/** A trace with those of its hits whose texts were read, and the number of all. */
+/** A trace with those of its hits whose texts were read, and the number of all its hits. */
 export type FoundTrace = { readonly traceId: string; readonly docs: readonly FoundDoc[]; readonly count: number }
 
 /** The number of all hits of a trace. */
@@ -83,8 +84,11 @@ export const byRelevance = (docs: readonly FoundDoc[], countOf: CountOf): FoundT
   return groups.toSorted((a, b) => b.score - a.score)
 }
 
-/** The text of a hit that is shown: the one with the highest weight and the most marks. */
+/** More marks of a text than these do not make it a better one to show. */
+const MOST_COUNTED_MARKS = 10
+
+/** The text of a hit that is shown: the one with the highest sum of its weight and the number of its marks. */
 export const shownText = (found: readonly Found[]): Found => {
-  const value = ({ text, marks }: Found) => weights[text.place] + Math.min(marks.length, 10)
+  const value = ({ text, marks }: Found) => weights[text.place] + Math.min(marks.length, MOST_COUNTED_MARKS)
   return found.reduce((a, b) => (value(b) > value(a) ? b : a))
 }

@@ -15,7 +15,7 @@ export type SearchReads = {
   hashes(readRows: ReadRows): Promise<HashOf>
   /** How far, in milliseconds, the index is behind the events that this node has seen. */
   behindMs(): number
-  /** As that of `Reads`. */
+  /** Closes all connections, as `leaveServer` of `Reads` does: they may lead to the former server of a failover. */
   leaveServer(): void
   close(): Promise<void>
 }
@@ -31,7 +31,7 @@ export type SearchReadsOptions = {
   readonly lastSeen: () => bigint
 }
 
-const none: SearchReads = {
+const withoutIndex: SearchReads = {
   snapshot: async () => {
     throw new ExplainedUnavailable('This service runs without a search index: ask its operator for one')
   },
@@ -41,10 +41,10 @@ const none: SearchReads = {
   close: async () => {},
 }
 
-/** Opens a small pool of its own, so that searches delay nothing else. */
+/** Opens a small pool of connections for searches only, so that they delay no other queries. */
 export const openSearchReads = (options: SearchReadsOptions): SearchReads => {
   const { url, group, mainSchema, size, head, lastSeen } = options
-  if (!group) return none
+  if (!group) return withoutIndex
   const { schema, quarantine, lag } = group
   const reads = openReads<object>({ url, schema, name: 'search', size, quarantine, head, lastSeen })
   const begin = `begin isolation level repeatable read read only; set local search_path = ${schema}, ${mainSchema}`

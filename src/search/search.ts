@@ -68,11 +68,11 @@ const tracesOf = async (readRows: ReadRows, services: FeedSources, ids: readonly
   )
 }
 
-/** Undefined for a trace that lists do not show. */
+/** A trace with its best hits; undefined for a trace that lists do not show. */
 const resultOf = ({ docs, count }: FoundTrace, trace: FeedTrace | undefined): SearchResult | undefined =>
   trace && { trace, hits: docs.slice(0, MOST_HITS).map(hitOf), more: count - Math.min(docs.length, MOST_HITS) }
 
-/** Where the next page continues: with further traces of this window, or with the next window. */
+/** Where the next page begins: with further traces of this window, or with the next window. Undefined after the last page. */
 const nextPageStart = (
   pageStart: PageStart,
   end: PageStart['below'],
@@ -87,7 +87,7 @@ const nextPageStart = (
 /** How a page is made. */
 type Paging = { readonly pageStart: PageStart; readonly limit: number; readonly sort: Sort }
 
-/** Finds the traces of a window, without those that an earlier page showed because of newer hits, and without those in quarantine. */
+/** Finds the traces of a window, without traces that an earlier page showed because of newer hits, and without traces in quarantine. */
 const findTraces = async (
   readRows: ReadRows,
   verifier: Verifier,
@@ -133,9 +133,9 @@ export const search = (
     const verifier = newVerifier(readRows, query, roles)
     const found = await findTraces(readRows, verifier, { wanted, reads }, { pageStart, limit, sort })
 
-    const left = found.traces.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))
-    const page = left.slice(0, limit)
-    const next = nextPageStart(pageStart, found.end, page, left.length > limit)
+    const notShown = found.traces.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))
+    const page = notShown.slice(0, limit)
+    const next = nextPageStart(pageStart, found.end, page, notShown.length > limit)
     const needed = given.facets ? found.traces : page
     const ids = needed.map(({ traceId }) => traceId)
     const traces = await tracesOf(readRows, services, ids)

@@ -9,7 +9,7 @@ const LENGTH = 240
 const BEFORE = 60
 
 /** Whether the second half of a surrogate pair is at an offset, so that a cut there would divide a character. */
-const isLow = (text: string, at: number) => {
+const isLowSurrogate = (text: string, at: number) => {
   const code = text.charCodeAt(at)
   return code >= 0xdc00 && code < 0xe000
 }
@@ -20,11 +20,11 @@ const startOf = (text: string, first: number): number => {
   if (start === 0) return 0
   const space = text.slice(start, first).search(/\s/u)
   const at = space >= 0 && space < BEFORE / 2 ? start + space + 1 : start
-  return isLow(text, at) ? at + 1 : at
+  return isLowSurrogate(text, at) ? at + 1 : at
 }
 
-/** The mark to begin with: the one whose snippet has the most marks. */
-const best = (marks: readonly Mark[]): number => {
+/** The index of the mark to begin with: the one whose snippet has the most marks. */
+const bestFirstMark = (marks: readonly Mark[]): number => {
   let [found, most] = [0, 0]
   for (const [i, [start]] of marks.entries()) {
     const count = marks.slice(i).filter(([, end]) => end <= start + LENGTH - BEFORE).length
@@ -35,10 +35,10 @@ const best = (marks: readonly Mark[]): number => {
 
 /** The snippet of a text that has the most marks. A mark that is longer than the snippet is cut. */
 export const snippetOf = (text: string, marks: readonly Mark[]): Snippet => {
-  const first = marks[best(marks)]?.[0] ?? 0
+  const first = marks[bestFirstMark(marks)]?.[0] ?? 0
   const start = startOf(text, first)
   let end = Math.min(text.length, start + LENGTH)
-  if (end < text.length && isLow(text, end)) end -= 1
+  if (end < text.length && isLowSurrogate(text, end)) end -= 1
   const inside = marks.filter(([from]) => from >= start && from < end)
   return {
     text: text.slice(start, end),

@@ -25,7 +25,7 @@ import { type Found, findIn, newQuickTest } from './found.ts'
 import type { Condition, Field, Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 
-/** A message, or a trace itself. */
+/** Names a message, or, with the ordinal `TRACE_ITSELF`, a trace itself. */
 export type Key = Pick<Candidate, 'traceId' | 'ordinal'>
 
 /** A message, or a trace itself, that has everything that the query asks for, with the texts in which it was found. */
@@ -74,7 +74,7 @@ export const newVerifier = (readRows: ReadRows, query: Query, roles: ReadonlyMap
       traces.set(row.id, { row, values: valuesOfTrace(row) })
   }
 
-  /** Those of traces that the caller may read, in the same order. */
+  /** The candidates whose traces the caller may read, in the same order. */
   const readable = async (proposed: readonly Candidate[]): Promise<Candidate[]> => {
     await loadTraces(proposed)
     return proposed.filter(({ traceId, incarnation }) => {
@@ -83,6 +83,7 @@ export const newVerifier = (readRows: ReadRows, query: Query, roles: ReadonlyMap
     })
   }
 
+  /** Runs steps, and lets other work of the event loop in between. */
   const inTurns = async <Result>(work: Steps<Result>): Promise<Result> => {
     for (;;) {
       const { done, value } = work.next()
@@ -96,7 +97,7 @@ export const newVerifier = (readRows: ReadRows, query: Query, roles: ReadonlyMap
     return found && { traceId: row.id, ordinal: TRACE_ITSELF, at: Number(row.created_at), found }
   }
 
-  /** The hit in the texts of a trace itself, such as its title, after a message of it was verified. */
+  /** The hit in the texts of a trace itself, such as its title. Only for a trace of which a candidate was verified. */
   const verifyTraceItself = async (traceId: string): Promise<FoundDoc | undefined> => {
     const trace = traces.get(traceId)
     const at = Number(trace?.row.created_at)
@@ -120,7 +121,10 @@ export const newVerifier = (readRows: ReadRows, query: Query, roles: ReadonlyMap
     return found && { traceId, ordinal, externalId: row.external_id, role: row.role as MessageRole, at, found }
   }
 
-  /** Yields each readable candidate, in order, with the hit in it; without one if its text does not match, or if it is no longer needed when it would be read. */
+  /**
+   * Yields each readable candidate, in order, with the hit in it. The hit is undefined if the text does not match, or if `isNeeded` says, just before
+   * the text would be read, that it is no longer needed.
+   */
   async function* verify(
     all: readonly Candidate[],
     isNeeded?: (candidate: Candidate) => boolean,
@@ -134,7 +138,7 @@ export const newVerifier = (readRows: ReadRows, query: Query, roles: ReadonlyMap
       }
   }
 
-  /** The values of hits, of whose texts nothing needs to be known. */
+  /** The values of the fields of hits. Their texts are not read. */
   const valuesOf = async (all: readonly Key[]): Promise<FoundValues[]> => {
     const messages = await readRows<ValuesRow>('search-values', valuesStatement, keysOf(all))
     const byNth = new Map(messages.map((row) => [row.nth, valuesOfMessage(row)]))

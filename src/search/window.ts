@@ -7,14 +7,14 @@ import type { FoundDoc, Key, Verifier } from './verify.ts'
 export type Sort = 'relevance' | 'newest'
 
 /** The number of hits that ends a window. */
-const ENOUGH = 100
+const ENOUGH_HITS = 100
 /** The most candidates whose texts are read for a window. */
-const MOST_LOOKED_AT = 2_000
-/** How long a window may take in milliseconds, and how long while the page has fewer traces than its limit. */
+const MOST_CANDIDATES = 2_000
+/** How long a window may take in milliseconds, and how long while it has too few traces for a page. */
 const MOST_MS = 250
-const MOST_MS_FOR_A_PAGE = 400
+const MOST_MS_BELOW_A_PAGE = 400
 /** How long a window whose end is known may take. It took less when its end was found, unless the cursor is forged or the machine is busy. */
-const MOST_MS_OF_KNOWN = 2_000
+const MOST_MS_OF_KNOWN_WINDOW = 2_000
 /** The most hits of one trace whose texts are read, if the index alone can answer the query: those that may be shown, and one more. */
 const MOST_READ_OF_A_TRACE = 4
 
@@ -49,13 +49,14 @@ export const readWindow = async (
   const hits = newHits()
   let end = pageStart.below
 
-  const isOver = (): boolean => {
-    const most = pageStart.downTo ? MOST_MS_OF_KNOWN : hits.traceCount() > limit ? MOST_MS : MOST_MS_FOR_A_PAGE
-    return performance.now() - started > most
+  const mostMs = (): number => {
+    if (pageStart.downTo) return MOST_MS_OF_KNOWN_WINDOW
+    return hits.traceCount() > limit ? MOST_MS : MOST_MS_BELOW_A_PAGE
   }
-  const isEnough = () => isOver() || (!pageStart.downTo && hits.count() >= ENOUGH && hits.traceCount() > limit)
+  const isOver = (): boolean => performance.now() - started > mostMs()
+  const isEnough = () => isOver() || (!pageStart.downTo && hits.count() >= ENOUGH_HITS && hits.traceCount() > limit)
 
-  /** Reads the texts of rows in their order. Returns whether there are enough. */
+  /** Reads the texts of rows in their order. Returns whether the window has to end here. */
   const readInOrder = async (proposed: readonly Candidate[]): Promise<boolean> => {
     for await (const [candidate, doc] of verify(proposed, ({ traceId }) => !hits.fullTraces.has(traceId))) {
       end = candidate
@@ -65,28 +66,32 @@ export const readWindow = async (
     return false
   }
 
-  /** Reads the texts of the best rows of each trace; the other ones are hits as well. Returns whether the time was over before the last trace. */
+  /**
+   * For a query that the index can answer: reads the texts of the best rows of each trace, and counts its other rows as hits unread. Returns
+   * whether the time was over before the last trace.
+   */
   const readBest = async (proposed: readonly Candidate[]): Promise<boolean> => {
     const groups = groupsOf(proposed, sort)
     const chosen = groups.flatMap(({ traceId, rows }) =>
       rows.slice(0, Math.max(0, MOST_READ_OF_A_TRACE - hits.readOf(traceId))),
     )
-    let [current, first] = [chosen[0]?.traceId, groups.length]
+    let current = chosen[0]?.traceId
+    let firstUnread = groups.length
     for await (const [{ traceId }, doc] of verify(chosen)) {
       if (traceId !== current && isOver()) {
-        first = groups.findIndex((group) => group.traceId === traceId)
+        firstUnread = groups.findIndex((group) => group.traceId === traceId)
         break
       }
       current = traceId
       if (doc) hits.add(doc)
     }
-    const finished = groups.slice(0, first)
-    // A text may have changed since the index read it.
+    const finished = groups.slice(0, firstUnread)
+    // None of the best rows of these traces matched: their texts may have changed since the index read them.
     const others = finished.filter(({ traceId }) => hits.readOf(traceId) === 0).flatMap(({ rows }) => rows)
     for await (const [, doc] of verify(others, ({ traceId }) => hits.readOf(traceId) === 0)) if (doc) hits.add(doc)
     for (const { traceId, rows } of finished) if (hits.readOf(traceId) > 0) rows.forEach(hits.addKnown)
-    if (first === groups.length) return false
-    end = proposed[proposed.indexOf(groups[first]!.newest) - 1]!
+    if (firstUnread === groups.length) return false
+    end = proposed[proposed.indexOf(groups[firstUnread]!.newest) - 1]!
     return true
   }
 
@@ -104,7 +109,7 @@ export const readWindow = async (
 
   const read = wanted.isExact ? readBest : readInOrder
   const range = { below: pageStart.below, downTo: pageStart.downTo, except: hits.fullTraces }
-  for await (const found of candidates(readRows, wanted, range, MOST_LOOKED_AT)) {
+  for await (const found of candidates(readRows, wanted, range, MOST_CANDIDATES)) {
     if (await read(await readable(found.proposed))) return endWindowAt(end)
     end = found.end
     if (isEnough()) return endWindowAt(end)
@@ -123,7 +128,7 @@ export const shownBefore = async (
   const shown = new Set<string>()
   if (isFirst(pageStart) || traces.length === 0) return shown
   const range = { below: firstPageStart(pageStart.lastPosition).below, downTo: pageStart.below, traces }
-  for await (const { proposed } of candidates(readRows, wanted, range, MOST_LOOKED_AT)) {
+  for await (const { proposed } of candidates(readRows, wanted, range, MOST_CANDIDATES)) {
     const groups = groupsOf(await readable(proposed), 'newest')
     const ordered = [...groups.map(({ newest }) => newest), ...groups.flatMap(({ rows }) => rows)]
     for await (const [{ traceId }, doc] of verify(ordered, ({ traceId }) => !shown.has(traceId)))

@@ -119,7 +119,7 @@ const timesOf = (trace: Trace): Pick<Lead, 'day' | 'began' | 'took'> => {
   if (from === undefined) return { day: undefined, began: undefined, took: undefined }
   const ended = started === undefined ? undefined : timeIn(trace, 'endedAt')
   const took = ended === undefined || ended - from < SHORTEST_MS ? undefined : elapsedText(ended - from)
-  const text = started === undefined ? `stored ${spanText(from, undefined)}` : timeoutText(from, ended)
+  const text = started === undefined ? `stored ${spanText(from, undefined)}` : spanText(from, ended)
   return { day: dayText(from), began: { iso: isoText(from)!, text }, took }
 }
 

@@ -17,7 +17,7 @@ import { afterOf } from '../trace/queries.ts'
 
 type FeedPageServices = FeedServices & { readonly config: HttpConfig; readonly now: () => number }
 
-/** An unknown scope, as of a mistyped address, shows what the page shows without one. */
+/** An unknown scope, as in a mistyped address, counts as none. */
 const Query = z.object({ scope: z.enum(scopes).optional().catch(undefined), cursor: Cursor.optional() })
 
 /** `GET /`: the sessions that the viewer may read, as a page for a browser. Any other client gets 404. */

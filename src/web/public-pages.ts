@@ -5,18 +5,23 @@ import { textBytes } from '../engine/sized-cache.ts'
 
 const compress = promisify(gzip)
 
-/** A page compressed with gzip, without a body if it is too long and has to be sent piece by piece; valid until a time in milliseconds. */
-export type PublicPage = { readonly body: Buffer | undefined; readonly until: number }
+export type PublicPage = {
+  /** The page, compressed with gzip; undefined if it is too long, and has to be sent piece by piece. */
+  readonly body: Buffer | undefined
+  /** A time in milliseconds, after which the page must not be sent. */
+  readonly until: number
+}
 
 /**
- * Pages of public traces for viewers without a session or settings, compressed, by their addresses. They are sent without a query: an event
- * that changes something that a page shows, or who may read it, removes it before the write is answered. Only that another trace has become
- * one of its sub-agents is not known, so a page is not sent for long. Pages are the same for everybody and repeat nothing of a request, so
- * that their length tells nothing.
+ * Pages of public traces for viewers without a session or settings, compressed, by their addresses. They are sent without a query of the
+ * database: an event that changes what a page shows, or who may read it, removes the page before its write is answered. One change is not
+ * noticed: that another trace has become a sub-agent of this one. So a page is sent for `LASTS_MS` only. Pages are the same for all viewers and
+ * repeat nothing of a request, so that the length of a compressed page tells nothing about its reader.
  */
 export type PublicPages = TopicCache<PublicPage>
 
 const MOST_KEPT_BYTES = 16 * 1024 * 1024
+/** About what an entry takes besides its body, in bytes. */
 const SIZE_OF_ENTRY = 1_000
 const REMEMBERED_CHANGES = 1_000
 const LASTS_MS = 10_000
@@ -34,6 +39,7 @@ export const newPublicPages = (isCurrent: () => boolean): PublicPages =>
     remembered: REMEMBERED_CHANGES,
   })
 
+/** Compresses a page. @param now the time in milliseconds */
 export const compressed = async (pieces: readonly string[], now: number): Promise<PublicPage> => {
   const bytes = textBytes(pieces) > MOST_BYTES ? undefined : await compress(pieces.join(''))
   return { body: bytes && bytes.length > MOST_SENT_BYTES ? undefined : bytes, until: now + LASTS_MS }

@@ -3,38 +3,45 @@ import type { Client } from '../base/permits.ts'
 import { moduleUrl } from '../base/threads.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { BrokenOff } from '../http/long-list.ts'
-import type { RowWork } from './row-steps.ts'
-import type { Wanted } from './wanted-steps.ts'
+import type { RowInput } from './row-steps.ts'
+import type { RowTask } from './task-steps.ts'
 
-/** Asks the thread for the next texts of a session: with `wanted` the first ones, with `work` those of other work than before. */
+/** Asks the thread for the next text of a session. */
 export type RowRequest = {
+  /** The number of the task, which all its requests have. */
   readonly id: number
   readonly client: Client
-  readonly wanted: Wanted | undefined
-  readonly work: RowWork | undefined
-  /** The least number of characters of the answered text, unless it is the last one of its work. */
+  /** Only in the first request of a task. */
+  readonly task: RowTask | undefined
+  /** The next input of the task; undefined asks for more text of the last input. */
+  readonly input: RowInput | undefined
+  /** The least number of characters of the answered text, unless it is the last text of its input. */
   readonly length: number
 }
 export type RowAnswer = { readonly id: number } & (
   { readonly text: string; readonly isOver: boolean } | { readonly error: unknown }
 )
 
-/** The rows of a session, and its outline, which are made as they are read. */
+/** A task on the thread. The rows of a session, and its outline, are made as they are read. */
 export type Rows = {
-  /** The texts of the next work. @throws Unavailable if the thread has failed; BrokenOff after `close` */
-  make(work: RowWork): AsyncGenerator<string, void>
-  /** Frees what the thread keeps for this session. To be called in any case. */
+  /** Makes the texts of the next input. @throws Unavailable if the thread has failed; BrokenOff after `close` */
+  make(input: RowInput): AsyncGenerator<string, void>
+  /** Frees the state of the task on the thread. The caller must call it, also after an error. */
   close(): void
 }
 
-/** A thread that makes rows of sessions, and all else that is made of their messages, so that the event loop, which answers writes, has little to do for a page. */
+/**
+ * A thread that makes the rows of sessions, and all other HTML that is made of their messages. It leaves the event loop, which answers writes,
+ * little to do for a page.
+ */
 export type RowMaking = {
-  open(wanted: Wanted, client: Client): Rows
+  open(task: RowTask, client: Client): Rows
   close(): Promise<void>
 }
 
+/** The number of characters that a request asks for. */
 const LENGTH = 64 * 1024
-/** The first text is shorter, so that the reader soon has something to read. */
+/** The first request asks for fewer, so that the reader soon has something to read. */
 const FIRST_LENGTH = 8 * 1024
 
 type Made = Extract<RowAnswer, { readonly text: string }>
@@ -79,7 +86,7 @@ const startThread = (ended: (error: Error) => void) => {
 
 type Thread = ReturnType<typeof startThread>
 
-/** `onError` is called when a thread ends by itself; the next rows are made by another one. */
+/** @param onError is called when a thread ends by itself. The next task starts another thread. */
 export const newRowMaking = (onError: (error: Error) => void): RowMaking => {
   let thread: Thread | undefined
   let count = 0
@@ -93,18 +100,18 @@ export const newRowMaking = (onError: (error: Error) => void): RowMaking => {
     return started
   }
 
-  const open: RowMaking['open'] = (wanted, client) => {
+  const open: RowMaking['open'] = (task, client) => {
     const { ask, forget } = (thread ??= start())
     const id = (count += 1)
     let isOpen = false
     let isOver = false
 
-    async function* make(work: RowWork): AsyncGenerator<string, void> {
-      for (let next: RowWork | undefined = work; ; next = undefined) {
+    async function* make(input: RowInput): AsyncGenerator<string, void> {
+      for (let next: RowInput | undefined = input; ; next = undefined) {
         if (isOver) throw new BrokenOff('its reader has left')
-        const first = isOpen ? undefined : wanted
+        const first = isOpen ? undefined : task
         isOpen = true
-        const made = await ask({ id, client, wanted: first, work: next, length: first ? FIRST_LENGTH : LENGTH })
+        const made = await ask({ id, client, task: first, input: next, length: first ? FIRST_LENGTH : LENGTH })
         yield made.text
         if (made.isOver) return
       }

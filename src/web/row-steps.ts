@@ -9,16 +9,16 @@ import type { MessageListRow } from '../trace/messages/queries.ts'
 import { messageText } from '../trace/messages/views.ts'
 import type { PromptBeginning } from './trace-messages.ts'
 
-/** All that the rows of a session depend on besides its messages, as values that can be sent to a thread. */
-export type OfSession = Pick<Head, 'author' | 'folder' | 'model'> & {
+/** The values of a session that its rows depend on besides its messages. They can be sent to a thread. */
+export type SessionValues = Pick<Head, 'author' | 'folder' | 'model'> & {
   readonly slug: string
   readonly externalId: string
   /** The sub-agents of the session, as JSON texts. */
   readonly children: readonly string[]
 }
 
-/** The rows of a page of the session, or of a part of it, and the outline. */
-export type WantedRows = OfSession & {
+/** Makes the rows of a page of the session, or of a part of it, and the outline. */
+export type RowsTask = SessionValues & {
   readonly is: 'rows'
   readonly view: View
   /** The externalId of the message that the link to the page leads to. */
@@ -30,49 +30,52 @@ export type WantedRows = OfSession & {
   readonly segments?: readonly CallCounts[]
 }
 
-/** The next input: messages as JSON texts with their externalIds, the end of the messages, prompts of a long session for the outline, or the end of the outline. */
-export type RowWork =
+/**
+ * The inputs of a task, in this order: messages as JSON texts with their externalIds, as often as there are some; the end of the messages; for a
+ * page with an outline also the prompts of a long session, and the end of the outline with the number of prompts that it leaves out.
+ */
+export type RowInput =
   | { readonly is: 'messages'; readonly texts: readonly string[]; readonly ids: readonly string[] }
   | { readonly is: 'endOfMessages' }
   | { readonly is: 'prompts'; readonly prompts: readonly PromptBeginning[] }
   | { readonly is: 'endOfOutline'; readonly unlisted: number }
 
-export const messagesWork = (rows: readonly MessageListRow[]): RowWork => ({
+export const messagesInput = (rows: readonly MessageListRow[]): RowInput => ({
   is: 'messages',
   texts: rows.map(messageText),
   ids: rows.map(({ external_id }) => external_id),
 })
 
-/** Makes the rows of a session and its outline in steps. */
-export type RowSteps = (work: RowWork) => Iterable<string>
+/** Takes the inputs of a task one by one, and yields pieces of HTML for each. */
+export type RowSteps = (input: RowInput) => Iterable<string>
 
-type MessageWork = Extract<RowWork, { readonly is: 'messages' }>
+type MessagesInput = Extract<RowInput, { readonly is: 'messages' }>
 
-/** Steps of what is made of messages only. */
+/** The steps of a task without an outline. */
 export const stepsOfMessages =
-  (add: (work: MessageWork) => Iterable<string>, end: () => Iterable<string>): RowSteps =>
-  (work) => {
-    switch (work.is) {
+  (add: (input: MessagesInput) => Iterable<string>, end: () => Iterable<string>): RowSteps =>
+  (input) => {
+    switch (input.is) {
       case 'messages':
-        return add(work)
+        return add(input)
       case 'endOfMessages':
         return end()
       case 'prompts':
       case 'endOfOutline':
-        throw new Error('it has no outline')
+        throw new Error(`This task has no outline, so it takes no input \`${input.is}\``)
     }
   }
 
 /** How the rows of a session are shown on its pages, and its sub-agents. */
-export const showingOf = ({ slug, externalId, children, author, folder, model }: OfSession) => {
+export const showingOf = ({ slug, externalId, children, author, folder, model }: SessionValues) => {
   const { all, byCall } = readChildren(slug, children)
   return { all, showing: { links: linksOf(slug, externalId, byCall), author, folder, model } }
 }
 
-export const newRowSteps = (wanted: WantedRows): RowSteps => {
-  const { range, part, segments = [], view, here } = wanted
+export const newRowSteps = (task: RowsTask): RowSteps => {
+  const { range, part, segments = [], view, here } = task
   const outline = newOutline()
-  const { all, showing } = showingOf(wanted)
+  const { all, showing } = showingOf(task)
   const { links } = showing
   const session = newRowRenderer({ ...showing, view, here }, range, outline.note)
   let onPage: ReadonlyMap<string, OutlinePrompt> | undefined
@@ -88,7 +91,10 @@ export const newRowSteps = (wanted: WantedRows): RowSteps => {
     return new Map(prompts.slice(0, -1).map((prompt) => [prompt.id, prompt]))
   }
 
-  /** A prompt of a long session. Its numbers are known if the page has all of it, or if the trace has a segment for each prompt. */
+  /**
+   * A prompt of a long session. The numbers of its calls and changed lines are known if the page shows all messages up to the next prompt, or if
+   * the trace has a segment for each prompt.
+   */
   const promptOf = (prompt: PromptBeginning): OutlinePrompt => {
     onPage ??= wholeOnPage()
     return {
@@ -107,19 +113,19 @@ export const newRowSteps = (wanted: WantedRows): RowSteps => {
     for (const { source } of outlinePrompts(some, places)) yield source
   }
 
-  return function* (work) {
-    switch (work.is) {
+  return function* (input) {
+    switch (input.is) {
       case 'messages':
-        for (const text of work.texts) yield* session.add(text)
+        for (const text of input.texts) yield* session.add(text)
         return
       case 'endOfMessages':
         return yield* session.end()
       case 'prompts':
-        return yield* prompts(work.prompts.map(promptOf))
+        return yield* prompts(input.prompts.map(promptOf))
       case 'endOfOutline': {
         const { prompts: own, files } = outline.data()
         if (!part) yield* prompts(own)
-        yield `${morePrompts(work.unlisted).source}${endOfOutline(part ? [] : files, childrenHtml(all)).source}`
+        yield `${morePrompts(input.unlisted).source}${endOfOutline(part ? [] : files, childrenHtml(all)).source}`
       }
     }
   }

@@ -4,28 +4,29 @@ import { lowerThreadPriority } from '../base/threads.ts'
 import { newTurns } from '../base/yielding.ts'
 import type { RowAnswer, RowRequest } from './row-making.ts'
 import type { RowSteps } from './row-steps.ts'
-import { newSteps } from './wanted-steps.ts'
+import { newSteps } from './task-steps.ts'
 
 /** A thread that makes rows for many readers, piece by piece, as each of them reads. */
 
 lowerThreadPriority()
 
+/** A task under way; `rest` are the pieces of its last input that have not been sent yet. */
 type Open = { readonly client: Client; readonly steps: RowSteps; rest: Iterator<string> }
 
 const turns = newTurns()
 const sessions = new Map<number, Open>()
 const nothing = [].values()
 
-const openOf = ({ id, client, wanted }: RowRequest): Open | undefined => {
-  if (wanted) sessions.set(id, { client, steps: newSteps(wanted), rest: nothing })
+const openOf = ({ id, client, task }: RowRequest): Open | undefined => {
+  if (task) sessions.set(id, { client, steps: newSteps(task), rest: nothing })
   return sessions.get(id)
 }
 
-/** The next texts, up to a length. The first rows are made at once, because a reader waits for them; all else takes turns. */
-const next = async (open: Open, { id, wanted, length }: RowRequest): Promise<RowAnswer> => {
+/** The next text, of at least a length. The first rows are made at once, because a reader waits for them; all else takes turns. */
+const next = async (open: Open, { id, task, length }: RowRequest): Promise<RowAnswer> => {
   let text = ''
   while (text.length < length) {
-    if (wanted?.is !== 'rows') await turns.take(open.client)
+    if (task?.is !== 'rows') await turns.take(open.client)
     const { done, value } = open.rest.next()
     if (done) return { id, text, isOver: true }
     text += value
@@ -34,11 +35,11 @@ const next = async (open: Open, { id, wanted, length }: RowRequest): Promise<Row
 }
 
 const answer = async (request: RowRequest): Promise<RowAnswer> => {
-  const { id, work } = request
+  const { id, input } = request
   try {
     const open = openOf(request)
-    if (!open) throw new Error('its rows are not open')
-    if (work) open.rest = open.steps(work)[Symbol.iterator]()
+    if (!open) throw new Error(`Rows were asked for after their task ${id} was closed`)
+    if (input) open.rest = open.steps(input)[Symbol.iterator]()
     return await next(open, request)
   } catch (error) {
     return { id, error }

@@ -11,6 +11,7 @@ import { agentName } from '../transcript/agent-names.ts'
 const { q, sort, cursor } = api['GET /v1/search'].query
 const Query = z.object({ q, sort, cursor })
 
+/** The fields by which results can be narrowed, with their titles on the page. */
 const FACETS: Readonly<Partial<Record<FacetName, string>>> = {
   agent: 'Agent',
   tool: 'Tool',
@@ -19,6 +20,7 @@ const FACETS: Readonly<Partial<Record<FacetName, string>>> = {
   namespace: 'Namespace',
 }
 const names = Object.keys(FACETS) as FacetName[]
+/** The most values of a field that the page shows. */
 const MOST_VALUES = 8
 const MONTH_MS = 30 * 86_400_000
 
@@ -60,7 +62,7 @@ const narrowerIn = (field: FacetName, text: string, answer: SearchAnswer): Narro
   return found.length > 1 ? found.slice(0, MOST_VALUES) : []
 }
 
-/** `GET /search`: the results for the viewer. No query is invalid: what is not a field is words. */
+/** `GET /search`: the results for the viewer. No query is invalid: any text that is not a field is searched for as words. */
 export const searchPageRoute = (app: FastifyInstance, services: SearchServices): void => {
   const pageFor = async ({ caller, query }: FastifyRequest<{ Querystring: z.infer<typeof Query> }>) => {
     const text = (query.q ?? '').trim()

@@ -18,7 +18,7 @@ import type { UserServices } from '../user/services.ts'
 
 const SETTINGS = '/settings'
 
-/** The notes about what a form has saved, by the name in the redirect. */
+/** What the page says after a form was saved, by the value of `?saved=` in the redirect. */
 const saved = {
   name: 'Your name is saved.',
   look: 'The appearance is saved.',
@@ -91,7 +91,7 @@ const accountForms = (app: FastifyInstance, service: SettingsServices) => {
   })
 }
 
-/** The form for choices of the browser. They are cookies, because the server needs them: a page must not change its colours after it was shown. */
+/** The form for the settings of a browser. They are cookies, because the server needs them: a page must not change its colours after it was shown. */
 const lookForm = (app: FastifyInstance, { config }: SettingsServices) => {
   const isSecure = cookieNameOf(config).startsWith('__Host-')
   const keep = (reply: FastifyReply, name: string, value: string | undefined) =>

@@ -18,13 +18,13 @@ import { TraceParams } from './trace-params.ts'
 const pathOf = (name: string): string => `/@:slug/:externalId/-/${name}`
 const nameOf = ({ slug, externalId }: TraceParams): TraceName => ({ externalId, namespace: slug })
 
-/** A title without what people type in another way than programs write it. */
+/** A title with the characters that a keyboard has: people type `...` where a program has written `…`. */
 const asTyped = (title: string): string =>
   title.replaceAll('…', '...').replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/\s+/g, ' ').trim()
 
 /** The pages on which a trace is made public, made private again, and deleted, and their forms. */
 export const traceActionRoutes = (app: FastifyInstance, service: TraceServices): void => {
-  /** @throws 404 for who may not read the trace, 403 for a member who may not write to it */
+  /** @throws 404 if the caller may not read the trace, 403 if the caller may read it but not write to it */
   const writable = async (request: FastifyRequest): Promise<TraceDetail> => {
     const caller = requireCaller(request)
     const name = nameOf(request.params as TraceParams)

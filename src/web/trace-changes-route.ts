@@ -9,7 +9,7 @@ import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { MOST_KEPT } from '../transcript/changes.ts'
 import type { RowMaking } from './row-making.ts'
-import { messagesWork } from './row-steps.ts'
+import { messagesInput } from './row-steps.ts'
 import { messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-sending.ts'
 import { type ShownServices, showTrace } from './trace-shown.ts'
@@ -46,7 +46,7 @@ export const traceChangesRoute = (app: FastifyInstance, services: Services): voi
             yield { ...chunk, rows: [chunk.rows] }
         },
         before: startOfChanges(page).source,
-        toText: (rows) => made.make(messagesWork(rows)),
+        toText: (rows) => made.make(messagesInput(rows)),
         async *after() {
           yield* made.make({ is: 'endOfMessages' })
           yield endOfPage().source

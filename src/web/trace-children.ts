@@ -15,10 +15,10 @@ import type { Child } from '../transcript/html/links.ts'
 const MOST_CHILDREN = 100
 
 export type Children = {
-  /** The newest first. */
+  /** The sub-agents, the newest first. */
   readonly all: readonly Child[]
   readonly linked: readonly LinkedTrace[]
-  /** Their JSON texts, on which a page that links to them depends. */
+  /** The JSON texts of the sub-agents. A cached page depends on them. */
   readonly texts: readonly string[]
 }
 

@@ -8,18 +8,23 @@ import { startOfOutline } from '../transcript/html/outline.ts'
 import type { View } from '../transcript/html/links.ts'
 import { previewText, shortened } from '../transcript/preview.ts'
 import type { RowMaking, Rows } from './row-making.ts'
-import { messagesWork } from './row-steps.ts'
-import { type ShownServices, type ShownTrace, ofSession, shapeOf } from './trace-shown.ts'
+import { messagesInput } from './row-steps.ts'
+import { type ShownServices, type ShownTrace, sessionValues, shapeOf } from './trace-shown.ts'
 import { type PromptBeginning, allPrompts, messagesBetween } from './trace-messages.ts'
 
 /** What is read for a page in one step: messages, or, for the outline of a long session, prompts. */
 export type PageRow =
   { readonly messages: readonly MessageListRow[] } | { readonly prompts: readonly PromptBeginning[] }
 
-/** The revision of the trace that a page shows, and the beginning of its first prompt, for the preview of a public trace. */
-type Found = { readonly revision: bigint; readonly firstPrompt: string }
+/** What is known of the messages before the page is begun. */
+type FirstRead = {
+  /** The revision of the trace that the page shows. */
+  readonly revision: bigint
+  /** The beginning of the first prompt, for the preview of a public trace; empty for other traces. */
+  readonly firstPrompt: string
+}
 
-type Wanted = {
+type ContentOptions = {
   readonly shown: ShownTrace
   readonly view: View
   /** The externalId of the message that the link to the page leads to. */
@@ -28,7 +33,7 @@ type Wanted = {
   /** The places of the messages that are shown; undefined for all. */
   readonly part: TracePage['part']
   /** Makes the page, once its first rows have been read. */
-  readonly pageOf: (found: Found) => TracePage
+  readonly pageOf: (firstRead: FirstRead) => TracePage
 }
 
 type Services = Pick<ShownServices, 'reads'> & { readonly rowMaking: RowMaking }
@@ -38,7 +43,7 @@ export type TraceContent = ReturnType<typeof newTraceContent>
 /** Makes a page piece by piece while its messages are read: the head, the rows, and last the outline of the whole session. */
 export const newTraceContent = (
   { reads, rowMaking }: Services,
-  { shown, view, here, client, part, pageOf }: Wanted,
+  { shown, view, here, client, part, pageOf }: ContentOptions,
 ) => {
   const { trace } = shown
   let revision = 0n
@@ -57,7 +62,7 @@ export const newTraceContent = (
     const messages = await messagesBetween(reads, trace, part)
     revision = messages.revision
     rows = rowMaking.open(
-      { is: 'rows', ...ofSession(shown), view, here, part, range: messages.range, segments: shapeOf(shown.fields) },
+      { is: 'rows', ...sessionValues(shown), view, here, part, range: messages.range, segments: shapeOf(shown.fields) },
       client,
     )
     for await (const chunk of messages.chunks()) {
@@ -84,7 +89,7 @@ export const newTraceContent = (
   }
 
   async function* toText(one: PageRow): AsyncGenerator<string, void> {
-    if ('messages' in one) return yield* rows!.make(messagesWork(one.messages))
+    if ('messages' in one) return yield* rows!.make(messagesInput(one.messages))
     yield* endRows()
     yield* rows!.make({ is: 'prompts', prompts: one.prompts })
   }

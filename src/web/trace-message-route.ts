@@ -16,10 +16,10 @@ import { textOfPart } from '../transcript/message.ts'
 import { MOST_WAITING } from '../transcript/turns.ts'
 import { slices } from '../transcript/slices.ts'
 import type { RowMaking, Rows } from './row-making.ts'
-import { type RowWork, messagesWork } from './row-steps.ts'
+import { type RowInput, messagesInput } from './row-steps.ts'
 import { messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-sending.ts'
-import { type ShownServices, type ShownTrace, ofSession, showTrace } from './trace-shown.ts'
+import { type ShownServices, type ShownTrace, sessionValues, showTrace } from './trace-shown.ts'
 import { Segment, TraceParams } from './trace-params.ts'
 
 const Params = TraceParams.extend({ messageId: Segment })
@@ -41,7 +41,7 @@ const textHeaders = {
   'cache-control': 'no-store',
 }
 
-/** One text of a message as it is stored. UTF-8 has no lone surrogates, so each becomes `�`. */
+/** The text of one part of a message. UTF-8 has no lone surrogates, so each becomes `�`. */
 function* textOf(row: MessageRow, part: number): Generator<string, void> {
   const text = yield* inSteps(textOfPart(messageText(row), part), '')
   for (const slice of slices(text ?? '')) yield slice.toWellFormed()
@@ -74,15 +74,15 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
       headers: () => textHeaders,
     })
 
-  type Around = { readonly id: string; readonly place: number; readonly start: string; readonly end: string }
+  type RowInPage = { readonly id: string; readonly place: number; readonly start: string; readonly end: string }
 
-  /** The row of a message, between the start and the end of a page. */
-  const sendRow = (reply: FastifyReply, shown: ShownTrace, { id, place, start, end }: Around) => {
+  /** Sends the row of a message, between the start and the end of a page. */
+  const sendRow = (reply: FastifyReply, shown: ShownTrace, { id, place, start, end }: RowInPage) => {
     let made: Rows
     let hasRow = false
     reply.raw.once('close', () => made?.close())
-    async function* rowIn(work: RowWork) {
-      for await (const text of made.make(work)) {
+    async function* rowIn(input: RowInput) {
+      for await (const text of made.make(input)) {
         hasRow ||= text !== ''
         yield text
       }
@@ -93,11 +93,11 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
         // Results in a message may be shown under the calls of an earlier one.
         const from = Math.max(0, place - MOST_WAITING)
         const { range, chunks } = await messagesBetween(reads, shown.trace, { from, to: place + 1 })
-        made = rowMaking.open({ is: 'message', ...ofSession(shown), id, range }, clientOf(reply.request))
+        made = rowMaking.open({ is: 'message', ...sessionValues(shown), id, range }, clientOf(reply.request))
         for await (const chunk of chunks()) yield { ...chunk, rows: [chunk.rows] }
       },
       before: start,
-      toText: (rows) => rowIn(messagesWork(rows)),
+      toText: (rows) => rowIn(messagesInput(rows)),
       async *after() {
         yield* rowIn({ is: 'endOfMessages' })
         if (!hasRow && end !== '') yield messageWithoutText.source

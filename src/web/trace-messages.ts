@@ -12,7 +12,7 @@ import { MOST_WAITING } from '../transcript/turns.ts'
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
 type OfTrace = Pick<StoredDetail, 'id' | 'incarnation'>
 
-/** The number of messages before and after the shown ones that may have their calls and results. */
+/** How many messages before and after the shown ones are read, because they may have the calls of shown results, and the results of shown calls. */
 export const AROUND = MOST_WAITING + 1
 
 /** Messages to be shown, with those around them, at a revision of the trace. */
@@ -24,7 +24,7 @@ export type ShownMessages = {
 
 type Places = { readonly from: number; readonly to: number }
 
-/** The messages from one place up to another; without places all of them. @throws BrokenOff when the trace has been deleted */
+/** The messages from one place up to another; without places all of them. @throws BrokenOff if the trace has been deleted */
 export const messagesBetween = async (
   reads: TraceReads,
   trace: OfTrace,

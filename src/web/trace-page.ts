@@ -14,8 +14,8 @@ import type { RowMaking } from './row-making.ts'
 import { newTraceContent } from './trace-content.ts'
 import { type ShownServices, type ShownTrace, changedFiles } from './trace-shown.ts'
 
-/** What the address of a page asks for: a message, a place in the list of messages, and what is shown of messages. */
-export const Asked = z.object({
+/** The query string of a page: the message that a link leads to (`m`), the place from which messages are shown, and how much of each. */
+export const PageQuery = z.object({
   m: Key.optional(),
   from: z
     .string()
@@ -24,7 +24,7 @@ export const Asked = z.object({
     .optional(),
   view: z.enum(views).optional(),
 })
-export type Asked = z.infer<typeof Asked>
+export type PageQuery = z.infer<typeof PageQuery>
 
 type Services = ShownServices & {
   readonly rowMaking: RowMaking
@@ -32,9 +32,9 @@ type Services = ShownServices & {
   readonly config: { readonly PUBLIC_URL?: string | undefined }
 }
 
-/** The most messages of a session that is shown on one page. */
+/** A session with more messages has pages of `PAGE_ROWS` messages. */
 const MOST_ROWS = 1_000
-/** The number of messages before the one that a link leads to. */
+/** How many messages such a page shows before the message that a link leads to. */
 const ROWS_BEFORE = PAGE_ROWS / 2
 /** How long after its last message a session counts as running. */
 const LIVE_MS = 2 * 60_000
@@ -79,7 +79,7 @@ export const tracePageOf = async (
   services: Services,
   request: FastifyRequest,
   shown: ShownTrace,
-  { m, from, view = 'full' }: Asked,
+  { m, from, view = 'full' }: PageQuery,
 ) => {
   const { slug, fields, head, trace, children } = shown
   const externalId = trace.external_id

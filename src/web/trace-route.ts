@@ -9,7 +9,7 @@ import type { TracePage } from '../pages/trace.ts'
 import { viewerOf } from '../pages/viewer.ts'
 import type { PublicPages } from './public-pages.ts'
 import type { RowMaking } from './row-making.ts'
-import { Asked, isLive, tracePageOf } from './trace-page.ts'
+import { PageQuery, isLive, tracePageOf } from './trace-page.ts'
 import { TraceParams } from './trace-params.ts'
 import { sendCompressed, sendKept, sendMade } from './trace-sending.ts'
 import { type ShownServices, showTrace } from './trace-shown.ts'
@@ -30,13 +30,13 @@ export type TracePageServices = ShownServices & {
 const isPlain = ({ user, theme, hasKeys, path }: TracePage['viewer'], address: string) =>
   user === undefined && theme === undefined && hasKeys && path === address
 
-/** A position of the log up to which all later queries show the changes. */
+/** The position of the log up to which the read models show all events; so do all later queries. */
 const positionNow = async (reads: ShownServices['reads']): Promise<bigint> => {
   const [reached] = await reads.rows<{ position: bigint }>('position', 'select position from reached')
   return reached!.position
 }
 
-/** The address of a page that anybody may be shown, to a browser that takes it compressed. */
+/** The key of a page in the cache, which is its address; undefined unless all viewers get the same page, and the browser takes gzip. */
 const keyOf = (
   config: TracePageServices['config'],
   request: FastifyRequest,
@@ -52,9 +52,9 @@ const keyOf = (
 /** `GET /@{slug}/{externalId}`: a session as a page. */
 export const tracePageRoute = (app: FastifyInstance, services: TracePageServices): void => {
   const { reads, longLists, publicFiles, publicPages, now, config } = services
-  app.get<{ Params: TraceParams; Querystring: Asked }>(
+  app.get<{ Params: TraceParams; Querystring: PageQuery }>(
     '/@:slug/:externalId',
-    { config: { auth: 'optional', htmlPage: true }, schema: { params: TraceParams, querystring: Asked } },
+    { config: { auth: 'optional', htmlPage: true }, schema: { params: TraceParams, querystring: PageQuery } },
     async (request, reply) => {
       const { caller, params, query } = request
       const key = keyOf(config, request, params)

@@ -13,13 +13,13 @@ import type { MessageListRow } from '../trace/messages/queries.ts'
 import { countsHtml } from '../transcript/html/head.ts'
 import { type View, views } from '../transcript/html/links.ts'
 import type { RowMaking, Rows } from './row-making.ts'
-import { messagesWork } from './row-steps.ts'
-import { changeOf, someChanges } from './trace-changed-rows.ts'
+import { messagesInput } from './row-steps.ts'
+import { changeOf, earliestChanges } from './trace-changed-rows.ts'
 import { type Around, messagesAround, messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-sending.ts'
-import { type ShownServices, type ShownTrace, ofSession, showTrace } from './trace-shown.ts'
+import { type ShownServices, type ShownTrace, sessionValues, showTrace } from './trace-shown.ts'
 import { TraceParams } from './trace-params.ts'
-import type { Wanted } from './wanted-steps.ts'
+import type { RowTask } from './task-steps.ts'
 
 const Query = z.object({
   from: z
@@ -38,13 +38,14 @@ const Query = z.object({
 
 type Services = ShownServices & { readonly longLists: LongLists; readonly rowMaking: RowMaking }
 
-/** Rows that are made of some messages, which are read for them. */
+/** The messages that a task reads, and the rows that it makes of them. */
 type Piece = { readonly chunks: Around['chunks']; readonly made: Rows }
 
-type Open = (wanted: Wanted) => Rows
+type Open = (task: RowTask) => Rows
 
-/** What is sent, the rows piece by piece, and the revision that the page shows with it. */
+/** An answer, whose rows are made piece by piece, and the revision of the trace that the page shows with it. */
 type Answer = {
+  /** HTML that comes before the rows. */
   readonly before: string
   readonly revision: bigint
   readonly hasMore: boolean
@@ -57,9 +58,10 @@ type Row = { readonly piece: Piece; readonly rows: readonly MessageListRow[] }
 const CHANGES_SIZE = 512 * 1024
 
 /**
- * `GET /@{slug}/{externalId}/-/rows`: the rows of some messages, as the page of the session has them. `from` and `limit` name them by their
- * places; `changedSince` asks for those that were added or changed since a revision, and those whose calls they answer; before them come
- * the counts of the page's head. The header `x-revision` is the revision that they are of; with `x-more: true` there are further changes since that one.
+ * `GET /@{slug}/{externalId}/-/rows`: the rows of some messages, as the page of the session has them. `from` and `limit` name the messages by
+ * their places. `changedSince` asks for the messages that were added or changed since a revision, and for those whose calls they answer; before
+ * their rows comes the head's line of counts. The header `x-revision` is the revision of the trace that the rows show; `x-more: true` says that
+ * later changes exist.
  */
 export const traceRowsRoute = (app: FastifyInstance, services: Services): void => {
   const { reads, longLists, rowMaking } = services
@@ -71,7 +73,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
   ): Promise<Answer> => {
     const { range, revision, chunks } = await messagesBetween(reads, shown.trace, { from, to })
     async function* pieces(): AsyncGenerator<Piece, void> {
-      yield { chunks, made: open({ is: 'rows', ...ofSession(shown), view, range }) }
+      yield { chunks, made: open({ is: 'rows', ...sessionValues(shown), view, range }) }
     }
     return { before: '', revision, hasMore: false, pieces: pieces() }
   }
@@ -89,18 +91,18 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       const place = placeOf.get(row.ordinal)
       return place === undefined ? [] : [{ ...row, place }]
     })
-    const some = someChanges(all)
+    const some = earliestChanges(all)
     async function* pieces(): AsyncGenerator<Piece, void> {
       const places = some.map(({ place }) => place).sort((a, b) => a - b)
       const changes = some.map(changeOf)
       for await (const { range, chunks } of messagesAround(reads, trace, places))
-        yield { chunks, made: open({ is: 'changedRows', ...ofSession(shown), view, range, changes }) }
+        yield { chunks, made: open({ is: 'changedRows', ...sessionValues(shown), view, range, changes }) }
     }
     const hasAll = some.length === all.length
     const revision = hasAll ? found.revision : some.at(-1)!.revision
     return {
       before: countsHtml(shown.head).source,
-      // The counts may have been read before the rows; the page then asks for both again.
+      // The trace, with its counts, was read before the rows, and may be older; then the page asks for both again.
       revision: revision < trace.revision ? revision : trace.revision,
       hasMore: found.hasMore || !hasAll,
       pieces: pieces(),
@@ -109,8 +111,8 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
 
   const send = (reply: FastifyReply, { trace, reader, check }: ShownTrace, read: (open: Open) => Promise<Answer>) => {
     const opened: Rows[] = []
-    const open: Open = (wanted) => {
-      opened.push(rowMaking.open(wanted, clientOf(reply.request)))
+    const open: Open = (task) => {
+      opened.push(rowMaking.open(task, clientOf(reply.request)))
       return opened.at(-1)!
     }
     reply.raw.once('close', () => opened.forEach((one) => one.close()))
@@ -130,7 +132,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       async *toText({ piece, rows }) {
         if (last && last !== piece) yield* last.made.make({ is: 'endOfMessages' })
         last = piece
-        yield* piece.made.make(messagesWork(rows))
+        yield* piece.made.make(messagesInput(rows))
       },
       async *after() {
         if (last) yield* last.made.make({ is: 'endOfMessages' })
@@ -149,7 +151,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
     async ({ caller, params, query }, reply) => {
       const { from, limit = PAGE_ROWS, changedSince, view = 'full' } = query
       if ((from === undefined) === (changedSince === undefined))
-        throw invalid('from', 'either from or changedSince is needed')
+        throw invalid('from', 'needs either `from` or `changedSince`, not both')
       const shown = await showTrace(services, params, caller)
       return send(reply, shown, (open) =>
         changedSince === undefined

@@ -16,9 +16,9 @@ const compressedHeaders = { ...headers, 'content-encoding': 'gzip' }
 export const sendCompressed = (reply: FastifyReply, page: Buffer): FastifyReply =>
   reply.headers(compressedHeaders).send(page)
 
-/** How a page is sent that is the same for everybody. */
+/** How a page is sent that is the same for all viewers, and so is cached. */
 type ForAll = {
-  /** Begins the page in the cache, for a trace that is as it was at a position of the log. */
+  /** Begins the page in the cache, for the trace as it was at this position of the log; undefined if it cannot be cached. */
   readonly draftOf: (position: bigint) => Draft | undefined
   readonly isCompressed: boolean
 }
@@ -32,7 +32,7 @@ export const sendMade = (
   forAll?: ForAll,
 ): Promise<FastifyReply> => {
   let draft: Draft | undefined
-  let position: bigint | undefined // of the first check, which comes before the content is read
+  let position: bigint | undefined // of the log at the first check of the reader's right, before the content is read
   const kept = (text: string) => {
     draft?.add(text)
     return text
@@ -69,18 +69,18 @@ export const sendMade = (
   })
 }
 
-/** What is asked for by the address of a public page, and a position of the log since which it was there. */
-export type AskedPage = { readonly key: string; readonly position: bigint }
+/** A request for a public page: its address, and the position of the log before the page was read. */
+export type PublicPageRequest = { readonly key: string; readonly position: bigint }
 
 type KeptServices = { readonly longLists: LongLists; readonly publicPages: PublicPages; readonly now: () => number }
 
-/** Sends a page from the cache; compressed at once, if it is asked for by its address. */
+/** Sends a page whose texts are in the cache. With `asked` it is sent compressed, and kept so for the next request of its address. */
 export const sendKept = async (
   { longLists, publicPages, now }: KeptServices,
   reply: FastifyReply,
   { trace, children, reader, check }: ShownTrace,
   pieces: readonly string[],
-  asked: AskedPage | undefined,
+  asked: PublicPageRequest | undefined,
 ): Promise<FastifyReply> => {
   const topics = new Set([trace.id, trace.namespace_id, trace.created_by, tracesIn(trace.namespace_id)])
   for (const { id } of children.linked) topics.add(id)

@@ -13,12 +13,12 @@ import { detailText } from '../trace/views.ts'
 import { type Head, headOf, readTrace } from '../transcript/head.ts'
 import type { CallCounts } from '../transcript/html/strip.ts'
 import { visibleLine } from '../transcript/visible.ts'
-import type { OfSession } from './row-steps.ts'
+import type { SessionValues } from './row-steps.ts'
 import { type Children, childrenOf } from './trace-children.ts'
 
 export type ShownServices = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
 
-/** A trace that the caller may read, with all that a page shows of it besides messages. */
+/** A trace that the caller may read, with everything that a page shows of it besides messages. */
 export type ShownTrace = {
   readonly trace: StoredDetail
   readonly slug: string
@@ -28,12 +28,18 @@ export type ShownTrace = {
   readonly head: Head
   readonly children: Children
   readonly reader: Reader & { readonly traceId: string }
+  /** Checks again that the caller may read the trace, and returns the position of the log at which that is so. @throws if not */
   readonly check: () => Promise<bigint>
   readonly mayWrite: boolean
 }
 
 /** The values of a trace that its rows depend on, for the thread that makes them. */
-export const ofSession = ({ slug, trace, children, head: { author, folder, model } }: ShownTrace): OfSession => ({
+export const sessionValues = ({
+  slug,
+  trace,
+  children,
+  head: { author, folder, model },
+}: ShownTrace): SessionValues => ({
   slug,
   externalId: trace.external_id,
   children: children.texts,
@@ -51,8 +57,8 @@ const authorOf = async (reads: ShownServices['reads'], userId: string): Promise<
 }
 
 /**
- * The trace in a namespace that a page shows.
- * @throws 404 if there is none, or the caller may not know of it; 401 without a caller if it is not public
+ * The trace that a page shows.
+ * @throws 404 if it does not exist, or the caller may not read it; 401 if there is no caller and the trace is not public
  */
 export const showTrace = async (
   { reads, models }: ShownServices,

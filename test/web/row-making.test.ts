@@ -5,8 +5,8 @@ import { BrokenOff } from '../../src/http/long-list.ts'
 import { headOf } from '../../src/transcript/head.ts'
 import { WHOLE } from '../../src/transcript/html/row-renderer.ts'
 import { type Rows, newRowMaking } from '../../src/web/row-making.ts'
-import { type RowWork, type WantedRows, newRowSteps } from '../../src/web/row-steps.ts'
-import { type Wanted, newSteps } from '../../src/web/wanted-steps.ts'
+import { type RowInput, type RowsTask, newRowSteps } from '../../src/web/row-steps.ts'
+import { type RowTask, newSteps } from '../../src/web/task-steps.ts'
 
 const test = suite('web: rows that are made on a thread')
 
@@ -20,7 +20,7 @@ const rejection = (made: Promise<unknown>): Promise<unknown> =>
   )
 
 const child = JSON.stringify({ externalId: 'child', title: 'A sub-agent', parentCallId: 'call', messageCount: 2 })
-const wanted: WantedRows = {
+const task: RowsTask = {
   is: 'rows',
   ...{ slug: 'acme', externalId: 'session', children: [child], range: WHOLE, view: 'full', here: undefined },
   ...{ author: 'Ada', folder: undefined, model: { id: undefined, name: undefined } },
@@ -39,7 +39,7 @@ const messageOf = (i: number, length: number) =>
       { type: 'tool_result', content: { callId: 'edit', toolName: 'Write', output: 'Written.', status: 'success' } },
     ],
   })
-const works = (count: number, length = 10): RowWork[] => [
+const works = (count: number, length = 10): RowInput[] => [
   {
     is: 'messages',
     texts: Array.from({ length: count }, (_, i) => messageOf(i, length)),
@@ -49,20 +49,20 @@ const works = (count: number, length = 10): RowWork[] => [
   { is: 'endOfOutline', unlisted: 3 },
 ]
 
-const made = async (rows: Rows, all: readonly RowWork[]): Promise<string[]> => {
+const made = async (rows: Rows, all: readonly RowInput[]): Promise<string[]> => {
   const texts: string[] = []
   for (const work of all) for await (const text of rows.make(work)) texts.push(text)
   return texts
 }
 
 /** What the same steps give here. */
-const expected = (all: readonly RowWork[]): string => {
-  const steps = newRowSteps(wanted)
+const expected = (all: readonly RowInput[]): string => {
+  const steps = newRowSteps(task)
   return all.flatMap((work) => [...steps(work)]).join('')
 }
 
 test('rows made on the thread equal those of the same steps here, for many readers at once', async () => {
-  const sessions = [1, 7, 60].map((count) => ({ all: works(count), rows: making.open(wanted, client) }))
+  const sessions = [1, 7, 60].map((count) => ({ all: works(count), rows: making.open(task, client) }))
   const results = await Promise.all(sessions.map(({ rows, all }) => made(rows, all)))
   for (const [i, { all, rows }] of sessions.entries()) {
     assert.is(results[i]!.join(''), expected(all))
@@ -74,9 +74,9 @@ test('rows made on the thread equal those of the same steps here, for many reade
 test('changed rows, single messages and changes of files are made there, too', async () => {
   const changes = [{ id: 'm-3', place: 3, isNew: false }]
   const page = { slug: 'acme', externalId: 'session', head: headOf(new Map()), project: undefined, viewer }
-  const all: readonly (readonly [Wanted, string])[] = [
-    [{ ...wanted, is: 'changedRows', view: 'full', changes }, 'id="m-3"'],
-    [{ ...wanted, is: 'message', id: 'm-3' }, 'id="m-3"'],
+  const all: readonly (readonly [RowTask, string])[] = [
+    [{ ...task, is: 'changedRows', view: 'full', changes }, 'id="m-3"'],
+    [{ ...task, is: 'message', id: 'm-3' }, 'id="m-3"'],
     [{ is: 'changes', page }, '<code dir="auto">a.ts</code>'],
   ]
   for (const [one, part] of all) {
@@ -91,7 +91,7 @@ test('changed rows, single messages and changes of files are made there, too', a
 })
 
 test('rows come in pieces, of which the first is short', async () => {
-  const rows = making.open(wanted, client)
+  const rows = making.open(task, client)
   const lengths = (await made(rows, works(60, 2_000))).map(({ length }) => length)
   assert.ok(lengths[0]! >= 8 * 1024 && lengths[0]! < 32 * 1024, `the first one has ${lengths[0]}`)
   assert.ok(lengths.length > 5 && lengths.every((length) => length < 100_000), lengths.join(' '))
@@ -99,7 +99,7 @@ test('rows come in pieces, of which the first is short', async () => {
 })
 
 test('rows are no longer made after their reader has left', async () => {
-  const rows = making.open(wanted, client)
+  const rows = making.open(task, client)
   const reading = rows.make(works(60, 2_000)[0]!)
   await reading.next()
   const waiting = reading.next()
@@ -109,7 +109,7 @@ test('rows are no longer made after their reader has left', async () => {
 })
 
 test('rows that cannot be made do not stop the rows of others', async () => {
-  const [rows, others] = [making.open(wanted, client), making.open(wanted, client)]
+  const [rows, others] = [making.open(task, client), making.open(task, client)]
   const failing = rejection(made(rows, [{ is: 'messages', texts: [undefined as never], ids: ['m-0'] }]))
   assert.is((await made(others, works(3))).join(''), expected(works(3)))
   assert.instance(await failing, Error)
@@ -119,14 +119,14 @@ test('rows that cannot be made do not stop the rows of others', async () => {
 test('rows are made by another thread after one has ended', async () => {
   const failures: Error[] = []
   const ending = newRowMaking((error) => failures.push(error))
-  const rows = ending.open(wanted, client)
+  const rows = ending.open(task, client)
   const reading = rows.make(works(60, 2_000)[0]!)
   await reading.next()
   const failing = rejection(reading.next())
   await ending.close()
   assert.instance(await failing, Unavailable)
   assert.instance(await rejection(made(rows, works(1))), Unavailable)
-  const next = ending.open(wanted, client)
+  const next = ending.open(task, client)
   assert.is((await made(next, works(2))).join(''), expected(works(2)))
   assert.equal(failures, [], 'it was ended by its service')
   await ending.close()

@@ -20,8 +20,8 @@ import { traces } from './traces.ts'
 import { users } from './users.ts'
 
 /**
- * Events that take no rights away, so that a crash of PostgreSQL may undo what they wrote until it is written again. A batch
- * with any other event is committed durably (`src/engine/apply.ts`).
+ * Events that take no rights away. A crash of PostgreSQL may lose the rows that they wrote, until these are written again from the log: in
+ * between nobody can read more than they may. A batch with any other event is committed durably (`src/engine/apply.ts`).
  */
 const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
   'UserCreated',
@@ -36,7 +36,7 @@ const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
   'TraceSummarised',
 ])
 
-/** The same for groups that no right is read from: a crash may also undo events that take rights away. */
+/** Events whose rows a crash may lose in groups from which no rights are read: also events that take rights away. */
 const whereNoRightIsRead: ReadonlySet<string> = new Set([
   ...takesNoRights,
   'TraceUpdated',

@@ -17,7 +17,7 @@ import {
   type Block,
   type RestatedEvent,
   type NewBlocks,
-  type Place,
+  type PlaceInBlock,
   newBlocks,
 } from './support/blocks.ts'
 import { literal } from './support/changed-rows.ts'
@@ -27,7 +27,7 @@ import { listOrder, messageBlocksTable, messagesTable } from './tables.ts'
 type Updated = Extract<TraceEvent, { type: 'MessageUpdated' }>
 
 /** A message that is added, or restated in an incarnation that queries do not show yet. */
-type NewRow = Place & {
+type NewRow = PlaceInBlock & {
   readonly event: AddedEvent | RestatedEvent
   readonly text: TextHead | undefined
   readonly parts: PartsHead
@@ -48,17 +48,17 @@ type Row = {
   revision: bigint
 }
 
-type New = { rows: NewRow[]; readonly blocks: NewBlocks }
+type NewRows = { rows: NewRow[]; readonly blocks: NewBlocks }
 
 type Changes = {
-  readonly added: New
-  readonly restated: New
+  readonly added: NewRows
+  readonly restated: NewRows
   readonly updated: Map<string, Row>
   /** The ids of traces with a message whose timestamp was replaced. */
   readonly retimed: Set<string>
 }
 
-/** The number of parts after a patch, which removes the last ones. Undefined if the patch does not change it. */
+/** The number of parts after a patch, which adds and removes parts only at the end. Undefined if the patch does neither. */
 const countAfter = (patch: Updated['data']['patch']): number | undefined => {
   let count: number | undefined
   for (const { op, path } of patch) {
@@ -91,9 +91,9 @@ const forget = (rows: Map<string, Row>, traceId: string) => {
   for (const [key, row] of rows) if (row.traceId === traceId) rows.delete(key)
 }
 
-const noRows = (): New => ({ rows: [], blocks: newBlocks() })
+const noRows = (): NewRows => ({ rows: [], blocks: newBlocks() })
 
-const add = ({ rows, blocks }: New, event: AddedEvent | RestatedEvent) => {
+const add = ({ rows, blocks }: NewRows, event: AddedEvent | RestatedEvent) => {
   const { text, parts = NO_PARTS } = event.data.heads ?? headsOf(event.data)
   rows.push({ event, text, parts, ...blocks.add(event) })
 }

@@ -14,20 +14,20 @@ import { BoundedMap } from '../src/base/bounded-map.ts'
 import { byKey } from './support/sql.ts'
 import { listOrder, shapeStatesTable } from './tables.ts'
 
-/** The highest ordinal that a column can have. */
-const NONE = 2 ** 31 - 1
+/** Stands for no ordinal: it is the highest one that a column can have. */
+const NO_ORDINAL = 2 ** 31 - 1
 
 type Added = Extract<TraceEvent, { type: 'MessageAdded' }>
 
 /** The messages of a trace that a batch changes. */
-type Changed = {
-  /** The lowest ordinal of the changed messages that an earlier batch has added; `NONE` if there is none. */
+type ChangedMessages = {
+  /** The lowest ordinal of the changed messages that an earlier batch has added; `NO_ORDINAL` if there are none. */
   lowest: number
   /** The new messages. Undefined if the batch has changed one of them after adding it: then they are read. */
   added: ListedMessage[] | undefined
 }
 
-type Changes = { readonly changed: Map<string, Changed>; readonly deleted: Set<string> }
+type Changes = { readonly changed: Map<string, ChangedMessages>; readonly deleted: Set<string> }
 
 type KeptRow = { trace_id: string; up_to: number; state: string }
 
@@ -70,11 +70,13 @@ const toListed = (row: ListedRow): ListedMessage => ({
   ...factsOfRow(row),
 })
 
-/** The new shape of a trace, what the table has kept of it, and what the table is to keep now. */
-type Made = {
+/** The new shape of a trace. */
+type NewShape = {
   readonly id: string
   readonly shape: SessionShape
+  /** What the table has kept of it before this batch. */
   readonly before: KeptShape | undefined
+  /** What the table is to keep now. */
   readonly kept: KeptShape | undefined
 }
 
@@ -95,9 +97,10 @@ const memoryOf = (session: object): BoundedMap<string, Remembered> => {
  * Adds new messages to the shape that is remembered. Returns undefined if older messages have changed, or if the transaction that is
  * remembered was rolled back: then the first new message does not have the next ordinal.
  */
-const fromMemory = ({ builder }: Remembered, { lowest, added }: Changed): ShapeBuilder | undefined => {
+const fromMemory = ({ builder }: Remembered, { lowest, added }: ChangedMessages): ShapeBuilder | undefined => {
   const messages = added?.toSorted(byPlace) ?? []
-  if (lowest !== NONE || added?.[0]?.ordinal !== builder.count || !builder.comesAfter(messages[0]!)) return undefined
+  if (lowest !== NO_ORDINAL || added?.[0]?.ordinal !== builder.count || !builder.comesAfter(messages[0]!))
+    return undefined
   builder.add(messages)
   return builder
 }
@@ -128,7 +131,7 @@ const fromAll = async (id: string, read: ReadRows): Promise<ShapeBuilder> => {
   return builder
 }
 
-const writeShapes = (made: readonly Made[], write: WriteStatement) =>
+const writeShapes = (made: readonly NewShape[], write: WriteStatement) =>
   write(
     'shapes-counts',
     `update counts c set shape = u.shape from unnest($1::uuid[], $2::json[]) u (id, shape)
@@ -136,15 +139,15 @@ const writeShapes = (made: readonly Made[], write: WriteStatement) =>
     [uuids(made.map(({ id }) => id)), jsons(made.map(({ shape }) => JSON.stringify(shape)))],
   )
 
-type Kept = { readonly id: string; readonly kept: KeptShape }
+type StateRow = { readonly id: string; readonly kept: KeptShape }
 
-const states = shapeStatesTable.unnest<Kept>({
+const states = shapeStatesTable.unnest<StateRow>({
   trace_id: ({ id }) => id,
   up_to: ({ kept }) => kept.upTo,
   state: ({ kept }) => kept.state,
 })
 
-const writeStates = (kept: readonly Kept[], write: WriteStatement) =>
+const writeStates = (kept: readonly StateRow[], write: WriteStatement) =>
   write(
     'shapes-states',
     `${states.insert} on conflict (trace_id) do update set up_to = excluded.up_to, state = excluded.state`,
@@ -154,23 +157,23 @@ const writeStates = (kept: readonly Kept[], write: WriteStatement) =>
 const deleteStates = (ids: readonly string[], write: WriteStatement) =>
   write('shapes-delete', 'delete from shape_states where trace_id = any($1::uuid[])', [uuids(ids)])
 
-const writeAll = (made: readonly Made[], write: WriteStatement) => {
+const writeAll = (made: readonly NewShape[], write: WriteStatement) => {
   if (made.length === 0) return
   writeShapes(made, write)
   const moved = made.filter(({ before, kept }) => kept !== before)
-  const kept = moved.filter((one): one is Made & Kept => one.kept !== undefined)
+  const kept = moved.filter((one): one is NewShape & StateRow => one.kept !== undefined)
   if (kept.length > 0) writeStates(kept, write)
   const gone = moved.flatMap(({ id, kept }) => (kept ? [] : [id]))
   if (gone.length > 0) deleteStates(gone, write)
 }
 
-type Wanted = readonly [id: string, changed: Changed]
+type ChangedTrace = readonly [id: string, changed: ChangedMessages]
 
 /** Makes the shapes of traces from rows, as few as possible. */
-const fromRows = async (wanted: readonly Wanted[], read: ReadRows) => {
+const fromRows = async (wanted: readonly ChangedTrace[], read: ReadRows) => {
   const ids = uuids(wanted.map(([id]) => id))
   const lowest = int4s(wanted.map(([, one]) => one.lowest))
-  const before = int4s(wanted.map(([, { added }]) => added?.[0]?.ordinal ?? NONE))
+  const before = int4s(wanted.map(([, { added }]) => added?.[0]?.ordinal ?? NO_ORDINAL))
   const [keptRows, rows] = await Promise.all([
     read<KeptRow>('shapes-kept', keptStatement, [ids]),
     read<ListedRow>('shapes-after-kept', afterKeptStatement, [ids, lowest, before]),
@@ -189,7 +192,7 @@ const fromRows = async (wanted: readonly Wanted[], read: ReadRows) => {
 
 const derive = ({ changed, deleted }: Changes, { read, write, session }: Sender): Promise<void> | undefined => {
   const memory = memoryOf(session)
-  const made: Made[] = []
+  const made: NewShape[] = []
   /** Notes the shape of a trace, and remembers it as the newest one. */
   const note = (id: string, builder: ShapeBuilder, before: KeptShape | undefined) => {
     const { shape, kept } = builder.end()
@@ -197,7 +200,7 @@ const derive = ({ changed, deleted }: Changes, { read, write, session }: Sender)
     if (builder.isSmall) memory.set(id, { builder, kept })
   }
   for (const id of deleted) memory.delete(id)
-  const wanted: Wanted[] = []
+  const wanted: ChangedTrace[] = []
   for (const [id, one] of changed) {
     const remembered = memory.get(id)
     memory.delete(id) // the builder changes now: after an error it would be wrong
@@ -212,9 +215,9 @@ const derive = ({ changed, deleted }: Changes, { read, write, session }: Sender)
   })
 }
 
-const changedIn = ({ changed }: Changes, id: string): Changed => {
+const changedIn = ({ changed }: Changes, id: string): ChangedMessages => {
   let one = changed.get(id)
-  if (!one) changed.set(id, (one = { lowest: NONE, added: [] }))
+  if (!one) changed.set(id, (one = { lowest: NO_ORDINAL, added: [] }))
   return one
 }
 
@@ -243,13 +246,13 @@ export const shapes = projectionOf<TraceEvent>()<Changes>({
     MessageUpdated: (changes, { streamId: id, data: { ordinal, patch } }) => {
       if (patch.every(({ path }) => path === '/model')) return
       const one = changedIn(changes, id)
-      if (ordinal >= (one.added?.[0]?.ordinal ?? NONE)) one.added = undefined
+      if (ordinal >= (one.added?.[0]?.ordinal ?? NO_ORDINAL)) one.added = undefined
       one.lowest = Math.min(one.lowest, ordinal)
     },
     // All messages are in another incarnation now.
     HistoryErased: ({ changed, deleted }, { streamId: id }) => {
       deleted.add(id)
-      changed.set(id, { lowest: NONE, added: undefined })
+      changed.set(id, { lowest: NO_ORDINAL, added: undefined })
     },
     TraceDeleted: ({ changed, deleted }, { streamId: id }) => {
       deleted.add(id)

@@ -1,10 +1,10 @@
 import { erasedFrom } from '../tables.ts'
 
 /**
- * The search index: a row (`doc`) for each message, and one with the ordinal -1 for each trace itself. `seq` is the position of the event
+ * The search index: a row (`doc`) for each message, and a row with the ordinal -1 for each trace itself. `seq` is the position of the event
  * that added the row, `at` the time of the message, `place` the best of the places of its texts, as an index of `allPlaces`. `tokens` are
  * the hashes of the message's words and values, `of_trace` those of its trace's values (`../../src/trace/tokens/`), so that a change of a
- * trace needs no text. A row of another incarnation than that of its trace is ignored.
+ * trace can be written without reading texts. Searches ignore rows of an earlier incarnation of the trace.
  */
 const columns = `
   trace_id uuid not null, incarnation int8 not null, ordinal int4 not null, place int2 not null, seq int8 not null, at int8 not null,
@@ -51,4 +51,4 @@ export const segmentsStatement = `
 
 /** The first positions of segments with these names, the newest first. */
 export const startsOf = (names: readonly string[]): bigint[] =>
-  names.map(segmentStart).toSorted((a, b) => (a < b ? 1 : a > b ? -1 : 0))
+  names.map(segmentStart).toSorted((a, b) => Number(b - a))

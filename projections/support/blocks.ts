@@ -17,8 +17,8 @@ export type Block = {
   readonly body: JoinedTexts & { readonly texts: string[]; bytes: number }
 }
 
-/** The place of a message's parts in their block, in bytes: see `messagesTable`. */
-export type Place = {
+/** Where a message's parts are in their block, in bytes: see `messagesTable`. */
+export type PlaceInBlock = {
   readonly block: Block
   readonly headsAt: number
   readonly partsAt: number
@@ -31,8 +31,8 @@ export type AddedEvent = DecodedEvent<Extract<TraceEvent, { type: 'MessageAdded'
 /** The maximum size of a block, unless it has a single message. */
 const MOST_BYTES = 32 * 1024
 
-/** The heads and the texts of a message's parts, and the size of both. */
-const written = ({ data: { parts } }: AddedEvent | RestatedEvent) => {
+/** The heads of a message's parts and then the parts, as texts that a block holds one behind the other, and the size of both in bytes. */
+const textsOf = ({ data: { parts } }: AddedEvent | RestatedEvent) => {
   const texts = ['']
   let [heads, end] = ['', 0]
   for (const [i, part] of parts.entries()) {
@@ -40,7 +40,7 @@ const written = ({ data: { parts } }: AddedEvent | RestatedEvent) => {
     end += partTextBytes(part.json, i) + comma.length
     const head = `${String(end).padStart(inBlock.end)} ${partHeadLine(headOfPart(part))}`
     if (head.length >= inBlock.head)
-      throw new Error(`a head of ${head.length} characters is longer than its place in a block`)
+      throw new Error(`The head of a part has ${head.length} characters, but a block has room for ${inBlock.head - 1}`)
     heads += comma + head.padEnd(inBlock.head - 1)
     const [open, rest] = partTexts(part.json, i)
     texts.push(comma + open, rest) // not joined: they are copied into a buffer
@@ -74,8 +74,8 @@ export const newBlocks = () => {
 
   return {
     /** Adds the parts of a message, and returns their place. */
-    add: (event: AddedEvent | RestatedEvent): Place => {
-      const { texts, headBytes, textBytes } = written(event)
+    add: (event: AddedEvent | RestatedEvent): PlaceInBlock => {
+      const { texts, headBytes, textBytes } = textsOf(event)
       const block = blockFor(event, headBytes + textBytes)
       const { body } = block
       const headsAt = body.bytes

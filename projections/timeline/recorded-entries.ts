@@ -14,7 +14,7 @@ export const deletionData = (externalId: string, createdAt: number, messageCount
   ...(messageCount === undefined ? {} : { messageCount }),
 })
 
-/** An entry that such an event records. */
+/** An entry that an erasing event records in the place of entries whose events it erases. */
 type RecordedEntry = {
   readonly by: Erasing
   readonly type: string
@@ -27,7 +27,7 @@ type RecordedEntry = {
   readonly data?: object | undefined
 }
 
-type Placed = RecordedEntry & { readonly place: number }
+type RecordedRow = RecordedEntry & { readonly place: number }
 
 /** Entries for the earlier deletions of an existing trace. Their revision is below that of all events that can be read. */
 const earlierDeletions = (by: Erasing): RecordedEntry[] =>
@@ -42,7 +42,7 @@ const earlierDeletions = (by: Erasing): RecordedEntry[] =>
     data: deletionData(by.data.externalId, createdAt, messageCount),
   }))
 
-/** The name of the number in the data of an entry. */
+/** The name that `count` of a past entry has in the data of an entry, by the entry's type. */
 const counted: Readonly<Record<string, string>> = { TraceSummarised: 'messageCount', HistoryErased: 'erased' }
 
 const ofThePast = (by: Erasing): RecordedEntry[] => {
@@ -56,12 +56,12 @@ const ofThePast = (by: Erasing): RecordedEntry[] => {
   }))
 }
 
-const recordedBy = (by: Erasing): Placed[] => {
+const recordedBy = (by: Erasing): RecordedRow[] => {
   const all = [...earlierDeletions(by), ...ofThePast(by)]
   return all.map((one, i) => ({ ...one, place: i - all.length }))
 }
 
-const recorded = entriesTable.unnest<Placed>({
+const recorded = entriesTable.unnest<RecordedRow>({
   position: ({ by }) => by.position,
   place: ({ place }) => place,
   namespace_id: ({ by }) => by.data.namespaceId,

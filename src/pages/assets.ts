@@ -64,7 +64,7 @@ const prepare = async () => {
   }
 }
 
-/** Makes the scripts, once in a process. If they cannot be made, `failed` of the first caller is called. */
+/** Makes the scripts, once in a process. If that fails, `failed` of the first caller is called, and pages have no scripts. */
 export const prepareScripts = (failed: (error: unknown) => void): Promise<void> =>
   (preparing ??= prepare().catch(failed))
 

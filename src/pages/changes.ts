@@ -81,7 +81,7 @@ function* editOf(one: MadeEdit, place: string, page: ChangesPage, how: ProseOpti
   yield markup`</details>`
 }
 
-/** A file with its edits. */
+/** A file with its edits. @param number the number of the file on the page, from 1 */
 function* fileOf(file: ChangedFile, number: number, page: ChangesPage, how: ProseOptions): Generator<Html, void> {
   const { edits } = file
   yield markup`<details class="file" id="f${number}" open><summary><code dir="auto">${shownPath(file, page)}</code><span>${linesHtml(file)}</span><span class="soft">${counted(edits.length, 'edit')}</span></summary>`

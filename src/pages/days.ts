@@ -1,6 +1,8 @@
 import { type Html, markup } from '../transcript/html/markup.ts'
 
 const DAY_MS = 86_400_000
+/** A day of an earlier year is shown with its year if it is at least so many days ago. */
+const MANY_DAYS = 180
 
 const format = (options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options })
@@ -16,8 +18,8 @@ export const dayOf = (time: number, now: number): { readonly key: string; readon
   const key = new Date(time).toISOString().slice(0, 10)
   const ago = Math.floor(now / DAY_MS) - Math.floor(time / DAY_MS)
   const isThisYear = key.startsWith(new Date(now).toISOString().slice(0, 4))
-  const date = (isThisYear || (ago >= 0 && ago < 180) ? dayAndMonth : whole).format(time)
-  const name = ago === 0 ? 'Today' : ago === 1 ? 'Yesterday' : weekday.format(time)
+  const date = (isThisYear || (ago >= 0 && ago < MANY_DAYS) ? dayAndMonth : whole).format(time)
+  const name = ['Today', 'Yesterday'][ago] ?? weekday.format(time)
   const heading =
     ago >= 0 && ago < 7
       ? markup`${name} <small>${ago < 2 ? `${weekday.format(time)} ` : ''}${date}</small>`

@@ -11,11 +11,11 @@ export type ShownError = {
   /** The mistakes in the request, each as a sentence. */
   readonly issues: readonly string[]
   readonly requestId: string
-  /** Where the viewer can continue: the page that was asked for, or the page with the form; undefined if unknown. */
+  /** The page that the viewer asked for, or the page with the form that was sent; undefined if unknown. */
   readonly path: string | undefined
   /** The address of the service. */
   readonly origin: string
-  /** Whether the mistakes are in the address that was asked for, and not in a form. */
+  /** Whether the mistakes are in the address of the page, and not in a form. */
   readonly isOfAddress: boolean
   /** Whether the viewer may see more after signing in. */
   readonly canSignIn: boolean
@@ -29,7 +29,7 @@ export const openCommand = (origin: string, path: string): string => {
   return session === undefined ? 'tracebook open' : `tracebook open ${origin}${session}`
 }
 
-/** One page for what does not exist and for what the viewer may not read, so that it does not tell which. */
+/** The page for an address that leads nowhere, and for one that the viewer may not read: it does not tell which of both is the case. */
 const notFound = ({ canSignIn, origin, path = '/' }: ShownError): Page =>
   blank(
     'Not found',

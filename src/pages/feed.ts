@@ -6,7 +6,10 @@ import type { Page } from './page.ts'
 import { commandHtml } from './commands.ts'
 import { traceList } from './trace-list.ts'
 
-/** The sessions in a list: those of the viewer's active namespace, those of them that the viewer recorded, or all public ones. */
+/**
+ * The sessions in a list. `own`: all sessions of the viewer's active namespace; `mine`: those of them that the viewer recorded; `public`: all
+ * public sessions.
+ */
 export const scopes = ['own', 'mine', 'public'] as const
 export type Scope = (typeof scopes)[number]
 

@@ -29,7 +29,7 @@ export const pageHeaders: Headers = {
   'x-frame-options': 'DENY',
 }
 
-/** Those of an answer that is a page. Nothing is painted before its style sheet is there, so that is asked for before the page is parsed. */
+/** The headers of an answer that is a page. A browser paints nothing before it has the style sheet, so it is asked to fetch that before it parses the page. */
 export const documentHeaders: Headers = { ...pageHeaders, link: `<${styleAddress}>; rel=preload; as=style` }
 
 /**

@@ -8,7 +8,7 @@ export type Page = {
   readonly title: string
   /** The name of the page, by which scripts know it. */
   readonly name?: string
-  /** The heading, if it is not simply the title. */
+  /** HTML of the heading. Default: the title. */
   readonly heading?: Html
   /** The content below the heading. */
   readonly content: Html

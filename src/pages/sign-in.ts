@@ -101,7 +101,7 @@ would be theirs.</p>
 <button class="btn main">Sign in</button>
 </form>
 `
-  // The route of the form checks the origin of the page. The address of the page, which holds the code, is sent to nobody.
+  // The route of the form checks the origin of the page. `strict-origin` sends nothing else of the page's address, which holds the code.
   return { ...blankPage('Sign in this browser?', content), referrer: 'strict-origin' }
 }
 

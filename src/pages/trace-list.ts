@@ -9,7 +9,7 @@ import { visibleLine } from '../transcript/visible.ts'
 import { dayOf, shortDay } from './days.ts'
 import { namespacePath, tracePath } from './links.ts'
 
-/** The time by which a list is sorted. By the start of sessions it has headings for days; by their upload each row shows its day. */
+/** The time by which a list is sorted. A list by the start of sessions has headings for days; in a list by their upload each row shows its day. */
 export type ListOrder = 'createdAt' | 'startedAt'
 
 type ListOptions = {
@@ -25,7 +25,7 @@ export const timeOf = ({ startedAt, createdAt }: FeedTrace): number =>
   startedAt !== undefined && isoText(startedAt) !== undefined ? startedAt : createdAt
 
 /** How long a session took, short enough for the margin: `18 s`, `11 min`, `2 h 41 m` or `12 d`. */
-const shortLasting = (ms: number): string => {
+const shortElapsedText = (ms: number): string => {
   const minutes = Math.floor(ms / 60_000)
   if (minutes === 0) return `${Math.floor(ms / 1_000)} s`
   if (minutes < 60) return `${minutes} min`
@@ -36,7 +36,7 @@ const shortLasting = (ms: number): string => {
 const lengthOf = ({ startedAt, endedAt }: FeedTrace): Html =>
   isoText(startedAt) === undefined || isoText(endedAt) === undefined || endedAt! - startedAt! < 1_000
     ? none
-    : markup`<small>${shortLasting(endedAt! - startedAt!)}</small>`
+    : markup`<small>${shortElapsedText(endedAt! - startedAt!)}</small>`
 
 /** How long after its last message a session is shown as running. */
 const RUNNING_MS = 2 * 60_000

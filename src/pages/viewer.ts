@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 export type Viewer = {
   /** Undefined without a session. */
   readonly user: { readonly slug: string | undefined } | undefined
-  /** Whether it was looked up who the viewer is; it is not for some errors, such as of an address that no route can read. */
+  /** Whether the request was authenticated; some errors come before, such as that of an address that is not valid. */
   readonly isKnown: boolean
   /** Undefined for the theme of the system. */
   readonly theme: 'light' | 'dark' | undefined
@@ -21,11 +21,16 @@ export const KEYS_COOKIE = 'keys'
 const isSet = (cookies: string | undefined, name: string, value: string): boolean =>
   cookies?.split('; ').includes(`${name}=${value}`) === true
 
+const themeOf = (cookies: string | undefined): Viewer['theme'] => {
+  if (isSet(cookies, THEME_COOKIE, 'dark')) return 'dark'
+  return isSet(cookies, THEME_COOKIE, 'light') ? 'light' : undefined
+}
+
 /** The viewer of the page that is asked for. */
 export const viewerOf = ({ caller, authenticatedAt, headers: { cookie }, url }: FastifyRequest): Viewer => ({
   user: caller && { slug: caller.namespace?.slug },
   isKnown: authenticatedAt > 0,
-  theme: isSet(cookie, THEME_COOKIE, 'dark') ? 'dark' : isSet(cookie, THEME_COOKIE, 'light') ? 'light' : undefined,
+  theme: themeOf(cookie),
   hasKeys: !isSet(cookie, KEYS_COOKIE, 'off'),
   path: url,
 })

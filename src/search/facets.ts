@@ -6,8 +6,10 @@ import type { FoundValues } from './verify.ts'
 const MOST_VALUES = 50
 
 /** The values that a hit has of a field. A namespace is shown by its slug. */
-const valuesOf = (name: FacetName, { values }: FoundValues, trace: FeedTrace | undefined): readonly string[] =>
-  name === 'namespace' ? (trace ? [trace.namespace.slug] : []) : (values[name] ?? [])
+const valuesOf = (name: FacetName, { values }: FoundValues, trace: FeedTrace | undefined): readonly string[] => {
+  if (name !== 'namespace') return values[name] ?? []
+  return trace ? [trace.namespace.slug] : []
+}
 
 /** The values of each field among the hits, with the number of traces that have it. */
 export const facetsOf = (

@@ -1,10 +1,10 @@
 /** The groups of actions, in the order in which they are listed. */
 export const groups = ['In a session', 'In lists', 'Everywhere'] as const
 
-/** What a reader can do on a page, by a key or by its name in the palette. */
+/** An action of a reader on a page, run by a key, or by its name in the palette. */
 export type Action = {
   readonly name: string
-  /** How the list of keys calls it together with its neighbours. Default: its name. */
+  /** The name of its line in the list of keys, which it may share with other actions. Default: its name. */
   readonly line?: string
   /** Keys that are pressed one after another, such as `g h`. */
   readonly keys: string

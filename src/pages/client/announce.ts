@@ -8,7 +8,7 @@ let hiding: ReturnType<typeof setTimeout> | undefined
 
 /** Says what has happened: to users of screen readers once nothing else is being read to them, and for a moment on the page. */
 export const announce = (text: string): void => {
-  // A text that is said twice has to change in between.
+  // A screen reader says only a text that has changed.
   region.textContent = region.textContent === text ? `${text}\u00a0` : text
   clearTimeout(hiding)
   hiding = setTimeout(() => (region.textContent = ''), SHOWN_MS)

@@ -1,7 +1,7 @@
 import { announce } from './announce.ts'
 import { element } from './dom.ts'
 
-/** Pages that are not served over https have no clipboard but the one of forms. */
+/** Copies by a text field: browsers offer no `navigator.clipboard` to pages that are not served over https. */
 const copyByForm = (text: string): boolean => {
   const field = element('textarea', { class: 'vh', 'aria-hidden': 'true' })
   field.value = text
@@ -14,7 +14,7 @@ const copyByForm = (text: string): boolean => {
   return isCopied
 }
 
-/** Copies a text, and says so. `what` is what was copied. */
+/** Copies a text, and announces it. `what` names the text, such as `Link to this page`. */
 export const copy = async (text: string, what: string): Promise<void> => {
   const isCopied = navigator.clipboard
     ? await navigator.clipboard.writeText(text).then(

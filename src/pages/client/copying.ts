@@ -1,7 +1,7 @@
 import { copy } from './clipboard.ts'
 import { button, closest, element } from './dom.ts'
 
-/** What a reader sees of a message: what was said, or else what tools did. */
+/** The text of a message as a reader sees it: its prose, or else the calls of tools. */
 const textOf = (row: HTMLElement): string => {
   const said = [...row.querySelectorAll<HTMLElement>('.prose')].filter((prose) => !prose.closest('details'))
   return (said.length > 0 ? said : [...row.querySelectorAll<HTMLElement>('.in')])

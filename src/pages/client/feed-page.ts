@@ -4,7 +4,7 @@ import { announce } from './announce.ts'
 import { element, icon } from './dom.ts'
 import { tracePath } from './paths.ts'
 
-/** More than a page has, so that what leaves the page was not only pushed out by newer ones. */
+/** More traces than the page shows: so a trace of the page that is missing in a value was not just pushed out by newer ones. */
 const LIMIT = 100
 
 const rowsByPath = (): Map<string, HTMLElement> =>
@@ -21,7 +21,7 @@ const removeRow = (row: HTMLElement): void => {
   if (section && !section.querySelector('li')) section.remove()
 }
 
-/** Tells of sessions that are newer than the list, shows those that come while it is empty, and takes those out that may not be read any more. */
+/** Announces sessions that are newer than the list, loads the page again when the first session comes, and removes those that the reader may no longer read. */
 export const followFeed = (): void => {
   const query = new URLSearchParams(location.search)
   if (query.has('cursor')) return
@@ -31,7 +31,7 @@ export const followFeed = (): void => {
   const newer = new Set<string>()
   let before: ReadonlyMap<string, FeedTrace> | undefined
 
-  const tell = () => {
+  const showNewer = () => {
     if (newer.size === 0) return pill.remove()
     const text = `${newer.size.toLocaleString('en')} newer`
     if (label.textContent === text && pill.isConnected) return
@@ -58,11 +58,11 @@ export const followFeed = (): void => {
       if (!shown.has(path) && !before?.has(path)) newer.add(path)
     }
     for (const path of before?.keys() ?? []) if (!now.has(path)) void checkLost(path)
-    // What the first value names and the list does not show, would not be shown after another load either.
+    // A trace that the first value has and the page does not show would not be shown after loading again, either.
     const isFirst = before === undefined
     before = now
     if (shown.size === 0 && newer.size > 0 && !isFirst) location.reload()
-    else tell()
+    else showNewer()
   }
 
   const client = newRealtimeClient({ server: location.origin })

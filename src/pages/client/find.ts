@@ -7,9 +7,9 @@ import { type Rows, ordinalOf, ROW } from './rows.ts'
 import type { Session } from './session.ts'
 import { markAll, markHere, rangesIn } from './marks.ts'
 
-/** What a message has of a text that is looked for; `before` is how often it occurs in those before. */
-type Place = { readonly ordinal: number; readonly count: number; readonly before: number }
-type Found = { readonly text: string; readonly places: readonly Place[]; readonly total: number }
+/** How often a message has the text that is looked for, and how often all earlier messages have it together. */
+type Match = { readonly ordinal: number; readonly count: number; readonly before: number }
+type Matches = { readonly text: string; readonly matches: readonly Match[]; readonly total: number }
 type Answer = {
   readonly data: {
     readonly matches: readonly { readonly ordinal: number; readonly count: number }[]
@@ -17,23 +17,26 @@ type Answer = {
   }
 }
 
+/** How long after the last key the text is looked for. */
 const TYPING_MS = 200
+/** A result is shown in the row of its call, which is at most so many rows earlier. */
+const MOST_ROWS_BACK = 8
 
-const ask = async ({ externalId, slug }: Session, text: string, signal: AbortSignal): Promise<Found> => {
+const ask = async ({ externalId, slug }: Session, text: string, signal: AbortSignal): Promise<Matches> => {
   const query = new URLSearchParams({ q: text, namespace: slug })
   const answer = await fetch(`/v1/traces/${encodeURIComponent(externalId)}/messages/matches?${query}`, { signal })
   if (!answer.ok) throw new Error(`matches: ${answer.status}`)
-  const { matches, total } = ((await answer.json()) as Answer).data
+  const { data } = (await answer.json()) as Answer
   let before = 0
-  const places: Place[] = []
-  for (const { ordinal, count } of matches) {
-    places.push({ ordinal, count, before })
+  const matches: Match[] = []
+  for (const { ordinal, count } of data.matches) {
+    matches.push({ ordinal, count, before })
     before += count
   }
-  return { text, places, total }
+  return { text, matches, total: data.total }
 }
 
-/** Finding a text in the whole session, also in what is closed or folded. */
+/** Finds a text in the whole session, also in parts that are closed or folded. Returns a function that shows the field for the text. */
 export const newFind = (session: Session, messages: HTMLElement, rows: Rows, reading: Reading): (() => void) => {
   const field = element('input', {
     type: 'search',
@@ -54,9 +57,9 @@ export const newFind = (session: Session, messages: HTMLElement, rows: Rows, rea
   )
   bar.hidden = true
   document.body.append(bar)
-  let found: Found | undefined
+  let found: Matches | undefined
   let asking = new AbortController()
-  /** The place, the row that shows it, and which of the marks in that row is the current one. */
+  /** The current match: its index, the row that shows it, and the index of the current mark in that row. */
   let at: { index: number; row: HTMLElement; mark: number } | undefined
   let typing: ReturnType<typeof setTimeout> | undefined
 
@@ -76,12 +79,12 @@ export const newFind = (session: Session, messages: HTMLElement, rows: Rows, rea
     row.focus({ preventScroll: true })
   }
 
-  /** The row that shows a place. A result is shown in the row of its call, which is an earlier one. */
-  const rowOf = async ({ ordinal }: Place, text: string): Promise<HTMLElement | undefined> => {
+  /** The row that shows a message: its own row, or that of an earlier message, which has the text. */
+  const rowOf = async ({ ordinal }: Match, text: string): Promise<HTMLElement | undefined> => {
     const nearest = await rows.of(ordinal)
     if (!nearest || ordinalOf(nearest) === ordinal) return nearest
     let looked = 0
-    for (let row: HTMLElement | undefined = nearest; row && looked < 8; looked++) {
+    for (let row: HTMLElement | undefined = nearest; row && looked < MOST_ROWS_BACK; looked++) {
       if (row.matches(ROW) && rangesIn(row, text).length > 0) return row
       const before = rows.next(row, -1)[Symbol.asyncIterator]()
       row = (await before.next()).value as HTMLElement | undefined
@@ -90,13 +93,13 @@ export const newFind = (session: Session, messages: HTMLElement, rows: Rows, rea
   }
 
   const show = async (index: number, last = false): Promise<void> => {
-    const { text, places, total } = found!
-    const place = places[index]!
-    const row = await rowOf(place, text)
+    const { text, matches, total } = found!
+    const match = matches[index]!
+    const row = await rowOf(match, text)
     if (!row || !found) return
     const shown = await rows.show(row)
     let ranges = rangesIn(shown, text)
-    if (ranges.length < place.count) {
+    if (ranges.length < match.count) {
       await unfoldAll(shown).catch(() => {})
       ranges = rangesIn(shown, text)
     }
@@ -104,7 +107,7 @@ export const newFind = (session: Session, messages: HTMLElement, rows: Rows, rea
     at = { index, row: shown, mark }
     markAll(messages, text)
     goToMark(ranges, mark)
-    status.textContent = `${(place.before + Math.max(0, mark) + 1).toLocaleString('en')} of ${total.toLocaleString('en')}`
+    status.textContent = `${(match.before + Math.max(0, mark) + 1).toLocaleString('en')} of ${total.toLocaleString('en')}`
   }
 
   const goToMark = (ranges: readonly Range[], mark: number) => {
@@ -116,22 +119,22 @@ export const newFind = (session: Session, messages: HTMLElement, rows: Rows, rea
   }
 
   const step = async (direction: 1 | -1) => {
-    if (!found || found.places.length === 0) return
-    const { places, total, text } = found
+    if (!found || found.matches.length === 0) return
+    const { matches, total, text } = found
     if (!at) return show(0)
     const ranges = rangesIn(at.row, text)
     const mark = at.mark + direction
-    const place = places[at.index]!
+    const match = matches[at.index]!
     if (mark >= 0 && mark < ranges.length) {
       at = { ...at, mark }
       goToMark(ranges, mark)
-      status.textContent = `${Math.min(place.before + mark + 1, total).toLocaleString('en')} of ${total.toLocaleString('en')}`
+      status.textContent = `${Math.min(match.before + mark + 1, total).toLocaleString('en')} of ${total.toLocaleString('en')}`
       return
     }
     let index = at.index
     const { row } = at
-    do index = (index + direction + places.length) % places.length
-    while (index !== at.index && (await rowOf(places[index]!, text)) === row)
+    do index = (index + direction + matches.length) % matches.length
+    while (index !== at.index && (await rowOf(matches[index]!, text)) === row)
     return show(index, direction < 0)
   }
 
@@ -145,10 +148,10 @@ export const newFind = (session: Session, messages: HTMLElement, rows: Rows, rea
     if (text !== field.value) return
     if (!answer) return announce('The session could not be searched. Try again')
     found = answer
-    if (answer.places.length === 0) return void (status.textContent = 'Nothing found')
+    if (answer.matches.length === 0) return void (status.textContent = 'Nothing found')
     const current = reading.current()
     const from = current ? ordinalOf(current) : 0
-    const index = answer.places.findIndex(({ ordinal }) => ordinal >= from)
+    const index = answer.matches.findIndex(({ ordinal }) => ordinal >= from)
     await show(Math.max(0, index))
   }
 

@@ -23,7 +23,7 @@ const unfold = async (link: HTMLAnchorElement): Promise<void> => {
   const index = part ? partsOf(row).indexOf(part) : -1
   const shown = part ? partsOf(whole)[index] : whole.querySelector(':scope > .in')
   const old = part ?? row.querySelector(':scope > .in')
-  if (!shown || !old) throw new Error('the part is gone')
+  if (!shown || !old) throw new Error('The message no longer has this part')
   const hasFocus = link === document.activeElement
   const before = old.getBoundingClientRect().top
   keepOpened(old, shown)
@@ -42,7 +42,7 @@ export const unfoldAll = async (row: HTMLElement): Promise<void> => {
   }
 }
 
-/** Makes links to folded texts show them in the page. If a text cannot be fetched, the link leads to its own page. */
+/** Makes links to folded texts show them in the page. If a text cannot be fetched, the browser follows the link. */
 export const startFolds = (messages: HTMLElement): void =>
   messages.addEventListener('click', (event) => {
     const link = closest(event.target, FOLD) as HTMLAnchorElement | null

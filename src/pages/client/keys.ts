@@ -5,7 +5,7 @@ import { closest, element, icon } from './dom.ts'
 const SEQUENCE_MS = 3_000
 
 const TYPING = 'input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], dialog[open]'
-/** What a focused element does itself with a key. */
+/** Whether the focused element uses a key itself: it takes text, or `Enter` activates it. */
 const isTaken = (target: EventTarget | null, key: string): boolean =>
   closest(target, TYPING) !== null || (key === 'Enter' && closest(target, 'a, button, summary') !== null)
 
@@ -23,7 +23,7 @@ const section = (title: string, actions: readonly Action[]): HTMLElement => {
   return element('section', {}, element('h3', {}, title), list)
 }
 
-/** The list of what can be done on this page. */
+/** The dialog that lists the keys of this page. */
 const listOf = (actions: readonly Action[], hasSingleKeys: boolean): HTMLDialogElement => {
   const close = element(
     'form',
@@ -61,7 +61,7 @@ export const modifier: string = /Mac|iPhone|iPad/.test(navigator.userAgent) ? 'â
 /** Whether a reader has turned off keys without a modifier. */
 export const hasSingleKeys = (): boolean => document.documentElement.dataset['keys'] !== 'off'
 
-/** Makes keys do what actions say. Returns a function that shows the list of them. */
+/** Runs actions when their keys are pressed. Returns a function that shows the list of keys. */
 export const startKeys = (actions: readonly Action[]): (() => void) => {
   const byKeys = new Map(actions.map((action) => [action.keys, action]))
   const firsts = new Set(actions.flatMap(({ keys }) => (keys.includes(' ') ? [keys.split(' ')[0]!] : [])))

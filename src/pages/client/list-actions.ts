@@ -1,6 +1,6 @@
 import type { Action } from './actions.ts'
 
-/** What can be done in a list of sessions, or of places that were found, by keys. `Enter` opens the link with the focus, as everywhere. */
+/** The actions in a list of sessions or search results. `Enter` opens the focused link, as everywhere. */
 export const listActions = (): readonly Action[] => {
   const names = () => [...document.querySelectorAll<HTMLAnchorElement>('.list a.name')]
   const go = (step: 1 | -1) => {

@@ -5,14 +5,13 @@ import { element, icon } from './dom.ts'
 import { type Fragment, NoFragment, fetchFragment } from './fragment.ts'
 import { type Session, rowsPath } from './session.ts'
 
-/** What the page does with what comes. */
 export type LiveListener = {
-  /** Rows of messages that were added or changed. */
+  /** Called with the rows of messages that were added or changed, as `…/-/rows?changedSince=` answers them. */
   changed(rows: DocumentFragment): void
 }
 
-/** Texts of a session that may not be read any more are not to be found anywhere in the page. */
-const takeAway = (wrapper: HTMLElement) => {
+/** Removes a session that the reader may no longer read: its messages, and what the head of the document says of it. */
+const removeSession = (wrapper: HTMLElement) => {
   document.title = 'Tracebook'
   for (const meta of document.querySelectorAll('meta[property], meta[name=description], link[rel=alternate]'))
     meta.remove()
@@ -63,15 +62,19 @@ const newBanner = () => {
   }
 }
 
-/** Follows a session as long as the page is open: its changed rows, and the right to read it. Returns a function that ends it. */
+/**
+ * Follows a session: fetches its changed rows, and removes it from the page if the reader may no longer read it. Returns a function that ends the
+ * following.
+ */
 export const followSession = (session: Session, wrapper: HTMLElement, { changed }: LiveListener): (() => void) => {
   const client = newRealtimeClient({ server: location.origin, state: newBanner() })
   const backoff = newBackoff()
-  let [newest, isFetching] = [session.revision, false]
+  let newest = session.revision
+  let isFetching = false
 
   const gone = () => {
     client.close()
-    takeAway(wrapper)
+    removeSession(wrapper)
   }
 
   const merge = ({ content, headers }: Fragment) => {
@@ -86,7 +89,7 @@ export const followSession = (session: Session, wrapper: HTMLElement, { changed 
       while (newest > session.revision) {
         const before = session.revision
         merge(await fetchFragment(rowsPath(session, `changedSince=${before}`)))
-        if (session.revision === before) break // this node is behind: the next value comes when it is not
+        if (session.revision === before) break // this node of the service is behind, and sends another value when it has caught up
       }
     } catch (error) {
       if (!(error instanceof NoFragment)) throw error

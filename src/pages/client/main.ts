@@ -10,7 +10,7 @@ import { startSession } from './session-page.ts'
 import { siteActions } from './site-actions.ts'
 import { showLocalTimes } from './times.ts'
 
-/** The button by which readers learn that there are keys. */
+/** The button that shows the list of keys, so that readers learn of them. */
 const keysButton = (run: () => void): HTMLButtonElement => {
   const button = element('button', { class: 'btn bare', type: 'button' }, 'Keys ', element('kbd', {}, '?'))
   button.addEventListener('click', run)

@@ -1,4 +1,4 @@
-/** How a text is compared: without regard to case, character by character, so that places stay the same. */
+/** A text in lower case in which every character has the same offset as in the text. */
 const folded = (text: string): string => {
   const lower = text.toLowerCase()
   return lower.length === text.length
@@ -6,9 +6,10 @@ const folded = (text: string): string => {
     : [...text].map((one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one)).join('')
 }
 
+/** The most occurrences of a text that are looked for in a row. */
 const MOST_IN_A_ROW = 1_000
 
-/** The places of a text in a row, also across elements. */
+/** The occurrences of a text in a row, regardless of case, also across elements. */
 export const rangesIn = (row: HTMLElement, text: string): Range[] => {
   const wanted = folded(text)
   const inside = row.querySelector(':scope > .in')
@@ -41,6 +42,7 @@ export const rangesIn = (row: HTMLElement, text: string): Range[] => {
   return ranges
 }
 
+/** The most occurrences that are marked in a page. */
 const MOST_MARKED = 2_000
 
 const mark = (name: string, ranges: readonly Range[], priority: number): void => {
@@ -52,7 +54,7 @@ const mark = (name: string, ranges: readonly Range[], priority: number): void =>
   highlights.set(name, made)
 }
 
-/** Marks a text wherever the page shows it; without a text nothing. No element but the list is changed. */
+/** Marks all occurrences of a text; an empty text removes the marks. They are highlights: no element changes, except a class of the list. */
 export const markAll = (messages: HTMLElement, text: string): void => {
   messages.classList.toggle('finding', text !== '')
   const ranges: Range[] = []
@@ -63,5 +65,5 @@ export const markAll = (messages: HTMLElement, text: string): void => {
   mark('found', ranges.slice(0, MOST_MARKED), 0)
 }
 
-/** Marks the current place; without one nothing. */
+/** Marks the current occurrence; undefined removes the mark. */
 export const markHere = (range: Range | undefined): void => mark('found-here', range ? [range] : [], 1)

@@ -12,7 +12,7 @@ export const keepOpened = (old: Element, row: Element) => {
   }
 }
 
-/** Puts a row in the place of an earlier one. What was open stays open, and the focus where it was. */
+/** Replaces a row by its new version. Parts that were open stay open, and the focus stays where it was. */
 export const replaceRow = (old: HTMLElement, row: HTMLElement) => {
   keepOpened(old, row)
   const focused = old.contains(document.activeElement) ? document.activeElement : undefined
@@ -24,17 +24,17 @@ export const replaceRow = (old: HTMLElement, row: HTMLElement) => {
   ;(taker ?? row).focus({ preventScroll: true })
 }
 
-/** The placeholders for messages that have no row any more. */
+/** The placeholders that say that the row of a message no longer exists. */
 export const goneIn = (content: ParentNode): HTMLElement[] => [...content.querySelectorAll<HTMLElement>('.msg.gone')]
 
-/** Takes a row out of its list, with the run of calls that has no other row. */
+/** Removes a row from its list, and the run of calls around it if that has no other row. */
 export const removeRow = (row: HTMLElement) => {
   const run = row.closest('details.run')
   row.remove()
   if (run && !run.querySelector(ROW)) run.remove()
 }
 
-/** The elements of a list of messages that hold rows, or begin a run of calls. */
+/** The child of the list of messages that holds a row, or is the row. */
 const blockOf = (messages: HTMLElement, row: HTMLElement): Element => {
   let block: Element = row
   while (block.parentElement && block.parentElement !== messages) block = block.parentElement
@@ -42,7 +42,7 @@ const blockOf = (messages: HTMLElement, row: HTMLElement): Element => {
 }
 
 /**
- * Puts changed rows into the list: each replaces its old row, and new ones are placed by their ordinals. Returns the new ones.
+ * Puts changed rows into the list: each replaces its earlier version, and new rows are inserted by their ordinals. Returns the new rows.
  */
 export const mergeRows = (messages: HTMLElement, fragment: DocumentFragment): HTMLElement[] => {
   const added: HTMLElement[] = []

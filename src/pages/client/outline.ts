@@ -13,7 +13,7 @@ export type Outline = {
   places(): readonly OutlinePlace[]
 }
 
-/** The last one of elements, from the top of the page to its end, that begins above a line. */
+/** Of elements in the order of the page the last one that begins above a line, which is given in pixels from the top of the window. */
 const lastAbove = (elements: readonly HTMLElement[], line: number): HTMLElement | undefined => {
   let [low, high] = [0, elements.length]
   while (low < high) {
@@ -24,7 +24,7 @@ const lastAbove = (elements: readonly HTMLElement[], line: number): HTMLElement 
   return elements[low - 1]
 }
 
-/** The row that is being read: the one that begins in the upper third of the window; at the end of the page one in view. */
+/** The row that is being read: the last one that begins in the upper third of the window, or, at the end of the page, in the window. */
 const rowInReading = (messages: HTMLElement): HTMLElement | undefined => {
   const isAtEnd = document.documentElement.scrollHeight - innerHeight - scrollY < 2
   const rows = messages.classList.contains('virtual') ? ROW : '.msg.prompt'
@@ -32,7 +32,7 @@ const rowInReading = (messages: HTMLElement): HTMLElement | undefined => {
   return lastAbove(shown, isAtEnd ? innerHeight : innerHeight / 3)
 }
 
-/** Marks the part of the outline that is being read, also among prompts that are added later. */
+/** Marks the prompt of the outline whose messages are being read, also among prompts that are added later. */
 export const startOutline = (
   nav: HTMLElement,
   messages: HTMLElement,

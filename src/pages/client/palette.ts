@@ -18,13 +18,13 @@ type Item = {
 
 const MOST_OF_GROUP = 8
 
-const json = async <T>(path: string): Promise<T | undefined> => {
+const fetchJson = async <T>(path: string): Promise<T | undefined> => {
   const answer = await fetch(path, { headers: { accept: 'application/json' } }).catch(() => undefined)
   return answer?.ok ? ((await answer.json()) as { data: T }).data : undefined
 }
 
 const recentTraces = async (): Promise<readonly Item[]> => {
-  const feed = await json<{ traces: readonly FeedTrace[] }>('/v1/feed?limit=50')
+  const feed = await fetchJson<{ traces: readonly FeedTrace[] }>('/v1/feed?limit=50')
   return (feed?.traces ?? []).map(({ title, ai_title, externalId, namespace, startedAt, createdAt }) => ({
     group: 'Sessions',
     label: title?.trim() || ai_title?.trim() || externalId,
@@ -40,7 +40,7 @@ const recentTraces = async (): Promise<readonly Item[]> => {
 
 const namespaces = async (): Promise<readonly Item[]> => {
   if (document.body.dataset['session'] !== 'yes') return []
-  const mine = await json<{ namespaces: readonly { readonly slug: string }[] }>('/v1/namespaces')
+  const mine = await fetchJson<{ namespaces: readonly { readonly slug: string }[] }>('/v1/namespaces')
   return (mine?.namespaces ?? []).map(({ slug }) => ({
     group: 'Go',
     label: `@${slug}`,
@@ -49,7 +49,7 @@ const namespaces = async (): Promise<readonly Item[]> => {
   }))
 }
 
-/** What the page itself links to: the places of the site. */
+/** Items for links that the page has. */
 const linksOf = (selector: string, group: Item['group'], drawing: string, label?: string): Item[] =>
   [...document.querySelectorAll<HTMLAnchorElement>(selector)].map((link) => ({
     group,
@@ -76,7 +76,7 @@ const ofPage = (actions: readonly Action[], places: readonly OutlinePlace[]): It
   ...linksOf('.site a', 'Go', 'chevron'),
 ]
 
-/** Each place once: a page may link to it at its top and at its end. */
+/** Items without those that lead to the same address as an earlier one: a page may have the same link at its top and at its end. */
 const withoutRepeats = (items: readonly Item[]): Item[] => {
   const seen = new Set<string>()
   return items.filter((item) => !('href' in item) || (!seen.has(item.href) && seen.add(item.href)))

@@ -10,7 +10,7 @@ export const ordinalIn = (link: HTMLElement): number => Number(link.dataset['ord
 /** The prompts of an outline. */
 export type Prompts = {
   all(): readonly HTMLElement[]
-  /** Has a prompt in view, and in the page as long as it is the current one. */
+  /** Makes a prompt the current one: it is scrolled into view, and stays in the page. */
   show(prompt: HTMLElement): void
   add(prompt: HTMLElement): void
 }
@@ -75,7 +75,7 @@ const newWindow = (nav: HTMLElement, list: HTMLElement, prompts: readonly HTMLEl
     if (nav.scrollTop !== scrollTop) nav.scrollTop = scrollTop
   }
 
-  /** Heights are those of now, or as they were last where nothing is shown, as of a sheet that is closed. */
+  /** Measures the heights of groups. While the outline is not shown, such as a sheet that is closed, they keep their last heights. */
   const measure = () => {
     if (nav.clientHeight > 0) {
       groups.forEach(show)

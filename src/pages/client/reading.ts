@@ -11,17 +11,17 @@ export const reveal = (element: Element): void => {
     around.open = true
 }
 
-/** Where a reader is in a session, and how they get on. */
+/** Where a reader is in a session, and how they move. */
 export type Reading = {
   /** The message with the focus, or else the topmost one in view. */
   current(): HTMLElement | undefined
-  /** Goes to the next message, or the next place of that kind. */
+  /** Goes to the next message (`step` 1) or the previous one (-1), or to the next element that a selector matches. */
   go(step: 1 | -1, selector?: string): Promise<void>
   /** Goes to a place in a message. */
   goTo(row: HTMLElement, place?: Element): Promise<void>
 }
 
-/** What takes the focus of a place: a line that opens and closes, or the place itself. */
+/** The element that gets the focus for a place: the line that opens and closes it, or the place itself. */
 const focusable = (place: Element): HTMLElement => {
   const found = place.matches('details') ? place.querySelector<HTMLElement>(':scope > summary') : undefined
   const target = found ?? (place as HTMLElement)
@@ -51,14 +51,14 @@ export const newReading = (messages: HTMLElement, rows: Rows): Reading => {
   const goTo: Reading['goTo'] = async (row, place = row) => {
     const isInRow = place !== row
     const shown = await rows.show(row)
-    const target = isInRow && !shown.contains(place) ? shown : place === row ? shown : place
+    const target = isInRow && shown.contains(place) ? place : shown
     reveal(target)
     const taker = focusable(target)
     taker.scrollIntoView({ block: isInRow ? 'center' : 'start' })
     taker.focus({ preventScroll: true })
   }
 
-  /** The next place of a kind after the focus, in this message or another one. */
+  /** The next element that a selector matches, in a direction from the focus, in this message or another one. */
   const nextPlace = async (step: 1 | -1, selector: string) => {
     const from = focused() ?? topmost()
     const inRow = (row: HTMLElement) => {
@@ -73,7 +73,11 @@ export const newReading = (messages: HTMLElement, rows: Rows): Reading => {
         !isAround && Boolean(order & (step > 0 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING))
       )
     }
-    const here = from && focused() ? inRow(from).find(isBehind) : from && step > 0 ? inRow(from)[0] : undefined
+    const hereIn = (row: HTMLElement) => {
+      if (focused()) return inRow(row).find(isBehind)
+      return step > 0 ? inRow(row)[0] : undefined
+    }
+    const here = from && hereIn(from)
     if (from && here) return { row: from, place: here }
     for await (const row of rows.next(from, step)) {
       const [place] = inRow(row)

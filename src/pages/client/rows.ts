@@ -1,8 +1,8 @@
-/** The rows of a session's messages, wherever they are: all in the page, or fetched as they are needed. */
+/** The rows of a session's messages: all are in the page, or they are fetched as they are needed. */
 export type Rows = {
-  /** The rows after a row, or before it; without a row all, from the first or the last one on. */
+  /** The rows after a row (`step` 1), or before it (-1); without a row all, from the first or the last one on. */
   next(from: HTMLElement | undefined, step: 1 | -1): AsyncIterable<HTMLElement>
-  /** The row of a message, by its ordinal; of a message that is shown in another row, that row. */
+  /** The row that shows a message, by its ordinal: its own, or that of an earlier message, such as the call of a result. */
   of(ordinal: number): Promise<HTMLElement | undefined>
   /** Brings a row into the page. Returns the row that is in the page. */
   show(row: HTMLElement): Promise<HTMLElement>
@@ -21,8 +21,8 @@ export const rowsInPage = (messages: HTMLElement): Rows => {
   return {
     async *next(from, step) {
       const rows = all()
-      const at = from ? rows.indexOf(from) + step : step > 0 ? 0 : rows.length - 1
-      for (let i = at; i >= 0 && i < rows.length; i += step) yield rows[i]!
+      const edge = step > 0 ? 0 : rows.length - 1
+      for (let i = from ? rows.indexOf(from) + step : edge; i >= 0 && i < rows.length; i += step) yield rows[i]!
     },
     of: async (ordinal) =>
       [...messages.querySelectorAll<HTMLElement>(ROW)].findLast((row) => ordinalOf(row) <= ordinal),

@@ -2,7 +2,7 @@ import { announce } from './announce.ts'
 import { NoFragment, fetchFragment } from './fragment.ts'
 import { showLocalTimes } from './times.ts'
 
-/** After the last key. */
+/** How long after the last key a search is sent. */
 const PAUSE_MS = 120
 
 const addressOf = (words: string): string => {
@@ -21,7 +21,7 @@ const replaceBy = (content: DocumentFragment): void => {
   announce(page.querySelector('[role=status], h2')?.textContent ?? '')
 }
 
-/** Searches as one types, in the field at the top. Without this, Enter searches. */
+/** Searches while the reader types in the field at the top. Without this script, Enter searches. */
 export const startSearch = (): void => {
   const field = document.querySelector<HTMLInputElement>('.bar input[type=search]')
   if (!field) return
@@ -53,7 +53,7 @@ export const startSearch = (): void => {
   })
   field.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return
-    event.preventDefault() // a browser would empty the field, and what was found would go
+    event.preventDefault() // a browser would empty the field, and the results would disappear
     field.blur()
   })
   if (shown === '') field.focus()

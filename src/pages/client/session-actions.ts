@@ -4,7 +4,7 @@ import { copyCode, copyLink } from './copying.ts'
 import { closest, plural } from './dom.ts'
 import type { Reading } from './reading.ts'
 
-/** The kind of a part that opens and closes, as a selector of all of its kind. */
+/** A selector of all parts that are of the same kind as a part that opens and closes. */
 const kindOf = (part: HTMLElement): string => {
   const kind = ['think', 'context', 'run', 'edit', 'tool'].find((one) => part.classList.contains(one))
   return kind === undefined ? 'details' : `details.${kind}`
@@ -20,7 +20,7 @@ const toggleAll = (messages: HTMLElement, selector: string, anchor: HTMLElement 
   announce(`${plural(parts.length, 'part')} ${isOpen ? 'opened' : 'closed'}`)
 }
 
-/** What can be done on the page of a session by keys. */
+/** The actions on the page of a session. */
 export const sessionActions = (messages: HTMLElement, reading: Reading, toEnd: () => void): readonly Action[] => {
   const action = (keys: string, name: string, run: () => void, line = name): Action => ({
     keys,

@@ -17,7 +17,7 @@ import { showLocalTimes } from './times.ts'
 /** A longer session has only those rows in the page that are in view. */
 const MOST_IN_PAGE = 1_000
 
-/** The rows of the page, and what changes with its kind of list. */
+/** The list of messages: one with all rows in the page, or one with only those in view. */
 type List = {
   readonly rows: Rows
   readonly toEnd: () => void
@@ -81,7 +81,7 @@ const goToLinked = async (here: HTMLElement, rows: Rows, reading: Reading) => {
   else await reading.goTo(row)
 }
 
-/** What can be done on the page of a session, and where its outline leads. */
+/** The actions on the page of a session, and the prompts of its outline. */
 export type SessionPage = { readonly actions: readonly Action[]; readonly places: () => readonly OutlinePlace[] }
 
 /** The page of a session: reading, finding, following. */

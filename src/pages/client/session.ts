@@ -1,12 +1,12 @@
 import { readTracePath } from './paths.ts'
 
-/** The session of a page, as its attributes say. */
+/** The session of a page, from attributes of the page. */
 export type Session = {
   /** Its address without query, such as `/@acme/x`. */
   readonly path: string
   readonly slug: string
   readonly externalId: string
-  /** What is shown of messages. */
+  /** How much of each message is shown: `full`, `talk` or `tools`. */
   readonly view: string
   /** The revision that the page shows, and the number of messages of the session. */
   revision: number

@@ -12,7 +12,7 @@ const above = (): string => {
 
 const focusSearch = () => document.querySelector<HTMLInputElement>('.bar input[type=search]')?.select()
 
-/** What can be done on every page by keys. */
+/** The actions on every page. */
 export const siteActions = (showPalette: () => void, showKeys: () => void): readonly Action[] => {
   const action = (keys: string, name: string, run: () => void): Action => ({ keys, name, run, group: 'Everywhere' })
   const changes = document.querySelector<HTMLAnchorElement>('a[href$="/-/changes"]')

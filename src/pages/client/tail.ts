@@ -1,12 +1,12 @@
 import { element, plural } from './dom.ts'
 import type { Session } from './session.ts'
 
-/** A session counts as ended if it has not changed for so long. */
+/** How long after its last change a session is shown as running. */
 const RUNNING_MS = 2 * 60_000
 
 let ending: ReturnType<typeof setTimeout> | undefined
 
-/** Says below the messages that the session goes on, until it is quiet. */
+/** Says below the messages that the session is running, until it has not changed for a while. */
 export const showTail = (wrapper: HTMLElement, session: Session): void => {
   const said = wrapper.querySelector('.tail > span')
   if (!said) return

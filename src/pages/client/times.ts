@@ -11,7 +11,7 @@ const dayAndYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'sh
 const CLOCK = /\d\d:\d\d/g
 const DATE = /\d{4}-\d\d-\d\d/
 
-/** The times of day in a text, which are those of UTC on that day, as the reader's clock shows them. */
+/** A text whose times of day, which are in UTC on the day of `time`, are replaced by those of the reader's clock. */
 const shifted = (text: string, time: Date): string =>
   text.replace(CLOCK, (utc) => {
     const [hours = 0, minutes = 0] = utc.split(':').map(Number)
@@ -34,14 +34,14 @@ const shortDay = (time: Date): string => {
   return (time.getFullYear() === now.getFullYear() ? dayAndMonth : dayAndYear).format(time)
 }
 
-/** The texts of times that are shown without a day before them, by the name of their format. */
-const alone: Readonly<Record<string, (time: Date) => string>> = {
+/** The texts of times that are rewritten as a whole, by the name of their format (`data-shows`). */
+const formats: Readonly<Record<string, (time: Date) => string>> = {
   time: clock,
   day: shortDay,
   'day-and-time': (time) => `${dayAndYear.format(time)}, ${clock(time)}`,
 }
 
-/** Shows the day in the margin of a message, if it is another one than that of the message before. */
+/** Shows the day in the margin of a message whose day differs from that of the message before. */
 const showDay = (link: Element, time: Date, before: Date | undefined) => {
   if (!before) return
   link.querySelector('small')?.remove()
@@ -60,7 +60,7 @@ export const showLocalTimes = (part: ParentNode): void => {
     shown.title = whole.format(time)
     if (time.getTimezoneOffset() === 0) continue
     const link = shown.closest('a.at')
-    const show = link ? undefined : alone[shown.dataset['shows'] ?? '']
+    const show = link ? undefined : formats[shown.dataset['shows'] ?? '']
     if (show) {
       shown.textContent = show(time)
       continue

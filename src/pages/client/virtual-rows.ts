@@ -2,18 +2,18 @@ import type { Fragment } from './fragment.ts'
 import { removeRow, replaceRow } from './merge.ts'
 import { ROW, STOP, ordinalOf } from './rows.ts'
 
-/** Messages have come in between, so that others have moved. */
+/** A row has another message than the one known by its ordinal: messages were inserted before it, so all rows have to be fetched again. */
 export class Moved extends Error {}
 
 /** The number of messages that are fetched at once. */
 const CHUNK = 50
 /** The number of chunks that are kept. Others are fetched again when they are needed. */
 const MOST_CHUNKS = 32
-/** The number of messages whose rows are taken at once: few enough to be measured within a frame. */
+/** The number of messages whose rows are put into the page at once: few enough to be measured within a frame. */
 const PART = 10
 
-/** Messages from one to another. */
-export type Places = { readonly first: number; readonly last: number }
+/** The ordinals of successive messages, both inclusive. */
+export type OrdinalRange = { readonly first: number; readonly last: number }
 
 /** A row, or a run of rows, as it is put into the page: the ordinal of its first message, and an element around it. */
 export type Block = { readonly ordinal: number; readonly element: HTMLElement }
@@ -23,33 +23,33 @@ export type RowStore = {
   block(ordinal: number): HTMLElement | undefined
   /** The row of a message, if it has one, and if that is here. */
   row(ordinal: number): HTMLElement | undefined
-  /** Whether it is known what is shown for a message, which may be nothing. */
+  /** Whether the row of a message is here, or is known not to exist: a result, for example, is shown in the row of its call. */
   isKnown(ordinal: number): boolean
-  /** Whether the rows of a message came with the page or with others, and have not been used yet. */
+  /** Whether rows of a message are here, because they came with the page or with other rows, but are not known yet: see `keep`. */
   isSpare(ordinal: number): boolean
-  /** Keeps rows until they are needed; returns the blocks of some of their messages. */
-  keep(content: ParentNode, all: Places, needed: Places): readonly Block[]
-  /** Takes rows that are in the page already, of all messages from the first one to the last one. */
-  take(content: ParentNode, places: Places): readonly Block[]
-  /** Puts a row in the place of an earlier one of its message, or in its own, if it is known what was shown there. @throws Moved */
+  /** Keeps the rows of all these messages until they are needed; makes those of the needed messages known, and returns their blocks. */
+  keep(content: ParentNode, all: OrdinalRange, needed: OrdinalRange): readonly Block[]
+  /** Makes rows known, which are all the rows of these messages, and returns their blocks. */
+  take(content: ParentNode, range: OrdinalRange): readonly Block[]
+  /** Replaces the earlier row of a message, or adds its first row if it is known that it had none. Returns the changed block. @throws Moved */
   replace(row: HTMLElement): Block | undefined
-  /** Takes out the row of a message that has none any more. Returns the rest of its block. @throws Moved */
+  /** Removes the row of a message that no longer has one; `gone` is its placeholder. Returns the rest of its block. @throws Moved */
   remove(gone: HTMLElement): Block | undefined
-  /** Gets the rows of a message, and of those near it; of not more than some messages, if these are given. @throws NoFragment */
-  load(ordinal: number, within?: Places): Promise<void>
-  /** Forgets the rows that have not been used, because messages have changed since they came. */
+  /** Makes the rows of a message known, and of messages near it; only of messages `within` a range, if it is given. @throws NoFragment */
+  load(ordinal: number, within?: OrdinalRange): Promise<void>
+  /** Forgets the rows that are not known yet, because messages have changed since they came. */
   dropSpare(): void
   /** Forgets all rows. */
   clear(): void
-  /** Forgets the blocks that are farthest from a message, but none in use. */
+  /** Forgets the blocks that are farthest from a message, except blocks in the page, if more than `MOST_CHUNKS` chunks are kept. */
   forget(from: number): void
 }
 
 export type StoreOptions = {
   readonly fetchRows: (from: number, limit: number) => Promise<Fragment>
   readonly count: () => number
-  /** Called with new blocks, and the messages up to `last` that have none of their own. */
-  readonly loaded: (blocks: readonly Block[], places: Places) => void
+  /** Called with new blocks, and the range of the messages that are now known; some of these have no block of their own. */
+  readonly loaded: (blocks: readonly Block[], range: OrdinalRange) => void
 }
 
 /** The elements that belong together: each row, and each run with the name of its speaker before it. */
@@ -74,7 +74,7 @@ const fragmentOf = (row: HTMLElement): DocumentFragment => {
 const rowsOf = (element: HTMLElement): HTMLElement[] =>
   element.matches(ROW) ? [element] : [...element.querySelectorAll<HTMLElement>(ROW)]
 
-export const ordinalsOf = ({ first, last }: Places): number[] =>
+export const ordinalsOf = ({ first, last }: OrdinalRange): number[] =>
   Array.from({ length: Math.max(0, last + 1 - first) }, (_, i) => first + i)
 
 /** Rows of a long session, fetched in chunks. */
@@ -82,8 +82,8 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
   const blocks = new Map<number, HTMLElement>()
   const rows = new Map<number, HTMLElement>()
   const known = new Set<number>()
-  const loading = new Map<Places, Promise<void>>()
-  /** The elements of a block that is not needed yet, by each of its messages; and all messages of which nothing else is shown. */
+  const loading = new Map<OrdinalRange, Promise<void>>()
+  /** The elements of blocks that are not known yet, by each of their messages; and all messages with spare rows, also those without a block. */
   const spare = new Map<number, readonly HTMLElement[]>()
   const spareMessages = new Set<number>()
 
@@ -93,7 +93,7 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
     row.tabIndex = -1
   }
 
-  /** What is not here yet of a group of elements, in an element around it. */
+  /** A block of those rows in a group that are not known yet; undefined if all are known. */
   const newBlock = (group: readonly HTMLElement[]): Block | undefined => {
     const all = group.flatMap(rowsOf)
     for (const row of all) if (known.has(ordinalOf(row))) row.remove()
@@ -112,25 +112,25 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
     return { ordinal, element }
   }
 
-  const know = ({ first, last }: Places) => {
+  const know = ({ first, last }: OrdinalRange) => {
     for (let ordinal = first; ordinal <= last; ordinal++) known.add(ordinal)
   }
 
-  const take: RowStore['take'] = (content, places) => {
+  const take: RowStore['take'] = (content, range) => {
     const made = blocksIn(content).flatMap((group) => newBlock(group) ?? [])
-    know(places)
+    know(range)
     return made
   }
 
-  /** Takes the blocks that some messages are in, which may begin before them. */
-  const takeSpare = (places: Places): Block[] => {
-    const made = ordinalsOf(places).flatMap((ordinal) => {
+  /** Makes the spare blocks of some messages known. A block may begin before these messages. */
+  const takeSpare = (range: OrdinalRange): Block[] => {
+    const made = ordinalsOf(range).flatMap((ordinal) => {
       const group = spare.get(ordinal) ?? []
       for (const row of group.flatMap(rowsOf)) spare.delete(ordinalOf(row))
       spareMessages.delete(ordinal)
       return newBlock(group) ?? []
     })
-    know(places)
+    know(range)
     return made
   }
 
@@ -178,11 +178,11 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
 
   const chunkOf = (ordinal: number) => Math.floor(ordinal / CHUNK)
 
-  const isIn = ({ first, last }: Places, ordinal: number) => ordinal >= first && ordinal <= last
-  const loadingOf = (ordinal: number) => [...loading].find(([places]) => isIn(places, ordinal))?.[1]
+  const isIn = ({ first, last }: OrdinalRange, ordinal: number) => ordinal >= first && ordinal <= last
+  const loadingOf = (ordinal: number) => [...loading].find(([range]) => isIn(range, ordinal))?.[1]
 
-  /** What is missing next to a message, and comes from where its rows come from. */
-  const missingAround = (ordinal: number, within: Places): Places => {
+  /** The unknown messages around a message that can be loaded together with it: all spare, or all to be fetched. */
+  const missingAround = (ordinal: number, within: OrdinalRange): OrdinalRange => {
     const isSpare = spareMessages.has(ordinal)
     const isMissing = (one: number) =>
       isIn(within, one) && !known.has(one) && spareMessages.has(one) === isSpare && !loadingOf(one)
@@ -192,17 +192,17 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
     return { first, last }
   }
 
-  const partWith = (ordinal: number, size: number): Places => {
+  const partWith = (ordinal: number, size: number): OrdinalRange => {
     const first = ordinal - (ordinal % size)
     return { first, last: Math.min(first + size, count()) - 1 }
   }
 
-  const fetchPart = async (places: Places, taken: Places) => {
-    const { first, last } = places
-    // What is spare is here, too, but not taken at once: rows are asked for while others are put into the page.
+  const fetchPart = async (range: OrdinalRange, taken: OrdinalRange) => {
+    const { first, last } = range
+    // Spare rows, too, are made known only after this await: `load` is called while other rows are put into the page.
     const fetched = await (spareMessages.has(first) ? undefined : fetchRows(first, last + 1 - first))
-    if (!loading.has(places)) return
-    loaded(fetched ? keep(fetched.content, places, taken) : takeSpare(taken), taken)
+    if (!loading.has(range)) return
+    loaded(fetched ? keep(fetched.content, range, taken) : takeSpare(taken), taken)
   }
 
   const load: RowStore['load'] = async (ordinal, within) => {
@@ -213,10 +213,10 @@ export const newRowStore = ({ fetchRows, count, loaded }: StoreOptions): RowStor
       return spareMessages.has(ordinal) ? load(ordinal) : undefined
     }
     const part = within ?? partWith(ordinal, PART)
-    const places = missingAround(ordinal, spareMessages.has(ordinal) ? part : (within ?? partWith(ordinal, CHUNK)))
-    const taken = { first: Math.max(places.first, part.first), last: Math.min(places.last, part.last) }
-    const done = fetchPart(places, taken).finally(() => loading.delete(places))
-    loading.set(places, done)
+    const range = missingAround(ordinal, spareMessages.has(ordinal) ? part : (within ?? partWith(ordinal, CHUNK)))
+    const taken = { first: Math.max(range.first, part.first), last: Math.min(range.last, part.last) }
+    const done = fetchPart(range, taken).finally(() => loading.delete(range))
+    loading.set(range, done)
     return done
   }
 

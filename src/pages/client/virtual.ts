@@ -7,12 +7,13 @@ import { type Block, Moved, newRowStore, ordinalsOf } from './virtual-rows.ts'
 
 /** The page also holds the rows within this distance of those in view, in pixels. */
 const BEYOND = 400
-/** The number of messages beyond those that are fetched before they are needed. */
+/** How many messages beyond these are fetched before they are needed. */
 const AHEAD = 40
 /** The space between the bar of the site and the message that is scrolled to, in pixels. */
 const SPACE = 24
+/** How many frames a message that is scrolled to may take to appear in the page. */
 const FRAMES_TO_SHOW = 60
-/** The numbers of messages before and after the first one in view that are measured before the page is shown as a list. */
+/** How many messages before and after the first one in view are measured before the page is shown as a list. */
 const NEAR = { before: 10, after: 20 }
 
 export type VirtualOptions = {
@@ -33,7 +34,7 @@ const topOf = (element: Element) => element.getBoundingClientRect().top
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
 
-/** Heights of elements that are not in the page, as they would be there. */
+/** Measures the heights that elements have, or would have, in the page. */
 const newMeasure = (messages: HTMLElement) => {
   const place = document.createElement('div')
   place.className = 'measure'
@@ -85,8 +86,8 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
         messages.removeAttribute('aria-busy')
       }
     },
-    loaded: (blocks, places) => {
-      resize(blocks, ordinalsOf(places))
+    loaded: (blocks, range) => {
+      resize(blocks, ordinalsOf(range))
       rememberSoon() // when a jump ended there was nothing to remember yet
     },
   })
@@ -105,7 +106,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   const content = document.createDocumentFragment()
   content.append(...messages.childNodes)
   messages.classList.add('virtual')
-  let usual = 80
+  let usual = 80 // the height of a row that was not measured yet, in pixels; later the mean of the first ones
   for (const turn of document.querySelectorAll('.turn, link[rel=prev], link[rel=next]')) turn.remove()
   let padding = heightOfBar() + SPACE
   const heldFocus = () => {
@@ -113,7 +114,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     return item && messages.contains(item) ? Number(item.dataset['index']) : undefined
   }
 
-  /** The last message in a direction within so many pixels of one in view. */
+  /** The last message in a direction that is within `BEYOND` pixels of a message in view. */
   const beyond = (index: number, step: 1 | -1): number => {
     let at = index
     for (let left = BEYOND; left > 0 && at + step >= 0 && at + step < count; at += step)
@@ -142,7 +143,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
   })
   const list = new Virtualizer<Window, HTMLElement>(options())
 
-  /** Fetches missing messages: of those in view, else of the given ones, else of those around them. After a jump only those in view. */
+  /** Fetches the rows of a missing message: one in view, else one of `indexes`, else one around these. After a jump only messages in view are fetched. */
   const need = (indexes: readonly number[]) => {
     const [first = 0, last = 0] = [indexes[0], indexes.at(-1)]
     const view = { first: list.range?.startIndex ?? first, last: list.range?.endIndex ?? last }
@@ -201,7 +202,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     isRendering = false
   }
 
-  /** The item of the list that a row is in: that of the first row in its block. */
+  /** The item of the list that a row is in, which has the ordinal of the first row in its block. */
   const indexOf = (row: HTMLElement): number =>
     ordinalOf(row.closest('.item, details.run')?.querySelector<HTMLElement>(ROW) ?? row)
 
@@ -252,14 +253,15 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     return undefined
   }
 
-  /** A run that is closed counts as one. */
+  /** The element at which `j` and `k` stop for a row: the closed run of calls that holds it, or the row. */
   const stopOf = (row: HTMLElement): HTMLElement => row.closest<HTMLElement>('details.run:not([open])') ?? row
 
   const next: Rows['next'] = async function* (from, step) {
     const rowsOfFrom = from?.matches(ROW) ? [from] : [...(from?.querySelectorAll<HTMLElement>(ROW) ?? [])]
     const edge = step > 0 ? rowsOfFrom.at(-1) : rowsOfFrom[0]
+    const firstOrLast = step > 0 ? 0 : count - 1
     let last = from
-    for (let at = edge ? ordinalOf(edge) + step : step > 0 ? 0 : count - 1; at >= 0 && at < count; at += step) {
+    for (let at = edge ? ordinalOf(edge) + step : firstOrLast; at >= 0 && at < count; at += step) {
       if (!store.isKnown(at)) await store.load(at)
       const row = store.row(at)
       const stop = row && stopOf(row)
@@ -289,7 +291,7 @@ export const newVirtualList = ({ messages, count: given, fetchRows, prepare }: V
     return count - first
   }
 
-  /** Remembers the place for when the reader comes back: the browser cannot scroll to what is not there yet. */
+  /** Remembers the place in the history for when the reader comes back: the browser cannot scroll to rows that are not in the page yet. */
   const remember = () => {
     const inOrder = [...mounted].sort(([a], [b]) => a - b)
     const first = inOrder.find(([, element]) => element.getBoundingClientRect().bottom > heightOfBar())

@@ -26,7 +26,7 @@ export type Permit = {
 }
 
 /** Called when the holder of a permit has to yield; the permit is released already. */
-export type Yield = (reason: Busy) => void
+type Yield = (reason: Busy) => void
 
 /** What all clients of a node hold of one kind, such as bytes of memory. `http/README.md` has the rules. */
 export type Permits = {

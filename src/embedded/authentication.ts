@@ -1,26 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { open, readFile, rename } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from '../base/replace-file.ts'
 import type { Binaries } from './binaries.ts'
 import type { Paths } from './paths.ts'
 import { runProgram, type RunOptions } from './run-program.ts'
 
 /** Only the role `tracebook` may connect. There is no line for the superuser, so it cannot connect. */
-const hba = (method: 'trust' | 'scram-sha-256') => `local all tracebook ${method}\n`
+const writeHba = ({ hbaFile }: Paths, method: 'trust' | 'scram-sha-256', mode: number) =>
+  replaceFile(hbaFile, mode, (file) => file.writeFile(`local all tracebook ${method}\n`))
 
 const passwordFile = ({ dataDir }: Paths) => join(dataDir, 'postgres.password')
 /** A file in the cluster with the hash of its password: after a restore the password file may be of another cluster. */
 const hashFile = ({ cluster }: Paths) => join(cluster, 'tracebook.password.sha256')
-
-/** Replaces a file atomically, even if the power fails. A symbolic link is replaced, not followed. */
-const replaceFile = async (file: string, content: string, mode: number) => {
-  const temporary = `${file}.new`
-  const handle = await open(temporary, 'w', mode)
-  await handle.chmod(mode)
-  await handle.writeFile(content)
-  await handle.sync().finally(() => handle.close())
-  await rename(temporary, file)
-}
 
 const read = (file: string) =>
   readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -50,7 +42,7 @@ const ensurePassword = async (paths: Paths, binaries: Binaries, options: RunOpti
   const [stored, hash] = [await read(passwordFile(paths)), await read(hashFile(paths))]
   if (stored !== undefined && hash === hashOf(stored)) return stored
   const password = stored ?? randomBytes(32).toString('base64url')
-  if (stored === undefined) await replaceFile(passwordFile(paths), password, 0o600)
+  if (stored === undefined) await replaceFile(passwordFile(paths), 0o600, (file) => file.writeFile(password))
   await setPassword(paths, binaries, password, options)
   await runProgram('/bin/sh', ['-c', 'printf %s "$1" > "$2"', 'sh', hashOf(password), hashFile(paths)], options)
   return password
@@ -67,11 +59,11 @@ export const configureAuthentication = async (
   options: RunOptions,
 ): Promise<string> => {
   if (!options.account) {
-    await replaceFile(paths.hbaFile, hba('trust'), 0o600)
+    await writeHba(paths, 'trust', 0o600)
     return paths.url
   }
   const password = await ensurePassword(paths, binaries, options)
-  await replaceFile(paths.hbaFile, hba('scram-sha-256'), 0o644)
+  await writeHba(paths, 'scram-sha-256', 0o644)
   const url = new URL(paths.url)
   url.password = password
   return url.href

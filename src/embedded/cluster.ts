@@ -1,9 +1,9 @@
-import { chmod, lchown, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, lchown, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Account } from './run-program.ts'
+import { syncFolder } from '../base/replace-file.ts'
 import type { Binaries } from './binaries.ts'
 import type { Paths } from './paths.ts'
-import { runProgram, type RunOptions } from './run-program.ts'
+import { type Account, runProgram, type RunOptions } from './run-program.ts'
 
 const UNFINISHED = 'postgres.new-'
 
@@ -25,11 +25,6 @@ const initCluster = async (folder: string, { initdb, postgres }: Binaries, optio
   await runOrThrow(initdb, ['-D', folder, '--username=postgres', '--auth=trust', ...INITDB], options)
   const single = ['--single', '-D', folder, '-c', 'exit_on_error=on', '-c', 'log_checkpoints=off', 'postgres']
   await runOrThrow(postgres, single, { ...options, input: SQL })
-}
-
-const syncFolder = async (folder: string) => {
-  const handle = await open(folder)
-  await handle.sync().finally(() => handle.close())
 }
 
 /** Creates the cluster in a folder with another name, and renames it when it is complete: a start never finds half a cluster. */

@@ -1,6 +1,7 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { replaceFile } from '../base/replace-file.ts'
 
 const Owner = z.object({
   pid: z.int().positive(),
@@ -19,10 +20,7 @@ export const ownerFile = (dataDir: string) => join(dataDir, 'tracebook.json')
 
 /** Replaces the file atomically, readable only by its owner, because the database URL may have a password. */
 export const writeOwner = async (dataDir: string, owner: Owner): Promise<void> => {
-  const file = ownerFile(dataDir)
-  const temporary = `${file}.new`
-  await writeFile(temporary, `${JSON.stringify(owner)}\n`, { mode: 0o600 })
-  await rename(temporary, file)
+  await replaceFile(ownerFile(dataDir), 0o600, (file) => file.writeFile(`${JSON.stringify(owner)}\n`))
 }
 
 /**

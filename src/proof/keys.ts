@@ -1,5 +1,6 @@
-import { open, readFile, rename } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from '../base/replace-file.ts'
 import { type Signer, BadKey, generateSigner, parseSigner, renameSigner } from './note.ts'
 import type { ProofSettings } from './settings.ts'
 
@@ -26,20 +27,6 @@ const readKeyFile = async (path: string): Promise<Signer | undefined> => {
 
 const KEY_FILE = 'audit.key'
 
-/** Writes the file whole or not at all, readable only by its owner. */
-const writeKeyFile = async (path: string, { text }: Signer): Promise<void> => {
-  const temporary = `${path}.new`
-  const file = await open(temporary, 'w', 0o600)
-  try {
-    await file.chmod(0o600) // a file that a crash has left may have another mode
-    await file.writeFile(`${text}\n`)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(temporary, path)
-}
-
 /**
  * The key in `DATA_DIR`; creates it if there is none. It keeps its first name even if `PUBLIC_URL` changes: with another name it is
  * another key and another log for all who have kept a checkpoint. Only `AUDIT_ORIGIN` renames it.
@@ -49,7 +36,7 @@ const ownKey = async (dataDir: string, settings: KeySettings): Promise<Signer> =
   const known = await readKeyFile(path)
   if (known) return renameSigner(known, settings.AUDIT_ORIGIN ?? known.name)
   const made = generateSigner(originOf(settings))
-  await writeKeyFile(path, made)
+  await replaceFile(path, 0o600, (file) => file.writeFile(`${made.text}\n`))
   return made
 }
 

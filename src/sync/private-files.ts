@@ -1,28 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { replaceFile } from '../base/replace-file.ts'
 
-/**
- * Writes a file that only its owner can read (mode 600, new folders 700). Replaces it atomically: after a crash at any point
- * the file has the old content or the new one.
- */
+/** Writes a file that only its owner can read (mode 600, new folders 700), and replaces it atomically. */
 export const writePrivateFile = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${process.pid}.tmp`
-  try {
-    await rm(temporary, { force: true })
-    const file = await open(temporary, 'wx', 0o600)
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
+  await replaceFile(path, 0o600, (file) => file.writeFile(text))
 }
 
 /** Undefined for a file that is missing or not JSON. */

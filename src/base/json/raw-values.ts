@@ -77,7 +77,7 @@ const isClosed = (text: string, offset: number): boolean => {
 }
 
 /** A member of an object: its key, and its value as JSON text. */
-export type RawMember = { readonly key: string; readonly value: string }
+type RawMember = { readonly key: string; readonly value: string }
 
 /** How many characters are examined in a step. */
 const STEP = 256 * 1024

@@ -1,5 +1,6 @@
-import { chmod, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { replaceFile } from '../../base/replace-file.ts'
 
 /** The text of a file; undefined when there is none. */
 export const textOf = async (path: string): Promise<string | undefined> =>
@@ -20,13 +21,5 @@ const targetOf = (path: string): Promise<string> =>
 export const rewriteFile = async (path: string, text: string, newMode = 0o644): Promise<void> => {
   const target = await targetOf(path)
   const mode = (await stat(target).catch(() => undefined))?.mode ?? newMode
-  const temporary = `${target}.tracebook-${process.pid}`
-  try {
-    await writeFile(temporary, text)
-    await chmod(temporary, mode & 0o7777)
-    await rename(temporary, target)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
+  await replaceFile(target, mode & 0o7777, (file) => file.writeFile(text))
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { replaceFile, syncFolder } from '../../base/replace-file.ts'
 
 /** The most characters of a name: with its ending, and that of a temporary file, it has less than the 255 bytes that file systems allow. */
 const MOST = 100
@@ -27,25 +28,13 @@ const isSpecial = async (path: string): Promise<boolean> => {
   return found !== undefined && !found.isFile()
 }
 
-const writeAll = async (path: string, flags: 'w' | 'wx', pieces: AsyncIterable<Uint8Array>): Promise<number> => {
-  const file = await open(path, flags, 0o600)
+const writeTo = async (file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> => {
   let bytes = 0
-  try {
-    for await (const piece of pieces) {
-      await file.writeFile(piece)
-      bytes += piece.length
-    }
-    if (flags === 'wx') await file.sync() // special files cannot be synced
-    return bytes
-  } finally {
-    await file.close()
+  for await (const piece of pieces) {
+    await file.writeFile(piece)
+    bytes += piece.length
   }
-}
-
-/** Makes the name of a new file durable, too. */
-const syncFolder = async (folder: string) => {
-  const handle = await open(folder)
-  await handle.sync().finally(() => handle.close())
+  return bytes
 }
 
 /**
@@ -53,16 +42,11 @@ const syncFolder = async (folder: string) => {
  * power cut. Returns the number of bytes.
  */
 export const writeWhole = async (path: string, pieces: AsyncIterable<Uint8Array>): Promise<number> => {
-  if (await isSpecial(path)) return writeAll(path, 'w', pieces)
-  const temporary = `${path}.${process.pid}.tmp`
-  try {
-    await rm(temporary, { force: true })
-    const bytes = await writeAll(temporary, 'wx', pieces)
-    await rename(temporary, path)
-    await syncFolder(dirname(path))
-    return bytes
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
+  if (await isSpecial(path)) {
+    const file = await open(path, 'w')
+    return writeTo(file, pieces).finally(() => file.close())
   }
+  const bytes = await replaceFile(path, 0o600, (file) => writeTo(file, pieces))
+  await syncFolder(dirname(path))
+  return bytes
 }

@@ -1,8 +1,7 @@
-import { realpathSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { readJson } from '../../private-files.ts'
 import type { EnvironmentVariables } from '../agent.ts'
-import { appFolders } from '../support/files.ts'
+import { appFolders, realPath } from '../support/files.ts'
 
 /** The CLI's own folders: those in `CLAUDE_CONFIG_DIR`, separated by commas, else its two default folders. */
 export const configFolders = (env: EnvironmentVariables, home: string): readonly string[] => {
@@ -44,14 +43,6 @@ const cleanupDays = async (folder: string): Promise<number> => {
   return typeof days === 'number' && days >= 0 ? days : DEFAULT_DAYS
 }
 
-const realOr = (path: string): string => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
-}
-
 /**
  * For how many days the CLI keeps a session file to which nothing is written: it deletes older ones each time it starts. Files in
  * the desktop app's folder are not deleted.
@@ -62,7 +53,7 @@ export const keptDays = async (
 ): Promise<(source: string) => number | undefined> => {
   const folders = await Promise.all(
     configFolders(env, home).map(async (folder) => ({
-      below: realOr(join(folder, 'projects')) + sep,
+      below: (realPath(join(folder, 'projects')) ?? join(folder, 'projects')) + sep,
       days: await cleanupDays(folder),
     })),
   )

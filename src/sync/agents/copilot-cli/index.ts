@@ -1,15 +1,67 @@
 import { basename, dirname, join } from 'node:path'
-import type { Agent } from '../agent.ts'
+import type { Agent, SessionMessage } from '../agent.ts'
+import { acceptedId } from '../support/external-ids.ts'
 import { objectsOf, sessionPerFile } from '../support/files.ts'
 import type { Json } from '../support/json.ts'
+import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
+import type { ObjectLine } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
-import { parserOf } from './parser.ts'
-import { isEvent, workspaceName } from './session.ts'
+import { newOutline, type Outline, type SavedOutline, traceFieldsOf } from '../support/trace-fields.ts'
+import { newReading, readLine, type SavedReading, saveReading } from './messages.ts'
+import { type Details, idInPath, isEvent, noteDetails, workspaceName } from './session.ts'
 
 const id = 'copilot-cli'
+const version = 2
+
+/** What later lines need of the lines before them. */
+type Saved = { readonly details: Details; readonly outline: SavedOutline; readonly reading: SavedReading }
+
+type State = {
+  readonly details: Details
+  readonly outline: Outline
+  readonly reading: ReturnType<typeof newReading>
+}
+
+const start = ({ saved, ahead }: Start<State, Saved>): State => ({
+  details: { ...saved?.details },
+  outline: newOutline(saved?.outline),
+  reading: newReading(saved?.reading, ahead !== undefined),
+})
+
+const step = ({ details, outline, reading }: State, line: ObjectLine): readonly SessionMessage[] => {
+  noteDetails(details, line.json)
+  const message = readLine(reading, line)
+  if (!message) return noMessages
+  outline.note(message)
+  return [message]
+}
+
+/** Reads the events of a session (README). Raise the number in `version` when `Saved` changes. */
+const parser: LineParser<State, Saved> = {
+  version: `${id}/${version}/1`,
+  understands: isEvent,
+  start,
+  step,
+  describe: ({ details, outline }, path) => ({
+    externalId: acceptedId(details.sessionId ?? idInPath(path), 'session'),
+    trace: traceFieldsOf(id, {
+      title: workspaceName(path) ?? outline.title(),
+      projectPath: details.cwd,
+      model: outline.model() ?? details.model,
+      gitBranch: details.branch,
+      gitRef: details.commit,
+      gitRemoteUrl: details.remote,
+    }),
+  }),
+  save: ({ details, outline, reading }) => ({
+    details: { ...details },
+    outline: outline.save(),
+    reading: saveReading(reading),
+  }),
+}
+
 const ROOT = 'session-state'
 const EVENTS = 'events.jsonl'
-const version = 2
 
 /** Not every `.jsonl` file: a session's folder also holds files that the agent works on. */
 const isSessionFile = (path: string): boolean => {
@@ -35,5 +87,5 @@ export const copilotCli: Agent = {
   recognises: (_path, beginning) => objectsOf(beginning).some(isRecognised),
   isSuperseded: (path, files) =>
     basename(path) !== EVENTS && files.has(join(dirname(path), basename(path, '.jsonl'), EVENTS)),
-  sessions: sessionPerFile(sessionOfLines(parserOf(id, version)), workspaceName),
+  sessions: sessionPerFile(sessionOfLines(parser), workspaceName),
 }

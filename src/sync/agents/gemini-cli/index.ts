@@ -1,11 +1,119 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { basename, join, sep } from 'node:path'
-import type { Agent } from '../agent.ts'
+import { basename, dirname, join, sep } from 'node:path'
+import type { Agent, SessionMessage } from '../agent.ts'
+import { acceptedId } from '../support/external-ids.ts'
 import { sessionPerFile } from '../support/files.ts'
-import { parseObject } from '../support/json.ts'
+import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
+import { type Described, type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import { type ObjectLine, objectLinesInParts, type Place } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
-import { parserOf } from './parser.ts'
+import { mostFrequent, titleOf, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
+import {
+  applyLine,
+  type History,
+  isFinal,
+  isRecord,
+  metadataOf,
+  newHistory,
+  type Note,
+  type SavedHistory,
+  saveHistory,
+  summaryOf,
+} from './history.ts'
+import { draftOf, messagesOf } from './messages.ts'
+
+const id = 'gemini-cli'
+const version = 2
+
+const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined)
+
+const hashOf = (path: string): string => createHash('sha256').update(path).digest('hex')
+
+const strings = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+
+/** The folder `<root>/<project>` that holds `chats`; undefined for a file elsewhere. */
+const projectFolder = (path: string): string | undefined => {
+  const end = path.lastIndexOf(`${sep}chats${sep}`)
+  return end === -1 ? undefined : path.slice(0, end)
+}
+
+/** The path of the session's project; undefined if the CLI's files do not name it (README, rule 9). */
+const projectPathOf = async (path: string, metadata: Json): Promise<string | undefined> => {
+  const folder = projectFolder(path)
+  const named = folder && textOf(await read(join(folder, '.project_root')))
+  if (named) return named.trim()
+  const registry = folder && parseObject((await read(join(folder, '..', '..', 'projects.json'))) ?? '')
+  const candidates = [...Object.keys(objectOf(objectOf(registry)['projects'])), ...strings(metadata['directories'])]
+  return candidates.find((candidate) => hashOf(candidate) === metadata['projectHash'])
+}
+
+/** What later records need of the records before them. */
+type Saved = { readonly history: SavedHistory; readonly metadata: Json }
+
+type State = {
+  readonly ahead: State | undefined
+  readonly isDocument: boolean
+  readonly history: History
+  readonly metadata: Record<string, unknown>
+}
+
+const noteOf = (message: Json): Note => {
+  if (message['type'] === 'gemini') return { model: textOf(message['model']) }
+  const draft = message['type'] === 'user' ? draftOf(message, '') : undefined
+  return draft ? { title: titleOfPrompt(draft) } : {}
+}
+
+const start = ({ path, saved, ahead }: Start<State, Saved>): State => ({
+  ahead,
+  isDocument: path.endsWith('.json'),
+  history: newHistory(saved?.history),
+  metadata: { ...saved?.metadata },
+})
+
+const step = ({ ahead, history, metadata }: State, line: ObjectLine): readonly SessionMessage[] => {
+  applyLine(history, line, noteOf)
+  // Only the metadata that is used, and none of the messages.
+  for (const [key, value] of Object.entries(metadataOf(line) ?? {}))
+    if (['sessionId', 'projectHash', 'summary', 'directories'].includes(key)) metadata[key] = value
+  return ahead ? messagesOf(line, ahead.history) : noMessages
+}
+
+/** The session that started the sub-agent whose session the file holds: the file is in its folder (README, rule 8). */
+const parentOf = (path: string): string | undefined => {
+  const folder = dirname(path)
+  const isSubAgent = basename(dirname(folder)) === 'chats' && !basename(path).startsWith('session-')
+  return isSubAgent ? acceptedId(basename(folder), 'session') : undefined
+}
+
+/** The trace's id and fields (README, rules 8 and 9). */
+const describe = async ({ history, metadata }: State, path: string): Promise<Described> => {
+  const { models, title } = summaryOf(history)
+  const summary = textOf(metadata['summary'])
+  return {
+    externalId: acceptedId(textOf(metadata['sessionId']) ?? basename(path).replace(/\.jsonl?$/, ''), 'session'),
+    trace: traceFieldsOf(id, {
+      title: summary === undefined ? title : titleOf(summary),
+      projectPath: await projectPathOf(path, metadata),
+      model: mostFrequent(new Map(models)),
+      parentExternalId: parentOf(path),
+    }),
+  }
+}
+
+/** Reads the records of a session (README). Raise the number in `version` when `Saved` changes. */
+const parser: LineParser<State, Saved> = {
+  version: `${id}/${version}/1`,
+  understands: isRecord,
+  start,
+  step,
+  describe,
+  save: ({ ahead, isDocument, history, metadata }) =>
+    ahead && !isDocument && isFinal(history, ahead.history)
+      ? { history: saveHistory(history), metadata: { ...metadata } }
+      : undefined,
+}
 
 const MAX_DOCUMENT = 32 << 20
 
@@ -27,10 +135,6 @@ async function* records(
   if (json) yield [{ number: 1, offset: 0, size, ended: true, text, json }]
   else if (text !== '') onMalformed(1)
 }
-
-const id = 'gemini-cli'
-
-const version = 2
 
 /** Looks into a document, or into the first line of records. Text that a session quotes has escaped quotation marks, and does not match. */
 const looksLike = (path: string, beginning: string): boolean => {
@@ -54,5 +158,5 @@ export const geminiCli: Agent = {
   extensions: ['.jsonl', '.json'],
   recognises: looksLike,
   isSuperseded: (path, files) => path.endsWith('.json') && files.has(`${path}l`),
-  sessions: sessionPerFile(sessionOfLines(parserOf(id, version), records)),
+  sessions: sessionPerFile(sessionOfLines(parser, records)),
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, EnvironmentVariables, ReadOptions, Session } from '../agent.ts'
 import { type Json, parseObject } from './json.ts'
@@ -9,6 +9,15 @@ export const appFolders = ({ XDG_CONFIG_HOME, APPDATA }: EnvironmentVariables, h
   XDG_CONFIG_HOME || join(home, '.config'),
   APPDATA || join(home, 'AppData', 'Roaming'),
 ]
+
+/** The real path of a file or folder; undefined if it cannot be found. */
+export const realPath = (path: string): string | undefined => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
 
 let last: { readonly beginning: string; readonly objects: readonly Json[] } | undefined
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { claudeCode } from '../../../../src/sync/agents/claude-code/index.ts'
-import { typedText } from '../../../../src/sync/agents/claude-code/user-text.ts'
+import { typedText } from '../../../../src/sync/agents/claude-code/content.ts'
 import { titleOf } from '../../../../src/sync/agents/support/trace-fields.ts'
 import { readSession } from '../../support/read-session.ts'
 import { answerLine, line, text, userLine, writeSession } from '../../support/session-file.ts'

@@ -1,11 +1,33 @@
 import { commandName } from '../cli/command-name.ts'
-import { UsageError, errorMessage, exitCodes } from '../cli/exit.ts'
+import { errorMessage, exitCodes, UsageError } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
+import { newAccountClient } from '../sync/api/account.ts'
 import { RequestFailed } from '../sync/api/errors.ts'
-import { serversWithLogin } from '../sync/login/credentials.ts'
-import { type LoggedOut, logOut } from '../sync/login/logout.ts'
-import { type Access, noticedTiming } from './support/access.ts'
+import { readCredentials, removeLogin, serversWithLogin } from '../sync/login/credentials.ts'
 import type { ClientOptions } from './declared/command.ts'
+import { type Access, noticedTiming } from './support/access.ts'
+
+/** `ended`: the sessions have ended on the server. `forgotten`: only the tokens here are gone, because the server did not answer. */
+type LoggedOut = 'ended' | 'forgotten' | 'not logged in'
+
+/**
+ * Ends the sessions of this machine at a server, and removes their tokens; the device id stays. Throws RequestFailed when the
+ * server does not answer; the tokens are kept then, unless `force`.
+ */
+const logOut = async (config: string, server: string, force: boolean): Promise<LoggedOut> => {
+  const stored = await readCredentials(config, server)
+  const tokens = stored ? [...(stored.login ? [stored.login] : []), ...stored.others].map(({ token }) => token) : []
+  if (tokens.length === 0) return 'not logged in'
+  try {
+    for (const token of tokens) await newAccountClient(server, token, noticedTiming).signOut()
+  } catch (error) {
+    if (!force || !(error instanceof RequestFailed)) throw error
+    await removeLogin(config, server)
+    return 'forgotten'
+  }
+  await removeLogin(config, server)
+  return 'ended'
+}
 
 type Options = ClientOptions & { readonly all?: boolean; readonly force?: boolean }
 
@@ -18,7 +40,7 @@ const texts: Readonly<Record<LoggedOut, (server: string) => string>> = {
 /** Logs out of one server. False if it does not answer. */
 const logOutOf = async (config: string, server: string, { force = false, json }: Options): Promise<boolean> => {
   try {
-    const result = await logOut({ config, server, force, timing: noticedTiming })
+    const result = await logOut(config, server, force)
     if (json) await printDocument({ type: 'logout', server, result })
     else await printLines([texts[result](server)])
     return true

@@ -2,11 +2,10 @@ import fc from 'fast-check'
 import jsonc from 'jsonc-parser'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { addClaudeHooks, claudeHooksIn, removeClaudeHooks } from '../../../src/sync/hooks/claude-settings.ts'
+import { addClaudeHooks, claudeHooksIn, removeClaudeHooks } from '../../../src/sync/hooks/claude-hook.ts'
 
 const test = suite('the hook in the settings of Claude Code')
-const mark = 'hooks run claude-code '
-const command = `{ node main.ts ${mark}--server http://x & } 3<&0`
+const command = `{ node main.ts hooks run claude-code --server http://x & } 3<&0`
 
 const other = { hooks: [{ type: 'command', command: 'echo "mine"', timeout: 5 }], matcher: '' }
 
@@ -41,14 +40,14 @@ test('adding the hook does not change other settings, and removing it restores t
     fc.property(settings, (text) => {
       const added = addClaudeHooks(text, command)
       const [was, is] = [jsonc.parse(text), jsonc.parse(added.text)]
-      assert.equal(claudeHooksIn(added.text, mark), [command, command])
+      assert.equal(claudeHooksIn(added.text), [command, command])
       for (const event of ['Stop', 'SessionEnd']) {
         assert.equal(is.hooks[event].slice(1), was.hooks?.[event] ?? [])
         assert.equal(is.hooks[event][0], { hooks: [{ type: 'command', command }] })
       }
       assert.equal({ ...is, hooks: undefined }, { ...was, hooks: undefined })
       assert.equal(is.hooks.PreToolUse, was.hooks?.PreToolUse)
-      assert.is(removeClaudeHooks(added.text, mark, added.pieces), text)
+      assert.is(removeClaudeHooks(added.text, added.pieces), text)
     }),
     { numRuns: 500 },
   )
@@ -61,7 +60,7 @@ test('the hook is removed from settings that were reformatted, or changed beside
       const value = jsonc.parse(added.text)
       value.hooks.Stop.push(other)
       value.hooks.SessionEnd[0].matcher = 'x'
-      const rest = removeClaudeHooks(JSON.stringify(value, undefined, 2), mark, added.pieces)
+      const rest = removeClaudeHooks(JSON.stringify(value, undefined, 2), added.pieces)
       const was = jsonc.parse(text)
       const expected = { ...was.hooks, Stop: [...(was.hooks?.Stop ?? []), other] }
       if (expected.SessionEnd?.length === 0) delete expected.SessionEnd
@@ -75,7 +74,7 @@ test('a command that the user added beside the hook stays when the hook is remov
   const text = JSON.stringify({
     hooks: { Stop: [{ hooks: [{ type: 'command', command }, ...other.hooks] }], SessionEnd: [{ hooks: [] }] },
   })
-  assert.equal(JSON.parse(removeClaudeHooks(text, mark, [])), {
+  assert.equal(JSON.parse(removeClaudeHooks(text, [])), {
     hooks: { Stop: [{ hooks: other.hooks }], SessionEnd: [{ hooks: [] }] },
   })
 })
@@ -83,7 +82,7 @@ test('a command that the user added beside the hook stays when the hook is remov
 test('settings that Claude Code could not read are not changed', () => {
   for (const text of ['', '[]', '{ "a": ', '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
     assert.throws(() => addClaudeHooks(text, command), /^expected .*: correct the file first$/)
-  assert.is(removeClaudeHooks('{ "a": ', mark, []), '{ "a": ')
+  assert.is(removeClaudeHooks('{ "a": ', []), '{ "a": ')
 })
 
 test.run()

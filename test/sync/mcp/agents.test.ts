@@ -5,9 +5,15 @@ import fc from 'fast-check'
 import jsonc from 'jsonc-parser'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { inAgent } from '../../../src/sync/mcp/agents.ts'
-import { addJsonEntry, hasJsonEntry, jsonEdits } from '../../../src/sync/mcp/json-settings.ts'
-import { addTomlEntry, hasTomlEntry, tomlEdits } from '../../../src/sync/mcp/toml-settings.ts'
+import {
+  addJsonEntry,
+  addTomlEntry,
+  hasJsonEntry,
+  hasTomlEntry,
+  inAgent,
+  jsonEdits,
+  tomlEdits,
+} from '../../../src/sync/mcp/agents.ts'
 
 const test = suite('the server in the settings of agents')
 const entry = { command: '/usr/bin/node', args: ['a b/main.ts', 'mcp'], env: { TRACEBOOK_CONFIG_DIR: 'C:\\x "y"' } }

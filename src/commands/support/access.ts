@@ -2,7 +2,7 @@ import { io } from '../../cli/io.ts'
 import { UsageError } from '../../cli/exit.ts'
 import { type ApiClient, newApiClient } from '../../sync/api/client.ts'
 import { hasStatus } from '../../sync/api/errors.ts'
-import { type NamespacesClient, newNamespacesClient } from '../../sync/api/namespaces.ts'
+import { newNamespacesClient } from '../../sync/api/namespaces.ts'
 import { type RetryTiming, realTiming, withNotice, withPatience } from '../../sync/api/retry.ts'
 import { configDir, serverAddress } from '../../sync/config.ts'
 import { type Connection, connect } from '../../sync/login/connect.ts'
@@ -58,7 +58,7 @@ export const explainNamespace =
 export type NamespaceAccess = {
   readonly server: string
   readonly slug: string
-  readonly client: NamespacesClient
+  readonly client: ReturnType<typeof newNamespacesClient>
 }
 
 /** The namespace of --namespace, else that of the login. @throws UsageError without a login, RequestFailed */

@@ -10,43 +10,34 @@ type TraceSummary = AnswerOf<'GET /v1/traces'>['traces'][number]
 export type ListedTrace = Omit<FeedTrace, 'namespace'> &
   Partial<Pick<FeedTrace, 'namespace'> & Pick<TraceSummary, 'createdBy'>>
 export type TraceDetail = AnswerOf<'GET /v1/traces/{externalId}'>['trace']
-export type Visibility = TraceDetail['visibility']
 
 /** At most `limit` traces, from a cursor on. */
 export type PageQuery = { readonly limit: number; readonly cursor?: string }
 export type Sort = 'createdAt' | 'startedAt' | 'updatedAt'
 export type TracePage = { readonly traces: readonly ListedTrace[]; readonly nextCursor?: string }
 
-/** Traces as their readers and owners use them. Every method throws RequestFailed. */
-export type TracesClient = {
-  /** Traces of a namespace, newest first, by default by their creation: all for a member, otherwise the public ones. */
-  readonly list: (slug: string, page: PageQuery & { readonly sort?: Sort }) => Promise<TracePage>
-  /** Public traces of all users, and those of the session's namespace if there is a session; newest first. */
-  readonly feed: (page: PageQuery) => Promise<TracePage>
-  /** `namespace` is the slug of the trace's namespace, for where several have a trace with this id. */
-  readonly trace: (externalId: string, namespace?: string) => Promise<TraceDetail>
-  readonly setVisibility: (externalId: string, visibility: Visibility) => Promise<TraceDetail>
-  readonly remove: (externalId: string) => Promise<void>
-  /** Erases the past of a trace: everything before its present state. Gives how many events that were. */
-  readonly eraseHistory: (externalId: string) => Promise<number>
-}
-
-/** The client of the traces at `server`, with a session's `token` if there is one. Temporary failures are retried. */
-export const newTracesClient = (
-  server: string,
-  token: string | undefined,
-  timing: RetryTiming = realTiming,
-): TracesClient => {
+/**
+ * Traces as their readers and owners use them, at `server`, with a session's `token` if there is one. Temporary failures are retried.
+ * Every method throws RequestFailed.
+ */
+export const newTracesClient = (server: string, token: string | undefined, timing: RetryTiming = realTiming) => {
   const { call } = newRequests(server, token, { timing, maxBytes: MAX_PAGE_BYTES })
   const one = '/v1/traces/{externalId}'
   return {
-    list: (slug, query) => call('GET /v1/namespaces/{slug}/traces', { path: { slug }, query }),
-    feed: (query) => call('GET /v1/feed', { query }),
-    trace: async (externalId, namespace) =>
+    /** Traces of a namespace, newest first, by default by their creation: all for a member, otherwise the public ones. */
+    list: (slug: string, query: PageQuery & { readonly sort?: Sort }): Promise<TracePage> =>
+      call('GET /v1/namespaces/{slug}/traces', { path: { slug }, query }),
+    /** Public traces of all users, and those of the session's namespace if there is a session; newest first. */
+    feed: (query: PageQuery): Promise<TracePage> => call('GET /v1/feed', { query }),
+    /** `namespace` is the slug of the trace's namespace, for where several have a trace with this id. */
+    trace: async (externalId: string, namespace?: string) =>
       (await call(`GET ${one}`, { path: { externalId }, query: { namespace } })).trace,
-    setVisibility: async (externalId, visibility) =>
+    setVisibility: async (externalId: string, visibility: TraceDetail['visibility']) =>
       (await call(`PATCH ${one}`, { path: { externalId }, body: { visibility } })).trace,
-    remove: async (externalId) => void (await call(`DELETE ${one}`, { path: { externalId } })),
-    eraseHistory: async (externalId) => (await call(`POST ${one}/history/erase`, { path: { externalId } })).erased,
+    remove: async (externalId: string) => void (await call(`DELETE ${one}`, { path: { externalId } })),
+    /** Erases the past of a trace: everything before its present state. Gives how many events that were. */
+    eraseHistory: async (externalId: string) =>
+      (await call(`POST ${one}/history/erase`, { path: { externalId } })).erased,
   }
 }
+export type TracesClient = ReturnType<typeof newTracesClient>

@@ -7,7 +7,7 @@ import stringWidth from 'string-width'
 import { writeOut } from './output.ts'
 
 /** Prints a long text piece by piece. */
-export type Screen = {
+type Screen = {
   /** False when the user has quit the pager, so that the rest need not be printed. */
   readonly print: (text: string) => Promise<boolean>
   /** Prints the rest, and waits until the user quits the pager. */

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { errorMessage } from '../cli/exit.ts'
 import type { Agent, StoredSession } from './agents/agent.ts'
 import { findSessionFiles, type SearchedHome, type SessionFile } from './agents/session-files.ts'
@@ -30,7 +30,7 @@ export type AgentOverview = {
 }
 
 /** How many sessions their agent deletes within a week. `unsent` of them still have to be sent, or sent again as they are now. */
-export type Expiring = { readonly sessions: number; readonly unsent: number | undefined }
+type Expiring = { readonly sessions: number; readonly unsent: number | undefined }
 
 /** What was sent from this machine, how secrets would be taken out now, and what rules say of a session. */
 export type Sent = {
@@ -50,12 +50,6 @@ type Job = {
   readonly sent: Sent | undefined
   readonly unreadable: ReportUnreadable
 }
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )
 
 const changeOf = (agent: Agent, session: StoredSession, { states, redaction }: Sent): keyof Changes => {
   const stored = states.read(session.source)
@@ -131,7 +125,7 @@ export async function* overviewOf(
   const all = await findSessionFiles(agents, [], searched, unreadable)
   for (const agent of agents.toSorted((a, b) => a.name.localeCompare(b.name))) {
     const roots = agent.roots(searched.env, searched.home)
-    const places = await Promise.all(roots.map(async (path) => ({ path, exists: await exists(path) })))
+    const places = roots.map((path) => ({ path, exists: existsSync(path) }))
     const files = all.filter((file) => file.agent === agent)
     yield { agent, places, files: files.length, ...(await countSessions(agent, files, { searched, sent, unreadable })) }
   }

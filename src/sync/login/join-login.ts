@@ -7,7 +7,7 @@ import { RequestFailed } from '../api/errors.ts'
 import { type Credentials, readCredentials, setCredentialsAside, writeCredentials } from './credentials.ts'
 import { type LoggedIn, ensureDeviceId, storeLogin } from './device-login.ts'
 
-export type JoinOptions = {
+type JoinOptions = {
   readonly config: string
   readonly server: string
   readonly code: string
@@ -16,7 +16,7 @@ export type JoinOptions = {
 }
 
 /** `keptAside`: where the credentials of the machine's earlier user are now, if it had one. */
-export type Joined = LoggedIn & { readonly keptAside?: string }
+type Joined = LoggedIn & { readonly keptAside?: string }
 
 /** A device id to join with, and whether an earlier join that was not answered has used it already. */
 type JoiningDevice = { readonly id: string; readonly isTried: boolean }

@@ -1,6 +1,8 @@
 import { clearLine, cursorTo } from 'node:readline'
 import { MultiBar, Presets } from 'cli-progress'
+import { countText } from '../../base/for-people.ts'
 import { clockText } from '../../cli/time-text.ts'
+import { countOf } from './text.ts'
 
 /** How far a run is. `done` is from 0 to 1. */
 type BarState = {
@@ -15,8 +17,6 @@ type BarState = {
 const GAP = '  '
 const MIN_BAR = 8
 const MAX_BAR = 40
-
-const numberFormat = new Intl.NumberFormat('en-US')
 
 const barOf = (done: number, width: number): string => {
   const filled = Math.floor(done * width)
@@ -42,8 +42,8 @@ const fitting = (pieces: readonly string[], width: number): ReadonlySet<string> 
  */
 export const barLine = ({ done, messages, rate, secondsLeft }: BarState, width: number): string => {
   const percent = `${Math.floor(done * 100)} %`
-  const count = `${numberFormat.format(messages)} message${messages === 1 ? '' : 's'}`
-  const speed = rate > 0 ? `${numberFormat.format(rate)}/s` : ''
+  const count = countOf(messages, 'message')
+  const speed = rate > 0 ? `${countText(rate)}/s` : ''
   const left = secondsLeft === undefined ? '' : `${clockText(secondsLeft)} left`
   const chosen = fitting([percent, left, speed, count], width)
   const text = [percent, count, speed, left].filter((piece) => chosen.has(piece)).join(GAP)

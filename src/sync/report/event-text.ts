@@ -4,7 +4,7 @@ import type { SessionEvent, Summary, SyncEvent } from './events.ts'
 import { countOf, summaryText, tallyText } from './text.ts'
 
 /** The lines about an event for people: `results` go to stdout, `notices` to stderr. */
-export type EventText = { readonly results?: readonly string[]; readonly notices?: readonly string[] }
+type EventText = { readonly results?: readonly string[]; readonly notices?: readonly string[] }
 
 export type TextOptions = {
   readonly dryRun: boolean

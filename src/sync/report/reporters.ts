@@ -31,7 +31,7 @@ export const lineReporter = (output: Output, dryRun: boolean): Reporter =>
   newTextReporter(output, { dryRun, namesSessions: true }, (stream, text) => stream.write(text))
 
 /** Shows a progress bar on stderr instead of the sessions that were sent, and prints notices above it. */
-export const barReporter = (output: Output, dryRun: boolean): Reporter => {
+const barReporter = (output: Output, dryRun: boolean): Reporter => {
   let bar: Bar | undefined
   const report = newTextReporter(output, { dryRun, namesSessions: false }, (stream, text) =>
     bar ? bar.print(stream, text) : stream.write(text),

@@ -1,17 +1,13 @@
+import { countText } from '../../base/for-people.ts'
 import type { Summary, Tally } from './events.ts'
-
-const numberFormat = new Intl.NumberFormat('en-US')
 
 /** `1 file`, `1,204 files`. */
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
-  `${numberFormat.format(count)} ${count === 1 ? one : many}`
+  `${countText(count)} ${count === 1 ? one : many}`
 
 /** `4 messages (3 new, 1 updated)`. */
 export const tallyText = ({ messages, new: created, updated }: Tally): string => {
-  const kinds = [
-    created > 0 && `${numberFormat.format(created)} new`,
-    updated > 0 && `${numberFormat.format(updated)} updated`,
-  ]
+  const kinds = [created > 0 && `${countText(created)} new`, updated > 0 && `${countText(updated)} updated`]
   const known = kinds.filter(Boolean).join(', ')
   return `${countOf(messages, 'message')}${known && ` (${known})`}`
 }

@@ -57,7 +57,7 @@ const describe = (preview: PublicPreview): string => {
 }
 
 /** The question before sessions become public: says who could read them then, and what of them. */
-export const publicQuestion = (previews: readonly PublicPreview[], server: string): string => {
+const publicQuestion = (previews: readonly PublicPreview[], server: string): string => {
   const [these, them] = previews.length === 1 ? ['This session', 'it'] : [countOf(previews.length, 'session'), 'them']
   const readers = `everyone who reaches ${server} can read ${them}, also without an account, and finds ${them} in the public feed.`
   const later = 'What is added later becomes public too, with "sync --watch" at once.'

@@ -6,7 +6,7 @@ import type { RuleSource } from './rule.ts'
 import { readUserRules, type UserRules } from './user-rules.ts'
 
 /** The rules for the sessions of one project. */
-export type RulesOfProject = {
+type RulesOfProject = {
   /** In the order of precedence. */
   readonly sources: readonly RuleSource[]
   /** The real path of the project, as far as its folders exist; undefined if it is not known. */

@@ -1,5 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { pathIn } from './globs.ts'
 import { readSmallFile } from './read-small.ts'
 
 /** A git repository, or one of its worktrees, by real paths. */
@@ -69,11 +70,6 @@ const upward = (path: string): readonly string[] => {
 const mainRoot = ({ commonDir }: Repository): readonly string[] =>
   basename(commonDir) === '.git' ? [dirname(commonDir)] : []
 
-const isAtOrAbove = (folder: string, path: string): boolean => {
-  const way = relative(folder, path)
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
-}
-
 /**
  * Where a session was worked on, by its project's path. Rules are looked for from there up to the root of the repository, in a
  * further worktree also at the root of the first one; without a repository up to the home folder.
@@ -83,7 +79,7 @@ export const findPlace = async (projectPath: string, home: string): Promise<Plac
   if (!isAbsolute(projectPath) || projectPath.includes('\0')) return undefined
   const [{ path, exists }, realHome] = [await realPathOf(resolve(projectPath)), (await realPathOf(home)).path]
   const above = upward(path)
-  const end = above.findIndex((folder) => isAtOrAbove(folder, realHome))
+  const end = above.findIndex((folder) => pathIn(folder, realHome) !== undefined)
   const searched = end === -1 ? above : above.slice(0, end + 1)
   for (const [i, root] of searched.entries()) {
     const repository = await repositoryAt(root)

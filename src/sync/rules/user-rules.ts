@@ -7,7 +7,7 @@ import { realPathOf } from './repository.ts'
 import { Glob, Globs, parseRules, Rule, type RuleSource } from './rule.ts'
 
 /** The file of the configuration folder with rules for projects by their paths. */
-export const USER_FILE = 'tracebook.json'
+const USER_FILE = 'tracebook.json'
 
 const UserFile = z.strictObject({
   exclude: Globs.optional(),

@@ -27,7 +27,7 @@ const OlderState = z.object({
 })
 
 type Place = { readonly server: string; readonly namespaceId: string }
-export type ReadOlderState = SessionState & { readonly messages: readonly StoredMessage[] }
+type ReadOlderState = SessionState & { readonly messages: readonly StoredMessage[] }
 
 const folderOf = (config: string, { server, namespaceId }: Place) =>
   join(config, 'synced', digest(server), digest(namespaceId))

@@ -6,7 +6,7 @@ import { type StateFile, transaction } from './state-file.ts'
 export type SessionKey = { readonly agentId: string; readonly sessionId: string }
 
 /** Whether the service has a session's trace: not yet, or it was sent, or the service has said that it was deleted. */
-export type TraceStatus = 'new' | 'stored' | 'deleted'
+type TraceStatus = 'new' | 'stored' | 'deleted'
 
 /**
  * What was sent of a session. `externalId` is the id of its trace. `fields` holds digests of
@@ -89,7 +89,7 @@ const statementsOf = (database: Database) => ({
   resume: database.prepare('SELECT resume FROM source WHERE destination = ? AND source = ?'),
 })
 
-export type Statements = ReturnType<typeof statementsOf>
+type Statements = ReturnType<typeof statementsOf>
 export const sessionStatements = statementsOf
 
 type Row = Readonly<Record<string, unknown>>

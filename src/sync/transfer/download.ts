@@ -6,7 +6,7 @@ import { realTiming, type RetryTiming, withRetry } from '../api/retry.ts'
 const SILENCE_MS = 120_000
 const MOST_OF_AN_ERROR = 64 * 1024
 
-export type Download = {
+type Download = {
   readonly server: string
   /** The path and query of the download. */
   readonly path: string

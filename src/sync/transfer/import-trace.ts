@@ -20,7 +20,7 @@ export type Imported = FileCounts & {
   readonly others: number
 }
 
-export type Import = {
+type Import = {
   readonly connection: Connection
   /** The path of the file, for reports. */
   readonly file: string

@@ -52,7 +52,7 @@ export const findText =
   }
 
 /** Secrets that were found in an uploaded trace, and what replaces them. */
-export type FoundSecrets = {
+type FoundSecrets = {
   readonly redactions: readonly Redaction[]
   /** Replaces them. Returns how many messages and fields were changed. @throws RequestFailed */
   replace(): Promise<{ readonly messages: number; readonly fields: number }>

@@ -14,7 +14,7 @@ export const bytesOf = (messages: readonly EncodedMessage[]): number =>
   messages.reduce((sum, { json }) => sum + json.length, 0)
 
 /** Groups messages that are sent together. */
-export type Batches = {
+type Batches = {
   /** Adds a message. Returns the batch before it, if that is complete now. */
   readonly add: (message: EncodedMessage) => readonly EncodedMessage[] | undefined
   /** The last batch, if there is one. */

@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
+import { realPath } from '../agents/support/files.ts'
 import type { Connection } from '../login/connect.ts'
 import type { SessionStates } from '../state/session-states.ts'
 import type { Visibility } from './upsert-trace.ts'
@@ -41,20 +41,14 @@ export const always =
   async () =>
     destination
 
-const realPath = (path: string): string => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return resolve(path)
-  }
-}
+const realOr = (path: string): string => realPath(path) ?? resolve(path)
 
 /** Sends only the sessions whose agent worked in `folder` or below it; all without a folder. */
 export const onlyOf = (folder: string | undefined, destinationOf: DestinationOf): DestinationOf => {
   if (folder === undefined) return destinationOf
-  const wanted = realPath(folder)
+  const wanted = realOr(folder)
   return async (origin) => {
-    const project = origin.projectPath === undefined ? undefined : realPath(origin.projectPath)
+    const project = origin.projectPath === undefined ? undefined : realOr(origin.projectPath)
     const isWanted = project === wanted || project?.startsWith(wanted + sep) === true
     return isWanted ? destinationOf(origin) : { notSent: 'of another project' }
   }

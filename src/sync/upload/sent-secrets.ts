@@ -1,6 +1,7 @@
 import { commandName, shellWord } from '../../cli/command-name.ts'
 import { errorMessage } from '../../cli/exit.ts'
 import type { Session, SessionMessage } from '../agents/agent.ts'
+import { newMessage } from '../agents/support/parts.ts'
 import { digest } from '../digest.ts'
 import { hashOf, type Redacted } from '../redaction/session.ts'
 import { countOf } from '../report/text.ts'
@@ -24,18 +25,9 @@ type Sent = { readonly state: SessionState; readonly states: Pick<SessionStates,
 /** Only messages with very many parts and secrets have more: to compare all of these would take minutes. */
 const MOST_FORMS = 500
 
-/** The same message with its members in the order of a new one: in a message that has grown they may have another order. */
-const asNew = ({ externalId, role, model, order, timestamp, parts }: SessionMessage): SessionMessage => ({
-  externalId,
-  role,
-  ...(model === undefined ? {} : { model }),
-  order,
-  ...(timestamp === undefined ? {} : { timestamp }),
-  parts,
-})
-
 const isSent = (sent: Uint8Array, message: SessionMessage): boolean =>
-  [message, asNew(message)].some((each) => Buffer.compare(sent, encodeMessage(each).digest) === 0)
+  // In a message that has grown the members may have another order than in a new one.
+  [message, newMessage(message)].some((each) => Buffer.compare(sent, encodeMessage(each).digest) === 0)
 
 export const newSentSecrets = (
   session: Session,

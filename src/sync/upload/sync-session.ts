@@ -54,7 +54,7 @@ export type SessionRun = {
 export type HeldSession = { readonly agent: Agent; readonly session: StoredSession; readonly origin: Origin }
 
 /** A session that is excluded or held, and why; a held one with its origin. */
-export type Result =
+type Result =
   | SentResult
   | { readonly status: 'excluded'; readonly why: string }
   | { readonly status: 'held'; readonly why: string; readonly origin: Origin }

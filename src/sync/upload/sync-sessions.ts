@@ -23,7 +23,7 @@ const READERS = 4
 const BYTES = 4 << 20
 
 /** Why a run ended before its last session, and the exit code: all sessions after it would fail too. */
-export type StopReason = {
+type StopReason = {
   readonly why: string
   readonly exitCode: number
   /** Whether the same job cannot continue later. */

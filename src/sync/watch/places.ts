@@ -1,7 +1,8 @@
 import { realpath, stat } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { dirname, relative, resolve, sep } from 'node:path'
 import type { Agent } from '../agents/agent.ts'
 import type { SearchedHome } from '../agents/session-files.ts'
+import { realPathOf } from '../rules/repository.ts'
 
 /** A folder that is searched for sessions, or a file that holds some; it need not exist. */
 export type Place = {
@@ -19,13 +20,6 @@ export type Searched = {
   readonly home: SearchedHome
 }
 
-/** The real path; for a missing path, the real path of the nearest existing folder with the rest. */
-const futurePath = async (path: string): Promise<string> => {
-  const real = await realpath(path).catch(() => undefined)
-  const parent = dirname(path)
-  return real ?? (parent === path ? path : join(await futurePath(parent), basename(path)))
-}
-
 const kindOf = async (path: string): Promise<Place['kind']> => {
   const stats = await stat(path).catch(() => undefined)
   if (!stats) return 'missing'
@@ -38,7 +32,7 @@ export const placesOf = async ({ agents, paths, home: { env, home } }: Searched)
   const own = agents.flatMap((agent) => agent.roots(env, home).map((path) => ({ path: resolve(path), agent })))
   const places = paths.length > 0 ? named : own
   return Promise.all(
-    places.map(async ({ path, agent }) => ({ path: await futurePath(path), kind: await kindOf(path), agent })),
+    places.map(async ({ path, agent }) => ({ path: (await realPathOf(path)).path, kind: await kindOf(path), agent })),
   )
 }
 

@@ -1,7 +1,7 @@
-import { realpathSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
 import { UsageError } from '../../../cli/exit.ts'
 import type { EnvironmentVariables } from '../../agents/agent.ts'
+import { realPath } from '../../agents/support/files.ts'
 
 /** Variables that say where the client, or an agent, keeps its files: the system starts a service without the variables of the shell. */
 const FOLDERS = [
@@ -22,14 +22,6 @@ const OTHERS = ['PATH', 'OPENCODE_DB']
 
 /** Paths of Node.js that stay the same when a package manager installs another version. */
 const LASTING_NODES = ['/usr/bin/node', '/usr/local/bin/node', '/opt/homebrew/bin/node']
-
-const realPath = (path: string): string | undefined => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
-}
 
 /** The path of the Node.js that runs this, if possible one that stays the same. */
 const nodePath = (node: string): string => {

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { closeConnection, newClient } from '../postgres/connect.ts'
+import { newClient, withConnection } from '../postgres/connect.ts'
 import { hasMigration, migrateTo } from '../postgres/migrate.ts'
 import { isRestoreUnfinished, unfinishedRestoreTable } from '../postgres/unfinished-restore.ts'
 import type { Header } from './format.ts'
@@ -108,15 +108,9 @@ export const checkRestorable = async (path: string, check?: () => void): Promise
  * `header` comes from `checkRestorable`.
  * @throws NotEmpty before anything is changed
  */
-export const restoreBackup = async (header: Header, options: RestoreOptions): Promise<Restored> => {
-  const client = newClient(options.url, 'restore')
-  client.on('error', () => {})
-  try {
-    await client.connect()
+export const restoreBackup = (header: Header, options: RestoreOptions): Promise<Restored> =>
+  withConnection(newClient(options.url, 'restore'), async (client) => {
     await begin(client)
     await migrateTo(options.url, header.migration)
-    return await fill(client, options)
-  } finally {
-    await closeConnection(client)
-  }
-}
+    return fill(client, options)
+  })

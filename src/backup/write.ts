@@ -64,7 +64,6 @@ export async function* readBackup(
   done: (written: Written) => void,
 ): AsyncGenerator<Buffer> {
   const client = newClient(url, 'backup')
-  client.on('error', () => {})
   const hash = createHash('sha256')
   let [rows, events] = [0, 0]
   const count = (moreRows: number, moreEvents: number) => {

@@ -13,7 +13,6 @@ export type Target = { readonly client: pg.Client; readonly group: Group; readon
 /** A connection with asynchronous commits: a crash of PostgreSQL may undo the last ones, and the runner applies them again. */
 export const connectForApplying = async (url: string, schema: string): Promise<pg.Client> => {
   const client = newApplyingClient(url, schema)
-  client.on('error', () => {})
   await client.connect()
   return client
 }

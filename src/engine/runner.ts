@@ -1,6 +1,6 @@
 import { LogChanged } from '../log/log.ts'
 import type { MinimalLogger } from '../base/logger.ts'
-import { ANSWER_MS, closeConnection, newApplyingClient, newClient } from '../postgres/connect.ts'
+import { ANSWER_MS, newApplyingClient, newClient, withConnection } from '../postgres/connect.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
 import { TooManyQuarantined } from './batch-applier.ts'
 import { recordStop } from './checkpoint.ts'
@@ -42,15 +42,10 @@ const explain = (error: unknown): string =>
   error instanceof UnknownEvent || error instanceof TooManyQuarantined ? error.message : 'an event cannot be applied'
 
 /** Records for all nodes that the checkpoint will not move: after a crash of PostgreSQL reads would wait for it. */
-const publishStop = async (url: string, schema: string) => {
-  const client = newClient(url, 'projections stopped', ANSWER_MS)
-  client.on('error', () => {})
-  await client
-    .connect()
-    .then(() => recordStop(client, schema))
-    .catch(() => {})
-  await closeConnection(client)
-}
+const publishStop = (url: string, schema: string) =>
+  withConnection(newClient(url, 'projections stopped', ANSWER_MS), (client) => recordStop(client, schema)).catch(
+    () => {},
+  )
 
 /**
  * Runs the projections of one group while this process leads, and stands by otherwise. The session that holds the lease

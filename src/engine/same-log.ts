@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { pause } from '../base/waits.ts'
 import type { EventLog } from '../log/log.ts'
-import { ANSWER_MS, closeConnection, newClient } from '../postgres/connect.ts'
+import { ANSWER_MS, newClient, withConnection } from '../postgres/connect.ts'
 import type { Checkpoint } from './checkpoint.ts'
 
 const TIMEOUT_MS = 2_000 // how long a cluster's node may lag behind the node that was read before
@@ -43,16 +43,11 @@ const assertHoldsEnough = async (client: pg.Client, log: Pick<EventLog, 'head'>)
  */
 export const assertSameLog = async (url: string, log: Pick<EventLog, 'head' | 'identity'>): Promise<void> => {
   const { id } = await log.identity()
-  const client = newClient(url, 'start', ANSWER_MS)
-  client.on('error', () => {})
-  try {
-    await client.connect()
+  await withConnection(newClient(url, 'start', ANSWER_MS), async (client) => {
     await assertHoldsEnough(client, log)
     const followed = await followedLog(client, id)
     if (followed !== id) throw new WrongLog(`they belong to the log ${followed}, but this is the log ${id}`)
-  } finally {
-    await closeConnection(client)
-  }
+  })
 }
 
 /**

@@ -29,7 +29,6 @@ export const newSchemaCleanup = (options: {
 
   const drop = async () => {
     const connection = newClient(url, 'schema cleanup', STATEMENT_MS)
-    connection.on('error', () => {})
     client = connection
     try {
       await connection.connect()

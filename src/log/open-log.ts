@@ -1,4 +1,4 @@
-import { closeConnection, newClient } from '../postgres/connect.ts'
+import { newClient, withConnection } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { assertConverted, convertEvents } from './postgres/convert.ts'
 import type { EventLog, StoredRecord } from './log.ts'
@@ -21,14 +21,7 @@ const openEventStore = async (options: { url: string }): Promise<EventLog<Stored
   (await import('./eventstoredb/eventstoredb-log.ts')).openEventStoreLog(options)
 
 const openPostgres = async (options: PostgresLogOptions): Promise<EventLog<StoredRecord>> => {
-  const client = newClient(options.url, 'log')
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    await assertConverted(client)
-  } finally {
-    await closeConnection(client)
-  }
+  await withConnection(newClient(options.url, 'log'), assertConverted)
   return openPostgresLog(options)
 }
 

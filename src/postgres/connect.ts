@@ -58,21 +58,21 @@ const settings = (url: string, name: string): pg.ClientConfig => ({
   keepAliveInitialDelayMillis: 10_000,
 })
 
-/**
- * A single connection. The caller must add an `error` listener: without one the loss of the connection would end the
- * process. `statementTimeoutMs` 0 sets no timeout.
- */
+/** Without a listener the loss of the connection would end the process; queries on it fail anyway. */
+const survivesLoss = (client: pg.Client): pg.Client => client.on('error', () => {})
+
+/** A single connection. `statementTimeoutMs` 0 sets no timeout. */
 export const newClient = (url: string, name: string, statementTimeoutMs = 0): pg.Client =>
-  new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs) })
+  survivesLoss(new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs) }))
 
 /** A connection for `openLeaderSession`. It pipelines, because heartbeats are sent while other statements are under way. */
 export const newLeaderClient = (url: string, name: string, statementTimeoutMs: number): pg.Client =>
-  new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs), pipeline: true })
+  survivesLoss(new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs), pipeline: true }))
 
 /** A connection that applies events to the read models of a schema. It pipelines statements, and commits asynchronously. */
 export const newApplyingClient = (url: string, schema: string): pg.Client => {
   const options = `-c search_path=${schema} -c synchronous_commit=off ${ONE_PLAN} ${COMMON}`
-  return new pg.Client({ ...settings(url, `projections ${schema}`), pipeline: true, options })
+  return survivesLoss(new pg.Client({ ...settings(url, `projections ${schema}`), pipeline: true, options }))
 }
 
 /** Closes a connection at once, without the server's part: its pending queries fail. */
@@ -86,6 +86,16 @@ export const closeConnection = async (client: pg.Client): Promise<void> => {
   const timeout = setTimeout(destroyConnection, 1_000, client)
   await client.end().catch(() => {})
   clearTimeout(timeout)
+}
+
+/** Connects a client for `work`, and closes it then. @throws what connecting throws */
+export const withConnection = async <T>(client: pg.Client, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await closeConnection(client)
+  }
 }
 
 /** Without a statement timeout a query on a connection that was lost while idle would wait for ever: so idle ones close soon. */

@@ -1,4 +1,4 @@
-import { closeConnection, newClient } from './connect.ts'
+import { newClient, withConnection } from './connect.ts'
 import { SqlState, hasSqlState } from './sql-state.ts'
 
 const statement = `
@@ -9,11 +9,8 @@ const statement = `
  * Sets the server to leave the details of errors, which quote rows, out of its log in all sessions of this role in this database.
  * Returns undefined if that is set; if the role may not set it, a sentence that says what to do.
  */
-export const keepErrorsTerse = async (url: string): Promise<string | undefined> => {
-  const client = newClient(url, 'start')
-  client.on('error', () => {})
-  await client.connect()
-  try {
+export const keepErrorsTerse = (url: string): Promise<string | undefined> =>
+  withConnection(newClient(url, 'start'), async (client) => {
     const { rows } = await client.query<{ isTerse: boolean; alter: string }>(statement)
     const { isTerse, alter } = rows[0]!
     if (isTerse) return undefined
@@ -28,7 +25,4 @@ export const keepErrorsTerse = async (url: string): Promise<string | undefined> 
     )
     if (!refused) return undefined
     return `the database server's log of errors may quote what people wrote, and a deletion does not reach it: have a superuser run "${alter}"`
-  } finally {
-    await closeConnection(client)
-  }
-}
+  })

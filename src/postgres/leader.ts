@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { destroyConnection, closeConnection, newClient } from './connect.ts'
+import { closeConnection, destroyConnection, newClient, withConnection } from './connect.ts'
 
 /** The server ends a session that is idle for this long, for five heartbeats, with its transaction and its locks. */
 const LEASE_MS = 5_000
@@ -43,19 +43,11 @@ const selectWorking = `
     or clock_timestamp() - state_change < interval '1 second' as working
   from pg_stat_activity where pid = $1 and backend_start = $2::timestamptz`
 
-const isWorking = async (url: string, { pid, started }: Backend): Promise<boolean> => {
-  const client = newClient(url, 'lost answers', STATEMENT_MS)
-  client.on('error', () => {})
-  try {
-    await client.connect()
+const isWorking = (url: string, { pid, started }: Backend): Promise<boolean> =>
+  withConnection(newClient(url, 'lost answers', STATEMENT_MS), async (client) => {
     const { rows } = await client.query<{ working: boolean }>(selectWorking, [pid, started])
     return rows[0]?.working ?? false
-  } catch {
-    return false
-  } finally {
-    await closeConnection(client)
-  }
-}
+  }).catch(() => false)
 
 /**
  * Sends a heartbeat over the session each second. A heartbeat waits until the statements before it are done, however long they
@@ -119,7 +111,6 @@ const newStalledLeaderCheck = (client: Client, lock: string): (() => Promise<voi
 /** Connects `client`, which has to pipeline, and sends heartbeats until the session is closed. @throws what connecting throws */
 export const openLeaderSession = async (url: string, client: pg.Client): Promise<LeaderSession> => {
   const end = new AbortController()
-  client.on('error', () => {})
   client.once('end', () => end.abort(new SessionLost('the session has ended')))
   let stopHeartbeat = () => {}
   const close = async () => {

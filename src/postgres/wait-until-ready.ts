@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { ANSWER_MS, closeConnection, newClient } from './connect.ts'
+import { ANSWER_MS, newClient, withConnection } from './connect.ts'
 import { SqlState, hasSqlState } from './sql-state.ts'
 
 const RETRY_MS = 250
@@ -12,15 +12,10 @@ const RETRY_MS = 250
 export const waitUntilReady = async (url: string, signal: AbortSignal): Promise<void> => {
   for (;;) {
     signal.throwIfAborted()
-    const client = newClient(url, 'start', ANSWER_MS)
-    client.on('error', () => {})
     try {
-      await client.connect()
-      return
+      return await withConnection(newClient(url, 'start', ANSWER_MS), async () => {})
     } catch (error) {
       if (!hasSqlState(error, SqlState.cannotConnectNow)) throw error
-    } finally {
-      await closeConnection(client)
     }
     await setTimeout(RETRY_MS, undefined, { signal })
   }

@@ -11,7 +11,6 @@ type Client = ReturnType<typeof newClient>
 
 const open = async (url: string): Promise<Client> => {
   const client = newClient(url, 'audit')
-  client.on('error', () => {})
   await client.connect()
   return client
 }

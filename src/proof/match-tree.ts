@@ -1,6 +1,6 @@
 import type { Client } from '../engine/checkpoint.ts'
 import type { EventLog } from '../log/log.ts'
-import { closeConnection, newClient } from '../postgres/connect.ts'
+import { newClient, withConnection } from '../postgres/connect.ts'
 import { type Work, beginWork, cover } from './cover.ts'
 import { newEventHashing } from './growth.ts'
 import { TreeDiffers } from './stored-tree.ts'
@@ -31,19 +31,17 @@ const coverAll = async (work: Work, log: EventLog, signal: AbortSignal): Promise
  * `audit verify` can be used at once. May be interrupted and repeated; the process continues it.
  * @throws TreeDiffers for another log, or one that ends before the leaves; the reason of `signal` if it aborts
  */
-export const matchTree = async (url: string, log: EventLog, signal: AbortSignal): Promise<void> => {
-  const client = newClient(url, 'audit')
-  const hashing = newEventHashing()
-  client.on('error', () => {})
-  await client.connect()
-  try {
+export const matchTree = (url: string, log: EventLog, signal: AbortSignal): Promise<void> =>
+  withConnection(newClient(url, 'audit'), async (client) => {
     if (!(await holdsLastLeaf(client, log)))
       throw new TreeDiffers(
         'the audit tree has leaves of events that were not copied, because the source was written to during the copy. ' +
           'Stop its service, and copy into an empty database and log again',
       )
-    await coverAll(await beginWork(client, log, hashing), log, signal)
-  } finally {
-    await Promise.all([hashing.close(), closeConnection(client)])
-  }
-}
+    const hashing = newEventHashing()
+    try {
+      await coverAll(await beginWork(client, log, hashing), log, signal)
+    } finally {
+      await hashing.close()
+    }
+  })

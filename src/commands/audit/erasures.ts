@@ -8,7 +8,7 @@ import { schemaOf } from '../../engine/group.ts'
 import { type DeletedTrace, deletionsIn, readErasureState } from '../../erasure/deletions.ts'
 import { isId } from '../../base/ids.ts'
 import { uuids } from '../../postgres/arrays.ts'
-import { closeConnection, newClient } from '../../postgres/connect.ts'
+import { newClient, withConnection } from '../../postgres/connect.ts'
 import { SqlState, hasSqlState } from '../../postgres/sql-state.ts'
 import { withLog } from '../support/with-log.ts'
 
@@ -96,11 +96,8 @@ async function* pagesOf<T>(items: AsyncIterable<T>, size: number) {
 }
 
 export const erasures = ({ json = false, pending: pendingOnly = false }: Options): Promise<number> =>
-  withLog(async ({ url, log, codec }) => {
-    const client = newClient(url, 'audit')
-    client.on('error', () => {})
-    await client.connect()
-    try {
+  withLog(({ url, log, codec }) =>
+    withConnection(newClient(url, 'audit'), async (client) => {
       let isEmpty = true
       for await (const page of pagesOf(deletionsIn(log, codec, await readErasureState(client)), PAGE)) {
         const shown = page.filter(({ pending }) => !pendingOnly || pending)
@@ -115,7 +112,5 @@ export const erasures = ({ json = false, pending: pendingOnly = false }: Options
       }
       if (isEmpty && !json) await writeOut(pendingOnly ? 'No erasure is pending.\n' : 'No trace was deleted.\n')
       return exitCodes.ok
-    } finally {
-      await closeConnection(client)
-    }
-  })
+    }),
+  )

@@ -9,7 +9,7 @@ import type { Header, Scope } from '../../log/export/format.ts'
 import { BadExport, type ReadExport, readExport } from '../../log/export/read.ts'
 import { type Begun, type WriteText, newExportWriter } from '../../log/export/write.ts'
 import type { EventLog } from '../../log/log.ts'
-import { closeConnection, newClient } from '../../postgres/connect.ts'
+import { newClient, withConnection } from '../../postgres/connect.ts'
 import { withLog } from '../support/with-log.ts'
 import { newProgress } from './progress.ts'
 import { readScope, scopeOf } from './scope.ts'
@@ -29,10 +29,7 @@ type Source = { readonly log: EventLog; readonly deleted: ReadonlyMap<string, bi
 /** The log, and the deletions to leave out. These are read before the log, so that no earlier deletion is missed. */
 const withSource = <T>(work: (source: Source) => Promise<T>): Promise<T> =>
   withLog(async ({ url, log }) => {
-    const client = newClient(url, 'audit')
-    client.on('error', () => {})
-    await client.connect()
-    const state = await readErasureState(client).finally(() => closeConnection(client))
+    const state = await withConnection(newClient(url, 'audit'), readErasureState)
     return work({ log, deleted: await deletedBefore(log, state) })
   })
 

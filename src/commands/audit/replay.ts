@@ -6,7 +6,7 @@ import type { Client } from '../../engine/checkpoint.ts'
 import { type Difference, compareSchemas, quarantinedInEither } from '../../engine/compare-schemas.ts'
 import { type Group, schemaOf } from '../../engine/group.ts'
 import { type Replica, withReplica } from '../../engine/rebuild.ts'
-import { closeConnection, newClient } from '../../postgres/connect.ts'
+import { newClient, withConnection } from '../../postgres/connect.ts'
 import { withSchema } from '../support/read-models.ts'
 import { type OpenedLog, withLog } from '../support/with-log.ts'
 import { selectGroups } from '../rebuild.ts'
@@ -41,11 +41,8 @@ const beginComparison = (client: Client, live: string, replica: Replica): Promis
     return (await client.query<{ position: bigint }>(`select position from ${live}.reached`)).rows[0]!.position
   })
 
-const compare = async (url: string, group: Group, replica: Replica, json: boolean): Promise<Compared> => {
-  const client = newClient(url, 'audit')
-  client.on('error', () => {})
-  await client.connect()
-  try {
+const compare = (url: string, group: Group, replica: Replica, json: boolean): Promise<Compared> =>
+  withConnection(newClient(url, 'audit'), async (client) => {
     const schemas = { live: schemaOf(group), replica: replica.schema }
     const position = await beginComparison(client, schemas.live, replica)
     const quarantined = await quarantinedInEither(client, schemas)
@@ -57,10 +54,7 @@ const compare = async (url: string, group: Group, replica: Replica, json: boolea
       await print(json, 'difference', { group: group.name, ...difference }, differenceText(group, difference))
     }
     return { differences, quarantined: quarantined.length, position }
-  } finally {
-    await closeConnection(client)
-  }
-}
+  })
 
 const comparedText = ({ differences, quarantined }: Compared): string => {
   const aside =

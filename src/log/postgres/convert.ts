@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { byteas, int4s, int8s, jsons, texts, uuids } from '../../postgres/arrays.ts'
-import { closeConnection, newClient } from '../../postgres/connect.ts'
+import { newClient, withConnection } from '../../postgres/connect.ts'
 import { continuesAppend } from '../append-collector.ts'
 import type { Position, StoredRecord } from '../log.ts'
 import { rowsOf } from './rows.ts'
@@ -118,11 +118,8 @@ const step = async (client: pg.Client, stepBytes: number): Promise<number> => {
 export const convertEvents = async (
   url: string,
   { report = () => {}, stepBytes = STEP_BYTES }: ConversionOptions = {},
-): Promise<void> => {
-  const client = newClient(url, 'log conversion')
-  client.on('error', () => {})
-  try {
-    await client.connect()
+): Promise<void> =>
+  withConnection(newClient(url, 'log conversion'), async (client) => {
     const isNeeded = async () => (await client.query<{ found: boolean }>(exists)).rows[0]!.found
     if (!(await isNeeded())) return
     await client.query("select pg_advisory_lock(hashtext('tracebook log conversion'))")
@@ -140,7 +137,4 @@ export const convertEvents = async (
       if (steps % VACUUM_STEPS === 0) await client.query('vacuum log.unconverted_events')
       report({ converted, events, ms: performance.now() - began })
     }
-  } finally {
-    await closeConnection(client)
-  }
-}
+  })

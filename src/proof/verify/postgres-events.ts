@@ -14,7 +14,6 @@ const READ_AHEAD = 3
 /** Opens a read-only connection. */
 export const openReadOnly = async (url: string) => {
   const client = newClient(url, 'audit')
-  client.on('error', () => {})
   await client.connect()
   await client.query('set default_transaction_read_only = on; set enable_seqscan = on')
   return client

@@ -65,6 +65,16 @@ export const printLines = (lines: readonly (Line | string)[]): Promise<void> =>
 export const printDocument = (document: object): Promise<void> =>
   writeOut(`${escapeControls(JSON.stringify(document))}\n`)
 
+/** Calls `print` at most once in so many milliseconds, and not before the first have passed. */
+export const atMostEvery = <Args extends readonly unknown[]>(ms: number, print: (...args: Args) => void) => {
+  let printedAt = performance.now()
+  return (...args: Args): void => {
+    if (performance.now() - printedAt < ms) return
+    printedAt = performance.now()
+    print(...args)
+  }
+}
+
 /** Writes a line to stderr. */
 export const say = (text: string): void => void io().stderr.write(shownLine({ text }, io().stderr))
 

@@ -1,7 +1,8 @@
 import stringWidth from 'string-width'
 import { escapeControls } from './escape.ts'
 import { fitToColumns } from './fit-to-columns.ts'
-import type { Line } from './output.ts'
+import { io } from './io.ts'
+import { type Line, printLines } from './output.ts'
 
 export type Column<Row> = {
   readonly head: string
@@ -78,3 +79,7 @@ export const tableLines = <Row>(
     ...rows.map((row) => ({ text: line(columns.map(({ cell }) => cell(row))) })),
   ]
 }
+
+/** Prints a table on stdout, fitted to the terminal. */
+export const printTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Promise<void> =>
+  printLines(tableLines(columns, rows, io().stdout.columns))

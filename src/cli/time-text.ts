@@ -27,10 +27,9 @@ const MAX_TIME = 8.64e15 - 24 * 60 * 60_000
 
 /** A time in milliseconds as ISO 8601 in the local time zone, such as `2026-01-02T15:04:05.123+01:00`; an invalid time as its number. */
 export const localTime = (ms: number): string => {
-  // May be raw JSON of an exact parser, from which no date can be made.
-  const value = Number(JSON.stringify(ms))
+  const date = dateOf(ms)
+  const value = date.getTime()
   if (!(Math.abs(value) <= MAX_TIME)) return JSON.stringify(ms)
-  const date = new Date(value)
   const offset = -date.getTimezoneOffset()
   const zone = `${offset < 0 ? '-' : '+'}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`
   return `${new Date(value + offset * 60_000).toISOString().slice(0, -1)}${zone}`

@@ -1,7 +1,7 @@
 import { io } from '../cli/io.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
-import { printDocument, printLines } from '../cli/output.ts'
-import { tableLines } from '../cli/table.ts'
+import { printDocument } from '../cli/output.ts'
+import { printTable } from '../cli/table.ts'
 import { readConfig } from '../config.ts'
 import { findDatabaseUrl } from './support/database.ts'
 import { withLog } from './support/with-log.ts'
@@ -52,7 +52,7 @@ export const listAll = async ({ server, json = false }: ClientOptions): Promise<
         ...column('traces', traces),
         ...column('bytes', bytes),
       ]
-      await printLines(tableLines(columns, namespaces, io().stdout.columns))
+      await printTable(columns, namespaces)
     }
     return exitCodes.ok
   })

@@ -6,8 +6,7 @@ import { configFolders } from '../sync/agents/claude-code/places.ts'
 import { stateDir } from '../sync/config.ts'
 import { claudeHook } from '../sync/hooks/claude-hook.ts'
 import { globalHook } from '../sync/hooks/global-hook.ts'
-import type { Hook } from '../sync/hooks/hook.ts'
-import type { HookKind } from '../sync/hooks/hook.ts'
+import { type Hook, type HookKind, ownProgram } from '../sync/hooks/hook.ts'
 import { repositoryHook } from '../sync/hooks/repository-hook.ts'
 import { afterOthers, HOOK_LOG, removeRuns, startAlone, syncArgsOf } from '../sync/hooks/run-hook.ts'
 import { notLoggedInError } from '../sync/login/connect.ts'
@@ -15,7 +14,6 @@ import { readCredentials } from '../sync/login/credentials.ts'
 import { sync } from './sync.ts'
 import { runningWatcher } from '../sync/watch/watch-lock.ts'
 import type { Access } from './support/access.ts'
-import { programFor } from './support/lasting-program.ts'
 import type { ClientOptions } from './declared/command.ts'
 
 export type Options = ClientOptions & { readonly global?: boolean }
@@ -47,7 +45,7 @@ const printState = async (name: string, hook: Hook, said: string, json: boolean 
 export const install = async ({ server, config }: Access, { global, json }: Options, kind: string): Promise<number> => {
   if (!(await readCredentials(config, server))?.login) throw notLoggedInError(config, server)
   const hook = hookOf(kind, global)
-  const isNew = await hook.install(programFor(server))
+  const isNew = await hook.install(ownProgram(server))
   await printState(nameOf(kind, global), hook, isNew ? 'Installed' : 'Installed already', json)
   const reach = await hook.reach?.()
   if (reach !== undefined && !json) say(reach)

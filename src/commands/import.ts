@@ -1,8 +1,7 @@
-import { io } from '../cli/io.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { explainMissingFile } from '../cli/named-file.ts'
 import { printDocument, printLines } from '../cli/output.ts'
-import { jsonReporter, lineReporter } from '../sync/report/reporters.ts'
+import { jsonReporter, lineReporter, ownOutput } from '../sync/report/reporters.ts'
 import { openExportFile } from '../sync/transfer/export-file.ts'
 import { type Imported, importTrace } from '../sync/transfer/import-trace.ts'
 import { Damaged } from '../sync/transfer/json-pieces.ts'
@@ -11,8 +10,6 @@ import type { ClientOptions } from './declared/command.ts'
 import type { Visibility } from '../sync/upload/upsert-trace.ts'
 
 export type Options = ClientOptions & { readonly visibility?: Visibility }
-
-const output = () => ({ out: io().stdout, err: io().stderr })
 
 const sentence = (file: string, done: Imported): string => {
   const { externalId, namespace, visibility, messages, new: created, updated, leftOut, others } = done
@@ -37,7 +34,7 @@ const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
 export const importFile = async ({ connect }: Access, options: Options, file: string): Promise<number> => {
   const opened = await explained(file, openExportFile(file))
   const connection = await connect({ readOnly: false, timing: patientTiming })
-  const report = options.json ? jsonReporter(output()) : lineReporter(output(), false)
+  const report = options.json ? jsonReporter(ownOutput()) : lineReporter(ownOutput(), false)
   const done = await explained(file, importTrace(opened, { connection, file, visibility: options.visibility, report }))
   const exitCode = done.leftOut > 0 ? exitCodes.failed : exitCodes.ok
   const { skippedLines: _skipped, exposed: _exposed, ...shown } = done

@@ -1,10 +1,9 @@
-import { io } from '../cli/io.ts'
 import { commandName } from '../cli/command-name.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
 import { type Secret, readSecret } from '../cli/secret.ts'
 import { shortTime } from '../cli/time-text.ts'
-import { tableLines } from '../cli/table.ts'
+import { printTable } from '../cli/table.ts'
 import { hasStatus } from '../sync/api/errors.ts'
 import type { Invite, Role } from '../sync/api/namespaces.ts'
 import { type Access, explainNamespaceRefusal, openAccess, openNamespace } from './support/access.ts'
@@ -57,7 +56,7 @@ export const list = async (access: Access, options: ClientOptions & { readonly a
       { head: 'until', cell: ({ expiresAt }: Invite) => shortTime(expiresAt) },
       { head: 'email', cell: ({ email = '-' }: Invite) => email, min: 8, drop: 1 },
     ]
-    await printLines(tableLines(columns, invites, io().stdout.columns))
+    await printTable(columns, invites)
   }
   return exitCodes.ok
 }

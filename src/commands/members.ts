@@ -1,11 +1,10 @@
-import { io } from '../cli/io.ts'
 import { requireAgreement } from '../cli/ask.ts'
 import { commandName } from '../cli/command-name.ts'
 import { escapeControls } from '../cli/escape.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
-import { tableLines } from '../cli/table.ts'
+import { printTable } from '../cli/table.ts'
 import type { Member, Role } from '../sync/api/namespaces.ts'
 import { type Access, type NamespaceAccess, explainNamespaceRefusal, openNamespace } from './support/access.ts'
 import { type ClientOptions } from './declared/command.ts'
@@ -46,7 +45,7 @@ export const list = async (access: Access, options: ClientOptions): Promise<numb
       { head: 'joined', cell: ({ joinedAt }: Member) => shortTime(joinedAt), drop: 1 },
       { head: 'user', cell: ({ user }: Member) => user.id },
     ]
-    await printLines(tableLines(columns, members, io().stdout.columns))
+    await printTable(columns, members)
   }
   return exitCodes.ok
 }

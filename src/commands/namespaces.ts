@@ -2,7 +2,7 @@ import { io } from '../cli/io.ts'
 import { commandName } from '../cli/command-name.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
-import { tableLines } from '../cli/table.ts'
+import { printTable } from '../cli/table.ts'
 import { hasStatus } from '../sync/api/errors.ts'
 import type { NamespaceInfo } from '../sync/api/namespaces.ts'
 import { type Access, explainNamespaceRefusal, openNamespace } from './support/access.ts'
@@ -25,7 +25,7 @@ export const list = async (access: Access, options: ListOptions): Promise<number
       { head: 'type', cell: ({ type }: NamespaceInfo) => type, drop: 1 },
       { head: 'role', cell: ({ role }: NamespaceInfo) => role },
     ]
-    await printLines(tableLines(columns, namespaces, io().stdout.columns))
+    await printTable(columns, namespaces)
     if (io().stdout.isTTY) say('*: the namespace of your login')
   }
   return exitCodes.ok

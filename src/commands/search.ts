@@ -4,6 +4,7 @@ import { io } from '../cli/io.ts'
 import { commandName } from '../cli/command-name.ts'
 import { type Line, printDocument, printLines, say } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
+import { pagesOf } from '../sync/api/pages.ts'
 import { type AnswerOf, newRequests } from '../sync/api/requests.ts'
 import { traceLink } from '../sync/api/trace-link.ts'
 import { type Access, noticedTiming } from './support/access.ts'
@@ -11,8 +12,7 @@ import type { ClientOptions } from './declared/command.ts'
 
 type Options = ClientOptions & { readonly limit: number; readonly newest?: boolean }
 
-type SearchPage = AnswerOf<'GET /v1/search'>
-type Result = SearchPage['results'][number]
+type Result = AnswerOf<'GET /v1/search'>['results'][number]
 type Hit = Result['hits'][number]
 
 const MAX_PAGE = 100
@@ -55,20 +55,23 @@ export const searchAll = async (access: Access, options: Options, words: readonl
   const { server, namespace } = access
   const { call } = newRequests(server, await access.token(), { timing: noticedTiming })
   const query = { q: words.join(' '), sort: options.newest ? 'newest' : 'relevance', namespace } as const
-  let [shown, cursor]: [number, string | undefined] = [0, undefined]
-  do {
-    const limit = Math.min(MAX_PAGE, options.limit - shown)
-    const page: SearchPage = await call('GET /v1/search', { query: { ...query, limit: String(limit), cursor } })
-    for (const result of page.results) {
+  let [shown, hasMore] = [0, false]
+  const read = (cursor: string | undefined) => {
+    const limit = String(Math.min(MAX_PAGE, options.limit - shown))
+    return call('GET /v1/search', { query: { ...query, limit, cursor } })
+  }
+  for await (const { results, nextCursor } of pagesOf(read)) {
+    for (const result of results) {
       if (options.json) await printDocument({ type: 'result', ...result })
       else await printLines(resultLines(server, result))
     }
-    shown += page.results.length
-    cursor = page.nextCursor
-  } while (cursor !== undefined && shown < options.limit)
+    shown += results.length
+    hasMore = nextCursor !== undefined
+    if (shown >= options.limit) break
+  }
   if (options.json) return exitCodes.ok
   if (shown === 0) say(`Nothing was found for ${escapeControls(query.q)}. Words must all occur in one message.`)
-  else if (cursor !== undefined && io().stdout.isTTY)
+  else if (hasMore && io().stdout.isTTY)
     say(`There is more. To see it, run: ${commandName} search --limit ${options.limit * 2} …`)
   return exitCodes.ok
 }

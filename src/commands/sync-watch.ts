@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { pause } from '../base/waits.ts'
 import { io } from '../cli/io.ts'
 import { shortTime } from '../cli/time-text.ts'
 import { errorMessage, exitCodes, UsageError } from '../cli/exit.ts'
@@ -70,7 +71,7 @@ const retryUntilAnswered = async <T>(
       if (signal.aborted) return undefined
       if (!isTemporaryFailure(error)) throw error
       reach.noteWait(backoffMs)
-      await setTimeout(backoffMs, undefined, { signal }).catch(() => {})
+      await pause(backoffMs, signal)
     }
   }
   return undefined
@@ -167,7 +168,7 @@ const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSi
         if (error instanceof LogReplaced || error instanceof NotesForgotten) continue
         if (!(error instanceof StateFailed)) throw error
         notes.noteFailure(error)
-        await setTimeout(backoffMs, undefined, { signal }).catch(() => {})
+        await pause(backoffMs, signal)
       }
   } finally {
     state?.close()

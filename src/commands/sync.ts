@@ -11,7 +11,7 @@ import { configDir, serverAddress, stateDir } from '../sync/config.ts'
 import { connect } from '../sync/login/connect.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
 import type { Reporter, SyncEvent } from '../sync/report/events.ts'
-import { newReporter } from '../sync/report/reporters.ts'
+import { newReporter, ownOutput } from '../sync/report/reporters.ts'
 import { newRunSoFar } from '../sync/report/so-far.ts'
 import { keepHeapSmall } from '../sync/upload/sync-files.ts'
 import { terminalAsking } from '../sync/rules/confirm-public.ts'
@@ -38,8 +38,6 @@ type Options = {
   readonly project?: string
   readonly json?: boolean
 }
-
-const output = () => ({ out: io().stdout, err: io().stderr })
 
 /** The folders that are searched for sessions. */
 const foldersOf = ({ env, home }: SearchedHome) => agents.flatMap((agent) => agent.roots(env, home))
@@ -91,7 +89,7 @@ export const sync = async (options: Options, paths: readonly string[]): Promise<
   if (options.watch) return watch(paths, options)
   requireTerminal(options)
   const { dryRun = false, json = false } = options
-  const { report, summary } = newRunSoFar(newReporter(output(), { json, dryRun }))
+  const { report, summary } = newRunSoFar(newReporter(ownOutput(), { json, dryRun }))
   return untilInterrupted(
     {
       graceMs: GRACE_MS,

@@ -6,6 +6,7 @@ import { parseExact } from '../base/json/exact.ts'
 import { newRealtimeClient } from '../realtime/client/client.ts'
 import { newAccountClient } from '../sync/api/account.ts'
 import { sessionHasEnded } from '../sync/login/connect.ts'
+import { ownOutput } from '../sync/report/reporters.ts'
 import { type Followed, follow, newConnectionNotice } from '../tail/follow.ts'
 import { jsonPrinter, textPrinter } from '../tail/printers.ts'
 import { type Access, noticedTiming } from './support/access.ts'
@@ -13,8 +14,6 @@ import { nameTrace } from './support/find-trace.ts'
 import type { ClientOptions } from './declared/command.ts'
 
 type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }
-
-const output = () => ({ out: io().stdout, err: io().stderr })
 
 /** What is followed, and with which token; without one only public content. */
 type Choice = { readonly access: Access; readonly followed: Followed; readonly token: string | undefined }
@@ -65,7 +64,7 @@ const followUntilRefused = async (given: Access, name: string | undefined, optio
     token,
     atFirst: options.lines,
     revisionOf: access.api(token).traceRevision,
-    printer: options.json ? jsonPrinter(output()) : textPrinter(output()),
+    printer: options.json ? jsonPrinter(ownOutput()) : textPrinter(ownOutput()),
     failed: ({ message }) => refuse(new Error(message)),
     sessionEnded: () => refuse(sessionHasEnded(server)),
     activeNamespace: async () => (await newAccountClient(server, token!, noticedTiming).session()).namespace?.slug,

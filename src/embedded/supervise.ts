@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import type { MinimalLogger } from '../base/logger.ts'
+import { pause } from '../base/waits.ts'
 import type { Server, StopMode } from './server.ts'
 
 /** Starts the server. If it rejects, because the start has failed or was aborted, nothing is left running. */
@@ -20,7 +20,7 @@ const restart = async (start: StartServer, log: MinimalLogger, signal: AbortSign
       return await start(signal)
     } catch (error) {
       if (!signal.aborted) log.error({ err: error }, `PostgreSQL is down and does not start; next try in ${backoff} ms`)
-      await setTimeout(backoff, undefined, { signal }).catch(() => {})
+      await pause(backoff, signal)
     }
   }
   return undefined

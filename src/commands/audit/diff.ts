@@ -1,13 +1,34 @@
-import { io } from '../../cli/io.ts'
 import { escapeControls } from '../../cli/escape.ts'
-import { UsageError, exitCodes } from '../../cli/exit.ts'
+import { exitCodes, UsageError } from '../../cli/exit.ts'
 import { fitToColumns } from '../../cli/fit-to-columns.ts'
+import { io } from '../../cli/io.ts'
 import { printDocument, writeOut } from '../../cli/output.ts'
 import type { Diff } from '../../sync/api/history.ts'
+import type { ClientOptions } from '../declared/command.ts'
 import type { Access } from '../support/access.ts'
 import { withPastOf } from './history-access.ts'
-import { operationText } from './patch-lines.ts'
-import type { ClientOptions } from '../declared/command.ts'
+
+type Operation = Diff['patch'][number]
+
+/** What a JSON pointer names, in words: `parts/2` is `part 2`. */
+const nameOf = (path: string): string => {
+  const names = path
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const [first, second] = names
+  if (first === 'parts' && second !== undefined)
+    return second === '-' ? 'a part' : ['part', ...names.slice(1)].join(' ')
+  return names.length === 0 ? 'everything' : names.join('/')
+}
+
+/** An operation of a patch in words, with its value, on one line. */
+export const operationText = (operation: Operation): string => {
+  const name = nameOf(operation.path)
+  if (operation.op === 'remove') return `removed ${name}`
+  const value = JSON.stringify(operation.value)
+  return operation.op === 'add' ? `added ${name}: ${value}` : `changed ${name} to ${value}`
+}
 
 type Options = ClientOptions & { readonly from: number; readonly to?: number }
 

@@ -1,4 +1,5 @@
 import type { TimelineEntry, TimelinePage } from '../../sync/api/history.ts'
+import { pagesOf } from '../../sync/api/pages.ts'
 
 /** Reads the page of a timeline after a cursor; without one the first page. */
 export type ReadPage = (cursor: string | undefined) => Promise<TimelinePage>
@@ -6,14 +7,12 @@ export type ReadPage = (cursor: string | undefined) => Promise<TimelinePage>
 /** The entries of a timeline from its first page on, at most `most`. */
 export async function* listedEntries(read: ReadPage, most: number): AsyncGenerator<TimelineEntry, void> {
   let left = most
-  let cursor: string | undefined
-  do {
-    if (left <= 0) return
-    const { events, nextCursor } = await read(cursor)
-    for (const entry of events.slice(0, left)) yield entry
+  if (left <= 0) return
+  for await (const { events } of pagesOf(read)) {
+    yield* events.slice(0, left)
     left -= events.length
-    cursor = nextCursor
-  } while (cursor !== undefined)
+    if (left <= 0) return
+  }
 }
 
 const isDeletion = ({ type }: TimelineEntry) => type === 'TraceDeleted'

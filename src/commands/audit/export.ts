@@ -8,12 +8,11 @@ import { deletedBefore, readErasureState } from '../../erasure/deletions.ts'
 import type { Header, Scope } from '../../log/export/format.ts'
 import { BadExport, type ReadExport, readExport } from '../../log/export/read.ts'
 import { type Begun, type WriteText, newExportWriter } from '../../log/export/write.ts'
-import type { EventLog } from '../../log/log.ts'
 import { newClient, withConnection } from '../../postgres/connect.ts'
 import { withLog } from '../support/with-log.ts'
 import { newProgress } from './progress.ts'
 import { readScope, scopeOf } from './scope.ts'
-import { verifyExport } from './verify-export.ts'
+import { type Source, verifyExport } from './verify-export.ts'
 
 type Options = {
   readonly namespace?: string
@@ -23,8 +22,6 @@ type Options = {
   readonly verify?: string
   readonly offline?: boolean
 }
-
-type Source = { readonly log: EventLog; readonly deleted: ReadonlyMap<string, bigint> }
 
 /** The log, and the deletions to leave out. These are read before the log, so that no earlier deletion is missed. */
 const withSource = <T>(work: (source: Source) => Promise<T>): Promise<T> =>

@@ -1,5 +1,5 @@
 import { parseExact } from '../../base/json/exact.ts'
-import { pause } from '../../base/waits.ts'
+import { newWakeup } from '../../base/waits.ts'
 import { newRealtimeClient } from '../../realtime/client/client.ts'
 import { hasStatus, isTemporaryFailure } from '../../sync/api/errors.ts'
 import type { TimelineEntry } from '../../sync/api/history.ts'
@@ -9,21 +9,8 @@ import { newConnectionNotice } from '../../tail/follow.ts'
 /** Realtime queries do not report all entries, such as a new member, so the timeline is also polled. */
 const POLL_MS = 10_000
 
-/** A wait that can be cut short. */
-const newBell = () => {
-  let rung = new AbortController()
-  return {
-    ring: () => rung.abort(),
-    /** Resolves after `ms`, or when it rings; at once if it has rung since the last call. */
-    heard: async (ms: number) => {
-      await pause(ms, rung.signal)
-      rung = new AbortController()
-    },
-  }
-}
-
 /** When to read new entries: woken by realtime queries, else by polling. */
-export type Waking = {
+type Waking = {
   /** For requests: a restored connection cuts the wait before a retry short. */
   readonly timing: RetryTiming
   /** Listens for changes of a trace, or of the token's namespace. Returns a function that ends it. */
@@ -31,14 +18,14 @@ export type Waking = {
   readonly wait: () => Promise<void>
 }
 
-export type WakingOptions = {
+type WakingOptions = {
   readonly server: string
   readonly token: string
   readonly externalId: string | undefined
 }
 
 export const newWaking = (say: (text: string) => void): Waking => {
-  const [changed, connected] = [newBell(), newBell()]
+  const [changed, connected] = [newWakeup(), newWakeup()]
   const listen = ({ server, token, externalId }: WakingOptions) => {
     const notice = newConnectionNotice(say)
     const client = newRealtimeClient({
@@ -46,23 +33,23 @@ export const newWaking = (say: (text: string) => void): Waking => {
       parse: parseExact,
       state: (state) => {
         notice(state)
-        if (state.is === 'open') connected.ring()
+        if (state.is === 'open') connected.wake()
       },
     })
     // If the subscription is refused, polling remains, whose answer says why.
-    const listener = { value: changed.ring }
+    const listener = { value: changed.wake }
     if (externalId !== undefined) client.subscribe('traces:get', { externalId, authToken: token }, listener)
     else client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: 1 }, listener)
     return client.close
   }
   return {
-    timing: { ...realTiming, sleep: (ms) => connected.heard(ms) },
+    timing: { ...realTiming, sleep: (ms) => connected.sleep(ms) },
     listen,
-    wait: () => changed.heard(POLL_MS),
+    wait: () => changed.sleep(POLL_MS),
   }
 }
 
-export type FollowEntries = {
+type FollowEntries = {
   readonly read: () => AsyncIterable<TimelineEntry>
   readonly show: (entry: TimelineEntry) => Promise<void>
   readonly waking: Waking

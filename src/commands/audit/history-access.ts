@@ -16,7 +16,7 @@ export type Subject = {
   readonly isPast?: boolean
 }
 
-export type HistoryAccess = {
+type HistoryAccess = {
   readonly token: string
   readonly namespaceSlug: string
   readonly history: HistoryClient

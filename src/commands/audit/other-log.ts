@@ -3,7 +3,7 @@ import { serverKey } from '../../sync/server-key.ts'
 import { type Kept, readAllKept } from './kept-checkpoint.ts'
 
 /** A log as it presents itself: its id, and the origin and key of its newest checkpoint. */
-export type ShownLog = {
+type ShownLog = {
   readonly log: string
   readonly origin: string
   readonly key: string

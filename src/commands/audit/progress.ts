@@ -1,10 +1,11 @@
 import { io } from '../../cli/io.ts'
 import { Presets, SingleBar } from 'cli-progress'
+import { atMostEvery } from '../../cli/output.ts'
 import { clockText } from '../../cli/time-text.ts'
 import { percentDone } from '../../base/for-people.ts'
 
 /** The progress of work on the log, on stderr: a bar on a terminal, else lines. */
-export type Progress = {
+type Progress = {
   /** `events` more events are done, up to `position`; the work ends at `goal`. */
   advance(events: number, position: bigint, goal: bigint): void
   /** Removes the bar, so that other lines can follow. */
@@ -21,15 +22,15 @@ const measured = (events: number, ms: number, percent: number) => {
 
 const newLines = (label: string, err: NodeJS.WriteStream): Progress => {
   const started = performance.now()
-  let [events, printedAt] = [0, started]
+  let events = 0
+  const print = atMostEvery(LINE_MS, (position: bigint, goal: bigint) => {
+    const percent = percentDone(0n, position, goal)
+    const { rate, left } = measured(events, performance.now() - started, percent)
+    err.write(`${label}: ${percent} %, ${events} events, ${rate}/s, ${left} left\n`)
+  })
   const advance: Progress['advance'] = (more, position, goal) => {
     events += more
-    const now = performance.now()
-    if (now - printedAt < LINE_MS) return
-    printedAt = now
-    const percent = percentDone(0n, position, goal)
-    const { rate, left } = measured(events, now - started, percent)
-    err.write(`${label}: ${percent} %, ${events} events, ${rate}/s, ${left} left\n`)
+    print(position, goal)
   }
   return { advance, stop: () => {} }
 }

@@ -4,7 +4,7 @@ import type { Scope } from '../../log/export/format.ts'
 import type { EventLog, RecordedEvent } from '../../log/log.ts'
 import { normalizeSlug } from '../../namespace/slug.ts'
 
-export type ScopeOptions = { readonly namespace?: string; readonly trace?: string }
+type ScopeOptions = { readonly namespace?: string; readonly trace?: string }
 
 /** The events that the options select. @throws UsageError for an invalid slug, or an externalId without its namespace */
 export const scopeOf = ({ namespace, trace }: ScopeOptions): Scope => {
@@ -41,7 +41,7 @@ const newFilter = (scope: Scope, isKnown: (stream: string) => boolean) => {
   }
 }
 
-export type ScopedRead = {
+type ScopedRead = {
   readonly scope: Scope
   /** By stream, the revision before which all events are left out, because they were deleted and are not erased yet. */
   readonly deleted: ReadonlyMap<string, bigint>

@@ -1,7 +1,7 @@
 import { BadKey, type Signer, parseVerifier, renameSigner } from '../../proof/note.ts'
 import type { TrustedKeys } from '../../proof/verify/verify-log.ts'
 
-export type KeySources = {
+type KeySources = {
   /** The key of --key. */
   readonly given?: string | undefined
   /** The keys of --accept-key: they have replaced another one, or were replaced. */

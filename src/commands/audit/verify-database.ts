@@ -1,7 +1,7 @@
 import { io } from '../../cli/io.ts'
 import { escapeControls } from '../../cli/escape.ts'
 import { exitCodes } from '../../cli/exit.ts'
-import { printDocument, printLines, say } from '../../cli/output.ts'
+import { atMostEvery, printDocument, printLines, say } from '../../cli/output.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { openLog } from '../../log/open-log.ts'
 import { readPresentSigner } from '../../proof/keys.ts'
@@ -18,7 +18,7 @@ import { otherLogProblem } from './other-log.ts'
 import { KEY_UNKNOWN, trustedKeys } from './trusted-keys.ts'
 import { withDatabase } from '../support/database.ts'
 
-export type DatabaseOptions = {
+type DatabaseOptions = {
   readonly key?: string
   readonly acceptKey: readonly string[]
   readonly acceptLog: readonly string[]
@@ -32,14 +32,10 @@ const PROGRESS_MS = 2_000
 /** Prints the progress on stderr every two seconds. */
 const newProgress = () => {
   const started = performance.now()
-  let printedAt = started
-  return (done: number, of: number) => {
-    const now = performance.now()
-    if (now - printedAt < PROGRESS_MS) return
-    printedAt = now
-    const rate = Math.round(done / ((now - started) / 1_000))
+  return atMostEvery(PROGRESS_MS, (done: number, of: number) => {
+    const rate = Math.round(done / ((performance.now() - started) / 1_000))
     say(`${done} events, ${Math.floor((100 * done) / Math.max(of, done))} %, ${rate} a second`)
-  }
+  })
 }
 
 const openEvents = async (url: string, { EVENTSTORE_URL }: Config): Promise<EventSource> =>

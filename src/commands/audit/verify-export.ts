@@ -5,7 +5,8 @@ import { BadExport, checkExport, readExport } from '../../log/export/read.ts'
 import type { EventLog, RecordedEvent } from '../../log/log.ts'
 import { readScope } from './scope.ts'
 
-type Source = { readonly log: EventLog; readonly deleted: ReadonlyMap<string, bigint> }
+/** The log, and by stream the revision before which its events were deleted. */
+export type Source = { readonly log: EventLog; readonly deleted: ReadonlyMap<string, bigint> }
 
 /** Runs `work` with the log to compare with. */
 type WithSource = (work: (source: Source) => Promise<number>) => Promise<number>

@@ -41,7 +41,7 @@ const forkOf = async (
   return `the log does not continue the kept checkpoint of size ${kept.size}: events before it were changed, or were lost, for example with a restored backup, and replaced by others. ${KEPT_STAYS}`
 }
 
-export type ServerOptions = {
+type ServerOptions = {
   readonly key?: string
   readonly acceptKey: readonly string[]
   readonly acceptLog: readonly string[]

@@ -1,5 +1,5 @@
 import { UsageError, exitCodes } from '../../cli/exit.ts'
-import { printLines, say, sayLines } from '../../cli/output.ts'
+import { atMostEvery, printLines, say, sayLines } from '../../cli/output.ts'
 import { stoppable } from '../../cli/interrupt.ts'
 import { type CopyProgress, copyLog } from '../../log/copy/copy.ts'
 import type { EventLog } from '../../log/log.ts'
@@ -19,14 +19,10 @@ type Options = {
 const PROGRESS_INTERVAL_MS = 2_000
 
 /** Prints the progress on stderr every two seconds. */
-const newProgressPrinter = () => {
-  let printedAt = performance.now()
-  return ({ events, position, head }: CopyProgress) => {
-    if (performance.now() - printedAt < PROGRESS_INTERVAL_MS) return
-    printedAt = performance.now()
-    say(`${events} events, ${percentDone(0n, position, head)} %`)
-  }
-}
+const newProgressPrinter = () =>
+  atMostEvery(PROGRESS_INTERVAL_MS, ({ events, position, head }: CopyProgress) =>
+    say(`${events} events, ${percentDone(0n, position, head)} %`),
+  )
 
 /** @throws the reason of `signal` if that is aborted */
 const copyBetween = async (from: EventLog, to: EventLog, signal: AbortSignal): Promise<void> => {

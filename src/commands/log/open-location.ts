@@ -5,12 +5,10 @@ import { lockDataDir } from '../../embedded/lock.ts'
 import { startPostgres } from '../../embedded/postgres.ts'
 import type { EventLog } from '../../log/log.ts'
 import { isPostgresUrl, openAdapter } from '../../log/open-log.ts'
-import { assertHoldsPostgres } from '../support/database.ts'
+import { assertHoldsPostgres, silentLogger } from '../support/database.ts'
 
 /** The location of the PostgreSQL in `DATA_DIR`; all others are URLs. */
 const EMBEDDED = 'embedded'
-
-const silentLogger = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** Only these two variables are validated, because copies do not use the others. */
 const { DATA_DIR, DISK_RESERVE_MB } = Environment.shape
@@ -58,7 +56,7 @@ const openEmbedded = async (role: Role, signal: AbortSignal): Promise<OpenLocati
 export type Role = 'source' | 'target'
 
 /** A log, and its database; undefined for EventStoreDB. */
-export type OpenLocation = { readonly log: EventLog; readonly databaseUrl: string | undefined }
+type OpenLocation = { readonly log: EventLog; readonly databaseUrl: string | undefined }
 
 /** Opens the log at a URL, or that of `DATA_DIR`. Closing it also stops a PostgreSQL that was started for it. */
 export const openLocation = async (location: string, role: Role, signal: AbortSignal): Promise<OpenLocation> => {

@@ -1,8 +1,73 @@
 import { errorMessage } from '../../cli/exit.ts'
 import type { SessionName, Sessions, StoredMessage } from '../../mcp/sessions.ts'
-import { RequestFailed, hasStatus } from '../../sync/api/errors.ts'
-import type { Access } from '../support/access.ts'
-import { keepLogin } from './login.ts'
+import { hasStatus, RequestFailed } from '../../sync/api/errors.ts'
+import { pagesOf } from '../../sync/api/pages.ts'
+import { newRequests, type Requests } from '../../sync/api/requests.ts'
+import type { Connection } from '../../sync/login/connect.ts'
+import { type Access, noticedTiming } from '../support/access.ts'
+
+type Names = ReadonlyMap<string, string>
+
+/** The login of this machine while it lasts: requests to its service, and what is known of its namespaces. */
+type Login = Pick<Requests, 'call' | 'exactly'> & {
+  /** The namespace of the login, or that of --namespace. */
+  readonly slug: string
+  /** The name of a member of a namespace; the id if there is no name, and for callers who are not members themselves. */
+  readonly nameOf: (slug: string, userId: string) => Promise<string>
+}
+
+/** More than a page of messages, which has 8 MiB or one large message. */
+const MOST_BYTES = 64 << 20
+
+const namesIn = async ({ call }: Requests, slug: string): Promise<Names> => {
+  const { members } = await call('GET /v1/namespaces/{slug}/members', { path: { slug } }).catch((error: unknown) => {
+    if (hasStatus(error, 403, 404)) return { members: [] }
+    throw error
+  })
+  return new Map(members.map(({ user: { id, displayName = id } }) => [id, displayName]))
+}
+
+const newLogin = (requests: Requests, slug: string): Login => {
+  const known = new Map<string, Names>()
+  const nameOf = async (of: string, userId: string) => {
+    const names = known.get(of) ?? (await namesIn(requests, of))
+    known.set(of, names)
+    return names.get(userId) ?? userId
+  }
+  return { ...requests, slug, nameOf }
+}
+
+/** Keeps a login open for a process that runs for long. */
+const keepLogin = (access: Access) => {
+  let opened: Promise<Login> | undefined
+  let ahead = 0 // of the clock of the service, in milliseconds
+
+  const onAnswer = (headers: Headers) => {
+    const time = Date.parse(headers.get('date') ?? '')
+    if (!Number.isNaN(time)) ahead = time - Date.now()
+  }
+  const openAs = ({ token, namespaceSlug }: Connection): Login =>
+    newLogin(
+      newRequests(access.server, token, { timing: noticedTiming, maxBytes: MOST_BYTES, onAnswer }),
+      namespaceSlug,
+    )
+  const forget = () => {
+    opened = undefined
+  }
+
+  return {
+    /** @throws UsageError, RequestFailed; the next call tries again then */
+    login: (): Promise<Login> => {
+      opened ??= access.connect().then(openAs)
+      opened.catch(forget)
+      return opened
+    },
+    /** The login has ended: the next call looks for another one. */
+    forget,
+    /** The time of the service. */
+    now: () => Date.now() + ahead,
+  }
+}
 
 const ALL_AT_ONCE = 200
 
@@ -41,12 +106,7 @@ export const apiSessions = (access: Access): Sessions => {
   }
 
   async function* allMessages(name: SessionName): AsyncGenerator<StoredMessage, void> {
-    let cursor: string | undefined
-    do {
-      const page = await messages(name, { limit: ALL_AT_ONCE, cursor })
-      yield* page.messages
-      cursor = page.nextCursor
-    } while (cursor !== undefined)
+    for await (const page of pagesOf((cursor) => messages(name, { limit: ALL_AT_ONCE, cursor }))) yield* page.messages
   }
 
   const explain = (error: unknown): string => {

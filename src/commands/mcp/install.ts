@@ -3,17 +3,17 @@ import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { io } from '../../cli/io.ts'
 import { printDocument, printLines } from '../../cli/output.ts'
 import { stateDir } from '../../sync/config.ts'
+import { ownProgram } from '../../sync/hooks/hook.ts'
 import { notLoggedInError } from '../../sync/login/connect.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
 import { type AgentName, agentNames, type InAgent, inAgent, type ServerEntry } from '../../sync/mcp/agents.ts'
 import type { ClientOptions } from '../declared/command.ts'
-import { programFor } from '../support/lasting-program.ts'
 import type { Access } from '../support/access.ts'
 
 type Options = ClientOptions & { readonly remove?: boolean }
 
 const entryFor = (server: string): ServerEntry => {
-  const { command: [command = '', ...args], environment: env } = programFor(server) // prettier-ignore
+  const { command: [command = '', ...args], environment: env } = ownProgram(server) // prettier-ignore
   return { command, args: [...args, 'mcp', '--server', server], env }
 }
 

@@ -14,7 +14,7 @@ export const findDatabaseUrl = async ({ DATABASE_URL, DATA_DIR }: Place): Promis
   return running.databaseUrl
 }
 
-const silentLogger = { info: () => {}, warn: () => {}, error: () => {} }
+export const silentLogger = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** Runs `work` with the PostgreSQL of a folder, which is started for it. */
 const withStarted = async <T>(

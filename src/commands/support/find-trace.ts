@@ -21,7 +21,7 @@ const MOST_PAGES = 20
 const SHOWN = 5
 
 /** The id of a trace, and the access to request it with: that of the link, if one was given. */
-export type NamedTrace = { readonly access: Access; readonly externalId: string; readonly isLink: boolean }
+type NamedTrace = { readonly access: Access; readonly externalId: string; readonly isLink: boolean }
 
 /** Parses an id or a link. A link has its own server and namespace, which must not contradict the options. @throws UsageError */
 const named = (access: Access, { server, namespace }: ClientOptions, name: string): NamedTrace => {

@@ -1,16 +1,13 @@
 import type { HistoryClient, MessagesQuery, PastMessages } from '../../sync/api/history.ts'
+import { pagesOf } from '../../sync/api/pages.ts'
 import type { ListedTrace, PageQuery, TracePage } from '../../sync/api/traces.ts'
 
 export type ReadPage = (page: PageQuery) => Promise<TracePage>
 
 /** The pages of a list of traces; each is requested when the one before was used. */
 export async function* tracePages(read: ReadPage, limit: number): AsyncGenerator<readonly ListedTrace[], void> {
-  let cursor: string | undefined
-  do {
-    const { traces, nextCursor } = await read({ limit, ...(cursor === undefined ? {} : { cursor }) })
+  for await (const { traces } of pagesOf((cursor) => read({ limit, ...(cursor === undefined ? {} : { cursor }) })))
     yield traces
-    cursor = nextCursor
-  } while (cursor !== undefined)
 }
 
 export type Message = PastMessages['messages'][number]
@@ -23,11 +20,8 @@ export async function* messagesOf(
   externalId: string,
   query: MessagesQuery,
 ): AsyncGenerator<Message, void> {
-  let cursor: string | undefined
-  do {
-    const page = { ...query, includeParts: true, limit: MESSAGES_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
-    const { messages, nextCursor } = await history.messages(externalId, page)
-    yield* messages
-    cursor = nextCursor
-  } while (cursor !== undefined)
+  const whole = { ...query, includeParts: true, limit: MESSAGES_PER_PAGE }
+  const read = (cursor: string | undefined) =>
+    history.messages(externalId, cursor === undefined ? whole : { ...whole, cursor })
+  for await (const { messages } of pagesOf(read)) yield* messages
 }

@@ -1,10 +1,22 @@
 import { shellWord } from '../../cli/command-name.ts'
+import { io } from '../../cli/io.ts'
+import { lastingCommand, lastingEnvironment } from '../watch/service/program.ts'
 
 /** How an agent or git calls Tracebook: by absolute paths, for a server, with the folders of its settings and state. */
 export type HookProgram = {
   readonly command: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly server: string
+}
+
+/** How another program calls this one. */
+export const ownProgram = (server: string): HookProgram => {
+  const ours = Object.entries(lastingEnvironment(io().env)).filter(([name]) => name.startsWith('TRACEBOOK_'))
+  return {
+    command: lastingCommand(process.execPath, io().script),
+    environment: Object.fromEntries(ours),
+    server,
+  }
 }
 
 export type HookKind = 'claude-code' | 'git'

@@ -7,6 +7,9 @@ import { newEventText, type TextOptions } from './event-text.ts'
 /** The streams of a command: `out` for results, `err` for everything else. */
 export type Output = { readonly out: NodeJS.WriteStream; readonly err: NodeJS.WriteStream }
 
+/** Those of the running command. */
+export const ownOutput = (): Output => ({ out: io().stdout, err: io().stderr })
+
 /** One JSON document a line on stdout, for scripts. */
 export const jsonReporter =
   ({ out }: Output): Reporter =>

@@ -1,5 +1,6 @@
 import type { TraceDetail } from '../../contract/trace.ts'
 import type { Part, Session, SessionMessage, SessionFields } from '../agents/agent.ts'
+import { pagesOf } from '../api/pages.ts'
 import { digestBytes } from '../digest.ts'
 import type { Connection } from '../login/connect.ts'
 import type { FindSecrets } from '../redaction/find.ts'
@@ -69,16 +70,14 @@ export const searchTrace = async (
   let last: { readonly message: SessionMessage; readonly hasText: boolean } | undefined
 
   async function* messages() {
-    let cursor: string | undefined
-    do {
-      const query = { namespace, limit: PAGE, includeParts: true, ...(cursor === undefined ? {} : { cursor }) }
-      const page = await api.messages(externalId, query)
+    const query = { namespace, limit: PAGE, includeParts: true }
+    const read = (cursor: string | undefined) =>
+      api.messages(externalId, cursor === undefined ? query : { ...query, cursor })
+    for await (const page of pagesOf(read))
       for (const stored of page.messages) {
         last = { message: toSearch(stored), hasText: stored.textContent !== undefined }
         yield last.message
       }
-      cursor = page.nextCursor
-    } while (cursor !== undefined)
   }
 
   const session: Session = {

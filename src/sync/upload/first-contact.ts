@@ -1,6 +1,7 @@
 import { parseExact } from '../../base/json/exact.ts'
 import { newHashedMap } from '../agents/support/hashed-map.ts'
 import type { PastMessages } from '../api/history.ts'
+import { pagesOf } from '../api/pages.ts'
 import type { Connection } from '../login/connect.ts'
 import type { EncodedMessage } from './encode.ts'
 import { type AnyMessage, isSameMessage, isEarlierVersion } from './within.ts'
@@ -18,13 +19,12 @@ type ListPage = (cursor: string | undefined, includeParts: boolean) => Promise<P
 /** The page of each message, and the cursor of each page. */
 const newIndex = async (list: ListPage) => {
   const [pageOf, cursors]: [ReturnType<typeof newHashedMap>, (string | undefined)[]] = [newHashedMap(), []]
-  let cursor: string | undefined
-  do {
-    const { messages, nextCursor } = await list(cursor, false)
-    for (const { externalId } of messages) pageOf.add(externalId, cursors.length)
+  const read = (cursor: string | undefined) => {
     cursors.push(cursor)
-    cursor = nextCursor
-  } while (cursor !== undefined)
+    return list(cursor, false)
+  }
+  for await (const { messages } of pagesOf(read))
+    for (const { externalId } of messages) pageOf.add(externalId, cursors.length - 1)
   return { pageOf, cursors }
 }
 

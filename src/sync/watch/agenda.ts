@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { pause } from '../../base/waits.ts'
 
 /** Changes are handled after this long without another change, but after the maximum in any case. Milliseconds. */
 const QUIET_MS = 100
@@ -33,7 +33,7 @@ const newBell = (signal: AbortSignal): Bell => {
       const latest = performance.now() + LONGEST_MS
       for (let before = -1; before !== rings && performance.now() < latest && !signal.aborted;) {
         before = rings
-        await setTimeout(QUIET_MS, undefined, { signal }).catch(() => {})
+        await pause(QUIET_MS, signal)
       }
       rings = 0
     },
@@ -103,7 +103,7 @@ export const newAgenda = (signal: AbortSignal): Agenda => {
     },
     scanIn: (ms) => {
       clearTimeout(scanTimer)
-      scanTimer = globalThis.setTimeout(scanNow, ms)
+      scanTimer = setTimeout(scanNow, ms)
     },
     isDue: bell.rung,
     take: () => {
@@ -114,7 +114,7 @@ export const newAgenda = (signal: AbortSignal): Agenda => {
     },
     wait: async (ms) => {
       waking = new AbortController()
-      await setTimeout(ms, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(() => {})
+      await pause(ms, AbortSignal.any([signal, waking.signal]))
     },
     close: () => {
       clearTimeout(scanTimer)

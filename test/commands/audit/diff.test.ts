@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { operationText } from '../../../src/commands/audit/patch-lines.ts'
+import { operationText } from '../../../src/commands/audit/diff.ts'
 
 const test = suite('an operation of a patch in words')
 

@@ -123,7 +123,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   })
   installMetrics(app, service)
   installHost(app, service.config, checkHost)
-  await installSecurity(app, service.config)
+  installSecurity(app, service.config)
   installClosing(app)
   installLargeAnswers(app, service.permits)
   installAuth(app, service)

@@ -1,4 +1,3 @@
-import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import { pageHeaders, referenceHeaders } from '../pages/headers.ts'
 import { LOG_POSITION } from './log-position.ts'
@@ -21,29 +20,24 @@ const answerHeaders = ({ PUBLIC_URL }: HttpConfig): Headers => ({
   ...(PUBLIC_URL?.startsWith('https:') === true ? { 'strict-transport-security': 'max-age=31536000' } : {}),
 })
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
 /** The headers of requests of the Model Context Protocol. */
 const MCP_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name']
 
-const open: FastifyCorsOptions = {
-  origin: '*',
-  methods: METHODS,
-  allowedHeaders: ['authorization', 'content-type', 'if-none-match', 'x-csrf-token', 'x-request-id', ...MCP_HEADERS],
-  exposedHeaders: ['etag', 'x-request-id', 'retry-after', LOG_POSITION],
-  maxAge: 86_400,
-  strictPreflight: false,
-  optionsSuccessStatus: 204,
+/** Pages of any origin may read answers to calls with a bearer token. */
+const openToAll: Headers = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': ['etag', 'x-request-id', 'retry-after', LOG_POSITION].join(', '),
 }
 
-/** Pages of any origin may call with a bearer token, with the cookie only those of `CORS_ORIGINS`. */
-const installCors = async (app: FastifyInstance, { CORS_ORIGINS: origins }: HttpConfig): Promise<void> => {
-  if (origins.length === 0) return void (await app.register(cors, open))
-  const trusted = new Set(origins)
-  await app.register(cors, {
-    delegator: ({ headers: { origin } }, done) =>
-      done(null, origin !== undefined && trusted.has(origin) ? { ...open, origin, credentials: true } : open),
-  })
+/** What pages of other origins may ask for. */
+const preflight: Headers = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+  'access-control-allow-headers': [
+    ...['authorization', 'content-type', 'if-none-match', 'x-csrf-token', 'x-request-id'],
+    ...MCP_HEADERS,
+  ].join(', '),
+  'access-control-max-age': '86400',
+  'content-length': '0',
 }
 
 /** The headers of an answer that is sent before any hook has run. */
@@ -52,15 +46,27 @@ export const unhookedHeaders = (config: HttpConfig): Headers => ({
   'access-control-allow-origin': '*',
 })
 
-/** Adds security headers and CORS to every answer, also to errors and unknown routes. */
-export const installSecurity = async (app: FastifyInstance, config: HttpConfig): Promise<void> => {
-  const answer = answerHeaders(config)
+/**
+ * Adds security headers and CORS to every answer, also to errors and unknown routes, and answers `OPTIONS` of any path. Pages of any origin may
+ * call with a bearer token, with the cookie only those of `CORS_ORIGINS`.
+ */
+export const installSecurity = (app: FastifyInstance, config: HttpConfig): void => {
+  const answer = { ...answerHeaders(config), ...openToAll }
   const page = { ...answer, ...pageHeaders }
   const reference = { ...answer, ...referenceHeaders }
+  const trusted = new Set(config.CORS_ORIGINS)
+
   app.addHook('onRequest', (request, reply, done) => {
     const { url, config } = request.routeOptions
     reply.headers(config.htmlPage ? page : url?.startsWith('/docs') ? reference : answer)
-    done()
+    if (trusted.size > 0) {
+      const { origin } = request.headers
+      reply.header('vary', 'Origin')
+      if (origin !== undefined && trusted.has(origin))
+        reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' })
+    }
+    if (request.method !== 'OPTIONS') return done()
+    reply.code(204).headers(preflight).send()
   })
-  await installCors(app, config)
+  app.options('*', { config: { auth: 'none' } }, async () => {}) // the hook answers
 }

@@ -56,12 +56,14 @@ const wholeAnswer = (entries: readonly FeedEntry[], limit: number): { body?: Buf
     ? { body: Buffer.from(`{"ok":true,"data":${feedTexts(entries, limit, false).join('')}}`) }
     : {}
 
+const keyOf = (list: string, limit: number) => `${limit} ${list}`
+
 /** First pages of feeds, from the cache if they are there. They have one entry more than `limit` if there is another page. */
 export const firstPages = (services: FeedServices) => {
   const { reads, feedCache } = services
 
   const pageOf = (source: FeedSource, list: string, limit: number): Promise<FeedPage> | FeedPage => {
-    const key = `${limit} ${list}`
+    const key = keyOf(list, limit)
     const read = async () => {
       const rows = await feedRows(reads, { source, limit: limit + 1, after: undefined })
       const entries = rows.map((row) => toEntry(row, services))
@@ -73,6 +75,8 @@ export const firstPages = (services: FeedServices) => {
   }
 
   return {
+    /** The answer to a request without a session, if it is in the cache. */
+    cachedBody: (limit: number) => feedCache.get(keyOf(PUBLIC_TRACES, limit))?.body,
     publicPage: (limit: number) => pageOf('public', PUBLIC_TRACES, limit),
     namespacePage: (namespaceId: string, limit: number) =>
       pageOf({ namespaceId, withPublic: false }, tracesIn(namespaceId), limit),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { feed } from '../contract/feed.ts'
 import { DEFAULT_LIMIT } from '../contract/parameters.ts'
+import type { Caller } from '../http/caller.ts'
 import { JSON_TYPE } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { type FeedServices, firstPages } from './first-pages.ts'
@@ -10,7 +11,7 @@ import { type FeedSource, feedRows, feedTexts, mergeEntries, toEntry } from './q
 /** The route of the feed. First pages are cached: the public one, and one for each namespace. A caller gets both merged. */
 export const feedRoutes = (app: FastifyInstance, service: FeedServices): void => {
   const { reads } = service
-  const { publicPage, namespacePage } = firstPages(service)
+  const { publicPage, namespacePage, cachedBody } = firstPages(service)
 
   const firstPage = async (namespaceId: string | undefined, limit: number) => {
     if (namespaceId === undefined) return (await publicPage(limit)).entries
@@ -23,15 +24,17 @@ export const feedRoutes = (app: FastifyInstance, service: FeedServices): void =>
     return (await feedRows(reads, { source, limit: limit + 1, after })).map((row) => toEntry(row, service))
   }
 
-  route(app, feed, 'GET /v1/feed', async ({ caller, query }, reply) => {
+  const pageFor = async (caller: Caller | undefined, limit: number, after: After | undefined) => {
+    const namespaceId = caller?.namespace?.id
+    const entries = await (after ? laterPage(namespaceId, limit, after) : firstPage(namespaceId, limit))
+    return feedTexts(entries, limit, caller !== undefined)
+  }
+
+  route(app, feed, 'GET /v1/feed', ({ caller, query }, reply) => {
     const { limit = DEFAULT_LIMIT } = query
     const after = afterOf(query.cursor)
     if (limit === 0) return feedTexts([], 0, caller !== undefined)
-    const page = caller || after ? undefined : await publicPage(limit)
-    if (page?.body) return reply.type(JSON_TYPE).send(page.body)
-    const namespaceId = caller?.namespace?.id
-    const entries =
-      page?.entries ?? (await (after ? laterPage(namespaceId, limit, after) : firstPage(namespaceId, limit)))
-    return feedTexts(entries, limit, caller !== undefined)
+    const body = caller || after ? undefined : cachedBody(limit)
+    return body ? reply.type(JSON_TYPE).send(body) : pageFor(caller, limit, after)
   })
 }

@@ -21,7 +21,7 @@ export const installAssets = (app: FastifyInstance): void => {
   const failed = (err: unknown) =>
     app.log.warn({ err }, 'the scripts of pages cannot be made: pages are served without them')
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!request.routeOptions.config.htmlPage && !wantsPage(request)) return done()
+    if (!wantsPage(request) && !request.routeOptions.config.htmlPage) return done()
     void prepareScripts(failed).then(() => done())
   })
   app.get<{ Params: { name: string } }>('/assets/:name', { config: { auth: 'none' } }, async (request, reply) => {

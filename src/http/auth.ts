@@ -103,8 +103,8 @@ export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Ca
 ]
 
 /** Whether a request may, or has to, come from a caller. The page for an unknown address shows who is signed in. */
-const authOf = (request: FastifyRequest) =>
-  request.routeOptions.config.auth ?? (request.is404 && wantsPage(request) ? 'optional' : 'none')
+const authOf = (request: FastifyRequest, { config }: FastifyRequest['routeOptions']) =>
+  config.auth ?? (request.is404 && wantsPage(request) ? 'optional' : 'none')
 
 export type AuthOptions = AttemptOptions & {
   readonly config: HttpConfig
@@ -126,8 +126,8 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
   app.decorateRequest('hasBadToken', false)
 
   const authenticate = async (request: FastifyRequest): Promise<void> => {
-    const auth = authOf(request)
-    const { ownPagesOnly } = request.routeOptions.config
+    const { routeOptions } = request
+    const auth = authOf(request, routeOptions)
     request.authenticatedAt = performance.now()
     if (auth === 'none') return
     const presented = presentedToken(request, cookieName)
@@ -140,19 +140,25 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
       return
     }
     reads.assertNotQuarantined(...streamsOfCaller(caller))
-    if (!ownPagesOnly) assertCsrf(request, presented)
+    if (!routeOptions.config.ownPagesOnly) assertCsrf(request, presented)
     request.caller = presented.via === 'cookie' ? { ...caller, via: 'cookie' } : caller
     lastUsed.record(caller.sessionId)
   }
 
-  app.addHook('onRequest', async (request, reply) => {
-    const { ownPagesOnly } = request.routeOptions.config
-    if (ownPagesOnly && !isFromOwnPage(app, config, request))
-      throw new HttpError('forbidden', 'This form does not come from a page of this service: open the page again')
-    if (authOf(request) === 'none') return
+  app.addHook('onRequest', (request, reply, done) => {
+    const { routeOptions } = request
+    if (routeOptions.config.ownPagesOnly && !isFromOwnPage(app, config, request))
+      return done(
+        new HttpError('forbidden', 'This form does not come from a page of this service: open the page again'),
+      )
+    const auth = authOf(request, routeOptions)
+    if (auth === 'none') return done()
     addVary(reply, 'authorization, cookie')
-    await authenticate(request)
-    if (request.caller) reply.header('cache-control', 'private')
+    if (auth === 'optional' && !presentedToken(request, cookieName)) return done()
+    authenticate(request).then(() => {
+      if (request.caller) reply.header('cache-control', 'private')
+      done()
+    }, done)
   })
   // The caller may lose rights while a body arrives slowly.
   app.addHook('preValidation', (request, _reply, done) => {

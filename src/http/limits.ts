@@ -75,17 +75,23 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
   return { perAddress, writes, reads, anonymousReads, unauthorized, close }
 }
 
-const isRead = ({ method, routeOptions }: FastifyRequest) =>
-  method === 'GET' || method === 'HEAD' || routeOptions.config.reads === true
+type RouteOptions = FastifyRequest['routeOptions']
+
+const isRead = (method: string, { config }: RouteOptions) =>
+  method === 'GET' || method === 'HEAD' || config.reads === true
 
 /** Probes are never limited, even if their address has exceeded its limit. */
 const PROBES = new Set(['/health', '/health/ready', '/metrics'])
 
 /** Counts a request whose route has no limit of its own. The result is the milliseconds to wait if the limit is exceeded. */
-const takeOne = ({ writes, reads, anonymousReads }: Limits, request: FastifyRequest): number | undefined => {
-  const { caller, routeOptions, ip } = request
-  if (caller) return (isRead(request) ? reads : writes).take(caller.sessionId)
-  return isRead(request) && !PROBES.has(routeOptions.url ?? '') ? anonymousReads.take(addressKey(ip)) : undefined
+const takeOne = (
+  { writes, reads, anonymousReads }: Limits,
+  { caller, method, ip }: FastifyRequest,
+  routeOptions: RouteOptions,
+): number | undefined => {
+  const isReading = isRead(method, routeOptions)
+  if (caller) return (isReading ? reads : writes).take(caller.sessionId)
+  return isReading && !PROBES.has(routeOptions.url ?? '') ? anonymousReads.take(addressKey(ip)) : undefined
 }
 
 /**
@@ -95,14 +101,15 @@ const takeOne = ({ writes, reads, anonymousReads }: Limits, request: FastifyRequ
 export const installLimits = (app: FastifyInstance, limits: Limits | undefined): void => {
   if (!limits) return
   app.addHook('onRequest', (request, _reply, done) => {
-    const { limit: ofAll, anonymousLimit } = request.routeOptions.config
+    const { routeOptions } = request
+    const { limit: ofAll, anonymousLimit } = routeOptions.config
     const limit = ofAll ?? (request.caller ? undefined : anonymousLimit)
     if (limit !== undefined) {
       const asked = limits.perAddress[limit].take(addressKey(request.ip))
       asked.then((wait) => done(wait === undefined ? undefined : rateLimited(wait)), done)
       return
     }
-    const wait = takeOne(limits, request)
+    const wait = takeOne(limits, request, routeOptions)
     done(wait === undefined ? undefined : rateLimited(wait))
   })
 }

@@ -40,6 +40,15 @@ export const optionsOf = ({ auth, path, query, body }: Route) => ({
   },
 })
 
+/** Answers with the result of a handler. */
+const answerWith = async (reply: FastifyReply, result: unknown): Promise<FastifyReply> => {
+  const answer = await result
+  // A reply resolves to undefined once its answer has been sent.
+  if (answer === undefined) return reply
+  if (typeof answer === 'string') return okText(reply, answer)
+  return Array.isArray(answer) ? okTexts(reply, answer as readonly string[]) : ok(reply, answer as object)
+}
+
 /** Serves a route of the contract. */
 export const route = <Key extends string, A extends Readonly<Record<Key, Route>>, Body = BodyHere<A[Key]>>(
   app: FastifyInstance,
@@ -57,12 +66,9 @@ export const route = <Key extends string, A extends Readonly<Record<Key, Route>>
     config: { ...config, ...(readBody ? { readBody } : {}), ...reading.config },
     ...(readBody ? { validatorCompiler: checkedByReadBody } : {}),
     schema,
-    handler: async (request, reply) => {
-      const answer = (await handler(request as unknown as RouteRequest<A[Key], Body>, reply)) as unknown
-      // A reply resolves to undefined once its answer has been sent.
-      if (answer === undefined || answer === reply) return reply
-      if (typeof answer === 'string') return okText(reply, answer)
-      return Array.isArray(answer) ? okTexts(reply, answer as readonly string[]) : ok(reply, answer as object)
+    handler: (request, reply) => {
+      const answer = handler(request as unknown as RouteRequest<A[Key], Body>, reply) as unknown
+      return answer === reply ? undefined : answerWith(reply, answer)
     },
   })
 }

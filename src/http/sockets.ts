@@ -24,7 +24,7 @@ const hasBody = ({ headers }: IncomingMessage) =>
  * request, or its request has been answered.
  */
 export const boundSockets = (server: Server, { sockets, logger, lines }: SocketsOptions): void => {
-  const permits = new WeakMap<Socket, Permit>()
+  const connections = new WeakMap<Socket, { readonly permit: Permit; readonly answered: () => void }>()
 
   const enter = async (socket: Socket) => {
     const net = `net:${addressKey(socket.remoteAddress)}`
@@ -35,7 +35,7 @@ export const boundSockets = (server: Server, { sockets, logger, lines }: Sockets
     }
     const permit = await sockets.acquire({ id: net, net }, 1, close).catch(close)
     if (!permit) return
-    permits.set(socket, permit)
+    connections.set(socket, { permit, answered: () => permit.moved(1) })
     if (socket.destroyed) permit.release()
     else socket.once('close', permit.release)
   }
@@ -43,17 +43,14 @@ export const boundSockets = (server: Server, { sockets, logger, lines }: Sockets
   server.maxConnections = sockets.capacity + BEYOND
   server.on('connection', (socket) => void enter(socket))
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const permit = permits.get(request.socket)
-    if (!permit) return
-    let isOver = false
-    if (hasBody(request)) request.once('end', () => isOver || permit.rest())
+    const found = connections.get(request.socket)
+    if (!found) return
+    const { permit, answered } = found
+    if (hasBody(request)) request.once('end', () => response.closed || permit.rest())
     else permit.rest()
-    response.once('close', () => {
-      isOver = true
-      permit.moved(1)
-    })
+    response.on('close', answered)
   })
-  server.on('upgrade', ({ socket }: IncomingMessage) => permits.get(socket)?.rest())
+  server.on('upgrade', ({ socket }: IncomingMessage) => connections.get(socket)?.permit.rest())
 }
 
 /** Ends the connection of an upgrade that was refused: Node does not watch it any more, so it would stay open for ever. */

@@ -96,8 +96,9 @@ export const newRecentEvents = (maxBytes: number): RecentEvents => {
   const eventsAfter = (position: Position) => {
     const first = batches[0]?.events[0]
     if (!first || first.position > position + 1n) return undefined
-    const start = batches.findIndex(({ events }) => events.at(-1)!.position > position)
-    if (start < 0) return undefined
+    // From the end: a follower that lags keeps many batches here, and the others have read all but the last.
+    const start = batches.findLastIndex(({ events }) => events.at(-1)!.position <= position) + 1
+    if (start === batches.length) return undefined
     const found: StoredRecord[] = []
     let size = 0
     for (let i = start; i < batches.length && found.length < PAGE_EVENTS && size < PAGE_BYTES; i++) {

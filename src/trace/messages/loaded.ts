@@ -44,8 +44,10 @@ export class LoadedMessages {
   /** The ids that were looked up and have no message. */
   readonly #missing = new Set<string>()
   readonly #digests = new Map<string, PartDigests>()
+  /** The size of `#digests`: one for each entry, and one for each digest. */
+  #digestCount = 0
   #total: number
-  /** The size of `#heads`. To compute it after each write would take longer than the write. */
+  /** The bytes of `#heads`. To compute this and the size of `#digests` after each write would take longer than the write. */
   #bytes = 0
 
   /** @param total the number of messages of the trace, loaded or not */
@@ -87,8 +89,9 @@ export class LoadedMessages {
   }
 
   setDigests(externalId: string, digests: PartDigests): void {
-    this.#digests.delete(externalId)
+    this.#forgetDigests(externalId)
     this.#digests.set(externalId, digests)
+    this.#digestCount += 1 + digests.length
   }
 
   /** Sets a message after an event, with the digests of its parts if the event has changed them. */
@@ -130,23 +133,22 @@ export class LoadedMessages {
     }
   }
 
-  #countDigests(): number {
-    let count = 0
-    for (const digests of this.#digests.values()) count += 1 + digests.length
-    return count
+  #forgetDigests(externalId: string): void {
+    const digests = this.#digests.get(externalId)
+    if (!digests) return
+    this.#digestCount -= 1 + digests.length
+    this.#digests.delete(externalId)
   }
 
   #trimDigests(): void {
-    let count = this.#countDigests()
-    for (const [externalId, digests] of this.#digests) {
-      if (count <= MOST_DIGESTS) return
-      this.#digests.delete(externalId)
-      count -= 1 + digests.length
+    for (const externalId of this.#digests.keys()) {
+      if (this.#digestCount <= MOST_DIGESTS) return
+      this.#forgetDigests(externalId)
     }
   }
 
   /** The approximate size in memory, in bytes. */
   get bytes(): number {
-    return this.#bytes + this.#countDigests() * DIGEST_BYTES
+    return this.#bytes + this.#digestCount * DIGEST_BYTES
   }
 }

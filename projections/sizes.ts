@@ -1,22 +1,20 @@
 import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
-import { int8s, uuids } from '../src/postgres/arrays.ts'
+import { uuids } from '../src/postgres/arrays.ts'
 import { sizesTable } from './tables.ts'
 
 type Created = { readonly namespaceId: string; bytes: number }
 
 type Changes = {
   readonly created: Map<string, Created>
-  /** Bytes added to traces of earlier batches, by trace id. */
-  readonly grown: Map<string, number>
   /** The namespaces of traces whose rows are subtracted, by trace id. */
   readonly deleted: Map<string, string>
 }
 
-const grow = ({ created, grown }: Changes, { streamId: id, bytes }: DecodedEvent) => {
+/** Traces of earlier batches grow in `traces`. */
+const grow = ({ created }: Changes, { streamId: id, bytes }: DecodedEvent) => {
   const own = created.get(id)
   if (own) own.bytes += bytes
-  else grown.set(id, (grown.get(id) ?? 0) + bytes)
 }
 
 const added = sizesTable.unnest<readonly [namespaceId: string, { readonly traces: number; readonly bytes: number }]>({
@@ -52,43 +50,32 @@ const subtract = (ids: readonly string[], write: WriteStatement) =>
     [uuids(ids)],
   )
 
-const addBytes = (grown: ReadonlyMap<string, number>, write: WriteStatement) =>
-  write(
-    'sizes-grow',
-    `update sizes s set bytes = s.bytes + more.bytes
-     from (
-       select t.namespace_id, sum(u.bytes)::int8 as bytes from unnest($1::uuid[], $2::int8[]) u (id, bytes)
-       cross join lateral (select r.namespace_id from traces r where r.id = u.id limit 1) t group by t.namespace_id
-     ) more
-     where s.namespace_id = more.namespace_id`,
-    [uuids([...grown.keys()]), int8s([...grown.values()])],
-  )
-
 const removeEmpty = (namespaceIds: Iterable<string>, write: WriteStatement) =>
   write('sizes-remove', 'delete from sizes where namespace_id = any($1::uuid[]) and traces = 0', [
     uuids([...new Set(namespaceIds)]),
   ])
 
-/** The size of each namespace, for its quotas. Must come before `traces` in the list: it reads that table as it was before the batch. */
+/**
+ * The size of each namespace, for its quotas. Must come before `traces` in the list: it reads that table as it was before the batch. The
+ * statement of `traces` that adds bytes to a trace adds them here as well.
+ */
 export const sizes = projectionOf<TraceEvent>()<Changes>({
   name: 'sizes',
   tables: sizesTable.create,
   rows: { sizes: {} },
   beforeRemoval: { trace: (id, write) => subtract([id], write) },
   indexes: '',
-  start: () => ({ created: new Map(), grown: new Map(), deleted: new Map() }),
+  start: () => ({ created: new Map(), deleted: new Map() }),
   on: {
     TraceCreated: ({ created }, { streamId: id, data: { namespaceId } }) =>
       void created.set(id, { namespaceId, bytes: 0 }),
     MessageAdded: grow,
     MessageUpdated: grow,
-    TraceDeleted: ({ created, grown, deleted }, { streamId: id, data: { namespaceId } }) => {
+    TraceDeleted: ({ created, deleted }, { streamId: id, data: { namespaceId } }) => {
       created.delete(id)
-      grown.delete(id)
       deleted.set(id, namespaceId)
     },
-    HistoryErased: ({ created, grown, deleted }, { streamId: id, data: { namespaceId, bytes } }) => {
-      grown.delete(id)
+    HistoryErased: ({ created, deleted }, { streamId: id, data: { namespaceId, bytes } }) => {
       deleted.set(id, namespaceId)
       created.set(id, { namespaceId, bytes })
     },
@@ -97,10 +84,9 @@ export const sizes = projectionOf<TraceEvent>()<Changes>({
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
   },
-  write: ({ created, grown, deleted }, write) => {
+  write: ({ created, deleted }, write) => {
     if (deleted.size > 0) subtract([...deleted.keys()], write)
     if (created.size > 0) add(created.values(), write)
-    if (grown.size > 0) addBytes(grown, write)
     if (deleted.size > 0) removeEmpty(deleted.values(), write)
   },
 })

@@ -121,13 +121,22 @@ const inserted = tracesTable.unnest<NewRow>({
 
 const updated = tracesTable.unnest<Row>(touched)
 
+/** Also adds the new bytes to the sizes of namespaces: a statement of its own would look up the same traces again. */
 const writeUpdated = (rows: readonly Row[], write: WriteStatement) =>
   write(
     'traces-touch',
-    `update traces t set updated_at = greatest(t.updated_at, u.updated_at), bytes = t.bytes + u.bytes,
-       revision = u.revision, at = u.at, started_at = least(t.started_at, u.started_at),
-       ended_at = greatest(t.ended_at, u.ended_at)
-     from ${updated.as('u')} ${byKey('traces', 'r.id = u.id')} where t.ctid = found.ctid`,
+    `with touched as (
+       update traces t set updated_at = greatest(t.updated_at, u.updated_at), bytes = t.bytes + u.bytes,
+         revision = u.revision, at = u.at, started_at = least(t.started_at, u.started_at),
+         ended_at = greatest(t.ended_at, u.ended_at)
+       from ${updated.as('u')} ${byKey('traces', 'r.id = u.id')} where t.ctid = found.ctid
+       returning t.namespace_id, u.bytes
+     )
+     update sizes s set bytes = s.bytes + more.bytes
+     from (
+       select namespace_id, sum(bytes)::int8 as bytes from touched where bytes > 0 group by namespace_id
+     ) more
+     where s.namespace_id = more.namespace_id`,
     updated.values(rows),
   )
 

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { obsoleteRows } from '../../projections/obsolete-rows.ts'
 import { messages } from '../../projections/messages.ts'
 import { parts } from '../../projections/parts.ts'
+import { sizes } from '../../projections/sizes.ts'
 import { traces } from '../../projections/traces.ts'
 import type { DecodedEvent, Projection } from '../../src/engine/projection.ts'
 import type { AnyEvent } from '../../src/events.ts'
@@ -16,7 +17,7 @@ type MessageUpdated = Extract<AnyEvent, { type: 'MessageUpdated' }>
 
 const test = suite('projections: messages and parts')
 
-const { model, close } = await openModels(traces, messages, parts, obsoleteRows)
+const { model, close } = await openModels(sizes, traces, messages, parts, obsoleteRows)
 test.after(close)
 
 const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }

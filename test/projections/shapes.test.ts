@@ -6,6 +6,7 @@ import { counts } from '../../projections/counts.ts'
 import { messages } from '../../projections/messages.ts'
 import { parts } from '../../projections/parts.ts'
 import { shapes } from '../../projections/shapes.ts'
+import { sizes } from '../../projections/sizes.ts'
 import { traces } from '../../projections/traces.ts'
 import type { SessionShape } from '../../src/contract/trace.ts'
 import type { Part } from '../../src/contract/message.ts'
@@ -29,7 +30,7 @@ const failing: Projection = projectionOf<TraceEvent>()<object>({
   derive: async (_changes, { write }) => (fails ? write('', 'select 1 / 0', []) : undefined),
 })
 
-const models = await openModels(traces, counts, messages, parts, shapes, failing)
+const models = await openModels(sizes, traces, counts, messages, parts, shapes, failing)
 test.after(() => models.close())
 
 const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }

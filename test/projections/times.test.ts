@@ -3,12 +3,13 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { messages } from '../../projections/messages.ts'
+import { sizes } from '../../projections/sizes.ts'
 import { traces } from '../../projections/traces.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('projections: when traces began and ended')
-const models = await openModels(traces, messages)
+const models = await openModels(sizes, traces, messages)
 test.after(() => models.close())
 
 const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }

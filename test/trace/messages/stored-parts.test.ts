@@ -6,6 +6,7 @@ import { counts } from '../../../projections/counts.ts'
 import { obsoleteRows } from '../../../projections/obsolete-rows.ts'
 import { messages } from '../../../projections/messages.ts'
 import { parts } from '../../../projections/parts.ts'
+import { sizes } from '../../../projections/sizes.ts'
 import { traces } from '../../../projections/traces.ts'
 import type { TraceEvent } from '../../../src/trace/events.ts'
 import { headOfPart, partHeadLine } from '../../../src/trace/messages/heads.ts'
@@ -25,7 +26,7 @@ import { runs } from '../../support/runs.ts'
 
 const test = suite('trace: the parts of messages in blocks and as they were changed')
 
-const { model, close } = await openModels(traces, counts, messages, parts, obsoleteRows)
+const { model, close } = await openModels(sizes, traces, counts, messages, parts, obsoleteRows)
 test.after(close)
 
 /** Messages by ordinal, as the events of the trace's last life make them. */

@@ -9,9 +9,9 @@ import { type QuarantinedStream, insertQuarantined, quarantinedBy } from './quar
 import { isRetryable } from './retryable-errors.ts'
 
 /** Ids of events that operators have skipped. */
-export type Skipped = ReadonlySet<string>
+export type SkippedIds = ReadonlySet<string>
 
-const NONE: Skipped = new Set()
+const NONE: SkippedIds = new Set()
 
 /**
  * Applies events behind a savepoint of an open transaction. If one of them cannot be applied, rolls back to the savepoint and
@@ -21,7 +21,7 @@ const tryApply = async (
   { client, group }: Target,
   codec: Codec,
   events: readonly RecordedEvent[],
-  skipped: Skipped,
+  skipped: SkippedIds,
 ) => {
   const sender = newSender(client)
   sender.send('savepoint append')
@@ -44,15 +44,20 @@ const findCulprit = async (
   target: Target,
   codec: Codec,
   append: readonly RecordedEvent[],
-  skipped: Skipped,
+  skipped: SkippedIds,
   first: { error: unknown },
 ) => {
-  let [good, bad, failed] = [0, append.length, first] // the first `good` events can be applied, the first `bad` cannot
+  // The first `good` events can be applied, the first `bad` events cannot, because of `failed`.
+  let good = 0
+  let bad = append.length
+  let failed = first
   while (bad - good > 1) {
     const middle = (good + bad) >> 1
     const result = await tryApply(target, codec, append.slice(0, middle), skipped)
-    if (result) [bad, failed] = [middle, result]
-    else {
+    if (result) {
+      bad = middle
+      failed = result
+    } else {
       await target.client.query('rollback to savepoint append')
       good = middle
     }
@@ -68,7 +73,7 @@ export const applyAppend = async (
   target: Target,
   codec: Codec,
   append: readonly RecordedEvent[],
-  skipped: Skipped = NONE,
+  skipped: SkippedIds = NONE,
 ): Promise<QuarantinedStream | undefined> => {
   const failed = await tryApply(target, codec, append, skipped)
   const culprit = failed && (await findCulprit(target, codec, append, skipped, failed))

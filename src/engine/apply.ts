@@ -57,11 +57,12 @@ export const beginStatements = ({ group, schema }: Target, events: readonly { re
 
 /** About how many bytes of events are written to the connection before the event loop runs other work. */
 const PIECE_BYTES = 512 * 1024
+/** With more pieces than this, each waits for the answers to the one before. */
 const MANY_PIECES = 8
 
 /**
- * Cuts a batch into pieces of about that size. Most batches are one piece. Where an append is cut depends on itself alone, so
- * that what a projection makes of a piece of an append is the same in whatever batch it comes.
+ * Cuts a batch into pieces of about `PIECE_BYTES`. Most batches are one piece. Where an append is cut depends on that append alone, so a
+ * projection gets the same pieces of it in any batch.
  */
 export const piecesOf = (events: readonly DecodedEvent[]): DecodedEvent[][] => {
   const pieces: DecodedEvent[][] = [[]]
@@ -105,9 +106,9 @@ const sendPiece = (
 }
 
 /**
- * Applies whole appends to a schema of the group, in one transaction with the checkpoint. Statements are sent without waiting, but for
- * those of projections that read. Between two pieces the event loop runs other work. If there are many pieces, each waits for the
- * answers to the one before, so that the statements on their way take the memory of one piece at most.
+ * Applies whole appends to a schema of the group, in one transaction with the checkpoint. Statements are sent without waiting for answers,
+ * except for projections that read. Between two pieces the event loop runs other work. If there are many pieces, each waits for the
+ * answers to the one before, so that unanswered statements take the memory of one piece at most.
  * @throws the first error of PostgreSQL or of a projection; the transaction is rolled back
  */
 export const applyBatch = async (target: Target, events: readonly DecodedEvent[], step: Step): Promise<void> => {

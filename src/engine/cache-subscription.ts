@@ -29,7 +29,7 @@ export type CacheSubscriptionOptions = {
   readonly lags: readonly Lag[]
   readonly outage: OutageLog
   readonly observe: (event: DecodedEvent) => void
-  /** Event types of which only the last one is observed if several follow directly in a stream, because it changes the same as those before. */
+  /** Event types of which only the last event is observed if several follow each other in a stream, because all of them change the same topics. */
   readonly repeated?: ReadonlySet<string>
   /**
    * Empties the caches: called with the log's head at every start, and with the position of an event that cannot be read, for
@@ -38,8 +38,11 @@ export type CacheSubscriptionOptions = {
   readonly clear: (position: bigint) => void
 }
 
+/** The name of this part of the process in log lines about outages. */
 const PART = 'caches'
+/** How long caches may be used after they were last known to be at the log's head. */
 const SILENCE_MS = 1_000
+/** How long to wait between two questions for the log's head. */
 const HEARTBEAT_MS = 200
 const RETRY_MS = 200
 

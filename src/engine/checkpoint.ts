@@ -10,7 +10,9 @@ export const anchorOf = (events: readonly Anchor[]): Anchor | undefined => {
   return last && { position: last.position, id: last.id }
 }
 
-const [POLL_MS, MAX_POLL_MS] = [5, 160]
+/** The first pause between two looks at a checkpoint, and the longest one: each pause is twice the one before. */
+const POLL_MS = 5
+const MAX_POLL_MS = 160
 
 /** How far a schema of read models has applied the log. */
 export type Checkpoint = {

@@ -1,7 +1,7 @@
 import type { Anchor, NewEvent } from '../log/log.ts'
 import type { Actor, Metadata } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
-import type { Concluded, Decision, DecisionWithResult, DomainEvent, Loaded, StreamKind } from './stream.ts'
+import type { EventsWithResult, Decision, DecisionWithResult, DomainEvent, Loaded, StreamKind } from './stream.ts'
 import { newUuid } from '../base/uuid.ts'
 
 /** The caller and the request of a command; recorded with each event. */
@@ -66,8 +66,9 @@ const attempt = <T>(work: () => T): { readonly value: T } | { readonly error: un
   }
 }
 
-const withResult = <Event>(decided: readonly Event[] | Concluded<Event, unknown>): Concluded<Event, unknown> =>
-  'events' in decided ? decided : { events: decided, result: undefined }
+const withResult = <Event>(
+  decided: readonly Event[] | EventsWithResult<Event, unknown>,
+): EventsWithResult<Event, unknown> => ('events' in decided ? decided : { events: decided, result: undefined })
 
 /** The encoded events of a command, and the result of its decision. */
 type DecidedOne<Event> = { readonly toAppend: readonly EventToAppend<Event>[]; readonly result: unknown }
@@ -131,22 +132,27 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
   return { after: { ...loaded, state, at }, toAppend, results, isStateUnusable }
 }
 
-/** What is recorded of a context. */
-const askedOf = ({ noteAnchor: _, ...asked }: Context) => asked
+/** The part of a context that is recorded with events. */
+const recordedContext = ({ noteAnchor: _, ...recorded }: Context) => recorded
 
 const INDEX = '"index":'
 
-/** The JSON text of the metadata of one append's events. Those of a command mostly differ in their index alone, and are written once. */
+/**
+ * Writes the metadata of one append's events as JSON. The metadata of a command's events mostly differs in the index alone: then the text before and
+ * after the index is used again.
+ */
 const newMetadataText = () => {
   let last: { readonly at: number; readonly schema: number; readonly context: Context } | undefined
-  let [before, after] = ['', '']
+  let before = ''
+  let after = ''
   return (metadata: Metadata, context: Context): string => {
     const { at, schema, append } = metadata
     if (last?.context !== context || last.at !== at || last.schema !== schema) {
       const text = JSON.stringify(metadata)
       const start = text.lastIndexOf(INDEX) + INDEX.length
       last = { at, schema, context }
-      ;[before, after] = [text.slice(0, start), text.slice(start + String(append.index).length)]
+      before = text.slice(0, start)
+      after = text.slice(start + String(append.index).length)
     }
     return `${before}${append.index}${after}`
   }
@@ -161,10 +167,11 @@ export const toNewEvents = <State, Event extends DomainEvent>(
   const appended = needed ? decided.filter(({ event }) => needed.has(event)) : decided
   const id = newUuid()
   const size = appended.length
-  const asked = new Map([...new Set(appended.map(({ context }) => context))].map((one) => [one, askedOf(one)]))
+  const contexts = new Set(appended.map(({ context }) => context))
+  const recorded = new Map([...contexts].map((context) => [context, recordedContext(context)]))
   const textOf = newMetadataText()
   return appended.map(({ event, context, at, data, schemaVersion }, index) => {
-    const metadata = { at, ...asked.get(context), schema: schemaVersion, append: { id, index, size } } as Metadata
+    const metadata = { at, ...recorded.get(context), schema: schemaVersion, append: { id, index, size } } as Metadata
     const decoded = { data: event.data, metadata }
     return { id: newUuid(), type: event.type, data, metadata: textOf(metadata, context), decoded }
   })

@@ -5,8 +5,8 @@ import { type DecodedEvent, SKIPPED } from './projection.ts'
 import { streamIdOf } from './stream.ts'
 
 /**
- * What is known of an event without decoding its data. A class, because several followers make one of each event: with an accessor of
- * its own each would take 2.5 kB.
+ * What is known of an event without decoding its data. It is a class, because several readers of the log make one for each event: an object
+ * with an accessor of its own would take 2.5 kB.
  */
 export class Envelope {
   readonly type: string
@@ -66,7 +66,7 @@ export const decodeEvent = (codec: Codec, event: RecordedEvent): DecodedEvent =>
 })
 
 /**
- * The same, but parses the data when it is first read: caches need the data of few events.
+ * Decodes an event for caches and batches of read models: parses the data when it is first read, because they need the data of few events.
  * @throws UnknownEvent at once for an unknown type or version, at the first read for data that does not match its schema
  */
 export const decodeLazily = (codec: Codec, event: RecordedEvent): DecodedEvent => {

@@ -14,18 +14,21 @@ import { ensureSchema, finishSchema } from './schema.ts'
 import type { SchemaCleanup } from './schema-cleanup.ts'
 import type { Watermark } from './watermark.ts'
 
-const PRUNE_EVERY = 500 // batches
+/** After how many batches the steps of the checkpoint are pruned. */
+const PRUNE_EVERY = 500
+/** How long a lazy group rests after a batch with fewer than `MANY_EVENTS` events. */
 const REST_MS = 50
-const REST_STEP_MS = 5
 const MANY_EVENTS = 500
+/** How often a rest looks whether a read waits. */
+const REST_STEP_MS = 5
 
-/** From this share of its time on the event loop counts as busy. */
+/** The event loop counts as busy if it works for more than this share of the time. */
 const BUSY = 0.8
-/** How many times as long as a batch took deferred groups rest on a busy event loop, at most for `MOST_REST_MS`. */
+/** On a busy event loop a deferred group rests so many times as long as its batch took, but at most for `MOST_REST_MS`. */
 const REST_TIMES = 9
 const MOST_REST_MS = 1_000
 
-/** What a process does with its read models. The positions of a build: where it began, where it is, and its goal. */
+/** What a process does with its read models. A build has the position where it began, the one it has reached, and its goal (`head`). */
 export type KeepingState =
   | { readonly is: 'running' }
   | { readonly is: 'rebuilding'; readonly from: bigint; readonly position: bigint; readonly head: bigint }
@@ -121,9 +124,11 @@ const applyBatch = async (lead: Lead, { events, through }: Batch) => {
 }
 
 /**
- * How many milliseconds to wait after a batch of `events` that took `ms`; `busy` is the share of the time since the batch before in which the
- * event loop worked. A short wait, so that the next events become one batch, or none if the log is far ahead; a longer one if requests need
- * the time.
+ * How many milliseconds to rest after a batch. A lazy group rests shortly, so that the next events become one batch, but not if the log is far
+ * ahead; a deferred group rests longer while requests need the time.
+ * @param events the number of events in the batch
+ * @param ms how long the batch took
+ * @param busy the share of the time since the batch before in which the event loop worked
  */
 export const restMs = (
   group: Pick<Group, 'isLazy' | 'isDeferred'>,

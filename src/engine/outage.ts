@@ -23,7 +23,8 @@ const reasonOf = (error: unknown): string => {
 
 export const newOutageLog = (logger: Logger, clock: () => number = () => performance.now()): OutageLog => {
   const failing = new Set<string>()
-  let [what, since] = ['', 0]
+  let what = '' // that cannot be reached; empty without an outage
+  let since = 0
 
   const failed = (part: string, error: unknown) => {
     failing.add(part)

@@ -13,13 +13,13 @@ export type WriteStatement = (name: string, text: string, values: readonly unkno
 /** Reads rows within the batch's transaction, as the statements before have left them. A statement with a name is prepared. */
 export type ReadRows = <Row extends object>(name: string, text: string, values: readonly unknown[]) => Promise<Row[]>
 
-/** What sends statements of a batch's transaction. */
+/** Sends the statements of a batch's transaction. */
 export type Sender = {
   readonly read: ReadRows
   readonly write: WriteStatement
   /**
-   * The connection. A projection may remember of it what it has read, but has to see from the next events whether that still holds: a
-   * transaction may be rolled back, and its events applied again.
+   * The connection, as a key under which a projection may remember what it has read. The projection has to check against the next events
+   * whether that still holds: a transaction may be rolled back, and its events applied again.
    */
   readonly session: object
 }
@@ -48,8 +48,8 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
   readonly on: Handlers<Event, Changes>
   readonly write: (changes: Changes, write: WriteStatement) => void
   /**
-   * For what cannot be told from the batch alone: reads rows that this batch and earlier ones have written, and writes what follows from
-   * them. Each batch waits for it, so it reads few rows, and returns undefined if the batch has nothing to read for.
+   * For rows that cannot be computed from the batch alone: reads rows that this batch and earlier ones have written, and writes further rows.
+   * Each batch waits for it, so it must read few rows. Returns undefined if the batch needs no read.
    */
   readonly derive?: (changes: Changes, sender: Sender) => Promise<void> | undefined
   /** For tables with a stream's revision: the event was skipped, but the revision has moved on. */

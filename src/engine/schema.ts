@@ -105,13 +105,13 @@ export const dropUnused = async (client: Client, group: Group): Promise<string[]
   return dropped
 }
 
-/** What all processes together do about the read models of a group; `position` is the one reached. */
+/** The state of a group's read models in the database, whichever process builds them. `position` is the position that a build has reached. */
 export type BuildState =
   /** A projector builds the first read models, which cannot be queried yet. */
   | { readonly is: 'building'; readonly position: bigint }
-  /** There are none that can be queried, and no process builds any. */
+  /** There are no read models that can be queried, and no process builds any. */
   | { readonly is: 'missing' }
-  /** There are read models in use, and a process builds new ones beside them. */
+  /** Read models are in use, and a process builds new ones beside them. */
   | { readonly is: 'rebuilding'; readonly position: bigint }
   | { readonly is: 'serving' }
 

@@ -45,14 +45,14 @@ export type StreamKind<State, Event extends DomainEvent> = {
 export type Decision<State, Event> = (state: State, now: number, at: number) => readonly Event[]
 
 /** Events, and a result that the answer is computed from. */
-export type Concluded<Event, Result> = { readonly events: readonly Event[]; readonly result: Result }
+export type EventsWithResult<Event, Result> = { readonly events: readonly Event[]; readonly result: Result }
 
 /** A decision with a result, so that a decision returns all that it has found. */
 export type DecisionWithResult<State, Event, Result> = (
   state: State,
   now: number,
   at: number,
-) => Concluded<Event, Result>
+) => EventsWithResult<Event, Result>
 
 export const streamName = (kind: { readonly category: string }, id: string): string => `${kind.category}-${id}`
 

@@ -50,8 +50,8 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
    */
   read<Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer>
   /**
-   * Runs work that appends to a stream by itself, in the queue of the stream's commands. Later commands wait, and are refused for the reason
-   * `busy` at their deadline. Afterwards the state of the stream is not in memory. @throws errors of `work`, and InQuarantine
+   * Runs work that appends to a stream by itself, in the queue of the stream's commands. Later commands wait; at their deadlines they are refused
+   * with the message `busy`. Afterwards the state of the stream is not in memory. @throws errors of `work`, and InQuarantine
    */
   exclusively<Answer>(id: string, busy: string, work: () => Promise<Answer>): Promise<Answer>
   /** The state in memory, if there is one. It is not certain: the append that led to it may still fail. */
@@ -62,18 +62,20 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
   clear(): void
 }
 
+/** The most commands that are decided together. */
 const MAX_COMMANDS = 256
+/** How long to wait after a conflict whose events the source of states does not show yet. */
 const PAUSE_MS = 5
-/** How often the deadlines are checked of commands that wait for the work of `exclusively`. */
+/** How often commands that wait for the work of `exclusively` are checked against their deadlines. */
 const CHECK_MS = 250
 
-type Timed = { readonly command: { readonly until?: number }; readonly work?: unknown }
+type InQueue = { readonly command: { readonly until?: number }; readonly work?: unknown }
 
-const isTimed = ({ command }: Timed) => command.until !== undefined
-const isAlone = (queued: Timed) => isTimed(queued) || queued.work !== undefined
+const hasUntil = ({ command }: InQueue) => command.until !== undefined
+const isAlone = (queued: InQueue) => hasUntil(queued) || queued.work !== undefined
 
-/** How many commands of a queue are decided and appended together. A command with `until`, and the work of `exclusively`, come alone. */
-const togetherCount = (queue: readonly Timed[]): number => {
+/** How many commands of a queue are decided and appended together. A command with `until`, and the work of `exclusively`, are handled alone. */
+const togetherCount = (queue: readonly InQueue[]): number => {
   const alone = queue.slice(0, MAX_COMMANDS).findIndex(isAlone)
   return alone < 0 ? MAX_COMMANDS : Math.max(alone, 1)
 }
@@ -131,7 +133,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     assertNotQuarantined(streamName(kind, id))
     const needs = batch.flatMap(({ command }) => (command.need === undefined ? [] : [command.need]))
     const found = await loadAt(id, needs, atLeast)
-    // The cache was cleared meanwhile, so the state may be of before: it is loaded again, as after a conflict.
+    // The cache was cleared while the state was loaded, so the state may be outdated: it is loaded again, as after a conflict.
     if (cache.generation() !== generation) throw new WrongRevision(streamName(kind, id), 'none')
     const decided = decideAll(kind, codec, found.loaded, batch, now)
     if (decided.isStateUnusable) cache.delete(id)
@@ -176,7 +178,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       }
       const unreachable = await answerAll(id, batch)
       // The commands behind this batch have waited as long as it took to notice that the log cannot be reached.
-      if (unreachable && !isTimed(batch[0]!))
+      if (unreachable && !hasUntil(batch[0]!))
         refuse(queue.splice(0), new Unavailable(unreachable.message, false, unreachable), kind.category)
     }
     queues.delete(id)

@@ -12,7 +12,7 @@ export const continuesAppend = (record: StoredRecord, next: StoredRecord): boole
 /** Collects the records of the append that is being read. */
 const newOpenAppend = () => {
   let records: StoredRecord[] = []
-  /** Adds a record. With the last one of an append it returns all its records, or those since reading began. */
+  /** Adds a record. If it is the last record of an append, returns the records of the append, or those of them that were read since the beginning. */
   return (record: StoredRecord): StoredRecord[] | undefined => {
     const last = records.at(-1)
     if (last && !continuesAppend(last, record)) records = []

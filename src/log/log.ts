@@ -65,8 +65,8 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   /**
    * Stores the events as one append: every reader sees all of them or none. A repetition with the same ids at the same
    * expected revision returns the same as the first time; only the ids are compared.
-   * With `until`, by `performance.now()`, it is stored by then or never, whatever is returned; in EventStoreDB it may be later by the
-   * time that the request takes to the server.
+   * With `until`, by `performance.now()`, the append is stored by then or never, whatever is returned; in EventStoreDB it may be stored later by
+   * the time that the request takes to the server.
    * @throws WrongRevision if the stream has another revision, which reads of the stream show from then on
    * @throws LogUnavailable if the log did not answer in time; `stored` says whether the events may be in the log
    */
@@ -92,9 +92,9 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
    */
   follow(options: { readonly after: Position; readonly signal: AbortSignal }): AsyncIterable<Batch<Item>>
   /**
-   * Erases the events of a stream below the revision `before`, except the stream's last event. With `held` only while the log holds
-   * that event, because of which the others go: a log that has lost its end may have other events at these revisions. EventStoreDB cannot
-   * check this in the same step, PostgreSQL does.
+   * Erases the events of a stream below the revision `before`, except the stream's last event. With `held`, the event that is the reason for
+   * the erasure, erases only while the log holds it: a log that has lost its end may have other events at these revisions. PostgreSQL
+   * checks this in the statement that erases, EventStoreDB before it.
    */
   truncate(stream: string, before: Revision, held?: Anchor): Promise<void>
   /** The position of the last event, 0n for an empty log. @throws LogUnavailable, like all reads */

@@ -20,9 +20,9 @@ import { type RowInput, messagesInput } from './row-steps.ts'
 import { messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-sending.ts'
 import { type ShownServices, type ShownTrace, sessionValues, showTrace } from './trace-shown.ts'
-import { Segment, TraceParams } from './trace-params.ts'
+import { PathSegment, TraceParams } from './trace-params.ts'
 
-const Params = TraceParams.extend({ messageId: Segment })
+const Params = TraceParams.extend({ messageId: PathSegment })
 const Query = z.object({
   fragment: z.string().optional(),
   part: z

@@ -6,8 +6,8 @@ import { explainMissingFile, explainOutput } from '../../cli/named-file.ts'
 import { writeOut } from '../../cli/output.ts'
 import { deletedBefore, readErasureState } from '../../erasure/deletions.ts'
 import type { Header, Scope } from '../../log/export/format.ts'
-import { BadExport, type ReadExport, readExport } from '../../log/export/read.ts'
-import { type Begun, type WriteText, newExportWriter } from '../../log/export/write.ts'
+import { BadExport, type ExportReader, readExport } from '../../log/export/read.ts'
+import { type WrittenPart, type WriteText, newExportWriter } from '../../log/export/write.ts'
 import { newClient, withConnection } from '../../postgres/connect.ts'
 import { withLog } from '../support/with-log.ts'
 import { newProgress } from './progress.ts'
@@ -32,8 +32,8 @@ const withSource = <T>(work: (source: Source) => Promise<T>): Promise<T> =>
 
 type Target = {
   readonly write: WriteText
-  readonly begun?: Begun
-  readonly file?: ReadExport
+  readonly begun?: WrittenPart
+  readonly file?: ExportReader
 }
 
 const exportTo = async ({ log, deleted }: Source, scope: Scope, { write, begun, file }: Target): Promise<number> => {

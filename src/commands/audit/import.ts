@@ -6,7 +6,7 @@ import { explainMissingFile } from '../../cli/named-file.ts'
 import { newCodec } from '../../engine/codec.ts'
 import { formats } from '../../events.ts'
 import type { CopySource } from '../../log/copy/comparison.ts'
-import { type Copied, copyFrom } from '../../log/copy/copy.ts'
+import { type CopyResult, copyFrom } from '../../log/copy/copy.ts'
 import { BadExport, type CheckedExport, checkExport, readExport } from '../../log/export/read.ts'
 import type { EventLog } from '../../log/log.ts'
 import { openLocation } from '../log/open-location.ts'
@@ -35,7 +35,7 @@ const checkImport = async (path: string): Promise<CheckedExport> => {
   return checked
 }
 
-const copyInto = (to: EventLog, from: CopySource, signal: AbortSignal): Promise<Copied> => {
+const copyInto = (to: EventLog, from: CopySource, signal: AbortSignal): Promise<CopyResult> => {
   const progress = newProgress('import')
   let done = 0
   const onAppend = ({ events, position, head }: { events: number; position: bigint; head: bigint }) => {

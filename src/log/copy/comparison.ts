@@ -9,12 +9,12 @@ export class CopyRefused extends Error {
   override readonly name = 'CopyRefused'
 }
 
-/** An event as a text that must be the same in the copy: all but revision and position. */
+/** An event as a text that must be equal in the copy: everything except its revision and position. */
 export const comparableText = ({ id, stream, type, metadata, data }: RecordedEvent): string =>
   JSON.stringify([id, stream, type, metadata, data])
 
 /**
- * Compares the events in the target with the source, one by one. Events that the source has erased since are left out, and their
+ * Compares the events in the target with the source, one by one. Events that the source has erased since an earlier copy are left out, and their
  * streams are noted. `found` is called with each event of the target.
  */
 export const newComparison = (from: CopySource, to: EventLog, found: (event: RecordedEvent) => void) => {
@@ -40,7 +40,7 @@ export const newComparison = (from: CopySource, to: EventLog, found: (event: Rec
       )
     throw new CopyRefused(`the target ${difference}: stream ${stream}. Copy to an empty target`)
   }
-  /** Whether the target has this event next; false at its end. @throws CopyRefused if it has another one */
+  /** Whether the next event of the target is this one; false at the end of the target. @throws CopyRefused if it is another one */
   const holds = async (event: RecordedEvent): Promise<boolean> => {
     while (!isOver) {
       const existing = await next()

@@ -23,7 +23,7 @@ export type CopyFromOptions = {
   readonly progress?: (progress: CopyProgress) => void
 }
 
-export type Copied = {
+export type CopyResult = {
   readonly events: number
   /** How many of them an earlier run had copied. */
   readonly before: number
@@ -66,7 +66,7 @@ const endOf = async (adapter: EventLog, stream: string): Promise<ExpectedRevisio
   return 'none'
 }
 
-/** Events that name revisions of their stream: in a copy they should have the same ones. */
+/** Events whose data names revisions of their stream. In a copy these events should have the revisions of the source. */
 const NAMES_REVISIONS: ReadonlySet<string> = new Set(['MessageRestated', 'HistoryErased'])
 
 /** Writes appends to the target, each at the end of its stream, or with the revisions that it has in the source. */
@@ -110,11 +110,11 @@ const verify = async (to: EventLog, count: number, expected: string) => {
  * has an erased past), if the limits of the two logs split an append differently, or if a run was interrupted between two segments.
  * @throws CopyRefused if the target has anything but the beginning of this source
  */
-export const copyLog = (options: CopyOptions): Promise<Copied> =>
+export const copyLog = (options: CopyOptions): Promise<CopyResult> =>
   copyFrom({ ...options, from: wholeAppends(options.from) })
 
-/** The same from any source. */
-export const copyFrom = async (options: CopyFromOptions): Promise<Copied> => {
+/** Copies events from any source to a log, as `copyLog` does. @throws CopyRefused */
+export const copyFrom = async (options: CopyFromOptions): Promise<CopyResult> => {
   const { from, signal, progress, keepsRevisions = false } = options
   const to = wholeAppends(options.to)
   const head = await from.head()

@@ -7,12 +7,12 @@ const first = async (log: Readable, stream: string): Promise<RecordedEvent | und
   return undefined
 }
 
-/** Finds events that the source has erased since an earlier run copied them: their streams in the source begin after them. */
+/** Finds events that the source has erased since an earlier run copied them: in the source their streams begin with a later event. */
 export const erasedSince = (from: Readable, to: EventLog) => {
   /** By stream: the first event in the source. */
   const streams = new Map<string, RecordedEvent | undefined>()
 
-  const isErased = async ({ stream, id }: RecordedEvent): Promise<boolean> => {
+  const note = async ({ stream, id }: RecordedEvent): Promise<boolean> => {
     if (!streams.has(stream)) {
       const begins = await first(from, stream)
       if (!begins || begins.revision === 0n) return false
@@ -33,7 +33,7 @@ export const erasedSince = (from: Readable, to: EventLog) => {
       return false
     },
     /** Notes the stream of an event that only the target has. Returns false if the source has not erased the event. */
-    note: isErased,
+    note,
     /** Erases in the target the events that the source has erased in the noted streams. */
     erase: async () => {
       for (const [stream, begins] of streams)

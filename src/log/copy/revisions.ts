@@ -5,8 +5,9 @@ import { type EventLog, type ExpectedRevision, type NewEvent, type RecordedEvent
 import { metadataOf } from '../metadata.ts'
 import { wholeAppends } from '../whole-appends.ts'
 
+/** The most placeholders in one append. */
 const BATCH = 1_000
-/** More records than a trace may have: a file with such a gap would only fill the disk. */
+/** The most placeholders before an event, more than the records that a trace may have: a file with a larger gap would only fill the disk. */
 const MAX_GAP = 10_000_000n
 
 /** A record of an append that is never finished: no reader sees it, but the stream's revision counts it. */
@@ -17,8 +18,8 @@ const placeholder = ({ id, metadata }: RecordedEvent, number: bigint): NewEvent 
 }
 
 /**
- * Keeps the revisions of copied events. In place of events that were erased, and of records that a crash had left, as many
- * records are stored that no reader sees; those at the beginning of a stream are erased at the end.
+ * Keeps the revisions of copied events. For each event that was erased, and each record that a crash had left, a placeholder is stored that
+ * no reader sees. At the end of the copy the placeholders at the beginning of a stream are erased.
  */
 export const newRevisionKeeper = (adapter: EventLog) => {
   /** By stream: the revision of its first event, if events before it were erased. */

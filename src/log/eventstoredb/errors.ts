@@ -7,7 +7,7 @@ import {
 } from '@eventstore/db-client'
 import { LogUnavailable } from '../log.ts'
 
-/** The client itself connects to the new leader, whose address the error contains. */
+/** Whether the server refused a call because it is no longer the leader. The client then connects to the new leader, whose address the error has. */
 export const isNotLeader = (error: unknown): boolean => error instanceof NotLeaderError
 
 /** Whether the call cannot have reached a server that would execute it. */

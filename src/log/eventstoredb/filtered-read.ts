@@ -27,7 +27,7 @@ const MAX_EVENTS = 1_000
 const MAX_MS = 1_000
 /** The server sends a checkpoint after this many events, whether they belong to Tracebook or not. */
 const CHECKPOINT_EVENTS = 1_000
-/** Some server versions do not report that a subscription has caught up: so long without events means the same. */
+/** A subscription without events for so long counts as caught up, because some server versions do not report it. */
 const SILENCE_MS = 1_000
 
 type Range = readonly [start: Position, end: Position]

@@ -3,7 +3,7 @@ import type { ReadResponse, LazyEvent, StoredEvent } from './read-response.ts'
 
 export type Page = {
   readonly events: readonly StoredEvent[]
-  /** How many events were read, including unwanted ones. */
+  /** How many events were read, including those that `wanted` left out. */
   readonly seen: number
   /** The position of the last event that was read; undefined if there was none. */
   readonly through: bigint | undefined
@@ -12,13 +12,14 @@ export type Page = {
 }
 
 export type PageOptions = {
+  /** How many events the server is asked for. */
   readonly count: number
   /** How long the server may be silent before the read fails, in milliseconds. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
   /** Which events to take, by the full names of their streams and their positions. Default: all. */
   readonly wanted?: (stream: string, position: bigint) => boolean
-  /** The page ends after this many events if most of them are unwanted. Default: never. */
+  /** The page ends after this many events if `wanted` has left out most of them. Default: never. */
   readonly sample?: number
 }
 
@@ -75,7 +76,7 @@ export type ConsumeOptions = Pick<PageOptions, 'timeoutMs' | 'signal'>
  */
 export const consume = (
   source: Source | AllStreamSubscription,
-  { timeoutMs: timeoutMs, signal }: ConsumeOptions,
+  { timeoutMs, signal }: ConsumeOptions,
   take: (response: ReadResponse) => boolean,
 ): Promise<boolean> =>
   new Promise((resolve, reject) => {

@@ -9,6 +9,7 @@ import { newFilteredRead } from './filtered-read.ts'
 import { identityStream } from './identity-store.ts'
 import { metadataStream } from './stream-metadata.ts'
 
+/** The number of events in the first page of a read; each page has four times as many as the one before, up to `PAGE_EVENTS`. */
 const FIRST_PAGE = 64
 /** Large, because a page up to the log's end needs no reads of stream metadata (`truncation-filter.ts`). */
 const PAGE_EVENTS = 4_000
@@ -52,9 +53,10 @@ export type ReaderOptions = {
   readonly watch: () => () => Promise<void>
 }
 
+/** The largest difference of two successive revisions that are read together. */
 const FEW_BETWEEN = 4n
 
-/** Splits ascending revisions into runs, with a few other revisions between two members at most. */
+/** Splits ascending revisions into runs that are read together: between two members of a run there are only a few other revisions. */
 const runsOf = (revisions: readonly Revision[]): Revision[][] => {
   const runs: Revision[][] = []
   for (const revision of revisions) {
@@ -92,7 +94,7 @@ export const newReader = (options: ReaderOptions): Reader => {
     }
     const wanted = (stream: string, position: bigint) =>
       position > after && prefixes.some((prefix) => stream.startsWith(prefix))
-    // One more, because the first one may be the event at `after`.
+    // One more event than asked for, because the first one may be the event at `after`.
     const {
       events,
       through = after,

@@ -34,8 +34,13 @@ export const newServerReads = (
 ): ServerReads => {
   const common = { credentials, requiresLeader: true }
 
+  const startAt = (from: Position | 'end') => {
+    if (from === 'end') return END
+    return from > 0n ? { commit: from, prepare: from } : START
+  }
+
   const onePage = (client: EventStoreDBClient, options: AllOptions, from: Position | 'end') => {
-    const fromPosition = from === 'end' ? END : from > 0n ? { commit: from, prepare: from } : START
+    const fromPosition = startAt(from)
     const direction = from === 'end' || options.backwards ? BACKWARDS : FORWARDS
     const source = client.readAll({ ...common, fromPosition, direction, maxCount: options.count }, passThrough)
     return readPage(source, { ...options, timeoutMs })

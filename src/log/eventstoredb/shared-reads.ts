@@ -12,7 +12,7 @@ export type SharedRead = {
 }
 
 /** A page, and the count of wake-ups when its read began. */
-export type FoundPage = { readonly page: ReadPage; readonly seen: number }
+export type SharedPage = { readonly page: ReadPage; readonly seen: number }
 
 type CachedRead = Pick<SharedRead, 'seen' | 'page'> & {
   /** The page, once the read is done. */
@@ -31,7 +31,7 @@ export type SharedReads = {
    * Joins a page with the next ones that other followers have read, until there are `count` events: a follower that was busy
    * catches up in one batch, as with a page that is read now.
    */
-  joined(first: FoundPage, count: number): FoundPage
+  joined(first: SharedPage, count: number): SharedPage
   /** Drops all pages, because some of their events have been erased. */
   forget(): void
 }
@@ -116,7 +116,7 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
     return { seen: cached.seen, page: cached.page, leave }
   }
 
-  const joined = (first: FoundPage, count: number): FoundPage => {
+  const joined = (first: SharedPage, count: number): SharedPage => {
     evict()
     const found = [first]
     let [events, last] = [first.page.events.length, first]

@@ -4,6 +4,7 @@ import { newChangeCounter } from '../change-counter.ts'
 import type { Connection } from './connection.ts'
 import type { ReadResponse } from './read-response.ts'
 
+/** The least time between two starts of the subscription. */
 const PAUSE_MS = 200
 /** The subscription ends after this many events without a waiting follower, because busy followers read the same events anyway. */
 const MAX_UNHEARD = 200

@@ -80,7 +80,7 @@ const newOrderCheck = (fail: (what: string) => never) => {
   return { next, isWhole: () => !last || closes(last), last: () => last, has: (stream: string) => streams.has(stream) }
 }
 
-export type ReadExport = {
+export type ExportReader = {
   /** The events of the file in its order. To be read once. @throws BadExport if a line is wrong */
   readonly events: AsyncGenerator<RecordedEvent>
   /** Header, trailer and number of events that were read so far. */
@@ -91,18 +91,21 @@ export type ReadExport = {
   readonly rest: () => number
   readonly last: () => RecordedEvent | undefined
   readonly hasStream: (stream: string) => boolean
-  /** The header and the events, as far as lines are whole: their number of bytes, and a hash that can be continued. */
+  /** The whole lines before the trailer: their number of bytes, and their hash, which can be continued. */
   readonly body: () => { readonly hash: Hash; readonly bytes: number }
 }
 
 /** Reads a file and checks its lines. Takes memory for one line and for the names of streams. */
-export const readExport = (path: string): ReadExport => {
+export const readExport = (path: string): ExportReader => {
   const hash = createHash('sha256')
-  let [number, count, bytes, rest] = [0, 0, 0, 0]
+  let lineNumber = 0
+  let count = 0 // of events
+  let bytes = 0 // of the lines before the trailer
+  let rest = 0 // bytes after the last whole line
   let header: Header | undefined
   let trailer: Trailer | undefined
   const fail = (what: string): never => {
-    throw new BadExport(`line ${number}: ${what}`)
+    throw new BadExport(`line ${lineNumber}: ${what}`)
   }
   const order = newOrderCheck(fail)
 
@@ -116,7 +119,7 @@ export const readExport = (path: string): ReadExport => {
 
   const take = (line: Line): RecordedEvent | undefined => {
     if (trailer) fail('the trailer is not the last line')
-    if ((line.is === 'header') !== (number === 1)) fail('the header is not the first line')
+    if ((line.is === 'header') !== (lineNumber === 1)) fail('the header is not the first line')
     if (line.is === 'header') header = line.header
     else if (line.is === 'trailer') checkTrailer(line.trailer)
     else {
@@ -129,9 +132,9 @@ export const readExport = (path: string): ReadExport => {
 
   async function* events() {
     for await (const { bytes: text, end } of wholeLines(path, (found) => (rest = found))) {
-      number += 1
+      lineNumber += 1
       const line = parseLine(text.toString())
-      if (typeof line === 'string') throw new BadExport(`line ${number}: ${line}`)
+      if (typeof line === 'string') throw new BadExport(`line ${lineNumber}: ${line}`)
       const event = take(line)
       if (line.is !== 'trailer') {
         hash.update(text).update('\n')

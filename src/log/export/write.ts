@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../log.ts'
 import { type Header, eventLine } from './format.ts'
 
 /** The part of an export that a file has already. */
-export type Begun = { readonly hash: Hash; readonly events: number }
+export type WrittenPart = { readonly hash: Hash; readonly events: number }
 
 /** Writes text, and resolves when more can be written. */
 export type WriteText = (text: string) => Promise<unknown>
@@ -11,7 +11,7 @@ export type WriteText = (text: string) => Promise<unknown>
 const BLOCK = 64 * 1024
 
 /** Writes the lines of an export, many at a time. */
-export const newExportWriter = (write: WriteText, begun: Begun = { hash: createHash('sha256'), events: 0 }) => {
+export const newExportWriter = (write: WriteText, begun: WrittenPart = { hash: createHash('sha256'), events: 0 }) => {
   const { hash } = begun
   let events = begun.events
   let block = ''

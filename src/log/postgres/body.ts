@@ -6,17 +6,17 @@ import type { Position } from '../log.ts'
 export type Body = { readonly body: Buffer; readonly bytes: number | null }
 
 /**
- * Smaller ones stay as they are: compressing them would take longer than storing what it saves. Larger ones always become smaller, because no
- * UTF-8 text is as dense as random bytes: Base64 by a quarter.
+ * The size in bytes from which a body is compressed. Compressing a smaller one would take longer than storing the bytes that it saves. A larger
+ * one always becomes smaller, because no UTF-8 text is as dense as random bytes: Base64 becomes smaller by a quarter.
  */
 export const COMPRESSED_FROM = 8 * 1024
-/** Larger ones are compressed on a thread; of smaller ones, handing them over would take as long. */
+/** The size in bytes from which a body is compressed on a thread: handing over a smaller one would take as long as compressing it. */
 const ON_THREAD_FROM = 32 * 1024
 
 const onThread = promisify(zstdCompress)
 
 const optionsFor = (size: number) => ({
-  chunkSize: size + 1_024, // in one piece: for each piece more a thread waits for the event loop
+  chunkSize: size + 1_024, // the output is one piece: for each further piece the thread would wait for the event loop
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 })
 

@@ -22,7 +22,7 @@ export type Connection = {
   get(): Promise<pg.Client>
   /** Closes it at once, even if it is still being opened or the server does not answer. */
   drop(): void
-  /** The same, but leaves one that is still being opened. */
+  /** Closes it at once, unless it is still being opened. */
   dropOpen(): void
   end(): Promise<void>
 }

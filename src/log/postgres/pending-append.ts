@@ -18,7 +18,7 @@ export type PendingAppend = Append &
   PendingAnswer & {
     /** The length of all data and metadata, a character counted as one byte. */
     readonly bytes: number
-    /** Its events as they are stored; being made, from the beginning on, while it waits for its turn. */
+    /** Its events as rows. They are made from the beginning on, while the append waits for its turn. */
     readonly rows: readonly NewRow[] | Promise<readonly NewRow[]>
     /** Whether it is in a statement that has not been answered. */
     inFlight: boolean
@@ -26,7 +26,7 @@ export type PendingAppend = Append &
     maybeStored: boolean
   }
 
-/** Fails an append that was not stored, or may not have been. */
+/** Answers an append with LogUnavailable, because it was not stored, or is not known to be. */
 export const giveUp = (append: PendingAppend, cause: unknown): void => {
   const stored = append.maybeStored || append.inFlight ? 'unknown' : false
   append.settle(new LogUnavailable(stored, cause, cause instanceof NotDurable ? cause.message : undefined))

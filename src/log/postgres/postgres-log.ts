@@ -21,10 +21,12 @@ import { truncateStream } from './truncate.ts'
 import { newWakeUps } from './wake-ups.ts'
 import { newWriter } from './writer.ts'
 
+/** After so long without a wake-up a follower reads the log itself. */
 const POLL_MS = 400
 const RETRY_MS = 200
 const CLOSE_TIMEOUT_MS = 1_000
 const STATEMENT_MS = 10_000
+/** How much memory the recent events may take. */
 const RECENT_BYTES = 16 * 1024 * 1024
 
 const lastStatement = `
@@ -42,8 +44,8 @@ export type PostgresLogOptions = {
   readonly observe?: (appends: number, events: number, ms: number) => void
 }
 
-/** Nothing is read for now, unless that does not pass. @throws DamagedRow */
-const ifUnavailable = (error: unknown): undefined => {
+/** The events of a read that failed: undefined, so that it is tried again, unless it would fail each time. @throws DamagedRow */
+const undefinedIfPassing = (error: unknown): undefined => {
   if (error instanceof DamagedRow) throw error
 }
 
@@ -94,7 +96,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
       while (!stopped.aborted) {
         const seen = recent.count()
         const events =
-          (mayUseRecent ? reader.eventsAfter(position) : undefined) ?? (await page(position).catch(ifUnavailable))
+          (mayUseRecent ? reader.eventsAfter(position) : undefined) ?? (await page(position).catch(undefinedIfPassing))
         if (stopped.aborted) return
         if (identityCheck.generation() !== generation) throw new LogChanged()
         identityCheck.noteRead(events?.at(-1))

@@ -38,7 +38,9 @@ const runsOf = (events: readonly NewEvent[]): Run[] => {
   const runs: Run[] = []
   for (const event of events) {
     const last = runs.at(-1)
-    if (last && last[1] === event.type && metadataAt(last, last[0]) === event.metadata) last[0] += 1
+    const [count, type] = last ?? []
+    const isNext = last && type === event.type && metadataAt(last, count!) === event.metadata
+    if (isNext) last[0] += 1
     else runs.push(runOf(event))
   }
   return runs
@@ -59,7 +61,7 @@ export const newRow = (events: readonly NewEvent[], lengths = bytesOf(events)): 
 
 const isMade = (row: NewRow | Promise<NewRow>): row is NewRow => !(row instanceof Promise)
 
-/** Splits an append into rows; a promise if one of them is, because for small appends promises would cost as much as all else here. */
+/** Splits an append into rows. Returns a promise only if one of the rows is a promise: for small appends promises would take half of the time. */
 export const rowsOf = (events: readonly NewEvent[]): readonly NewRow[] | Promise<readonly NewRow[]> => {
   const rows: (NewRow | Promise<NewRow>)[] = []
   const lengths = bytesOf(events)

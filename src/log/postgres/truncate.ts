@@ -34,7 +34,7 @@ const firstOf = ({ revision, size }: Row): Revision => revision - BigInt(size) +
 
 const opens = ({ heads }: Row): boolean => opensAppend({ ...headAt(heads, 0), id: '', data: '' })
 
-/** What one statement deletes: the events from a revision on. `cuts` says whether of the last row the end stays. */
+/** What one statement deletes: the events from a revision on. `cuts` says whether the last row is cut, because some of its events stay. */
 type Step = { readonly from: Revision; readonly cuts: boolean }
 
 /** The last appends below `end` that are deleted at once; undefined if the stream has no event there. */
@@ -61,7 +61,7 @@ const nextStep = async (pool: pg.Pool, stream: string, end: Revision): Promise<S
 /** A row without its first events, to be stored again, and the revision of its last one. */
 type Rest = NewRow & { readonly revision: Revision }
 
-/** The row of an event without the events before that. */
+/** The row that holds the event at a revision, without the events before it. */
 const restOfRow = async (pool: pg.Pool, stream: string, from: Revision): Promise<Rest | undefined> => {
   const query = { name: 'log-truncate-cut', text: rowAt, values: [stream, from] }
   const { rows } = await queryWithRetry<StoredRow>(pool, query)

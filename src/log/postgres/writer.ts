@@ -36,7 +36,7 @@ export type WriterOptions = {
 
 type Encoded = EncodedAppend & { readonly append: PendingAppend }
 
-/** Nothing of this attempt has been stored, and a retry cannot succeed. */
+/** Nothing of this attempt has been stored, and a retry cannot succeed. The cause is the error. */
 class PermanentError extends Error {}
 
 /**

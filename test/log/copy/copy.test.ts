@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CopyRefused, comparableText } from '../../../src/log/copy/comparison.ts'
-import { type Copied, copyLog } from '../../../src/log/copy/copy.ts'
+import { type CopyResult, copyLog } from '../../../src/log/copy/copy.ts'
 import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
 import { type EventLog, LogUnavailable, type StoredRecord } from '../../../src/log/log.ts'
 import { openPostgresLog } from '../../../src/log/postgres/postgres-log.ts'
@@ -112,7 +112,7 @@ test('a copy that was stopped, or failed in the middle of an append, is resumed'
     }
     return copyLog({ from, to: { ...bare, append } })
   }
-  const untilDone = async (): Promise<Copied> =>
+  const untilDone = async (): Promise<CopyResult> =>
     attempt().catch((error) => {
       assert.instance(error, LogUnavailable)
       broken += 1

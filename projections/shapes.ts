@@ -8,7 +8,7 @@ import {
 import { int4s, jsons, uuids } from '../src/postgres/arrays.ts'
 import type { SessionShape } from '../src/contract/trace.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
-import { type KeptShape, type ListedMessage, ShapeBuilder, byPlace } from '../src/trace/kept-shape.ts'
+import { type KeptShape, type ListedMessage, ShapeBuilder, bySortKeys } from '../src/trace/kept-shape.ts'
 import { type FactsRow, factsColumns, factsOfMessage, factsOfRow } from '../src/trace/messages/message-facts.ts'
 import { BoundedMap } from '../src/base/bounded-map.ts'
 import { byKey } from './support/sql.ts'
@@ -98,7 +98,7 @@ const memoryOf = (session: object): BoundedMap<string, Remembered> => {
  * remembered was rolled back: then the first new message does not have the next ordinal.
  */
 const fromMemory = ({ builder }: Remembered, { lowest, added }: ChangedMessages): ShapeBuilder | undefined => {
-  const messages = added?.toSorted(byPlace) ?? []
+  const messages = added?.toSorted(bySortKeys) ?? []
   if (lowest !== NO_ORDINAL || added?.[0]?.ordinal !== builder.count || !builder.comesAfter(messages[0]!))
     return undefined
   builder.add(messages)
@@ -111,7 +111,7 @@ const fromKept = (
   rows: readonly ListedRow[],
   added: readonly ListedMessage[],
 ): ShapeBuilder | undefined => {
-  const messages = [...rows.map(toListed), ...added].sort(byPlace)
+  const messages = [...rows.map(toListed), ...added].sort(bySortKeys)
   if (messages.length === 0 || rows.length > MOST_AFTER_KEPT) return undefined
   const builder = new ShapeBuilder(kept)
   if (!builder.comesAfter(messages[0]!)) return undefined

@@ -1,7 +1,7 @@
 import type { FeedTrace } from '../contract/feed.ts'
 import type { Row } from '../engine/reads.ts'
 import { fitting, pageRows } from '../http/list-page.ts'
-import { authoredIds, cursorAfterTrace, orderValues, orderedIds, placeOf, shownOrder } from '../trace/lists.ts'
+import { authoredIds, cursorAfterTrace, orderValues, orderedIds, listPlaceOf, shownOrder } from '../trace/lists.ts'
 import { type FeedRow, type FeedSources, feedColumns, feedTables, toEntry } from './queries.ts'
 
 /** A page of a list, and the cursor of the next one if there is one. */
@@ -39,7 +39,7 @@ export const sessionsOfNamespace = async (
   },
 ): Promise<SessionList> => {
   const { namespaceId, which, limit, cursor } = options
-  const place = placeOf({ sort: 'startedAt', cursor })
+  const place = listPlaceOf({ sort: 'startedAt', cursor })
   const rows = await services.reads.rows<FeedRow & Row>(`sessions-${which.kind}`, sessionStatements[which.kind], [
     ...orderValues(namespaceId, place),
     limit + 1,

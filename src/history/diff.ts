@@ -22,6 +22,7 @@ const documentOf = ({ fields, summary }: PresentTrace) => ({
 export const traceDifference = (from: PastTrace, to: PastTrace): object[] =>
   jsonpatch.compare(documentOf(from.trace), documentOf(to.trace))
 
+/** How many messages one statement reads, and about how many characters a name takes in memory. */
 const NAMES = 1_000
 const NAME_SIZE = 100
 
@@ -73,7 +74,7 @@ async function* updatedBetween(
   }
 }
 
-/** Rows that, joined by commas, form a member of an object with a list. */
+/** Rows that, joined by commas, form a member of an object, `"name":[…]`, whose items are the rows of `chunks`. */
 async function* asMember(
   name: keyof Difference['messages'],
   chunks: AsyncIterable<Chunk<string>>,

@@ -45,7 +45,7 @@ const COLUMNS = `e.position, e.place, e.stream_id, e.namespace_id, e.revision, e
   e.added, e.updated, case when e.type <> '${MESSAGES_UPSERTED}' then e.data end as data,
   400 + coalesce(octet_length(e.data::text), 0) as size`
 
-/** Conditions with their parameters, and a name for each combination of them. */
+/** Collects the conditions of a statement, their parameters, and a name for each combination of conditions, by which it is prepared. */
 const newConditions = () => {
   const [conditions, values, names]: [string[], unknown[], string[]] = [[], [], []]
   const param = (value: unknown) => `$${values.push(value)}`
@@ -122,8 +122,8 @@ const ofNamespace = (
   const { param, add } = conditions
   add('namespace', `e.namespace_id = ${param(scope.id)}::uuid`)
   if (scope.traceId !== undefined) add('one', `e.stream_id = ${param(scope.traceId)}::uuid`)
-  // Entries are shown only as far as the main read models show them: of a deleted trace only its deletions.
-  // What an erased past has left has the erasure's revision as `through`.
+  // Entries are shown only as far as the main read models show them: of a deleted trace only its deletions. The entries that an erasure of
+  // the past has left have the revision of the erasure as `through`.
   add('shown', `e.position <= (select position from ${mainSchema}.reached)`)
   add('there', `(e.stream_id = e.namespace_id or e.type = 'TraceDeleted' or e.through >= t.incarnation)`)
   addFilter(conditions, filter)
@@ -137,7 +137,7 @@ const ofNamespace = (
   return [conditions, isAscending ? 'position, place' : 'position desc, place desc', end]
 }
 
-/** A page of entries that fit into one answer, and one more if there are others. */
+/** A page of entries that fit into one answer, and one entry more if there is a next page. */
 export const listEntries = (timeline: TimelineReads, scope: Scope, filter: Filter): Promise<EntryRow[]> => {
   const isTrace = scope.of === 'trace'
   const [conditions, order, span] = isTrace ? ofTrace(scope, filter) : ofNamespace(scope, filter, timeline.mainSchema)

@@ -29,7 +29,7 @@ export type ErasePastServices = Pick<HistoryServices, 'reads' | 'timeline' | 'lo
     readonly now: () => number
   }
 
-/** How long an erasure starts again after writers on other nodes have interrupted it. */
+/** For how long an erasure that writers on other nodes interrupt is tried again, and the pause before each try. */
 const TRYING_MS = 60_000
 const PAUSE_MS = 20
 const BUSY = 'The past of the trace is being erased: try again later'

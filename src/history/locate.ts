@@ -4,7 +4,7 @@ import type { ReadTables } from '../../projections/tables.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound, unauthorized } from '../http/http-error.ts'
 import type { TraceName } from '../trace/locate.ts'
-import { type Resolved, type StoredDetail, detailStatement, resolveTrace } from '../trace/queries.ts'
+import { type ResolvedTrace, type StoredDetail, detailStatement, resolveTrace } from '../trace/queries.ts'
 import type { HistoryServices } from './services.ts'
 
 /** A current trace whose history the caller may see. */
@@ -15,7 +15,7 @@ export type PresentTraceRow = StoredDetail & {
 
 /** Checks that the caller is a member, also of a public trace. @throws 401, Rejected forbidden, 404 */
 export const assertMaySeeHistory = (
-  trace: Pick<Resolved, 'visibility' | 'role'>,
+  trace: Pick<ResolvedTrace, 'visibility' | 'role'>,
   caller: Pick<Caller, 'userId'> | undefined,
 ): void => {
   if (!caller) throw unauthorized()
@@ -37,7 +37,7 @@ const presentTrace = async (reads: Reads<ReadTables>, id: string): Promise<Prese
 
 /**
  * The trace that a request names, if the caller may see its history.
- * @throws 404 if there is none, or the caller must not know of it; 401 without a caller; Rejected forbidden
+ * @throws 404 if it does not exist, or the caller may not read it; 401 if there is no caller; Rejected forbidden if the caller is not a member
  */
 export const traceForHistory = async (
   { reads }: Pick<HistoryServices, 'reads'>,
@@ -50,7 +50,10 @@ export const traceForHistory = async (
   return presentTrace(reads, hit.id)
 }
 
-/** The same, once the timeline shows everything up to the snapshot of the trace's row. @throws Unavailable as well */
+/**
+ * The trace that `traceForHistory` finds, once the timeline shows everything up to the snapshot of the trace's row.
+ * @throws the errors of `traceForHistory`; Unavailable if the timeline takes too long
+ */
 export const traceWithTimeline = async (
   services: Pick<HistoryServices, 'reads' | 'timeline'>,
   name: TraceName,

@@ -5,7 +5,7 @@ import { jsonText } from '../http/json-text.ts'
 import { cursorAfterMessage, readCursor } from '../trace/messages/cursor.ts'
 import { listText, newMessagePage, pageEnd } from '../trace/messages/page.ts'
 import type { Moment } from '../trace/moment.ts'
-import type { AskedMessages, AskedPast, PastAnswers } from '../trace/services.ts'
+import type { MessagesRequest, PastRequest, PastAnswers } from '../trace/services.ts'
 import type { TraceName } from '../trace/locate.ts'
 import { traceWithTimeline } from './locate.ts'
 import { listOfHistory, openPast } from './open-past.ts'
@@ -15,23 +15,23 @@ import type { HistoryServices } from './services.ts'
 export const newPastAnswers = (services: HistoryServices): PastAnswers => {
   const { longLists } = services
 
-  const found = async ({ params, query, caller }: AskedPast) => {
+  const presentTrace = async ({ params, query, caller }: PastRequest) => {
     const name: TraceName = { externalId: params.externalId, namespace: query.namespace }
     return traceWithTimeline(services, name, caller)
   }
 
-  const trace = async (request: AskedPast, moment: Moment) => {
-    const present = await found(request)
+  const trace = async (request: PastRequest, moment: Moment) => {
+    const present = await presentTrace(request)
     const past = await openPast(services, present, moment)
     const detail = await past.detail()
     await listOfHistory(services, present, request.caller).check() // the rows of a trace that is deleted meanwhile are incomplete
     return jsonText<ShownTrace>({ trace: detail, revision: String(past.revision) })
   }
 
-  const messages = async (request: AskedPast, reply: FastifyReply, moment: Moment, asked: AskedMessages) => {
+  const messages = async (request: PastRequest, reply: FastifyReply, moment: Moment, asked: MessagesRequest) => {
     const { includeParts, limit, cursor } = asked
-    const present = await found(request)
-    // At the same time there may be a newer revision than on the first page: the cursor has the right one.
+    const present = await presentTrace(request)
+    // A time may stand for a newer revision now than it did for the first page: the cursor has the revision of the first page.
     const from = readCursor(present, 'past', cursor)
     const past = await openPast(services, present, from && 'at' in moment ? from : moment)
     const { revision } = past

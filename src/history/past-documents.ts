@@ -14,9 +14,10 @@ import { type Updates, updatesBetween } from './updates.ts'
 /** A message as it was. */
 export type PastDocument = TimedDocument & { readonly document: MessageDocument }
 
-/** How many messages are read together: at first, at most, and about how many characters their events may have. */
-const FIRST = 32
-const MOST = 1_000
+/** How many messages are read together: at first, and at most. */
+const FIRST_COUNT = 32
+const MOST_COUNT = 1_000
+/** About how many characters the events of messages that are read together may have. */
 const WANTED_SIZE = 1024 * 1024
 
 /** `adds` is JSON of runs: `[ordinal of the first message, its revision, how many messages]`. */
@@ -40,8 +41,9 @@ const additions = async (
   const rows = await timeline.rows<RunsRow & Row>('past-additions', addsStatement, values)
   const found = new Map<Revision, number>()
   for (const { wanted, adds } of rows) {
-    const run = (JSON.parse(adds) as [number, number, number][]).findLast(([ordinal]) => ordinal <= wanted)
-    if (run && wanted < run[0] + run[2]) found.set(BigInt(run[1] + wanted - run[0]), wanted)
+    const runs = JSON.parse(adds) as [ordinal: number, revision: number, length: number][]
+    const [ordinal, revision, length] = runs.findLast(([first]) => first <= wanted) ?? [0, 0, 0]
+    if (wanted < ordinal + length) found.set(BigInt(revision + wanted - ordinal), wanted)
   }
   return found
 }
@@ -65,7 +67,7 @@ const apply = (messages: Map<number, PastDocument>, { type, data }: TraceEvent, 
     messages.set(ordinal, { externalId, document, createdAt: times.createdAt, updatedAt: times.updatedAt })
   } else if (type === 'MessageUpdated') {
     const before = messages.get(data.ordinal)
-    if (!before) throw new BrokenOff('its trace is gone')
+    if (!before) throw new BrokenOff('the trace was deleted meanwhile')
     messages.set(data.ordinal, { ...before, document: applyPatch(before.document, data.patch), updatedAt: at })
   }
 }
@@ -75,7 +77,7 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
   const { log, codec } = services
   const stream = `trace-${past.id}`
   let updates: Promise<Updates> | undefined
-  let many = FIRST
+  let many = FIRST_COUNT
 
   /**
    * Reads messages at revisions `steps`, in ascending order. Returns the messages at each of them.
@@ -88,32 +90,35 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
     const revisions = [...added.keys(), ...changed].sort((a, b) => Number(a - b))
     const messages = new Map<number, PastDocument>()
     const found = steps.map(() => new Map<number, PastDocument>())
-    let [step, count, size] = [0, 0, 0]
-    const take = () => {
+    let step = 0
+    let count = 0
+    let size = 0
+    const endStep = () => {
       found[step] = new Map(messages)
       step += 1
     }
     for await (const event of log.readRevisions(stream, revisions)) {
-      while (event.revision > steps[step]!) take()
+      while (event.revision > steps[step]!) endStep()
       apply(messages, codec.decode(event) as TraceEvent, metadataOf(event).at)
       count += 1
       size += event.data.length
     }
-    while (step < steps.length) take()
-    if (count < revisions.length || messages.size < ordinals.length) throw new BrokenOff('its trace is gone')
+    while (step < steps.length) endStep()
+    if (count < revisions.length || messages.size < ordinals.length)
+      throw new BrokenOff('the trace was deleted meanwhile')
     return { found, size }
   }
 
-  /** The first of these messages, as many as may be read together (`read` says how many), by ordinal, at each of `steps`. */
+  /** The first of these messages, by ordinal, at each of `steps`: as many as may be read together. `read` says how many these are. */
   const documents = async (ordinals: readonly number[], steps?: readonly bigint[]) => {
     const some = ordinals.slice(0, many)
     const { found, size } = await read(some, steps)
     const each = Math.max(1, size / some.length)
-    many = Math.max(1, Math.min(MOST, 2 * some.length, Math.floor(WANTED_SIZE / each)))
+    many = Math.max(1, Math.min(MOST_COUNT, 2 * some.length, Math.floor(WANTED_SIZE / each)))
     return { found, size, read: some.length }
   }
 
-  /** The same messages, as rows of a list of messages. */
+  /** The messages that `documents` returns, as rows of a list of messages. */
   const rows = async (ordinals: readonly number[], includeParts: boolean) => {
     const { found, size, read } = await documents(ordinals)
     const rows = new Map<number, MessageListRow>(

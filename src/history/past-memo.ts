@@ -5,8 +5,8 @@ import type { PresentTrace } from '../trace/decide.ts'
 import { type TraceTimes, stateText } from '../trace/views.ts'
 import type { Updates } from './updates.ts'
 
-/** A trace at a moment. */
-type Moment = { readonly id: string; readonly incarnation: bigint; readonly revision: bigint }
+/** Names a trace at a moment. */
+type MomentKey = { readonly id: string; readonly incarnation: bigint; readonly revision: bigint }
 
 type Remembered<Value> = { get(): Value | undefined; set(value: Value): void }
 
@@ -29,7 +29,7 @@ export type MomentMemo = {
  */
 export type PastMemo = {
   /** Called before the work begins: a result that is set after a deletion or a `clear` is not kept. */
-  of(moment: Moment): MomentMemo
+  of(moment: MomentKey): MomentMemo
   observe(event: Pick<DecodedEvent, 'type' | 'streamId' | 'revision'> & { readonly data?: object }): void
   /** Called if deletions may have been missed, or the log's epoch has changed: the same revisions may be other events then. */
   clear(): void
@@ -38,7 +38,7 @@ export type PastMemo = {
 const MOST_BYTES = 8 * 1024 * 1024
 /** The size of each value besides its content. */
 const ENTRY_BYTES = 500
-/** More deletions than there are while one answer is made. */
+/** How many deletions are remembered: more than happen while one answer is made. */
 const REMEMBERED_DELETIONS = 1_000
 
 const newMomentCache = <Value>(sizeOf: (value: Value) => number) =>
@@ -54,7 +54,7 @@ export const newPastMemo = (): PastMemo => {
   const deletions = new BoundedMap<string, bigint>(REMEMBERED_DELETIONS) // their revisions, by trace
   let generation = 0
 
-  const of = ({ id, incarnation, revision }: Moment): MomentMemo => {
+  const of = ({ id, incarnation, revision }: MomentKey): MomentMemo => {
     const begun = generation
     const mayKeep = () => begun === generation && (deletions.get(id) ?? -1n) < incarnation
     const remembered = <Value>(cache: SizedCache<Value>): Remembered<Value> => {

@@ -11,7 +11,7 @@ import type { HistoryServices } from './services.ts'
 
 /** How many messages are checked for changes together. */
 const WINDOW = 1_000
-/** How many unchanged messages one statement reads: the first time, and at least, once their size is known. */
+/** How many unchanged messages the first statement reads, and the fewest that a later one reads, whose number depends on their size. */
 const FIRST = 64
 const FEWEST = 8
 
@@ -42,7 +42,7 @@ const changedStatement = `
 const changedSince = async (reads: PastReads, past: PastTrace, ordinals: Int32Array): Promise<Set<number>> => {
   const values = [past.id, past.incarnation, int4s([...ordinals]), past.revision]
   const [row] = await reads.rows<ChangedRow & Row>('past-changed', changedStatement, values)
-  if (row!.found < ordinals.length) throw new BrokenOff('its trace is gone')
+  if (row!.found < ordinals.length) throw new BrokenOff('the trace was deleted meanwhile')
   return new Set(row!.changed?.split(',').map(Number))
 }
 

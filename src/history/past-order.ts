@@ -12,7 +12,10 @@ type SnapshotRow = { revision: bigint; position: bigint }
 type OrderRow = SnapshotRow & { ordinals: string | null }
 type KeysRow = OrderRow & { orders: string | null; timestamps: string | null }
 
-// Rows are joined in the order of the subquery, as in the current list.
+/**
+ * SQL for the messages `listed` of the trace $1 in its incarnation $2, as one row: `joined` aggregates them, in the order of `listed`. The row also
+ * has the revision of the trace and the checkpoint of the snapshot.
+ */
 export const snapshot = (joined: string, listed: string) => `
   select t.revision, c.position, l.* from traces t cross join reached c cross join lateral (
     select ${joined} from (${listed}) l
@@ -73,7 +76,7 @@ export const pastOrder = async (
 
 type Statement = { readonly name: string; readonly text: string; readonly values: readonly unknown[] }
 
-/** The result of a statement of `snapshot`, and which of the messages at that time have moved since. @throws BrokenOff */
+/** The row of a `snapshot` statement, and which of the messages at that time have moved in the list since. @throws BrokenOff */
 export const snapshotOf = async <Found extends SnapshotRow>(
   services: HistoryServices,
   past: PastTrace,
@@ -81,7 +84,7 @@ export const snapshotOf = async <Found extends SnapshotRow>(
 ) => {
   const { reads, timeline } = services
   const [row] = await reads.rows<Found & Row>(name, text, [past.id, past.incarnation, past.messageCount, ...values])
-  if (!row) throw new BrokenOff('its trace is gone')
+  if (!row) throw new BrokenOff('the trace was deleted meanwhile')
   // All moves up to this snapshot have to be known.
   await timeline.caughtUp(row.position)
   const since = await updatesBetween(services, past, past.revision, row.revision)
@@ -118,7 +121,7 @@ const sorted = ({ ordinals, orders, timestamps }: AllKeys): Int32Array => {
 }
 
 /** A subtraction would not do, because Infinity minus Infinity is NaN. */
-const compareNumbers = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1)
+const compareNumbers = (a: number, b: number) => Number(a > b) - Number(a < b)
 
 const indexOf = (ordinals: Int32Array, ordinal: number): number => {
   let [low, high] = [0, ordinals.length]

@@ -37,7 +37,7 @@ const addWindow = async (
 ): Promise<void> => {
   const values = [past.id, past.incarnation, int4s([...ordinals]), past.revision]
   const rows = await services.reads.rows<FoundRow & Row>('past-facts', factsStatement, values)
-  if (rows.length < ordinals.length) throw new BrokenOff('its trace is gone')
+  if (rows.length < ordinals.length) throw new BrokenOff('the trace was deleted meanwhile')
   const changed = rows.flatMap(({ ordinal, is_unchanged }) => (is_unchanged ? [] : [ordinal]))
   const before = await factsOfChanged(documents, changed)
   for (const row of rows) shape.add(before.get(row.ordinal) ?? factsOfRow(row))

@@ -127,7 +127,7 @@ const folded = async (
   return { trace: state.trace, wasMuch: chunks > FEW_CHUNKS }
 }
 
-/** The past is only for members: those of one namespace take turns with those of others. */
+/** The client for whom the past of a trace is read: all members of its namespace together, so that namespaces take turns. */
 export const clientsOf = (namespaceId: string): Client => ({
   id: `namespace:${namespaceId}`,
   net: `namespace:${namespaceId}`,

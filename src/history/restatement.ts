@@ -20,9 +20,11 @@ const withRuns = (
   for (const [i, { event }] of segment.entries()) {
     if (event.type !== 'MessageRestated') continue
     const { ordinal } = event.data
+    const revision = first + i
     const run = all.at(-1)
-    if (run && run[0] + run[2] === ordinal && run[1] + run[2] === first + i) run[2] += 1
-    else all.push([ordinal, first + i, 1])
+    const [runOrdinal, runRevision, length] = run ?? [NaN, NaN, NaN]
+    if (run && runOrdinal + length === ordinal && runRevision + length === revision) run[2] += 1
+    else all.push([ordinal, revision, 1])
   }
   return all
 }
@@ -38,8 +40,8 @@ export type RestatementOptions = {
 }
 
 /**
- * Appends a restated trace in segments, each an append of its own. They have no effect until `finish` appends the last one, so it may stop at
- * any of them. @throws WrongRevision if another writer has appended meanwhile, LogUnavailable
+ * Appends a restated trace in segments, each an append of its own. The segments have no effect until `finish` appends the last one, so the
+ * restatement may stop after any of them. @throws WrongRevision if another writer has appended meanwhile, LogUnavailable
  */
 export const newRestatement = ({ log, codec, stream, revision: begin, at, context }: RestatementOptions) => {
   const most = Math.min(SEGMENT_BYTES, log.maxAppendBytes)
@@ -71,7 +73,7 @@ export const newRestatement = ({ log, codec, stream, revision: begin, at, contex
       bytes += sizeOf(encoded)
       length += encoded.data.length
     },
-    /** Appends the event that makes the restated messages the present ones. `eventOf` gets the places and the size of these for it. */
+    /** Appends the event that makes the restated messages the present ones. `eventOf` makes it from their runs and their size. */
     finish: async (
       eventOf: (restated: { readonly runs: readonly Run[]; readonly bytes: number }) => TraceEvent,
     ): Promise<Appended & { readonly id: string }> => {

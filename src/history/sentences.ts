@@ -3,7 +3,7 @@ import type { PatchOperation } from '../base/json/patch-operation.ts'
 import type { TraceFields } from '../trace/decide.ts'
 import type { EventType } from './entry-queries.ts'
 
-/** What a sentence is made from: the data of the event, without secrets, and current names. */
+/** The values that a sentence is made from: the data of the event, without secrets, and current names of users. */
 export type SentenceInput = {
   readonly type: EventType
   readonly actor: string | undefined

@@ -20,8 +20,9 @@ const eventAt = async ({ log }: EventServices, stream: string, revision: bigint)
 }
 
 /**
- * An event of a trace, for members of its namespace. Events of an earlier trace with the same externalId, and of before an erasure, count as missing.
- * @throws 404 if there is none, or it was erased; 401 without a caller; Rejected forbidden
+ * An event of a trace, for members of its namespace. Events of an earlier trace with the same externalId, and events before an erasure, count as
+ * missing.
+ * @throws 404 if the event does not exist, or was erased; 401 if there is no caller; Rejected forbidden if the caller is not a member
  */
 export const eventOfTrace = async (
   services: EventServices,

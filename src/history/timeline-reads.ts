@@ -17,7 +17,7 @@ export type TimelineReads = {
   caughtUp(position: bigint): Promise<void>
   /** @throws InQuarantine if one of these streams is in quarantine, so that its rows may be wrong */
   assertNotQuarantined(...streams: string[]): void
-  /** As that of `Reads`. */
+  /** Closes all connections, as `leaveServer` of `Reads` does: they may lead to the former server of a failover. */
   leaveServer(): void
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export type TimelineReadsOptions = {
   readonly lastSeen: () => bigint
 }
 
-const none = (mainSchema: string): TimelineReads => {
+const withoutTimeline = (mainSchema: string): TimelineReads => {
   const refuse = () => {
     throw new ExplainedUnavailable('This service runs without a timeline: ask its operator for one')
   }
@@ -47,10 +47,10 @@ const none = (mainSchema: string): TimelineReads => {
   }
 }
 
-/** Opens a small pool of its own, so that long queries about the past delay nothing else. */
+/** Opens a small pool of connections for the timeline only, so that long queries about the past delay no other queries. */
 export const openTimelineReads = (options: TimelineReadsOptions): TimelineReads => {
   const { url, group, mainSchema, size, head, lastSeen } = options
-  if (!group) return none(mainSchema)
+  if (!group) return withoutTimeline(mainSchema)
   const { schema, quarantine, watermark } = group
   const reads = openReads<TimelineTables>({ url, schema, name: 'timeline', size, quarantine, head, lastSeen })
   const caughtUp = (position: bigint) => {

@@ -64,7 +64,7 @@ export type ListBytesOptions = {
 /** @throws BrokenOff if the list was broken off, or its reader has left */
 const assertOpen = (openList: OpenList): void => {
   const over = openList.over()
-  if (over) throw new BrokenOff(over === 'left' ? 'its reader has left' : over.reason)
+  if (over) throw new BrokenOff(over === 'left' ? 'the reader has closed the connection' : over.reason)
 }
 
 /** Reads the first chunk, and returns the bytes of the answer. Each later chunk is read when the client has read the one before it. */

@@ -96,7 +96,7 @@ export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): Lon
     openList.permit = await answers.acquire(client, list.chunkSize, onYield)
     if (openList.over()) {
       openList.permit.release()
-      throw new BrokenOff('its reader has left')
+      throw new BrokenOff('the reader has closed the connection')
     }
     openList.permit.rest() // until the first piece is made
     await rights.confirm(openList)

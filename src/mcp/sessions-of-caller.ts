@@ -57,7 +57,7 @@ export const sessionsOfCaller = (
   /** Each chunk is read under the limit of concurrent reads. */
   async function* inChunks<Chunk>(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<Chunk, void> {
     for (;;) {
-      if (hasLeft()) throw new BrokenOff('its reader has left')
+      if (hasLeft()) throw new BrokenOff('the reader has closed the connection')
       const { done, value } = await limited(() => chunks.next())
       if (done) return
       yield value

@@ -9,7 +9,7 @@ import { BrokenOff } from '../http/long-list.ts'
 import { PAGE_BYTES } from '../http/list-page.ts'
 import { areAllIds, idsWithExternalId } from '../trace/external-ids.ts'
 import { changedMessages } from '../trace/messages/changed.ts'
-import { type WantedMessages, messageChunks } from '../trace/messages/chunks.ts'
+import { type MessagesToRead, messageChunks } from '../trace/messages/chunks.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
 import type { TraceName } from '../trace/locate.ts'
 import { assertMayRead } from '../trace/policy.ts'
@@ -75,7 +75,7 @@ export const trace = queryKind('traces:get', (services, { externalId, namespace 
 const bytesOf = (trace: StoredDetail | undefined) => (trace ? Math.min(Number(trace.bytes), PAGE_BYTES) : 0)
 
 /** Every message of a trace, as JSON texts. @throws HttpError payload_too_large, Unavailable if a message changes meanwhile */
-const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, asked: WantedMessages) => {
+const allMessages = async ({ reads }: RealtimeServices, trace: StoredDetail, asked: MessagesToRead) => {
   const texts: string[] = []
   let { revision } = trace
   let bytes = 0

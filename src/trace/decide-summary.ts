@@ -9,21 +9,21 @@ import type { TraceEvent } from './events.ts'
 export const isDue = (messageCount: number, summarised: number | undefined, threshold: number): boolean =>
   summarised === undefined ? messageCount > 0 : messageCount - summarised >= threshold
 
-export type SummaryGiven = {
+export type NewSummary = {
   readonly title?: string | undefined
   readonly summary: string
   /** The number of messages that were summarised. */
   readonly messageCount: number
   /** How often the trace had been deleted when the summary was made: identifies its incarnation. */
   readonly deletions: number
-  /** `since` of the trace at that time, if its past was erased: an older summary may quote what was erased. */
+  /** `since` of the trace when the summary was made, if its past was erased: a summary of an earlier past may quote erased content. */
   readonly since?: number | undefined
 }
 
 /** Records a summary, unless it is no longer due, or was made before the trace was deleted or its past erased. */
 export const summarise =
   (
-    { title, summary, messageCount, deletions, since }: SummaryGiven,
+    { title, summary, messageCount, deletions, since }: NewSummary,
     threshold: number,
   ): Decision<TraceState, TraceEvent> =>
   ({ trace }) => {

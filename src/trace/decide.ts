@@ -8,7 +8,7 @@ import type { PatchOperation } from '../base/json/patch-operation.ts'
 import { TraceEvent } from './events.ts'
 import { sizeOfTrace } from './state-size.ts'
 import { NO_PARTS, headOfText } from './messages/heads.ts'
-import { type GivenParts, LoadedMessages, type MessageHead } from './messages/loaded.ts'
+import { type PartsOfUpsert, LoadedMessages, type MessageHead } from './messages/loaded.ts'
 import { headsOf, partIndex } from './messages/message.ts'
 import type { StoredPart } from './messages/part.ts'
 import { type UserRole, assertMayWrite } from './policy.ts'
@@ -42,7 +42,7 @@ export type Trace = { readonly is: 'absent'; readonly earlier: Earlier } | Prese
 export type TraceState = { readonly trace: Trace; readonly messages: LoadedMessages }
 
 /** The messages that a write needs, by externalId, each with the parts that the write gives it, if any. */
-export type TraceNeed = ReadonlyMap<string, GivenParts | undefined>
+export type TraceNeed = ReadonlyMap<string, PartsOfUpsert | undefined>
 
 export const noCounts: Counts = {
   messageCount: 0,
@@ -51,7 +51,7 @@ export const noCounts: Counts = {
 }
 
 const present = (trace: Trace): PresentTrace => {
-  if (trace.is === 'absent') throw new Error('the trace does not exist')
+  if (trace.is === 'absent') throw new Error('An event of a trace comes before its TraceCreated')
   return trace
 }
 
@@ -178,35 +178,35 @@ export const traces: StreamKind<TraceState, TraceEvent> = {
 
 type Decide = Decision<TraceState, TraceEvent>
 
-/** Fields from a client: absent ones are not changed. `modelName` comes from the registry. */
-export type GivenFields = Partial<TraceFields>
+/** The fields of an upsert or a patch from a client: absent ones are not changed. `modelName` comes from the registry. */
+export type FieldsOfUpsert = Partial<TraceFields>
 
-const update = ({ fields }: PresentTrace, given: GivenFields): TraceEvent[] => {
+const update = ({ fields }: PresentTrace, given: FieldsOfUpsert): TraceEvent[] => {
   const after: Record<string, unknown> = { ...fields, ...given }
   if (given.model !== undefined && given.modelName === undefined) delete after.modelName
   return [{ type: 'TraceUpdated', data: { patch: jsonpatch.compare(fields, after) as never } }]
 }
 
-const shown = (given: GivenFields) => ({ visibility: 'private' as const, ...given })
+const withVisibility = (given: FieldsOfUpsert) => ({ visibility: 'private' as const, ...given })
 
 /**
  * Creates the trace, or updates it if the writer may; without `visibility` it becomes private. An update that changes nothing has
  * an event as well, which moves `updatedAt`.
  */
 export const upsert =
-  (writer: UserRole, origin: { externalId: string; namespaceId: string }, given: GivenFields): Decide =>
+  (writer: UserRole, origin: { externalId: string; namespaceId: string }, given: FieldsOfUpsert): Decide =>
   (state, now, at) => {
     if (state.trace.is === 'present') return replace(writer, given)(state, now, at)
-    const created = { ...origin, createdBy: writer.userId, agentId: 'unknown', ...shown(given) }
+    const created = { ...origin, createdBy: writer.userId, agentId: 'unknown', ...withVisibility(given) }
     return [{ type: 'TraceCreated', data: created }]
   }
 
 /** Like `upsert`, for an existing trace only. @throws Rejected not_found if it does not exist */
-export const replace = (writer: UserRole, given: GivenFields): Decide => patch(writer, shown(given))
+export const replace = (writer: UserRole, given: FieldsOfUpsert): Decide => patch(writer, withVisibility(given))
 
 /**
- * Decides, unless the trace was deleted and not created again. @throws Rejected deleted in that case, with `deletedAt`, the time of
- * the last deletion in milliseconds
+ * A decision that refuses if the trace was deleted and not created again. @throws Rejected deleted, with `deletedAt`, the time of the last deletion
+ * in milliseconds
  */
 export const unlessDeleted =
   (decide: Decide): Decide =>
@@ -221,7 +221,7 @@ export const unlessDeleted =
 
 /** Changes the given fields of an existing trace. All others stay, also `visibility`. */
 export const patch =
-  (writer: UserRole, given: GivenFields): Decide =>
+  (writer: UserRole, given: FieldsOfUpsert): Decide =>
   ({ trace }) => {
     if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
     assertMayWrite(trace, writer)

@@ -14,8 +14,8 @@ export type Earlier = { readonly count: number; readonly newest: readonly Deleti
 
 type Deleted = Extract<TraceEvent, { type: 'TraceDeleted' }>['data']
 
-/** Each event of a deletion repeats the earlier ones: without a limit the stream would grow with the square of their number. */
-const KEPT = 20
+/** How many earlier deletions an event of a deletion repeats: without a limit the stream would grow with the square of their number. */
+const MOST_KEPT = 20
 
 export const NO_EARLIER: Earlier = { count: 0, newest: [] }
 
@@ -42,5 +42,5 @@ export const withDeletion = (data: Deleted, at: number, deletedBy: string | unde
       ...(deletedBy === undefined ? {} : { deletedBy }),
       messageCount: data.messageCount,
     },
-  ].slice(-KEPT),
+  ].slice(-MOST_KEPT),
 })

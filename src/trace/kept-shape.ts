@@ -8,7 +8,7 @@ export type ListedMessage = MessageFacts & {
   readonly ordinal: number
 }
 
-type Place = Pick<ListedMessage, 'sequence' | 'timestamp' | 'ordinal'>
+type SortKeys = Pick<ListedMessage, 'sequence' | 'timestamp' | 'ordinal'>
 
 /**
  * The state of a shape after the first `upTo` messages of a trace, so that a batch need not read them again. They are the first ones both by
@@ -16,23 +16,23 @@ type Place = Pick<ListedMessage, 'sequence' | 'timestamp' | 'ordinal'>
  */
 export type KeptShape = { readonly upTo: number; readonly state: string }
 
-/** JSON has no Infinity. */
+/** A state as JSON, which has no Infinity: `last` are the sort keys of the last message, null for Infinity. */
 type State = { readonly last: readonly (number | null)[]; readonly saved: SavedShape }
 
 /**
- * The number of kept messages is a multiple of this. At least as many at the end are not kept: a change of these does not need all messages to
- * be read.
+ * The number of kept messages is a multiple of this. At least this many messages at the end are not kept: so a change of one of them does not need
+ * all messages to be read.
  */
 const STEP = 32
 
-export const byPlace = (a: Place, b: Place): number => {
-  // A difference would be NaN for two without a value.
+export const bySortKeys = (a: SortKeys, b: SortKeys): number => {
+  // Not a subtraction: Infinity minus Infinity is NaN.
   if (a.sequence !== b.sequence) return a.sequence < b.sequence ? -1 : 1
   if (a.timestamp !== b.timestamp) return a.timestamp < b.timestamp ? -1 : 1
   return a.ordinal - b.ordinal
 }
 
-const placeOf = ([sequence, timestamp, ordinal]: State['last']): Place => ({
+const sortKeysOf = ([sequence, timestamp, ordinal]: State['last']): SortKeys => ({
   sequence: sequence ?? Infinity,
   timestamp: timestamp ?? Infinity,
   ordinal: ordinal!,
@@ -47,7 +47,7 @@ const limitOf = (count: number) => Math.floor(count / STEP) * STEP - STEP
  */
 export class ShapeBuilder {
   readonly #shape: ShapeSoFar
-  #last: Place | undefined
+  #last: SortKeys | undefined
   #seen: number
   #highest: number
   /** States that can be kept: first the last one that may be kept now, then those that may be once there are more messages. */
@@ -56,7 +56,7 @@ export class ShapeBuilder {
   constructor(kept?: KeptShape) {
     const state = kept && (JSON.parse(kept.state) as State)
     this.#shape = new ShapeSoFar(state?.saved)
-    this.#last = state && placeOf(state.last)
+    this.#last = state && sortKeysOf(state.last)
     this.#seen = kept?.upTo ?? 0
     this.#highest = this.#seen - 1
     this.#kept = kept ? [kept] : []
@@ -73,8 +73,8 @@ export class ShapeBuilder {
   }
 
   /** Whether a message comes after all messages of the shape. */
-  comesAfter(message: Place): boolean {
-    return !this.#last || byPlace(this.#last, message) < 0
+  comesAfter(message: SortKeys): boolean {
+    return !this.#last || bySortKeys(this.#last, message) < 0
   }
 
   /** Adds messages that come next in the list. */
@@ -97,7 +97,9 @@ export class ShapeBuilder {
   /** The indexes of the messages after which a state can be kept: all messages before such a one have arrived before it. */
   #ends(messages: readonly ListedMessage[]): number[] {
     const limit = limitOf(this.#seen + messages.length)
-    let [ends, seen, highest]: [number[], number, number] = [[], this.#seen, this.#highest]
+    let ends: number[] = []
+    let seen = this.#seen
+    let highest = this.#highest
     for (const [i, { ordinal }] of messages.entries()) {
       highest = Math.max(highest, ordinal)
       seen += 1

@@ -23,7 +23,7 @@ export type ListPlace = { readonly sort: Sort; readonly after: SortKeys | undefi
 const Keys = z.tuple([Sort, z.number(), z.uuid()])
 
 /** The order that a request asks for, and where its page begins. @throws 400 for a cursor that is not of this list */
-export const placeOf = ({
+export const listPlaceOf = ({
   sort = 'createdAt',
   cursor,
 }: {
@@ -89,7 +89,7 @@ export const orderedIds = (sort: Sort, publicOnly = false): string => {
   return `select id from ${publicOnly ? ofPublic : of} and ${after} order by ${order}`
 }
 
-/** The same for those traces that the user $5 has created, by their start. */
+/** SQL for the ids of the traces of a namespace that the user $5 has created, by their start, from a place on. */
 export const authoredIds = `select id from traces where ${listedByAuthor('namespace_id', 'created_by')} = ${listedByAuthor('$1', '$5')}
     and namespace_id = $1 and created_by = $5 and ${orders.startedAt.after} order by ${orders.startedAt.order}`
 

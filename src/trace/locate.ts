@@ -5,11 +5,11 @@ import type { Reader } from '../http/long-list.ts'
 import { traceId } from '../base/ids.ts'
 import { idOfSlug, namespaceById } from '../namespace/queries.ts'
 import { type UserRole, assertMayRead, assertMayWrite, mayWrite } from './policy.ts'
-import { type Resolved, type StoredDetail, resolveTrace, traceDetail, userRoleOf } from './queries.ts'
+import { type ResolvedTrace, type StoredDetail, resolveTrace, traceDetail, userRoleOf } from './queries.ts'
 import type { TraceServices } from './services.ts'
 
 /** The trace that a write goes to, and its writer. The decision checks whether the writer may write. */
-export type Located = { readonly id: string; readonly namespaceId: string; readonly writer: UserRole }
+export type LocatedTrace = { readonly id: string; readonly namespaceId: string; readonly writer: UserRole }
 
 /** How a request names a trace: in one namespace, by its slug, or without a namespace, which depends on the caller (`queries.ts`). */
 export type TraceName = { readonly externalId: string; readonly namespace?: string | undefined }
@@ -34,7 +34,7 @@ export const remembered = (
   { traces }: TraceServices,
   caller: Caller,
   { externalId, namespace: slug }: TraceName,
-): Located | undefined => {
+): LocatedTrace | undefined => {
   if (!caller.namespace || (slug !== undefined && idOfSlug(slug) !== caller.namespace.id)) return undefined
   const id = traceId(caller.namespace.id, externalId)
   const { userId, namespace } = caller
@@ -43,28 +43,28 @@ export const remembered = (
 }
 
 /** A trace that the caller may read, as it is now. Answers that take longer check the right of `reader` again. */
-export type Readable = {
+export type ReadableTrace = {
   readonly trace: StoredDetail
   readonly reader: Reader & { readonly traceId: string }
   /** The role of the caller in the namespace of the trace. */
-  readonly role: Resolved['role']
+  readonly role: ResolvedTrace['role']
 }
 
 /** The reader of an answer that takes longer, for later checks of the right to read. */
 export const readerOf = (
-  { id: traceId, namespaceId, role }: Pick<Resolved, 'id' | 'namespaceId' | 'role'>,
+  { id: traceId, namespaceId, role }: Pick<ResolvedTrace, 'id' | 'namespaceId' | 'role'>,
   caller: Caller | undefined,
-): Readable['reader'] => ({ caller, namespaceId, traceId, isMember: role !== undefined })
+): ReadableTrace['reader'] => ({ caller, namespaceId, traceId, isMember: role !== undefined })
 
 /**
  * The trace that a read names.
- * @throws 404 if there is none, or the caller may not know of it; 401 without a caller if it is not public
+ * @throws 404 if it does not exist, or the caller may not read it; 401 if there is no caller and the trace is not public
  */
 export const locateToRead = async (
   reads: TraceServices['reads'],
   { externalId, namespace }: TraceName,
   caller: Caller | undefined,
-): Promise<Readable> => {
+): Promise<ReadableTrace> => {
   const hit = await resolveTrace(reads, externalId, caller, namespace)
   if (!hit) throw notFound()
   assertMayRead(hit, userRoleOf(caller, hit))
@@ -74,8 +74,12 @@ export const locateToRead = async (
   return { trace, reader: readerOf(hit, caller), role: hit.role }
 }
 
-/** The trace that a write names. @throws 404 if there is none, or the caller is not a member; 403 for a member who may not write */
-export const locateToWrite = async ({ reads }: TraceServices, caller: Caller, name: TraceName): Promise<Located> => {
+/** The trace that a write names. @throws 404 if it does not exist, or the caller is not a member; 403 if the caller is a member who may not write */
+export const locateToWrite = async (
+  { reads }: TraceServices,
+  caller: Caller,
+  name: TraceName,
+): Promise<LocatedTrace> => {
   const hit = await resolveTrace(reads, name.externalId, caller, name.namespace)
   if (!hit) throw notFound()
   // The decision would refuse as well, but load the trace first: the time of a refusal must not reveal whether the trace exists.
@@ -85,7 +89,7 @@ export const locateToWrite = async ({ reads }: TraceServices, caller: Caller, na
 }
 
 /**
- * Checks the right to write before the body is read, so that no 16 MiB are read in vain.
+ * Checks the right to write before the body is read, which may have 16 MiB.
  * @throws 404, 403, like the write itself
  */
 export const assertMayWriteTo = async (service: TraceServices, caller: Caller, name: TraceName): Promise<void> => {
@@ -114,7 +118,7 @@ export const writeLocated = async <T extends object>(
   service: TraceServices,
   caller: Caller,
   name: TraceName,
-  write: (located: Located) => Promise<T>,
+  write: (located: LocatedTrace) => Promise<T>,
 ): Promise<T> => {
   const known = remembered(service, caller, name)
   const written = known && (await unlessGone(write(known)))

@@ -1,9 +1,9 @@
 import type { ModelRegistry } from '../models/registry.ts'
-import type { GivenFields, PresentTrace } from './decide.ts'
+import type { FieldsOfUpsert, PresentTrace } from './decide.ts'
 import type { TraceRow } from './rows.ts'
 
 /** The given fields of a trace, with the name of its model from the registry. */
-export const withModelName = async (registry: ModelRegistry, given: GivenFields): Promise<GivenFields> =>
+export const withModelName = async (registry: ModelRegistry, given: FieldsOfUpsert): Promise<FieldsOfUpsert> =>
   given.model === undefined ? given : { ...given, ...(await registry.resolve(given.model)) }
 
 /** A row with the present name of its model from the registry, if the row was written without one. */
@@ -16,7 +16,7 @@ export const rowWithModelName = <Row extends Pick<TraceRow, 'model' | 'model_nam
   return known ? { ...row, model: JSON.stringify(known.model), model_name: JSON.stringify(known.modelName) } : row
 }
 
-/** The same for the state of a trace. */
+/** A trace with the present name of its model from the registry, if it was recorded without one. */
 export const traceWithModelName = (registry: ModelRegistry, trace: PresentTrace): PresentTrace => {
   const { model, modelName } = trace.fields
   const known = model !== undefined && modelName === undefined ? registry.peek(model) : undefined

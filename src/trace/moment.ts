@@ -12,7 +12,7 @@ export const momentOf = ({
   readonly at?: number | undefined
 }): Moment | undefined => {
   if (revision !== undefined && at !== undefined)
-    throw invalid('at', 'is given together with a revision: give only one of them')
+    throw invalid('at', 'cannot be used together with a revision: use only one of them')
   if (revision !== undefined) return { revision }
   return at === undefined ? undefined : { at }
 }

@@ -7,7 +7,7 @@ import { namespaceId } from '../base/ids.ts'
 import type { Reader } from '../http/long-list.ts'
 import { rowWithModelName } from './model-names.ts'
 import { CHUNK_SIZE, namespaceChunk, namespaceChunks } from './namespace-chunks.ts'
-import { listTraces, placeOf, cursorAfterTrace } from './lists.ts'
+import { listTraces, listPlaceOf, cursorAfterTrace } from './lists.ts'
 import { checkRight } from './right-to-read.ts'
 import { listPage, pageTexts } from './routes.ts'
 import { sortedChunks, sortedSize } from './sorted-chunks.ts'
@@ -24,7 +24,7 @@ const QUICK_ROWS = 200
 export const namespaceTracesRoute = (app: FastifyInstance, service: TraceServices): void => {
   const { reads, models, longLists } = service
   route(app, traces, 'GET /v1/namespaces/{slug}/traces', async ({ params, query, caller }, reply) => {
-    const place = placeOf(query)
+    const place = listPlaceOf(query)
     const { limit } = query
     const values = [namespaceId(params.slug.trim().toLowerCase()), caller?.userId ?? null]
     const [found] = await reads.rows<{ id: string; role: string | null }>('namespace-role', roleStatement, values)

@@ -9,10 +9,10 @@ import { idOfSlug } from '../namespace/queries.ts'
 import type { Visibility } from '../contract/trace.ts'
 import { listedNames } from '../contract/trace-texts.ts'
 import type { UserRole } from './policy.ts'
-import type { DetailRow, OfMessages } from './views.ts'
+import type { DetailRow, TimesAndShape } from './views.ts'
 
 /** The one trace that an externalId names for a caller, with the caller's role in its namespace. */
-export type Resolved = {
+export type ResolvedTrace = {
   readonly id: string
   readonly namespaceId: string
   readonly createdBy: string
@@ -84,7 +84,7 @@ export const namedBy = (externalId: string, caller: Caller | undefined, slug?: s
 export const resolvedOf = (
   { assertNotQuarantined }: Pick<TraceReads, 'assertNotQuarantined'>,
   { id, namespace_id, created_by, visibility, role }: ResolvedRow,
-): Resolved => {
+): ResolvedTrace => {
   assertNotQuarantined(`trace-${id}`, `namespace-${namespace_id}`)
   return { id, namespaceId: namespace_id, createdBy: created_by, visibility, role: role ?? undefined }
 }
@@ -95,7 +95,7 @@ export const resolveTrace = async (
   externalId: string,
   caller: Caller | undefined,
   slug?: string,
-): Promise<Resolved | undefined> => {
+): Promise<ResolvedTrace | undefined> => {
   const named = namedBy(externalId, caller, slug)
   if (named[0]) reads.assertNotQuarantined(`trace-${named[0]}`)
   const [row] = await reads.rows<ResolvedRow & Row>('trace-resolve', resolveStatement, named)
@@ -121,8 +121,8 @@ const ofMessagesStatement = `
 
 type OfMessagesRow = Pick<ReadTables['traces'], 'started_at' | 'ended_at'> & Pick<ReadTables['counts'], 'shape'>
 
-/** What the state for decisions does not have: when a trace began and ended, and its shape. */
-export const ofMessages = async (reads: TraceReads, id: string): Promise<OfMessages> => {
+/** When a trace began and ended, and its shape: answers show these, but the state for decisions does not have them. */
+export const timesAndShapeOf = async (reads: TraceReads, id: string): Promise<TimesAndShape> => {
   const [row] = await reads.rows<OfMessagesRow & Row>('trace-of-messages', ofMessagesStatement, [id])
   return {
     startedAt: row?.started_at ?? undefined,

@@ -28,8 +28,8 @@ const statement = `
 
 /**
  * Checks that a reader may still read this incarnation of the trace, or the list of the namespace, and the linked traces.
- * Returns the checkpoint of the snapshot of this check. @throws 401, 404 if not; Unavailable if the check is not possible, or a linked
- * trace may not be read any more
+ * Returns the checkpoint of the snapshot of this check. @throws 401 or 404 if the reader may not read it; Unavailable if that cannot be checked,
+ * or a linked trace may not be read any more
  */
 export const checkRight = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,

@@ -8,8 +8,8 @@ import { type JsonTexts, jsonText, jsonTexts } from '../http/json-text.ts'
 import { fitting } from '../http/list-page.ts'
 import { arrayTexts, okUnlessKnown } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { type GivenFields, patch, remove } from './decide.ts'
-import { type ListPlace, cursorAfterTrace, listTraces, placeOf } from './lists.ts'
+import { type FieldsOfUpsert, patch, remove } from './decide.ts'
+import { type ListPlace, cursorAfterTrace, listTraces, listPlaceOf } from './lists.ts'
 import { type TraceName, locateToRead, writeLocated } from './locate.ts'
 import { rowWithModelName, withModelName } from './model-names.ts'
 import { momentOf } from './moment.ts'
@@ -21,7 +21,7 @@ import { upsertTrace, writeTrace, writtenText } from './upsert.ts'
 const fieldNames = Object.keys(TraceUpsert.shape) as (keyof TraceUpsert)[]
 
 /** The known fields of a body. Unknown ones are left out. */
-const givenFields = (body: TraceUpsert): GivenFields => pickDefined(body, fieldNames)
+const givenFields = (body: TraceUpsert): FieldsOfUpsert => pickDefined(body, fieldNames)
 
 /** Traces: create, read, change, delete, list. */
 export const traceRoutes = (app: FastifyInstance, service: TraceServices): void => {
@@ -74,7 +74,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
   route(app, traces, 'GET /v1/traces', async (request) => {
     const { namespace } = requireCaller(request)
     const { limit = DEFAULT_LIMIT } = request.query
-    const place = placeOf(request.query)
+    const place = listPlaceOf(request.query)
     if (!namespace || limit === 0) return { traces: [] }
     return listPage(service, { namespaceId: namespace.id, publicOnly: false, limit, place })
   })

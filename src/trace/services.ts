@@ -13,14 +13,14 @@ import type { TraceNeed, TraceState } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 import type { Moment } from './moment.ts'
 
-export type AskedPast = {
+export type PastRequest = {
   readonly params: { readonly externalId: string }
   readonly query: { readonly namespace?: string | undefined }
   readonly caller: FastifyRequest['caller']
 }
 
 /** A request for messages of a trace. */
-export type AskedMessages = {
+export type MessagesRequest = {
   readonly includeParts: boolean
   readonly limit: number | undefined
   readonly cursor: string | undefined
@@ -28,12 +28,12 @@ export type AskedMessages = {
 
 /** Answers about the past of a trace, for members of its namespace. @throws 404 if the trace did not exist then */
 export type PastAnswers = {
-  trace(request: AskedPast, moment: Moment): Promise<JsonText<ShownTrace>>
+  trace(request: PastRequest, moment: Moment): Promise<JsonText<ShownTrace>>
   messages(
-    request: AskedPast,
+    request: PastRequest,
     reply: FastifyReply,
     moment: Moment,
-    asked: AskedMessages,
+    asked: MessagesRequest,
   ): Promise<FastifyReply | JsonText<MessageList>>
 }
 

@@ -7,7 +7,7 @@ export type MessageFacts = { readonly isOfUser: boolean; readonly hasText: boole
 
 type CallCounts = [calls: number, edits: number, failed: number]
 
-/** A call without a result so far, and the segment that it is in. */
+/** A call without a result so far, and the index of the segment that it is in. A segment is a prompt, or several, with the calls after it. */
 type OpenCall = { readonly id: string; segment: number; readonly edit?: CallEdit | undefined }
 
 type Totals = { prompts: number; calls: number; failed: number; added: number; removed: number }
@@ -33,8 +33,12 @@ const NOTHING: SavedShape = {
   open: [],
 }
 
+/** The most segments that answers show. */
 const MOST_SHOWN = 64
-/** If there were more segments, each gets twice as many prompts. Many more than are shown, so that the shown ones have about equally many. */
+/**
+ * The most segments: if there were more, each two become one. Many more than are shown, so that all shown segments have about equally many
+ * prompts.
+ */
 const MOST_SEGMENTS = 1_024
 /** How many different files are counted. */
 const MOST_FILES = 4_096

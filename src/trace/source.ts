@@ -9,7 +9,7 @@ import { type PresentTrace, type TraceNeed, type TraceState, noCounts } from './
 import { type Earlier, NO_EARLIER } from './earlier-deletions.ts'
 import { eitherOf } from './messages/decide.ts'
 import { NO_PARTS, joinHeads, readPartHead, readPartsHead, readTextHead } from './messages/heads.ts'
-import { type GivenParts, LoadedMessages, type MessageHead } from './messages/loaded.ts'
+import { type PartsOfUpsert, LoadedMessages, type MessageHead } from './messages/loaded.ts'
 import { type PartHeadsRow, headLinesIn, partHeads } from './messages/stored-parts.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
 
@@ -68,7 +68,7 @@ type PartsRow = PartHeadsRow & { revision: bigint; external_id: string }
 
 const ALL_PARTS = 2 ** 31 - 1
 
-/** `parts_head` of a message from an event of an earlier version: it is computed from the heads of its parts. */
+/** `parts_head` of a message that an event of an earlier version has changed: the head of its parts is computed from the heads of each. */
 const UNKNOWN = ''
 
 const toHead = (row: MessageRow): MessageHead => ({
@@ -135,7 +135,7 @@ const covers = ({ trace, messages }: TraceState, need: TraceNeed): boolean => {
 }
 
 const joined = (needs: readonly TraceNeed[]): TraceNeed => {
-  const all = new Map<string, GivenParts | undefined>()
+  const all = new Map<string, PartsOfUpsert | undefined>()
   for (const need of needs)
     for (const [externalId, parts] of need) all.set(externalId, eitherOf(all.get(externalId), parts))
   return all

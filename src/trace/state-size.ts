@@ -1,6 +1,7 @@
 import { textBytes } from '../engine/sized-cache.ts'
 import type { Trace, TraceState } from './decide.ts'
 
+/** About how many bytes of memory the parts of a state take. */
 const TRACE_BYTES = 1_500
 const DELETION_BYTES = 200
 const COUNT_BYTES = 150

@@ -7,21 +7,21 @@ import { notFound } from '../http/http-error.ts'
 import { type JsonText, jsonText } from '../http/json-text.ts'
 import { traceId } from '../base/ids.ts'
 import type { Reserve } from '../namespace/quota.ts'
-import { type GivenFields, type Trace, type TraceState, replace, unlessDeleted, upsert } from './decide.ts'
+import { type FieldsOfUpsert, type Trace, type TraceState, replace, unlessDeleted, upsert } from './decide.ts'
 import type { TraceEvent } from './events.ts'
 import { type TraceName, activeIn, remembered, unlessGone } from './locate.ts'
 import { traceWithModelName, withModelName } from './model-names.ts'
 import { type UserRole, assertMayWrite } from './policy.ts'
-import { ofMessages, resolveTrace, slugOf, userRoleOf } from './queries.ts'
+import { timesAndShapeOf, resolveTrace, slugOf, userRoleOf } from './queries.ts'
 import type { TraceServices } from './services.ts'
 import { stateText } from './views.ts'
 
 type Decide = Decision<TraceState, TraceEvent>
 
 /** A request to create or update a trace: POST or PUT. */
-export type AskedUpsert = {
+export type UpsertRequest = {
   readonly name: TraceName
-  readonly given: GivenFields
+  readonly given: FieldsOfUpsert
   /** Refuse if the trace was deleted. */
   readonly unlessDeleted: boolean
 }
@@ -45,7 +45,7 @@ export const writtenText = async (
   const [slug, read] = await afterStored(
     Promise.all([
       namespace?.id === trace.namespaceId ? namespace.slug : slugOf(reads, trace.namespaceId),
-      trace.counts.messageCount === 0 ? {} : ofMessages(reads, id),
+      trace.counts.messageCount === 0 ? {} : timesAndShapeOf(reads, id),
     ]),
   )
   return jsonText<OneTrace>({ trace: stateText(id, slug, traceWithModelName(models, trace), read) })
@@ -65,7 +65,7 @@ const counting =
 export const upsertTrace = async (
   service: TraceServices,
   request: FastifyRequest,
-  asked: AskedUpsert,
+  asked: UpsertRequest,
 ): Promise<JsonText<OneTrace>> => {
   const { externalId } = asked.name
   const caller = await activeIn(service, requireCaller(request), asked.name.namespace)
@@ -88,8 +88,8 @@ export const upsertTrace = async (
   const updateOrInsert = async () => {
     await assertMayInsert()
     const writer: UserRole = { userId: caller.userId, role: namespace.role }
-    const whatever = upsert(writer, { externalId, namespaceId: namespace.id }, fields)
-    const decide = asked.unlessDeleted ? unlessDeleted(whatever) : whatever
+    const decideUpsert = upsert(writer, { externalId, namespaceId: namespace.id }, fields)
+    const decide = asked.unlessDeleted ? unlessDeleted(decideUpsert) : decideUpsert
     return service.quotas.traces.enforce(namespace.id, (reserve) => write(counting(reserve, decide)))
   }
   return writtenText(service, caller, id, (await updateRemembered()) ?? (await updateOrInsert()))

@@ -55,8 +55,8 @@ export const detailText = (row: DetailRow): JsonText<TraceDetail> => jsonText(de
 /** The smallest and the largest timestamp of the messages of a trace, in milliseconds; absent if no message has one. */
 export type TraceTimes = { readonly startedAt?: number | undefined; readonly endedAt?: number | undefined }
 
-/** What is known of the messages of a trace beyond the state for decisions. `shape` is JSON text. */
-export type OfMessages = TraceTimes & { readonly shape?: string | undefined }
+/** When a trace began and ended, and its shape as JSON text: values that the state for decisions does not have. */
+export type TimesAndShape = TraceTimes & { readonly shape?: string | undefined }
 
 const asText = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))
 
@@ -68,7 +68,12 @@ const fieldTexts = <Name extends TextName>(fields: TraceFields, names: readonly 
 }
 
 /** A TraceDetail from the state after a decision. Has counts once the trace has had messages. */
-export const stateText = (id: string, slug: string, trace: PresentTrace, read: OfMessages): JsonText<TraceDetail> => {
+export const stateText = (
+  id: string,
+  slug: string,
+  trace: PresentTrace,
+  read: TimesAndShape,
+): JsonText<TraceDetail> => {
   const { fields, counts, summary } = trace
   const shown = counts.messageCount > 0 ? counts : undefined
   return jsonText<TraceDetail>({

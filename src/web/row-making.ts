@@ -78,7 +78,7 @@ const startThread = (ended: (error: Error) => void) => {
     return made.promise
   }
   const forget = (id: number) => {
-    settle(id, ({ reject }) => reject(new BrokenOff('its reader has left')))
+    settle(id, ({ reject }) => reject(new BrokenOff('the reader has closed the connection')))
     worker.postMessage({ closed: id })
   }
   return { ask, forget, close: () => worker.terminate() }
@@ -108,7 +108,7 @@ export const newRowMaking = (onError: (error: Error) => void): RowMaking => {
 
     async function* make(input: RowInput): AsyncGenerator<string, void> {
       for (let next: RowInput | undefined = input; ; next = undefined) {
-        if (isOver) throw new BrokenOff('its reader has left')
+        if (isOver) throw new BrokenOff('the reader has closed the connection')
         const first = isOpen ? undefined : task
         isOpen = true
         const made = await ask({ id, client, task: first, input: next, length: first ? FIRST_LENGTH : LENGTH })

@@ -10,7 +10,7 @@ import { type Range, WHOLE } from '../transcript/html/row-renderer.ts'
 import { MOST_WAITING } from '../transcript/turns.ts'
 
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
-type OfTrace = Pick<StoredDetail, 'id' | 'incarnation'>
+type TraceIncarnation = Pick<StoredDetail, 'id' | 'incarnation'>
 
 /** How many messages before and after the shown ones are read, because they may have the calls of shown results, and the results of shown calls. */
 export const AROUND = MOST_WAITING + 1
@@ -27,7 +27,7 @@ type Places = { readonly from: number; readonly to: number }
 /** The messages from one place up to another; without places all of them. @throws BrokenOff if the trace has been deleted */
 export const messagesBetween = async (
   reads: TraceReads,
-  trace: OfTrace,
+  trace: TraceIncarnation,
   places: Places | undefined,
 ): Promise<ShownMessages> => {
   const start = Math.max(0, (places?.from ?? 0) - AROUND)
@@ -45,7 +45,7 @@ export type Around = Pick<ShownMessages, 'range' | 'chunks'>
 /** Yields the messages at some places, in ascending order, with those around them; places near each other are read together. */
 export async function* messagesAround(
   reads: TraceReads,
-  trace: OfTrace,
+  trace: TraceIncarnation,
   places: readonly number[],
 ): AsyncGenerator<Around, void> {
   const runs: { from: number; to: number }[] = []
@@ -66,7 +66,7 @@ const PROMPTS_AT_ONCE = 200
 export type PromptBeginning = Beginning & { readonly ordinal: number; readonly number: number }
 
 /** The prompts that a trace had at a revision, chunk by chunk, and the number of those that the outline leaves out. */
-export const allPrompts = async (reads: TraceReads, trace: OfTrace, revision: bigint) => {
+export const allPrompts = async (reads: TraceReads, trace: TraceIncarnation, revision: bigint) => {
   const { prompts, count } = await promptsOf(reads, trace, { revision, most: MOST_PROMPTS })
   async function* chunks(): AsyncGenerator<Chunk<PromptBeginning>, void> {
     for (let start = 0; start < prompts.length; start += PROMPTS_AT_ONCE) {

@@ -7,7 +7,7 @@ import type { Reads } from '../../src/engine/reads.ts'
 import { newPool } from '../../src/postgres/connect.ts'
 import { cursorAfterMessage } from '../../src/trace/messages/cursor.ts'
 import { type Keys, type MessageListRow, columns } from '../../src/trace/messages/queries.ts'
-import { type WantedPage, readPage } from '../../src/trace/messages/read-page.ts'
+import { type PageToRead, readPage } from '../../src/trace/messages/read-page.ts'
 import { messages } from './corpus.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
 import type { World } from './world.ts'
@@ -55,7 +55,7 @@ const PLACES: readonly Place[] = Object.entries({ first: 0, middle: COUNT / 2, l
 const pages = (pool: pg.Pool, { id, userId }: Trace, { after }: Place, ms: number): Promise<number> => {
   const rows: Reads<ReadTables>['rows'] = async (name, text, values = []) =>
     (await pool.query({ name, text, values: [...values] })).rows
-  const wanted: WantedPage = { named: [id, userId, null, null], includeParts: false, limit: LIMIT + 1, after }
+  const wanted: PageToRead = { named: [id, userId, null, null], includeParts: false, limit: LIMIT + 1, after }
   return rate(WORKERS, ms, async () => {
     await readPage({ rows, assertNotQuarantined: () => {} }, wanted, 256 * 1024)
     return 1

@@ -5,14 +5,14 @@ import { atOnce } from '../../src/base/json/steps.ts'
 import { findIn, newQuickTest } from '../../src/search/found.ts'
 import { readQuery } from '../../src/search/query.ts'
 import { textsOfMessage } from '../../src/trace/tokens/message-texts.ts'
-import type { Place, SearchedText } from '../../src/trace/tokens/searched-text.ts'
+import type { TextPlace, SearchedText } from '../../src/trace/tokens/searched-text.ts'
 import { snippetOf } from '../../src/search/snippet.ts'
 import { eachWord, neededTokens, tokensOf } from '../../src/trace/tokens/words.ts'
 import { folded } from '../../src/trace/messages/folded.ts'
 
 const test = suite('finding the words of a query in texts')
 
-const in_ = (place: Place | 'trace', text: string): SearchedText => ({ place, text })
+const in_ = (place: TextPlace | 'trace', text: string): SearchedText => ({ place, text })
 const prompt = (text: string) => in_('prompt', text)
 
 /** What a query marks in texts, one line for each text. */

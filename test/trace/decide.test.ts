@@ -7,7 +7,7 @@ import type { Decision } from '../../src/engine/stream.ts'
 import { upsertMessages } from '../../src/trace/messages/decide.ts'
 import { summarise } from '../../src/trace/decide-summary.ts'
 import {
-  type GivenFields,
+  type FieldsOfUpsert,
   type Trace,
   type TraceState,
   noCounts,
@@ -135,7 +135,7 @@ const states = {
   'has a summary': { ...written, past: [...written.past, summarised] },
 } satisfies Readonly<Record<string, State>>
 
-const fields: GivenFields = { title: 'Second' }
+const fields: FieldsOfUpsert = { title: 'Second' }
 
 const summary = { title: 'T', summary: 'S', messageCount: 1, deletions: 0 }
 const THRESHOLD = 20

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type KeptShape, type ListedMessage, ShapeBuilder, byPlace } from '../../src/trace/kept-shape.ts'
+import { type KeptShape, type ListedMessage, ShapeBuilder, bySortKeys } from '../../src/trace/kept-shape.ts'
 import { factsIn } from '../../src/trace/messages/facts.ts'
 import { ShapeSoFar } from '../../src/trace/shape.ts'
 
@@ -33,12 +33,12 @@ const arrivals = fc
 
 const atOnce = (messages: readonly ListedMessage[]) => {
   const shape = new ShapeSoFar()
-  for (const message of messages.toSorted(byPlace)) shape.add(message)
+  for (const message of messages.toSorted(bySortKeys)) shape.add(message)
   return shape.shape()
 }
 
 const walked = (kept: KeptShape | undefined, messages: readonly ListedMessage[]) => {
-  const rest = messages.filter(({ ordinal }) => ordinal >= (kept?.upTo ?? 0)).toSorted(byPlace)
+  const rest = messages.filter(({ ordinal }) => ordinal >= (kept?.upTo ?? 0)).toSorted(bySortKeys)
   const builder = new ShapeBuilder(kept)
   if (!builder.comesAfter(rest[0]!)) return undefined
   builder.add(rest)
@@ -82,7 +82,7 @@ test('of a large trace all but the last few messages need not be read again', ()
 test('places without numbers come last', () => {
   const at = (sequence: number, timestamp: number, ordinal: number) => ({ sequence, timestamp, ordinal })
   const sorted = [at(-1, 5, 9), at(0, 1, 8), at(0, Infinity, 2), at(Infinity, 3, 7), at(Infinity, Infinity, 0), at(Infinity, Infinity, 1)] // prettier-ignore
-  assert.equal(sorted.toReversed().sort(byPlace), sorted)
+  assert.equal(sorted.toReversed().sort(bySortKeys), sorted)
 })
 
 test.run()

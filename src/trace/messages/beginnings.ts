@@ -33,11 +33,17 @@ export const beginningsStatement = `
 export const beginningStatement = `
   select ${beginning} from messages m where m.trace_id = $1 and m.incarnation = $2 and m.id = $3`
 
+/** How many characters of JSON stand for the character at an index of a string: `\u00e9` has six, `\n` two. */
+const lengthAt = (json: string, at: number): number => {
+  if (json[at] !== '\\') return 1
+  return json[at + 1] === 'u' ? 6 : 2
+}
+
 /** Reads the JSON text of a string that may have been cut anywhere. */
 export const readCutString = (json: string): string => {
   let end = 1
   while (end < json.length && json[end] !== '"') {
-    const length = json[end] !== '\\' ? 1 : json[end + 1] === 'u' ? 6 : 2
+    const length = lengthAt(json, end)
     if (end + length > json.length) break
     end += length
   }
@@ -55,12 +61,12 @@ const textOf = ({ text, part }: BeginningRow): string => {
 export type Beginning = { readonly id: string; readonly text: string }
 
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
-type OfTrace = { readonly id: string; readonly incarnation: bigint }
+type TraceIncarnation = { readonly id: string; readonly incarnation: bigint }
 
 /** The beginnings of messages of a trace, by their ordinals. Messages that do not exist any more are left out. */
 export const beginningsOf = async (
   reads: TraceReads,
-  { id, incarnation }: OfTrace,
+  { id, incarnation }: TraceIncarnation,
   ordinals: readonly number[],
 ): Promise<ReadonlyMap<number, Beginning>> => {
   const values = [id, incarnation, int4s([...ordinals])]
@@ -69,7 +75,7 @@ export const beginningsOf = async (
 }
 
 /** The beginning of a message; empty if it does not exist any more. */
-export const beginningOf = async (reads: TraceReads, { id, incarnation }: OfTrace, externalId: string) => {
+export const beginningOf = async (reads: TraceReads, { id, incarnation }: TraceIncarnation, externalId: string) => {
   const values = [id, incarnation, messageId(id, externalId)]
   const [row] = await reads.rows<BeginningRow & Row>('message-beginning', beginningStatement, values)
   return row ? textOf(row) : ''

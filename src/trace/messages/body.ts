@@ -8,7 +8,7 @@ import {
 import { check, checkEach, nameOf } from '../../http/check.ts'
 import { invalid } from '../../http/http-error.ts'
 import { parseBody } from '../../http/json-body.ts'
-import { type MessageGiven, type MessageUpsert, givenOf, toUpsert } from './message.ts'
+import { type MessageInRequest, type MessageUpsert, fieldsAndHeadsOf, toUpsert } from './message.ts'
 
 const countParts = (message: unknown): number => {
   const parts = (message as { parts?: unknown } | null | undefined)?.parts
@@ -35,7 +35,7 @@ export const readMessage = (text: string): Omit<MessageUpsert, 'externalId'> => 
   const body = parseBody(text)
   if (countParts(body) > MOST_PARTS) throw invalid('parts', TOO_MANY_PARTS)
   check(MessageBody, body)
-  return givenOf(body as MessageGiven)
+  return fieldsAndHeadsOf(body as MessageInRequest)
 }
 
 /** The messages of a request to write a batch. @throws HttpError invalid_request */

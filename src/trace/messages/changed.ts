@@ -24,7 +24,7 @@ export type ChangedMessages = {
   readonly hasMore: boolean
 }
 
-/** How many changed messages one statement examines: more than a batch may have. */
+/** How many changed messages one statement examines: more than a batch of messages may have. */
 const MOST = 1_000
 
 type ChangedRow = RevisedRow & ChangedMessage & { readonly found: number }
@@ -76,7 +76,7 @@ export const changedMessages = async (
   const name = `messages-changed${includeParts ? '-parts' : ''}`
   const values = [trace.id, trace.incarnation, since, size, most]
   const given = await reads.rows<ChangedRow & Row>(name, changedStatement(includeParts), values)
-  if (given.length === 0) throw new BrokenOff('its trace is gone')
+  if (given.length === 0) throw new BrokenOff('the trace was deleted meanwhile')
   const { rows, revision } = revised(given)
   const { found } = given[0]!
   const hasMore = rows.length > 0 && (rows.length < found || found === MOST)

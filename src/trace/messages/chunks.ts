@@ -3,11 +3,11 @@ import type { Reads, Row } from '../../engine/reads.ts'
 import { BrokenOff, type Chunk } from '../../http/long-list.ts'
 import { int4s } from '../../postgres/arrays.ts'
 import { type MessageListRow, columns, sizeShown, withParts } from './queries.ts'
-import { type PageTrace, type WantedPage, readPage } from './read-page.ts'
+import { type PageTrace, type PageToRead, readPage } from './read-page.ts'
 
 /** About how many characters a chunk holds, unless a message alone holds more. */
 export const CHUNK_SIZE = 512 * 1024
-/** Up to this many characters a trace is read in one statement. */
+/** A trace of at most this many characters is read in one statement. */
 const WHOLE_SIZE = 8 * 1024 * 1024
 /** How many messages a statement asks for: first `FIRST`, then twice as many as fitted before, within these bounds. */
 const FIRST = 64
@@ -50,7 +50,8 @@ export const readChunk = async (
   const name = `messages-chunk${includeParts ? '-parts' : ''}`
   const values = [id, incarnation, int4s([...asked]), CHUNK_SIZE]
   const rows = await reads.rows<ChunkRow & Row>(name, chunkStatement(includeParts), values)
-  if (rows.length === 0 || rows.some(({ ordinal }, i) => ordinal !== asked[i])) throw new BrokenOff('its trace is gone')
+  if (rows.length === 0 || rows.some(({ ordinal }, i) => ordinal !== asked[i]))
+    throw new BrokenOff('the trace was deleted meanwhile')
   return rows
 }
 
@@ -64,8 +65,8 @@ export const isUnchanged = (since: bigint, { revision, trace_revision }: LaterMe
 
 const sizeOf = ({ text_content, parts }: MessageListRow) => 500 + (text_content?.length ?? 0) + (parts?.length ?? 0)
 
-/** Which messages of a trace are read, and by which user. Default: all. */
-export type WantedMessages = Omit<WantedPage, 'named' | 'incarnation'> & { readonly userId: string | undefined }
+/** Which messages of a trace are read, by default all, and for which user. */
+export type MessagesToRead = Omit<PageToRead, 'named' | 'incarnation'> & { readonly userId: string | undefined }
 
 /** The messages that are still to be read, by their ordinals, and the revision of the trace in whose state they are listed. */
 type Rest = { readonly ordinals: Int32Array; readonly revision: bigint; readonly includeParts: boolean }
@@ -96,7 +97,7 @@ export async function* chunksOf(
 export async function* messageChunks(
   reads: TraceReads,
   trace: FoundTrace,
-  { userId, ...wanted }: WantedMessages,
+  { userId, ...wanted }: MessagesToRead,
 ): AsyncGenerator<MessageChunk, void> {
   const { id, incarnation } = trace
   const named = [id, userId ?? null, null, null] as const

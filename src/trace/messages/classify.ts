@@ -3,11 +3,11 @@ import type { PartsHead, TextHead } from './heads.ts'
 import type { MessageRole } from '../../contract/message.ts'
 import type { StoredPart } from './part.ts'
 
-/** The data of a message that decide its class. */
-export type Classified = { readonly role: MessageRole; readonly text?: TextHead | undefined; readonly parts: PartsHead }
+/** The data of a message by which its class is decided. */
+export type ClassInput = { readonly role: MessageRole; readonly text?: TextHead | undefined; readonly parts: PartsHead }
 
 /** The class of a message: the first one that fits. */
-export const classOf = ({ role, text, parts: { kinds } }: Classified): MessageClass => {
+export const classOf = ({ role, text, parts: { kinds } }: ClassInput): MessageClass => {
   if (role === 'system') return 'agent_context'
   if (role === 'user')
     return kinds.length > 0 && kinds.every((kind) => kind === 'tool_result') ? 'agent_context' : 'user_message'

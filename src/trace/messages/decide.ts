@@ -5,7 +5,7 @@ import type { Counts, TraceNeed, TraceState } from '../decide.ts'
 import type { PatchOperation } from '../../base/json/patch-operation.ts'
 import type { MessageClass, TraceEvent } from '../events.ts'
 import { NO_PARTS } from './heads.ts'
-import type { GivenParts, LoadedMessages, MessageHead, PartDigests } from './loaded.ts'
+import type { PartsOfUpsert, LoadedMessages, MessageHead, PartDigests } from './loaded.ts'
 import { type MessageUpsert, patchOf } from './message.ts'
 import { type UserRole, assertMayWrite } from '../policy.ts'
 import { newToolCounts } from './tool-counts.ts'
@@ -26,15 +26,21 @@ export type UpsertedMessage = {
 /** Differs from the digest of any parts. */
 const NO_DIGEST = '-'
 
-/** What a decision about these upserts needs: the heads of their messages, and, if given parts differ from stored ones, the digests of as many stored parts. */
+/**
+ * The need of a decision about these upserts: the heads of their messages, and for each upsert whose parts differ from the stored ones the digests
+ * of as many stored parts.
+ */
 export const needOf = (upserts: readonly MessageUpsert[]): TraceNeed => {
-  const need = new Map<string, GivenParts | undefined>()
+  const need = new Map<string, PartsOfUpsert | undefined>()
   for (const { externalId, heads } of upserts) need.set(externalId, eitherOf(need.get(externalId), heads.parts))
   return need
 }
 
-/** What two upserts of one message need together. If they give different parts, at least one differs from the stored parts. */
-export const eitherOf = (one: GivenParts | undefined, other: GivenParts | undefined): GivenParts | undefined => {
+/** The common need of two upserts of one message. If their parts differ from each other, those of at least one differ from the stored parts. */
+export const eitherOf = (
+  one: PartsOfUpsert | undefined,
+  other: PartsOfUpsert | undefined,
+): PartsOfUpsert | undefined => {
   if (!one || !other || one.digest === other.digest) return one ?? other
   return { count: Math.max(one.count, other.count), digest: NO_DIGEST }
 }
@@ -84,7 +90,7 @@ const newTally = (counts: Counts) => {
 type Tally = ReturnType<typeof newTally>
 
 /** A message before an upsert, with the digests of its parts if they are loaded. */
-type Seen = { readonly head: MessageHead; readonly digests: PartDigests | undefined }
+type KnownMessage = { readonly head: MessageHead; readonly digests: PartDigests | undefined }
 /** The result and the event of one upsert; without an event if it changes nothing. */
 type Outcome = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEvent }
 
@@ -102,7 +108,7 @@ const create = (tally: Tally, { externalId, given, heads }: MessageUpsert, at: n
 }
 
 /** The outcome of an upsert of an existing message. */
-const change = (tally: Tally, { head: before, digests }: Seen, upsert: MessageUpsert, at: number): Outcome => {
+const change = (tally: Tally, { head: before, digests }: KnownMessage, upsert: MessageUpsert, at: number): Outcome => {
   const { externalId, given, heads } = upsert
   const patch = patchOf(before, digests, upsert)
   if (patch.length === 0) return { result: 'unchanged', head: before, before }
@@ -115,7 +121,7 @@ const change = (tally: Tally, { head: before, digests }: Seen, upsert: MessageUp
 }
 
 /** A message before the batch; undefined if the trace does not have it. */
-const loadedMessage = (loaded: LoadedMessages, externalId: string): Seen | undefined => {
+const loadedMessage = (loaded: LoadedMessages, externalId: string): KnownMessage | undefined => {
   const head = loaded.find(externalId)
   if (head === 'unknown') throw new Error(`message ${externalId} was not loaded`)
   return head === 'none' ? undefined : { head, digests: loaded.digestsOf(externalId) }
@@ -136,7 +142,7 @@ export const upsertMessages =
     const events: TraceEvent[] = []
     const result: UpsertedMessage[] = []
     /** Messages that earlier upserts of this batch have written. */
-    const overlay = new Map<string, Seen>()
+    const overlay = new Map<string, KnownMessage>()
     const tally = newTally(trace.counts)
     for (const upsert of upserts) {
       const { externalId } = upsert

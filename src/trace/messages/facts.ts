@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Part } from '../../contract/message.ts'
 import { type Edit, editsOf, linesOfEdit } from '../../transcript/edits.ts'
 
-/** What the shape of a session needs to know about a part: whether it is a text that is not blank, a call, a result or an error. Other parts have no fact. */
+/** What the shape of a session needs to know about a part: that it is a text that is not blank, a call, a result or an error. Other parts have no fact. */
 export type Fact =
   | { readonly is: 'text' | 'error' }
   | { readonly is: 'call'; readonly id: string; readonly edit?: CallEdit }
@@ -78,7 +78,7 @@ const countedWords = (words: readonly (string | undefined)[]): [index: number, w
 export const factsIn = (words: readonly (string | undefined)[]): Fact[] =>
   countedWords(words).map(([, word]) => factIn(word))
 
-/** The same as a line: the index of each part, directly followed by its word. Undefined if there are no facts. */
+/** The facts of the parts of a message as a line: the index of each part, directly followed by its word. Undefined if there are no facts. */
 export const factsLine = (words: readonly (string | undefined)[]): string | undefined =>
   countedWords(words)
     .map(([index, word]) => `${index}${word}`)

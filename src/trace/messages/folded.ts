@@ -1,3 +1,4 @@
+/** Letters whose simple case folding is not their lower case, each with its case folding. */
 const unusual = [
   ['\u017f', 's'],
   ['\u00b5', '\u03bc'],

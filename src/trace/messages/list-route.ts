@@ -4,7 +4,7 @@ import type { Caller } from '../../http/caller.ts'
 import { okUnlessKnown } from '../../http/reply.ts'
 import { invalid } from '../../http/http-error.ts'
 import { route } from '../../http/route.ts'
-import { type WantedMessages, chunkSizeOf, messageChunks } from './chunks.ts'
+import { type MessagesToRead, chunkSizeOf, messageChunks } from './chunks.ts'
 import { cursorAfterMessage, keysOfCursor, readCursor } from './cursor.ts'
 import { listText, newMessagePage, pageEnd } from './page.ts'
 import { keysBefore } from './places.ts'
@@ -69,7 +69,7 @@ export const messageListRoute = (
     reply: FastifyReply,
     caller: Caller | undefined,
     trace: PageTrace,
-    asked: Omit<WantedMessages, 'userId'>,
+    asked: Omit<MessagesToRead, 'userId'>,
     { page, end }: { readonly page: Page; readonly end: ReturnType<typeof endOf> },
   ) => {
     const reader = readerOf(trace, caller)

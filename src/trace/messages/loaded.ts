@@ -22,11 +22,13 @@ export type MessageHead = {
 export type PartDigests = readonly string[]
 
 /** The parts that an upsert gives a message: their number, and the digest of all. */
-export type GivenParts = Pick<PartsHead, 'count' | 'digest'>
+export type PartsOfUpsert = Pick<PartsHead, 'count' | 'digest'>
 
+/** The most heads and the most digests that stay in memory between commands. */
 const MOST_KNOWN = 4_000
 const MOST_DIGESTS = 512
 
+/** About how many bytes of memory the parts of a state take. */
 const MESSAGE_BYTES = 640
 const TOOL_BYTES = 32
 const DIGEST_BYTES = 64
@@ -70,7 +72,7 @@ export class LoadedMessages {
   }
 
   /** Whether digests have to be loaded: the message exists, its parts differ from the given ones, and not enough digests are here. */
-  lacksDigests(externalId: string, { count, digest }: GivenParts): boolean {
+  lacksDigests(externalId: string, { count, digest }: PartsOfUpsert): boolean {
     const parts = this.#heads.get(externalId)?.parts
     if (!parts || parts.digest === digest) return false
     return (this.#digests.get(externalId)?.length ?? 0) < Math.min(count, parts.count)

@@ -5,16 +5,18 @@ import { folded, occurrences } from './folded.ts'
 import { textsOf } from './part-texts.ts'
 import type { MessageListRow } from './queries.ts'
 
-type Place = Omit<MemberTexts<Match>, 'count'>
+type MatchPlace = Omit<MemberTexts<Match>, 'count'>
 type Row = Pick<MessageListRow, 'external_id' | 'text_content' | 'parts'>
 
 /** Searches for a text in messages, which are passed in list order. */
 export const newMatches = (text: string) => {
   const wanted = folded(text)
-  let [total, shown, ordinal] = [0, 0, 0]
+  let total = 0 // occurrences
+  let shown = 0 // entries
+  let ordinal = 0 // the place of the next message in the list
 
   /** Yields empty texts between steps, so that other work gets its turn, and at last the text of an entry, if the text occurs. */
-  function* search(texts: Iterable<string | undefined>, place: Place): Generator<string, void> {
+  function* search(texts: Iterable<string | undefined>, place: MatchPlace): Generator<string, void> {
     let count = 0
     for (const one of texts) {
       if (one === undefined) yield ''

@@ -29,7 +29,7 @@ export const factsOfRow = (row: FactsRow): MessageFacts => ({
 
 type Message = Pick<MessageDocument, 'role' | 'parts'> & { readonly textContent?: string | undefined }
 
-/** The same from the message itself. */
+/** The facts of a message from the message itself. */
 export const factsOfMessage = (message: Message): MessageFacts => ({
   isOfUser: message.role === 'user',
   hasText: !isBlank(message.textContent),

@@ -31,13 +31,13 @@ const scalars = ['role', 'textContent', 'model', 'order', 'timestamp'] as const
 
 type MessageTexts = { readonly textContent?: string | undefined; readonly parts?: readonly StoredPart[] }
 
-/** A message of a request, validated, with unknown fields. */
-export type MessageGiven = { readonly [Key in (typeof scalars)[number]]?: MessageDocument[Key] | undefined } & {
+/** A validated message in a request, which may have unknown fields as well. */
+export type MessageInRequest = { readonly [Key in (typeof scalars)[number]]?: MessageDocument[Key] | undefined } & {
   readonly parts?: readonly Part[] | undefined
 }
 
-/** The known fields of a message of a request. Others are not stored. */
-export const givenOf = (body: MessageGiven): Omit<MessageUpsert, 'externalId'> => {
+/** The known fields of a message in a request, with the heads of its text and parts. Unknown fields are not stored. */
+export const fieldsAndHeadsOf = (body: MessageInRequest): Omit<MessageUpsert, 'externalId'> => {
   const fields: Record<string, unknown> = {}
   for (const key of scalars) {
     if (Object.hasOwn(body, key) && body[key] !== undefined) fields[key] = isNegativeZero(body[key]) ? 0 : body[key]
@@ -52,7 +52,10 @@ export const headsOf = ({ textContent, parts }: MessageTexts): MessageHeads => (
   ...(parts === undefined ? {} : { parts: headOfParts(parts) }),
 })
 
-export const toUpsert = (externalId: string, body: MessageGiven): MessageUpsert => ({ externalId, ...givenOf(body) })
+export const toUpsert = (externalId: string, body: MessageInRequest): MessageUpsert => ({
+  externalId,
+  ...fieldsAndHeadsOf(body),
+})
 
 /** The patch (RFC 6902) from one document to another. It replaces whole fields, and whole parts by index. */
 export const difference = (before: MessageDocument, after: MessageDocument): PatchOperation[] => {

@@ -7,7 +7,9 @@ import { messageText } from './views.ts'
 
 /** The messages that one answer shows: all of the list, or as many as fit if a limit is given. */
 export const newMessagePage = (limit: number | undefined) => {
-  let [shown, bytes, isFull] = [0, 0, false]
+  let shown = 0
+  let bytes = 0
+  let isFull = false
   let last: MessageListRow | undefined
 
   const toText = (row: MessageListRow): string | undefined => {

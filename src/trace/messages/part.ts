@@ -42,9 +42,10 @@ export const storedPart = (part: Part): StoredPart => {
   }
 }
 
-/** The JSON text of a part in answers, in two: the stored text, with its index in the message. */
+/** The JSON text of a part in answers, which is the stored text with the part's index in its message, in two pieces. */
 export const partTexts = (text: string, index: number): [string, string] => [`{"order":${index},`, text.slice(1)]
 
+/** The JSON text of a part in answers, in one piece. */
 export const partText = (text: string, index: number): string => partTexts(text, index).join('')
 
 /** The size of `partText` in bytes. */

@@ -7,7 +7,7 @@ import { int4s } from '../../postgres/arrays.ts'
 import { BEFORE_ALL, type Keys, listOrdered } from './queries.ts'
 
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
-type OfTrace = { readonly id: string; readonly incarnation: bigint }
+type TraceIncarnation = { readonly id: string; readonly incarnation: bigint }
 
 const ordered = (alias: string) => listOrdered.replaceAll('m.', `${alias}.`)
 
@@ -19,7 +19,7 @@ export const placeStatement = `
   from messages m where m.trace_id = $1 and m.incarnation = $2 and m.id = $3`
 
 /** The place of a message in the list of messages, from 0; undefined if the trace has no such message. */
-export const placeOf = async (reads: TraceReads, { id, incarnation }: OfTrace, externalId: string) => {
+export const placeOf = async (reads: TraceReads, { id, incarnation }: TraceIncarnation, externalId: string) => {
   const values = [id, incarnation, messageId(id, externalId)]
   const [row] = await reads.rows<{ place: number } & Row>('message-place', placeStatement, values)
   return row?.place
@@ -34,7 +34,7 @@ type KeysRow = { sequence: number | null; timestamp: number | null; ordinal: num
 /** The keys after which a page begins that has at most `most` messages before this one. @throws 404 if the trace has no such message */
 export const keysBefore = async (
   reads: TraceReads,
-  { id, incarnation }: OfTrace,
+  { id, incarnation }: TraceIncarnation,
   externalId: string,
   most: number,
 ): Promise<Keys> => {
@@ -59,7 +59,7 @@ export const windowStatement = `
   ) as ordinals
   from traces t where t.id = $1 and t.incarnation = $2`
 
-/** Some messages in list order: their ordinals, and how many prompts come before them. */
+/** Successive messages of the list: their ordinals, in list order, and how many prompts come before them. */
 export type Window = { readonly revision: bigint; readonly prompts: number; readonly ordinals: Int32Array }
 
 type WindowRow = { revision: bigint; prompts: number; ordinals: string | null }
@@ -67,11 +67,11 @@ type WindowRow = { revision: bigint; prompts: number; ordinals: string | null }
 /** At most `count` messages from a place on. @throws BrokenOff if the trace does not exist any more, or has another incarnation */
 export const windowOf = async (
   reads: TraceReads,
-  { id, incarnation }: OfTrace,
+  { id, incarnation }: TraceIncarnation,
   { from, count }: { readonly from: number; readonly count: number },
 ): Promise<Window> => {
   const [row] = await reads.rows<WindowRow & Row>('messages-window', windowStatement, [id, incarnation, from, count])
-  if (!row) throw new BrokenOff('its trace is gone')
+  if (!row) throw new BrokenOff('the trace was deleted meanwhile')
   return { ...row, ordinals: Int32Array.from(row.ordinals?.split(',') ?? [], Number) }
 }
 
@@ -87,7 +87,7 @@ export type PromptPlace = { readonly ordinal: number; readonly place: number }
 /** The first prompts that a trace had at a revision, in list order, and how many it had. */
 export const promptsOf = async (
   reads: TraceReads,
-  { id, incarnation }: OfTrace,
+  { id, incarnation }: TraceIncarnation,
   { revision, most }: { readonly revision: bigint; readonly most: number },
 ): Promise<{ readonly prompts: readonly PromptPlace[]; readonly count: number }> => {
   const values = [id, incarnation, revision, most]
@@ -107,7 +107,7 @@ export const placesStatement = `
 /** The places of messages in the list, by their ordinals. */
 export const placesOf = async (
   reads: TraceReads,
-  { id, incarnation }: OfTrace,
+  { id, incarnation }: TraceIncarnation,
   ordinals: readonly number[],
 ): Promise<ReadonlyMap<number, number>> => {
   const values = [id, incarnation, int4s([...ordinals])]

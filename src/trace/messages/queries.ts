@@ -4,7 +4,7 @@ import { notFound } from '../../http/http-error.ts'
 import { partsLength, partsText } from './stored-parts.ts'
 import type { MessageRow } from './views.ts'
 
-/** What messages are sorted by: order and timestamp, infinite where there is none, then arrival. */
+/** The keys by which messages are sorted: their order, their timestamp, each infinite if a message has none, and their arrival. */
 export type Keys = readonly [order: number, timestamp: number, ordinal: number]
 
 export type MessageListRow = MessageRow & { ordinal: number }

@@ -2,7 +2,7 @@ import type { ReadTables } from '../../../projections/tables.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
 import { notFound } from '../../http/http-error.ts'
 import { assertMayRead } from '../policy.ts'
-import { type NamedBy, type Resolved, type ResolvedRow, resolveStatement, resolvedOf } from '../queries.ts'
+import { type NamedBy, type ResolvedTrace, type ResolvedRow, resolveStatement, resolvedOf } from '../queries.ts'
 import {
   ALL_MESSAGES,
   BEFORE_ALL,
@@ -16,7 +16,7 @@ import {
 import { columnsOfParts } from './stored-parts.ts'
 
 /** Which messages of a trace to read. */
-export type WantedPage = {
+export type PageToRead = {
   /** Which trace, and for whom. */
   readonly named: NamedBy
   /** Only of this incarnation of the trace. Default: the present one. */
@@ -31,7 +31,7 @@ export type WantedPage = {
 }
 
 /** The trace of a page. */
-export type PageTrace = Resolved & {
+export type PageTrace = ResolvedTrace & {
   readonly incarnation: bigint
   readonly revision: bigint
   /** About how many characters its messages have. */
@@ -90,7 +90,7 @@ export const pageStatement = ({
 
 /** The parameters of `pageStatement`. */
 export const pageValues = (
-  { named, limit = ALL_MESSAGES, after = BEFORE_ALL, incarnation, changedSince }: Omit<WantedPage, 'includeParts'>,
+  { named, limit = ALL_MESSAGES, after = BEFORE_ALL, incarnation, changedSince }: Omit<PageToRead, 'includeParts'>,
   most: number,
 ): unknown[] => [
   ...named,
@@ -103,11 +103,11 @@ export const pageValues = (
 
 /**
  * A page of messages, for a caller who may read them: at most `most` characters.
- * @throws 404 if there is no such trace, or the caller may not know of it; Rejected unauthorized; InQuarantine
+ * @throws 404 if the trace does not exist, or the caller may not read it; Rejected unauthorized; InQuarantine
  */
 export const readPage = async (
   reads: Pick<Reads<ReadTables>, 'rows' | 'assertNotQuarantined'>,
-  wanted: WantedPage,
+  wanted: PageToRead,
   most: number,
 ): Promise<MessagePage> => {
   const { includeParts, named, changedSince } = wanted

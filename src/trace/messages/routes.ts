@@ -15,7 +15,7 @@ import { readBatch, readMessage } from './body.ts'
 import { type UpsertedMessage, needOf, upsertMessages } from './decide.ts'
 import type { TraceState } from '../decide.ts'
 import { growthOf } from './growth.ts'
-import { type Located, type TraceName, assertMayWriteTo, writeLocated } from '../locate.ts'
+import { type LocatedTrace, type TraceName, assertMayWriteTo, writeLocated } from '../locate.ts'
 import { messageListRoute } from './list-route.ts'
 import { matchesRoute } from './matches-route.ts'
 import type { MessageUpsert } from './message.ts'
@@ -78,7 +78,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
 
   const writeTo = (
     request: FastifyRequest,
-    { id, writer }: Located,
+    { id, writer }: LocatedTrace,
     upserts: readonly MessageUpsert[],
     reserve: Reserve,
   ) => {

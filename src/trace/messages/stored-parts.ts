@@ -35,8 +35,8 @@ const run = (from: string, to: string) => `
   case when ${from} < least(${to}, ${originalCount})
     then ${cut(startOf(from), `${endOf(`least(${to}, ${originalCount}) - 1`)} - ${startOf(from)}`)} end`
 
-// For each changed part: the unchanged ones before it, then the part itself; finally the unchanged ones at the end. So a message of thousands of
-// parts, of which few were changed, takes few steps.
+// Joins for each changed part the unchanged parts before it and the part itself, and at last the unchanged parts at the end. So a message of
+// thousands of parts, of which few were changed, takes few steps.
 const changedText = `
   select string_agg(nullif(concat_ws(',', ${run('c.before + 1', 'c.position')}, c.body), ''), ',' order by c.position) from (
     select c.position, c.body, lag(c.position, 1, -1) over (order by c.position) as before from (

@@ -1,7 +1,7 @@
 import { rawItemsInSteps } from '../../base/json/raw-values.ts'
 import type { MessageRole, Part, PartType } from '../../contract/message.ts'
 import { textsOf } from '../messages/part-texts.ts'
-import type { Place, SearchedText } from './searched-text.ts'
+import type { TextPlace, SearchedText } from './searched-text.ts'
 
 /** The characters of a long text that are searched, at its beginning and at its end. */
 const HEAD = 16 * 1024
@@ -13,7 +13,10 @@ const GAP = '\n…\n'
 
 /** Joins texts line by line, and keeps the beginning and the end of the whole. */
 const newCutText = () => {
-  let [head, tail, isFirst, isCut] = ['', '', true, false]
+  let head = ''
+  let tail = ''
+  let isFirst = true
+  let isCut = false
   const add = (text: string) => {
     const more = isFirst ? text : `\n${text}`
     isFirst = false
@@ -32,7 +35,8 @@ const cut = (text: string): string =>
 const ofRole = { user: 'prompt', assistant: 'answer', system: 'system' } as const
 const ofType = { thinking: 'thinking', tool_call: 'call', tool_result: 'output', error: 'output' } as const
 
-const placeOf = (type: PartType, role: MessageRole): Place | 'system' => (type === 'text' ? ofRole[role] : ofType[type])
+const placeOf = (type: PartType, role: MessageRole): TextPlace | 'system' =>
+  type === 'text' ? ofRole[role] : ofType[type]
 
 /** A message as it is stored: `text` and `parts` are JSON, of parts joined by commas. */
 export type StoredMessage = { readonly role: MessageRole; readonly text: string | null; readonly parts: string | null }
@@ -53,7 +57,7 @@ const leavesOf = (value: unknown): (string | number)[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
 }
 
-/** The texts of a parsed part; the same as `textsOf` gives for its JSON, unless that has unusual numbers. */
+/** The texts of a parsed part: those that `textsOf` gives for its JSON, unless the JSON has unusual numbers. */
 const leavesOfPart = (part: Part): readonly (string | number)[] => {
   if (!part.content) return []
   switch (part.type) {

@@ -1,6 +1,6 @@
 export const places = ['prompt', 'answer', 'thinking', 'call', 'output'] as const
 /** The place of a text in a message, as the field `in` of a query names it. */
-export type Place = (typeof places)[number]
+export type TextPlace = (typeof places)[number]
 
 /** All places of texts: a hit in an earlier one counts more. */
 export const allPlaces = ['trace', ...places, 'system'] as const

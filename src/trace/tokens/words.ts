@@ -80,7 +80,10 @@ const partsIn = (word: string): Span[] => {
   return parts
 }
 
-/** The most parts of a text without joiners that nobody writes or searches for by parts, and their least mean length: in Base64 every second letter begins one. */
+/**
+ * A text without joiners counts as random if it has more parts than this, and if these are shorter on average than `LEAST_LENGTH`, as in Base64,
+ * where every second letter begins a part. Nobody searches for a part of such a text.
+ */
 const MOST_SHORT_PARTS = 8
 const LEAST_LENGTH = 3
 
@@ -124,8 +127,9 @@ const tokensOfCjk = (text: string): string[] => {
 }
 
 /**
- * The tokens of a word of `eachWord`, in lower case: itself, unless it has more than two parts, its parts, of which random text is one, their pairs
- * and the short forms of a hash; in Chinese, Japanese and Korean its characters and pairs of them. Other single characters are no tokens.
+ * The tokens of a word of `eachWord`, in lower case: the word, unless it has more than two parts; its parts, where random text counts as one part;
+ * the pairs of successive parts; and the short forms of a hash. In Chinese, Japanese and Korean they are the characters of the word and the pairs of
+ * these. Other single characters are no tokens.
  */
 export const tokensOf = (word: string, isCjk: boolean): readonly string[] =>
   isCjk ? tokensOfCjk(word) : tokensOfWord(word)
@@ -164,7 +168,7 @@ const neededOfCjk = (word: string): NeededTokens => {
   return characters.slice(1).map((character, i) => [[characters[i]! + character]])
 }
 
-/** All pairs of parts, which also a longer word has; of a single part the word itself or that part. */
+/** The alternatives of a word with these parts: all pairs of successive parts, which a longer word has as well; of a single part the word or the part. */
 const alternativesOf = (parts: readonly Span[], lower: string): string[][] => {
   const {
     parts: [part = ''],
@@ -174,7 +178,10 @@ const alternativesOf = (parts: readonly Span[], lower: string): string[][] => {
   return part === lower ? [[lower]] : [[lower], [part]]
 }
 
-/** What its parts ask for, random text as one part or, because in a longer word it may not count as random, not; or the short form of a hash. */
+/**
+ * The tokens that a message must have if it has a word. The alternatives: the parts of the word, where random text is one part; its parts without that
+ * rule, because within a longer word the text may not count as random; the short form of a hash.
+ */
 const neededOfWord = (word: string): NeededTokens => {
   const lower = folded(word)
   const parts = partsIn(word)
@@ -196,7 +203,7 @@ const endOfHex = (lower: string, start: number): number => {
   return at
 }
 
-/** Whether what stands at `start` to `end` of a text is a whole word, parts of one, or the beginning of a hash. */
+/** Whether the piece of a text from `start` to `end` is a whole word, one or several parts of a word, or the beginning of a hash. */
 export const isWhole = (text: string, lower: string, [start, end]: readonly [number, number]): boolean => {
   if (!isBoundary(text, start)) return false
   if (isBoundary(text, end)) return true

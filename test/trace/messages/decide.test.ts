@@ -6,7 +6,7 @@ import { noCounts, traces } from '../../../src/trace/decide.ts'
 import type { TraceEvent } from '../../../src/trace/events.ts'
 import { headOfText } from '../../../src/trace/messages/heads.ts'
 import { LoadedMessages, type MessageHead } from '../../../src/trace/messages/loaded.ts'
-import { type MessageGiven, type MessageUpsert, toUpsert } from '../../../src/trace/messages/message.ts'
+import { type MessageInRequest, type MessageUpsert, toUpsert } from '../../../src/trace/messages/message.ts'
 import type { Part } from '../../../src/contract/message.ts'
 import { NOON, foldAll } from '../../support/given.ts'
 
@@ -110,7 +110,7 @@ test('fields that are not given stay, and parts are compared one by one', () => 
 })
 
 test('given fields that are equal to the stored ones change nothing', () => {
-  const before: MessageGiven = { role: 'user', textContent: '1', model: 'm' }
+  const before: MessageInRequest = { role: 'user', textContent: '1', model: 'm' }
   const result = upserted([[toUpsert('a', before)]], [user('a', '1')])
   assert.equal(resultsOf(result), ['unchanged'])
   assert.equal(result.events, [])

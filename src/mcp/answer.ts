@@ -62,7 +62,7 @@ export const textOf = ({ intro, leftOut, quotes }: Pick<Answer, 'intro' | 'leftO
     if (shown.length < lines.length && most !== LENGTHS.at(-1)) continue
     return [...head, ...(most === Infinity ? [] : [note(shown.length)]), ...shown].join('\n')
   }
-  throw new Error('there is a shortest length')
+  throw new Error('LENGTHS is empty')
 }
 
 /** The result of a call: the answer as a text, links, and the content in the form of the tool's output schema. */

@@ -6,6 +6,7 @@ import { toolName } from '../transcript/tool-names.ts'
 import { isPrompt, ownText } from '../transcript/turns.ts'
 import type { TimedMessage } from './read-all.ts'
 
+/** The most characters of a text, and of the name of a tool. */
 const MOST_TEXT = 2_000
 const MOST_NAME = 200
 /** The most prompts, tools and errors that are kept; the others are only counted. */

@@ -28,7 +28,7 @@ export type McpServices = SearchServices & {
   readonly permits: Pick<NodePermits, 'turns'>
 }
 
-/** The caller of a request, and what reading for it needs from the request. */
+/** The caller of a request, and the values of the request that reading for it needs. */
 type CallerContext = {
   readonly caller: Caller
   readonly client: Client
@@ -65,7 +65,7 @@ export const sessionsOfCaller = (
   }
 
   /** Checks, after a long reading, that the caller may still read the session. */
-  const confirm = (reader: Reader, incarnation: bigint) => checkRight(reads, reader, incarnation)
+  const confirmRight = (reader: Reader, incarnation: bigint) => checkRight(reads, reader, incarnation)
 
   const list: Sessions['list'] = async ({ namespace = caller.namespace?.slug, limit, cursor }) => {
     if (namespace === undefined) return { sessions: [] }
@@ -100,7 +100,7 @@ export const sessionsOfCaller = (
       for (const row of chunk.rows) if (page.toText(row) !== undefined) found.push(stored(row))
       if (page.isFull()) break
     }
-    await confirm(reader, trace.incarnation)
+    await confirmRight(reader, trace.incarnation)
     const last = page.continuesAfter()
     return { messages: found, nextCursor: last && cursorAfterMessage(trace, 'present', last, revision) }
   }
@@ -112,7 +112,7 @@ export const sessionsOfCaller = (
     const { ordinals, revision } = await windowOf(reads, trace, { from: 0, count: ALL_MESSAGES })
     for await (const { rows } of inChunks(chunksOf(reads, trace, { ordinals, revision, includeParts: true })))
       yield* rows.map(stored)
-    await confirm(reader, trace.incarnation)
+    await confirmRight(reader, trace.incarnation)
   }
 
   const explain = (error: unknown): string => {

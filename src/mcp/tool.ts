@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { type Answer, resultOf } from './answer.ts'
 import type { Sessions } from './sessions.ts'
 
-/** A call whose arguments contradict each other or name nothing; the caller gets the message, which says why. */
+/** A call whose arguments contradict each other, or name a part that does not exist. The caller gets the message. */
 export class InvalidCall extends Error {
   override readonly name = 'InvalidCall'
 }
@@ -21,7 +21,7 @@ export type Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodOb
   ) => Promise<Answer<Omit<z.input<Output>, 'leftOut' | 'indexedThrough'>>>
 }
 
-/** How much later, in milliseconds, other nodes may show what one node has answered. */
+/** How many milliseconds a node may lag behind another one: writes that are older than that are in every answer. */
 const NODE_LAG_MS = 1_000
 
 /** Adds a tool to a server. A call that fails is answered with the reason. */

@@ -5,7 +5,7 @@ import { type Entry, parseEntry } from './entry.ts'
 import { BadKey, BadNote, fromBase64, parseVerifier } from './note.ts'
 import { HASH_BYTES, leafHash, rootByInclusion } from './tree.ts'
 
-/** A proof that an event is in a log, with the log's key: it can be checked without the service. */
+/** A proof that an event is in a log, with the log's key. It can be checked without the service. */
 export const Bundle = z.object({
   entry: z.string(),
   index: z.int().min(0),
@@ -22,7 +22,7 @@ export class BadBundle extends Error {
 }
 
 /** The facts that a bundle proves. */
-export type Proven = {
+export type ProvenFacts = {
   readonly origin: string
   readonly event: Entry
   readonly index: number
@@ -51,16 +51,17 @@ const openSigned = (checkpoint: string, key: string) => {
  * Checks a bundle with a key that is known from elsewhere, otherwise with the key in the bundle.
  * @throws BadBundle
  */
-export const checkBundle = (bundle: Bundle, knownKey?: string): Proven => {
+export const checkBundle = (bundle: Bundle, knownKey?: string): ProvenFacts => {
   const { entry, index, size, proof, checkpoint } = bundle
   const key = knownKey ?? bundle.key
-  const head = openSigned(checkpoint, key)
-  if (head.size !== size) throw new BadBundle(`the checkpoint has size ${head.size}, but the proof has size ${size}`)
+  const signed = openSigned(checkpoint, key)
+  if (signed.size !== size)
+    throw new BadBundle(`the checkpoint has size ${signed.size}, but the proof has size ${size}`)
   const root = rootByInclusion(leafHash(entry), { index, size }, proof.map(hashOf))
-  if (!root?.equals(head.root)) throw new BadBundle('the event does not lead to the root of the checkpoint')
+  if (!root?.equals(signed.root)) throw new BadBundle('the event does not lead to the root of the checkpoint')
   const event = parseEntry(entry)
   if (!event) throw new BadBundle('the entry is not an event')
-  return { origin: head.origin, event, index, size, key }
+  return { origin: signed.origin, event, index, size, key }
 }
 
 /** Who caused an event, in which request, and when, as far as its metadata can be read. */
@@ -80,8 +81,8 @@ const recorded = (event: Entry) => {
   return { at: new Date(at).toISOString(), by, request: requestId }
 }
 
-/** The facts that a bundle proves, as text. `isKnownKey`: the key did not come from the bundle itself. */
-export const describeProven = ({ origin, event, index, size, key }: Proven, isKnownKey: boolean): string => {
+/** The facts that a bundle proves, as text. @param isKnownKey whether the key was given by the caller, and did not come from the bundle */
+export const describeProven = ({ origin, event, index, size, key }: ProvenFacts, isKnownKey: boolean): string => {
   const { at, by, request } = circumstances(event)
   return `This event is in the log ${origin}, as leaf ${index} of ${size}:
   type     ${event.type}

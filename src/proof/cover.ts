@@ -6,7 +6,7 @@ import { resume } from './resume.ts'
 import { type Reverification, readGrowingTree } from './stored-tree.ts'
 import type { GrowingTree } from './tree.ts'
 
-/** A tree that is being written on one session, and the position that it has reached. */
+/** A tree that is being written on one database session, and the position of the log that it has reached. */
 export type Work = {
   readonly client: Client
   readonly tree: GrowingTree

@@ -25,7 +25,7 @@ export const parseEntry = (text: string): Entry | undefined => {
   }
 }
 
-/** Begins with a zero byte. */
+/** A buffer for entries that is used again and again. Its first byte is zero. */
 let scratch = Buffer.alloc(64 * 1024)
 
 /** The bytes of a text as one character each, which is UTF-8 that is not decoded. */

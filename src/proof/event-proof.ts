@@ -10,6 +10,7 @@ import type { SignedCheckpoint } from './signed-checkpoints.ts'
 import { type RunQuery, readHashes, readRoots, TreeDiffers } from './stored-tree.ts'
 import { type HashRange, type Span, inclusionSpans } from './tree.ts'
 
+/** How often a request looks for the first checkpoint of a new service. */
 const LOOK_MS = 100
 
 /** The newest checkpoint. Waits for the first one of a new service. @throws 404 if none is served */

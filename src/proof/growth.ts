@@ -8,14 +8,14 @@ import { type Reverification, TreeDiffers } from './stored-tree.ts'
 import type { GrowingTree, Subtree } from './tree.ts'
 
 /** An event with the hash of its leaf. */
-export type Hashed = { readonly event: RecordedEvent; readonly hash: Buffer }
+export type EventWithHash = { readonly event: RecordedEvent; readonly hash: Buffer }
 
-/** How many characters are hashed here, in less than a millisecond. More are hashed on a thread: the event loop only copies them. */
+/** The most characters of a batch that are hashed on the event loop, in less than a millisecond. Larger batches are hashed on a thread. */
 const MOST_INLINE = 64 * 1024
 
 /** Hashes events, those of large batches on a thread of lower priority, which is started for the first of them. */
 export type EventHashing = {
-  hash(events: readonly RecordedEvent[]): Promise<readonly Hashed[]>
+  hash(events: readonly RecordedEvent[]): Promise<readonly EventWithHash[]>
   close(): Promise<void>
 }
 
@@ -49,7 +49,10 @@ export const newEventHashing = (): EventHashing => {
 }
 
 /** Adds leaves to the tree in memory, and returns what has to be stored of them. */
-const addLeaves = (tree: GrowingTree, events: readonly Hashed[]): Pick<Growth, 'leaves' | 'subtrees' | 'size'> => {
+const addLeaves = (
+  tree: GrowingTree,
+  events: readonly EventWithHash[],
+): Pick<Growth, 'leaves' | 'subtrees' | 'size'> => {
   const leaves: Leaf[] = []
   const subtrees: Subtree[] = []
   for (const { event, hash } of events) {
@@ -60,20 +63,21 @@ const addLeaves = (tree: GrowingTree, events: readonly Hashed[]): Pick<Growth, '
   return { leaves, subtrees, size: tree.size() }
 }
 
-/** A step over events without leaves. */
-export const growBy = (tree: GrowingTree, events: readonly Hashed[], step: Step): Growth => ({
+/** The growth of the tree by a batch of events, none of which has a leaf. */
+export const growBy = (tree: GrowingTree, events: readonly EventWithHash[], step: Step): Growth => ({
   step,
   ...addLeaves(tree, events),
 })
 
-type Matched = { readonly found: FoundLeaf[]; readonly fresh: Hashed[]; readonly last: number }
+/** The leaves that events have, the events without leaves, and the index of the last leaf that was found. */
+type MatchResult = { readonly found: FoundLeaf[]; readonly fresh: EventWithHash[]; readonly last: number }
 
 /**
  * Finds the leaves of events in log order. After the first event without a leaf it stops searching: the later events were appended
  * after the log had lost its end.
  * @throws TreeDiffers if an event differs from its leaf
  */
-const match = (events: readonly Hashed[], candidates: readonly Candidate[], after: number): Matched => {
+const match = (events: readonly EventWithHash[], candidates: readonly Candidate[], after: number): MatchResult => {
   const byId = Map.groupBy(candidates, ({ id }) => id)
   const found: FoundLeaf[] = []
   let last = after
@@ -92,7 +96,7 @@ const match = (events: readonly Hashed[], candidates: readonly Candidate[], afte
 /** A step of a re-verification, which ends at its goal or with the first event without a leaf. @throws TreeDiffers */
 export const reverify = (
   tree: GrowingTree,
-  events: readonly Hashed[],
+  events: readonly EventWithHash[],
   {
     reverification,
     candidates,

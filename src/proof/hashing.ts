@@ -22,9 +22,10 @@ export const sliceOf = (text: string): Slice => {
   return { bytes, from: 0, to: bytes.length }
 }
 
+/** The size of the buffer of a job, which is sent when three quarters of it are used. */
 const JOB_BYTES = 2 * 1024 * 1024
 
-/** Hashes events on a thread, while this one continues to read. */
+/** Hashes events on a thread, while the caller continues to read. */
 export type Hashing = {
   /** Copies the texts of an event. Its hash is filled in when the job with it is done. */
   add(parts: readonly (Slice | string)[], slot: Slot): void
@@ -88,7 +89,9 @@ export const openHashing = (): Hashing => {
     const job: HashJob = { bytes: texts.buffer as ArrayBuffer, ends: Int32Array.from(ends) }
     worker.postMessage(job, [job.bytes, job.ends.buffer])
     texts = free.pop() ?? Buffer.allocUnsafeSlow(JOB_BYTES)
-    ;[ends, slots, length] = [[], [], 0]
+    ends = []
+    slots = []
+    length = 0
     return done.promise
   }
 

@@ -69,7 +69,7 @@ export const readSigner = async (settings: KeySettings, dataDir: string | undefi
   return configured ?? (dataDir === undefined ? undefined : ownKey(dataDir, settings))
 }
 
-/** The same for readers: creates no key, and a key of `dataDir` keeps its name. */
+/** The key that signs checkpoints, for readers of them: as `readSigner`, but creates no key, and a key of `dataDir` keeps its name. */
 export const readPresentSigner = async (
   settings: KeySettings,
   dataDir: string | undefined,

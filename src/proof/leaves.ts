@@ -14,7 +14,7 @@ export type Leaf = Pick<RecordedEvent, 'id' | 'position' | 'stream' | 'revision'
 /** A leaf whose event was found in the log again, with its current position. */
 export type FoundLeaf = Pick<Leaf, 'index' | 'position' | 'revision'>
 
-/** A step of the process: what it writes together with its checkpoint. */
+/** The rows that a step of the process writes together with its checkpoint. */
 export type Growth = {
   readonly step: Step
   readonly leaves: readonly Leaf[]

@@ -36,7 +36,7 @@ export type TreeProcess = {
 const REFUSED_RETRY_MS = 15_000
 /** The least time between two signatures. */
 const SIGN_MS = 1_000
-/** After a smaller batch the process waits, so that several events become one batch. */
+/** After a batch with fewer events the process waits, so that the next events become one batch. */
 const FULL_BATCH = 500
 const BATCH_DELAY_MS = 150
 /** Without events the checkpoint is stored only after this many positions. */

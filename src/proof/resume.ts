@@ -4,7 +4,7 @@ import type { EventLog, LogIdentity } from '../log/log.ts'
 import { PROCESS, type StoredTree, assertEndsWell, readStoredTree } from './stored-tree.ts'
 
 /** Where the process resumes: its position, and the state of the stored tree. */
-export type Resumed = { readonly position: bigint; readonly stored: StoredTree }
+export type ResumePoint = { readonly position: bigint; readonly stored: StoredTree }
 
 const keepStatement = `
   with kept as (
@@ -40,7 +40,7 @@ export const resume = async (
   log: EventLog,
   identity: LogIdentity,
   onReverify: () => void,
-): Promise<Resumed> => {
+): Promise<ResumePoint> => {
   await client.query('insert into tracebook.processes (name, position) values ($1, 0) on conflict do nothing', [
     PROCESS,
   ])

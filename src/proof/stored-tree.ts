@@ -23,7 +23,7 @@ export class TreeDiffers extends Error {
 /** The name of the process that writes the leaves, and of its checkpoint. */
 export const PROCESS = 'proof'
 
-/** A re-verification of the leaves, from the beginning of the log. */
+/** A re-verification of the leaves from the beginning of the log, which is under way. */
 export type Reverification = {
   /** How many leaves there were when it began. */
   readonly size: number

@@ -7,16 +7,16 @@ export const HASH_BYTES = 32
 /** How many hashes a full tile has. A hash of one level is the root of a full tile of the level below. */
 export const TILE_WIDTH = 256
 
-/** As text first, because Node takes twice as long for a buffer. */
+/** The hash is made as a text first, because Node takes twice as long to make it as a buffer. */
 export const sha256 = (bytes: string | Uint8Array): Buffer => Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1')
 
 /** The root of a tree without leaves. */
 export const EMPTY_ROOT: Buffer = sha256('')
 
-/** Begins with a zero byte. */
+/** A buffer for entries that is used again and again. Its first byte is zero. */
 const scratch = Buffer.alloc(256 * 1024)
 
-/** SHA-256 of a zero byte and the entry. Written to a buffer that is there: for each event, `\0${entry}` would be copied twice more. */
+/** SHA-256 of a zero byte and the entry, which are put together in `scratch`: the text `\0${entry}` would be copied twice more for each event. */
 export const leafHash = (entry: string): Buffer => {
   if (3 * entry.length >= scratch.length) return sha256(`\0${entry}`)
   return sha256(scratch.subarray(0, 1 + scratch.write(entry, 1)))
@@ -68,7 +68,7 @@ export const inclusionSpans = (index: number, size: number): Span[] => {
   return spans.reverse()
 }
 
-/** The subtrees whose roots are the consistency proof between two sizes; none from 0, and none for equal sizes. */
+/** The subtrees whose roots are the consistency proof between two sizes. The proof is empty if the older size is 0, or both are equal. */
 export const consistencySpans = (older: number, newer: number): Span[] => {
   const spans: Span[] = []
   if (older === 0) return spans

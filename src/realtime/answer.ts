@@ -8,11 +8,11 @@ export type Answer<Text extends string = string> = {
   readonly topics: readonly string[]
   /** When the right to see it ends by the clock, in milliseconds since the epoch. */
   readonly expiresAt?: number | undefined
-  /** Has nothing new for a client with an earlier answer. */
+  /** Whether the answer has nothing new for a client with an earlier answer. */
   readonly hasNoNews?: boolean | undefined
   /** The query to continue with once the client has this answer, for queries whose answers are only changes. */
   readonly next?: Query<Text> | undefined
-  /** There are more changes already: `next` is to be executed at once. */
+  /** Whether more changes exist already, so that `next` is to be executed at once. */
   readonly hasMore?: boolean | undefined
 }
 
@@ -31,7 +31,7 @@ export type Question = Query & {
 }
 
 /** The state that a subscriber has seen with an answer. */
-export type Seen = Pick<Answer, 'topics' | 'expiresAt'> & {
+export type SeenState = Pick<Answer, 'topics' | 'expiresAt'> & {
   /** The position of the snapshot that the answer was read from, and the epoch of the log for it. */
   readonly position: bigint
   readonly epoch: number
@@ -40,13 +40,13 @@ export type Seen = Pick<Answer, 'topics' | 'expiresAt'> & {
 }
 
 /** The newest answer, which may be sent now. */
-export type Current = {
+export type CurrentAnswer = {
   readonly answer: Answer
-  /** The same for equal values. */
+  /** A digest of the value. */
   readonly digest: string
   /** The value as bytes, shared by all subscribers. */
   readonly bytes: SharedBytes
-  readonly seen: Seen
+  readonly seen: SeenState
 }
 
 /** A subscriber of a query. `failed` is called at most once, and ends the subscription. */
@@ -59,6 +59,6 @@ export type Subscriber = {
 
 export type Subscription = {
   /** The newest answer; undefined while none may be sent. Then `changed` is called once there is one. */
-  current(): Current | undefined
+  current(): CurrentAnswer | undefined
   stop(): void
 }

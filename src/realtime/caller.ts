@@ -4,7 +4,7 @@ import { sha256 } from '../base/ids.ts'
 import { isToken } from '../session/tokens.ts'
 import type { RealtimeServices } from './services.ts'
 
-/** The caller of a token, looked up each time; undefined without a valid one. @throws Unavailable, InQuarantine */
+/** The caller of a token, looked up each time; undefined if there is no valid token. @throws Unavailable, InQuarantine */
 export const findCaller = async (
   { tokens, reads, lastUsed }: Pick<RealtimeServices, 'tokens' | 'reads' | 'lastUsed'>,
   token: string | undefined,
@@ -16,7 +16,7 @@ export const findCaller = async (
   return caller
 }
 
-/** The caller's part of a query's key, which may stay in memory: never the token itself. All texts that cannot be tokens share one. */
+/** The caller's part of a query's key: a hash of the token, because keys stay in memory. All callers without a token, or with an impossible one, share one. */
 export const keyOfToken = (token: string | undefined): string =>
   token === undefined || !isToken(token) ? 'anybody' : sha256(token)
 

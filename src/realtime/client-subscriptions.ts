@@ -1,5 +1,5 @@
 import { HttpError } from '../http/http-error.ts'
-import type { Current, Query, Seen, Subscription } from './answer.ts'
+import type { CurrentAnswer, Query, SeenState, Subscription } from './answer.ts'
 import type { Client } from '../base/permits.ts'
 import type { LiveQueries } from './live-queries.ts'
 import type { SharedBytes } from './shared-bytes.ts'
@@ -40,24 +40,24 @@ export type ClientSubscriptionsOptions = {
   readonly onFailure: (error: unknown, id: string) => void
 }
 
-type Followed = {
+type FollowedQuery = {
   readonly id: string
   subscription: Subscription | undefined
   /** The digest of the last value that was sent to the client. */
   sent: string | undefined
-  /** Nothing was sent yet. */
+  /** Whether no value was sent yet. */
   isFirst: boolean
-  /** A value is being sent, after which the subscription continues with another query. */
+  /** Whether a value is being sent after which the subscription continues with another query. */
   hasNextQuery: boolean
 }
 
-const hasNews = ({ sent, isFirst }: Followed, { answer, digest }: Current) =>
+const hasNews = ({ sent, isFirst }: FollowedQuery, { answer, digest }: CurrentAnswer) =>
   digest !== sent && (isFirst || !answer.hasNoNews)
 
 /** The queue holds no values, but notes that there are newer ones, so that a client that reads slowly gets the newest. */
 export const newClientSubscriptions = (options: ClientSubscriptionsOptions): ClientSubscriptions => {
   const { live, client, max, onDue, onFailure } = options
-  const followed = new Map<string, Followed>()
+  const followed = new Map<string, FollowedQuery>()
   /** Subscriptions with a newer value, in the order in which they became due. */
   const due = new Set<string>()
 
@@ -67,10 +67,10 @@ export const newClientSubscriptions = (options: ClientSubscriptionsOptions): Cli
     due.delete(id)
   }
 
-  const isPresent = (one: Followed) => followed.get(one.id) === one
+  const isPresent = (one: FollowedQuery) => followed.get(one.id) === one
 
   /** Follows a query, from the state `seen` on if it is given. */
-  const follow = (one: Followed, query: Query, seen?: Seen) => {
+  const follow = (one: FollowedQuery, query: Query, seen?: SeenState) => {
     const { id } = one
     one.subscription?.stop()
     one.sent = undefined
@@ -88,7 +88,7 @@ export const newClientSubscriptions = (options: ClientSubscriptionsOptions): Cli
     one.subscription = live.watch(query, { client, changed, failed }, seen)
   }
 
-  const toNextValue = (one: Followed, { answer, digest, bytes, seen }: Current): NextValue => ({
+  const toNextValue = (one: FollowedQuery, { answer, digest, bytes, seen }: CurrentAnswer): NextValue => ({
     id: one.id,
     bytes,
     onSending: () => {
@@ -120,7 +120,7 @@ export const newClientSubscriptions = (options: ClientSubscriptionsOptions): Cli
         'rate_limited',
         `This connection has ${max} subscriptions, which is the maximum: end one of them, or open another connection`,
       )
-    const one: Followed = { id, subscription: undefined, sent: undefined, isFirst: true, hasNextQuery: false }
+    const one: FollowedQuery = { id, subscription: undefined, sent: undefined, isFirst: true, hasNextQuery: false }
     followed.set(id, one)
     return { follow: (query) => follow(one, query), isPresent: () => isPresent(one) }
   }

@@ -37,21 +37,22 @@ export type Timeouts = {
  */
 type Sending = { readonly taken: number; readonly checks: number }
 
-const usual: Timeouts = { checkEvery: 2_000, pingEvery: 20_000, silent: 60_000, stalled: 15_000 }
+const usualTimeouts: Timeouts = { checkEvery: 2_000, pingEvery: 20_000, silent: 60_000, stalled: 15_000 }
+/** How long connections may take to close when the service stops. */
 const LEAVE_MS = 1_500
 
-/** All connections of an address together are limited to this many times its limit without a session, because sessions are free to create. */
+/** An address may have so many times its limit of connections without a session in all, because anybody can create sessions. */
 const WITH_SESSIONS = 4
 
 const SLOW = 'reads too slowly'
 
-type Counted = { readonly key: string; readonly most: number }
+type CountedKey = { readonly key: string; readonly most: number }
 
 /** `closed` is called with the code of each connection that this node closes. */
 export const newConnections = (
   settings: RealtimeSettings,
   closed: (code: number) => void = () => {},
-  timeouts = usual,
+  timeouts = usualTimeouts,
 ): Connections => {
   const owners = new Map<Connection, Owner>()
   const counted = new Map<string, number>()
@@ -63,14 +64,14 @@ export const newConnections = (
 
   const { REALTIME_CONNECTIONS_SESSION: mostOfSession, REALTIME_CONNECTIONS_ADDRESS: mostOfAddress } = settings
 
-  const ownOf = ({ session, address }: Owner): Counted =>
+  const ownOf = ({ session, address }: Owner): CountedKey =>
     session === undefined
       ? { key: `address ${address}`, most: mostOfAddress }
       : { key: `session ${session}`, most: mostOfSession }
 
-  const allOf = ({ address }: Owner): Counted => ({ key: `all ${address}`, most: WITH_SESSIONS * mostOfAddress })
+  const allOf = ({ address }: Owner): CountedKey => ({ key: `all ${address}`, most: WITH_SESSIONS * mostOfAddress })
 
-  const countOne = ({ key }: Counted, by: number) => {
+  const countOne = ({ key }: CountedKey, by: number) => {
     const now = (counted.get(key) ?? 0) + by
     if (now > 0) counted.set(key, now)
     else counted.delete(key)
@@ -80,7 +81,7 @@ export const newConnections = (
     for (const one of [ownOf(owner), allOf(owner)]) countOne(one, by)
   }
 
-  const hasRoomFor = ({ key, most }: Counted) => (counted.get(key) ?? 0) < most
+  const hasRoomFor = ({ key, most }: CountedKey) => (counted.get(key) ?? 0) < most
 
   const end = (connection: Connection, code: number, reason: string) => {
     if (leaving.has(connection)) return

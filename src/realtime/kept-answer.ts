@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
-import type { Answer, Current, Seen } from './answer.ts'
+import type { Answer, CurrentAnswer, SeenState } from './answer.ts'
 import { REST_MS } from './pace.ts'
 import type { Permits } from '../base/permits.ts'
 import { newSharedBytes } from './shared-bytes.ts'
 
 /** An answer, and the number of the attempt that has read it. */
-export type Last = Current & { readonly attempt: number }
+export type Last = CurrentAnswer & { readonly attempt: number }
 
 /** The newest answer of a query while it may be sent, and the topics whose events change the query. */
 export type KeptAnswer = {
@@ -14,10 +14,10 @@ export type KeptAnswer = {
   topics(): ReadonlySet<string>
   /** Sets the topics whose events change the query. */
   follow(topics: ReadonlySet<string>): void
-  /** Keeps an answer; `position` is not after the snapshot that it was read from. */
+  /** Keeps an answer. `position` is the position of the snapshot that it was read from, or an earlier one. */
   keep(answer: Answer, position: bigint, attempt: number): void
   /** Calls `onExpired` when the right to see an answer ends by the clock. */
-  watchExpiry(answer: Pick<Seen, 'expiresAt'>): void
+  watchExpiry(answer: Pick<SeenState, 'expiresAt'>): void
   /** Drops the answer. */
   withdraw(): void
   /** Drops the answer and its topics. */
@@ -40,7 +40,8 @@ export type KeptAnswerOptions = {
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Whether the right to see an answer has ended by the clock. */
-export const isExpired = ({ expiresAt }: Pick<Seen, 'expiresAt'>) => expiresAt !== undefined && expiresAt <= Date.now()
+export const isExpired = ({ expiresAt }: Pick<SeenState, 'expiresAt'>) =>
+  expiresAt !== undefined && expiresAt <= Date.now()
 
 export const newKeptAnswer = (options: KeptAnswerOptions, onExpired: () => void): KeptAnswer => {
   const { epoch, index, onKept, onDropped, frames } = options

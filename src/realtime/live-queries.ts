@@ -2,21 +2,21 @@ import { newRecentChanges } from '../engine/recent-changes.ts'
 import { isId } from '../base/ids.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import { withPermit } from '../base/permits.ts'
-import type { Query, Seen, Subscriber, Subscription } from './answer.ts'
+import type { Query, SeenState, Subscriber, Subscription } from './answer.ts'
 import { isExpired } from './kept-answer.ts'
 import { type LiveQuery, type LiveQueryOptions, newLiveQuery } from './live-query.ts'
 
 /** Queries with subscribers, which are notified of each change. Equal queries are executed once. */
 export type LiveQueries = {
-  /** With `seen` the first answer comes with the first change after it. */
-  watch(query: Query, subscriber: Subscriber, seen?: Seen): Subscription
+  /** Subscribes to a query. The subscriber gets an answer at once; with `seen`, only after the first change since that. */
+  watch(query: Query, subscriber: Subscriber, seen?: SeenState): Subscription
   /** False once a right to read an answer is lost, or this is unknown: then sending it has to stop. */
-  mayStillBeRead(seen: Seen): boolean
+  mayStillBeRead(seen: SeenState): boolean
   /** Called for every event before its write is answered. */
   observe(event: Change): void
   /** Executes all queries again: at this position there is an event that this node cannot read. */
   clear(position: bigint): void
-  /** The same when the log's epoch has changed, and positions start again. */
+  /** Executes all queries again, because the log's epoch has changed, and positions start again. */
   restart(): void
   counts(): LiveCounts
 }
@@ -47,7 +47,10 @@ const isOfOne = (topic: string) => isId(topic)
 /** The topic of an event that may concern everything. */
 const EVERYTHING = '*'
 
-/** More than happen during one execution. An answer that is older than all of them is dropped, and the query executed again. */
+/**
+ * How many losses of rights, and how many changes, are remembered: more than happen during one execution. An answer that is older than all of them is
+ * dropped, and its query executed again.
+ */
 const REMEMBERED_LOSSES = 5_000
 const REMEMBERED_CHANGES = 5_000
 /** Characters of answers that are kept for equal queries: four of the largest answers. */

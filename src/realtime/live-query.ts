@@ -1,12 +1,12 @@
 import type { Client } from '../base/permits.ts'
-import type { Answer, Current, Query, Seen, Subscriber, Subscription } from './answer.ts'
+import type { Answer, CurrentAnswer, Query, SeenState, Subscriber, Subscription } from './answer.ts'
 import { type Execution, newScheduler } from './scheduler.ts'
 import { type KeptAnswerOptions, isExpired, newKeptAnswer } from './kept-answer.ts'
 
 /** One query with all its subscribers. */
 export type LiveQuery = {
-  join(subscriber: Subscriber, seen?: Seen): Subscription
-  /** Its answer has changed at a position: executes it once the read models have reached that. */
+  join(subscriber: Subscriber, seen?: SeenState): Subscription
+  /** Notes that an event at a position changes the answer: the query is executed once the read models have reached the position. */
   touch(position: bigint): void
   /** Drops the kept answer, which may not be sent any more, or for which there is no memory. */
   withdraw(): void
@@ -38,15 +38,15 @@ export type LiveQueryOptions = KeptAnswerOptions & {
   readonly onIdle: () => void
 }
 
-/** `attemptBefore` is the number of the last attempt before the subscriber joined: only answers of later attempts count for it. */
-type Joined = { readonly subscriber: Subscriber; readonly attemptBefore: number }
+/** A subscriber, and the number of the last attempt before it joined: only answers of later attempts count for it. */
+type JoinedSubscriber = { readonly subscriber: Subscriber; readonly attemptBefore: number }
 
 const cpuMs = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000
 
 export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery => {
   const { caughtUp, readModelsPosition, lastSeen, isCurrent, observe, inTurn, epoch, isLost, hasChanged, onIdle } =
     options
-  const joined = new Set<Joined>()
+  const joined = new Set<JoinedSubscriber>()
   let attempts = 0
   const isOver = () => joined.size === 0
 
@@ -130,9 +130,9 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   const touchNow = () => scheduler.touch(lastSeen())
   const keptAnswer = newKeptAnswer(options, touchNow)
 
-  const mayBeSent = ({ seen }: Current) => isCurrent() && !isExpired(seen)
+  const mayBeSent = ({ seen }: CurrentAnswer) => isCurrent() && !isExpired(seen)
 
-  const current = (one: Joined): Current | undefined => {
+  const current = (one: JoinedSubscriber): CurrentAnswer | undefined => {
     const last = keptAnswer.last()
     if (last && last.attempt > one.attemptBefore && mayBeSent(last)) return last
     if (scheduler.isIdle()) touchNow()
@@ -140,7 +140,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   }
 
   /** Joins a subscriber that has seen an answer: it is only notified of later changes. */
-  const resume = (seen: Seen) => {
+  const resume = (seen: SeenState) => {
     scheduler.delayUntil(seen.notBefore)
     if (!keptAnswer.last()) {
       keptAnswer.follow(new Set([...keptAnswer.topics(), ...seen.topics]))
@@ -152,7 +152,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   const join: LiveQuery['join'] = (subscriber, seen) => {
     const last = keptAnswer.last()
     const fresh = last && scheduler.isIdle() && mayBeSent(last) ? last : undefined
-    const one: Joined = { subscriber, attemptBefore: fresh && !seen ? fresh.attempt - 1 : attempts }
+    const one: JoinedSubscriber = { subscriber, attemptBefore: fresh && !seen ? fresh.attempt - 1 : attempts }
     joined.add(one)
     if (seen) resume(seen)
     else if (fresh) queueMicrotask(() => joined.has(one) && subscriber.changed())

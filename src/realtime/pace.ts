@@ -4,7 +4,7 @@ export type Pace = {
   delayMs(): number
   /** Called when an answer was passed on: the CPU time it took, in milliseconds, and its bytes for all subscribers together. */
   answered(cpuMs: number, bytes: number): void
-  /** The answer may not be sent. */
+  /** Called when an answer may not be sent: the pause grows. */
   refused(): void
   /** An execution has failed. Says whether to give up, because executions have failed for too long. */
   noteFailure(): 'go on' | 'give up'
@@ -22,7 +22,7 @@ export const REST_MS = 60
  */
 const REST_FACTOR = 3
 const MAX_REST_MS = 160
-/** How much is sent to all subscribers of a query together: after an answer of 1 MB to forty of them it pauses for 200 ms. */
+/** The rate at which a query sends to all its subscribers together: after an answer of 1 MB to forty of them it pauses for 200 ms. */
 const BYTES_PER_MS = 200_000
 const MAX_SENDING_MS = 2_000
 const MIN_DELAY_MS = 10

@@ -10,8 +10,8 @@ export type Receiver = {
 }
 
 /**
- * The bytes of a value, in memory once for all connections, and only as long as they are being sent. One of the receivers' networks has the
- * permit for them: after it has read them, one that still reads takes it over.
+ * The bytes of a value, in memory once for all connections, and only as long as they are being sent. The network of one of the receivers holds the
+ * permit for their memory. When its receivers have read the bytes, the network of a receiver that still reads takes the permit over.
  */
 export type SharedBytes = {
   /** The bytes; undefined if there is no memory for them yet. Then `onRoom` is called later, and `join` has to be called again. */

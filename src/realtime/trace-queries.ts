@@ -117,25 +117,25 @@ const PIECE = 2 * 1024 * 1024
 /** A batch may change messages that are larger than it. Beyond this size they come as several values. */
 const MOST_OF_A_BATCH = 24 * 1024 * 1024
 
-type Asked = { readonly externalId: string; readonly token: string | undefined; readonly includeParts: boolean }
+type MessagesQuery = { readonly externalId: string; readonly token: string | undefined; readonly includeParts: boolean }
 
-/** What a client has: the messages up to a revision of a trace, and the trace's incarnation if this connection has sent them. */
-type Known = {
+/** The messages that a client has: those up to a revision of a trace, and the trace's incarnation if this connection has sent them. */
+type KnownMessages = {
   readonly since: bigint
   readonly incarnation?: string | undefined
   /** The id of the trace, if the client has sent it. */
   readonly traceId?: string | undefined
 }
 
-const HAS_NOTHING: Known = { since: -1n, incarnation: 'none' }
+const HAS_NOTHING: KnownMessages = { since: -1n, incarnation: 'none' }
 
 const incarnationOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnation}`
 
 /**
- * Whether a client has another trace, or an earlier incarnation of this one, whose revisions continue those of the one before. A
- * client with a revision that does not exist has read another log: this one has lost its end since, or is a copy of that one.
+ * Whether a client has another trace, or an earlier incarnation of this one; the revisions of an incarnation continue those of the one before. A
+ * client whose revision does not exist has read another log: either this log has lost its end since, or it is a copy of the other one.
  */
-const hasAnother = (known: Known, trace: StoredDetail) => {
+const hasAnother = (known: KnownMessages, trace: StoredDetail) => {
   if (known === HAS_NOTHING) return false
   if (known.since > trace.revision) return true
   if (known.traceId !== undefined && known.traceId !== trace.id) return true
@@ -147,10 +147,14 @@ const hasAnother = (known: Known, trace: StoredDetail) => {
  * The messages that have changed since those that a client has. A client with another trace, or an earlier incarnation of it, gets null
  * first, because all its messages are gone.
  */
-const changesSince = (services: RealtimeServices, asked: Asked, known: Known): QueryOf<'traces:getMessages'> => {
+const changesSince = (
+  services: RealtimeServices,
+  asked: MessagesQuery,
+  known: KnownMessages,
+): QueryOf<'traces:getMessages'> => {
   const { externalId, token, includeParts } = asked
   const { since, incarnation, traceId } = known
-  const goOn = (known: Known) => changesSince(services, asked, known)
+  const goOn = (known: KnownMessages) => changesSince(services, asked, known)
   const ask: QueryOf<'traces:getMessages'>['ask'] = async () => {
     const { trace, rest } = await found(services, { externalId }, token)
     if (!trace && known === HAS_NOTHING) return { value: NOTHING, hasNoNews: true, ...rest }
@@ -180,7 +184,7 @@ const changesSince = (services: RealtimeServices, asked: Asked, known: Known): Q
  */
 export const traceMessages = queryKind('traces:getMessages', (services, args, token) => {
   const { externalId, includeParts = false, changedSince, traceId } = args
-  const asked: Asked = { externalId, token, includeParts }
+  const asked: MessagesQuery = { externalId, token, includeParts }
   const maxBytes = async () => bytesOf((await found(services, { externalId }, token)).trace)
   if (changedSince !== undefined)
     return { ...changesSince(services, asked, { since: BigInt(changedSince), traceId }), maxBytes }

@@ -12,7 +12,7 @@ import { type Finding, describeFinding, findingJson } from '../../proof/verify/f
 import type { EventSource } from '../../proof/verify/hashed-event.ts'
 import { logEvents } from '../../proof/verify/log-events.ts'
 import { openPostgresEvents } from '../../proof/verify/postgres-events.ts'
-import { type TrustedKeys, type Verified, verifyLog } from '../../proof/verify/verify-log.ts'
+import { type TrustedKeys, type VerifyResult, verifyLog } from '../../proof/verify/verify-log.ts'
 import { type KeptCheckpoint, NOTHING_KEPT, readKept, writeKept } from './kept-checkpoint.ts'
 import { otherLogProblem } from './other-log.ts'
 import { KEY_UNKNOWN, trustedKeys } from './trusted-keys.ts'
@@ -91,7 +91,7 @@ const refuseFound = (found: number, options: DatabaseOptions): Promise<number> =
 }
 
 /** Keeps the newest checkpoint for the next check, and prints the result. */
-const conclude = async (verified: Verified, { logId, kept, keys: known }: Known, options: DatabaseOptions) => {
+const conclude = async (verified: VerifyResult, { logId, kept, keys: known }: Known, options: DatabaseOptions) => {
   const { events, leaves, checkpoint, keys } = verified
   const { size, key } = checkpoint ?? {}
   if (checkpoint) {

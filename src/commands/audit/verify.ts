@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { explainMissingFile } from '../../cli/named-file.ts'
 import { printDocument, printLines } from '../../cli/output.ts'
-import { BadBundle, Bundle, type Proven, checkBundle, describeProven } from '../../proof/bundle.ts'
+import { BadBundle, Bundle, type ProvenFacts, checkBundle, describeProven } from '../../proof/bundle.ts'
 import { type Loss, parseLoss } from '../../proof/losses.ts'
 import { parseVerifier } from '../../proof/note.ts'
 import { verifyDatabase } from './verify-database.ts'
@@ -28,7 +28,7 @@ const readBundle = async (path: string): Promise<Bundle> => {
   }
 }
 
-const provenDocument = ({ origin, event, index, size, key }: Proven, isKnownKey: boolean) => {
+const provenDocument = ({ origin, event, index, size, key }: ProvenFacts, isKnownKey: boolean) => {
   const { id, stream, type } = event
   return { type: 'proven', origin, index, size, key, isKnownKey, event: { id, stream, type } }
 }

@@ -90,18 +90,38 @@ const editOf =
     })
   }
 
-const leftOutOf = (
-  shown: number,
-  all: number,
-  from: number,
-  what: string,
-  left: number,
-  isWhole: boolean,
-): string[] => [
-  ...(isWhole ? [] : [NOT_WHOLE]),
-  ...(left > 0 ? [`${left} edits, because there are too many.`] : []),
-  ...(from + shown < all ? [`${all - from - shown} more ${what}: call files_of with from ${from + shown}.`] : []),
-]
+/** The note on the files or edits after those that are shown, if there are any. `next` is the number of the first of them. */
+const moreOf = (what: 'files' | 'edits', next: number, all: number): string[] =>
+  next < all ? [`${all - next} more ${what}: call files_of with from ${next}.`] : []
+
+type Collected = ReturnType<ReturnType<typeof newChanges>['end']>
+
+/** The part of the answer that depends on whether files or the edits of one file are asked for. */
+const filesPart = ({ files, changed, edits, failed, added, removed }: Collected, quoter: Quoter, from: number) => {
+  const shown = files.slice(from, from + MOST_FILES).map((file) => fileOf(quoter, file))
+  return {
+    intro: `The session changed ${changed} files in ${edits} edits (+${added} −${removed}); ${failed} edits failed.`,
+    more: moreOf('files', from + shown.length, files.length),
+    files: shown,
+    edits: [],
+    quotes: shown,
+  }
+}
+
+const editsPart = ({ files }: Collected, quoter: Quoter, wanted: string, from: number) => {
+  const named = files.filter(({ path }) => path !== undefined && [path, visibleLine(path)].includes(wanted))
+  const all = named.flatMap(({ path, edits }) => edits.map((edit) => ({ path, edit })))
+  const some = all.slice(from, from + MOST_EDITS)
+  const most = Math.min(MOST_TEXT, Math.ceil(MOST_BYTES / (2 * some.length || 1)))
+  const shown = some.map(({ path, edit }) => editOf(quoter, path, most)(edit))
+  return {
+    intro: `The session edited this file ${all.length} times.`,
+    more: moreOf('edits', from + shown.length, all.length),
+    files: named.map((file) => fileOf(quoter, file)),
+    edits: shown,
+    quotes: shown,
+  }
+}
 
 export const filesOf: Tool<typeof input, typeof output> = {
   name: 'files_of',
@@ -114,37 +134,26 @@ export const filesOf: Tool<typeof input, typeof output> = {
     const entry = await sessions.get({ externalId, namespace })
     const collected = newChanges()
     const isWhole = await readAll(sessions, { externalId, namespace: entry.slug }, collected.add)
-    const { files: all, changed, edits: made, failed, added, removed, left } = collected.end()
+    const all = collected.end()
     const quoter = newQuoter(entry)
-    const files =
-      path === undefined
-        ? all
-        : all.filter((file) => file.path !== undefined && [file.path, visibleLine(file.path)].includes(path))
-    const allEdits = path === undefined ? [] : files.flatMap(({ path, edits }) => edits.map((edit) => ({ path, edit })))
-    const some = allEdits.slice(from, from + MOST_EDITS)
-    const most = Math.min(MOST_TEXT, Math.ceil(MOST_BYTES / (2 * some.length || 1)))
-    const edits = some.map(({ path, edit }) => editOf(quoter, path, most)(edit))
-    const shown = (path === undefined ? files.slice(from, from + MOST_FILES) : files).map((file) =>
-      fileOf(quoter, file),
-    )
-    const leftOut =
-      path === undefined
-        ? leftOutOf(shown.length, files.length, from, 'files', left, isWhole)
-        : leftOutOf(edits.length, allEdits.length, from, 'edits', left, isWhole)
+    const { intro, more, files, edits, quotes } =
+      path === undefined ? filesPart(all, quoter, from) : editsPart(all, quoter, path, from)
+    const { changed, edits: editCount, failed, added, removed, left } = all
     return {
-      intro:
-        path === undefined
-          ? `The session changed ${changed} files in ${made} edits (+${added} −${removed}); ${failed} edits failed.`
-          : `The session edited this file ${allEdits.length} times.`,
-      leftOut,
+      intro,
+      leftOut: [
+        ...(isWhole ? [] : [NOT_WHOLE]),
+        ...(left > 0 ? [`${left} edits, because there are too many.`] : []),
+        ...more,
+      ],
       content: {
         session: externalId,
         namespace: entry.slug,
-        totals: { files: changed, edits: made, failed, added, removed },
-        files: shown,
+        totals: { files: changed, edits: editCount, failed, added, removed },
+        files,
         edits,
       },
-      quotes: path === undefined ? shown : edits,
+      quotes,
       links: [
         { uri: `${sessions.origin}${beneathTrace(entry.slug, externalId, 'changes')}`, name: 'changes of the session' },
       ],

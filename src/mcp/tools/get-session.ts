@@ -9,7 +9,7 @@ import { Session, linkOf, sessionArguments, sessionOf } from '../session.ts'
 import type { Entry, Sessions } from '../sessions.ts'
 import type { Tool } from '../tool.ts'
 
-const MOST = { prompts: 50, tools: 30, files: 50, errors: 20 }
+const MOST_LISTED = { prompts: 50, tools: 30, files: 50, errors: 20 }
 const MOST_TEXT = 300
 
 const input = z.object({
@@ -36,7 +36,7 @@ const beginning = (text: string): string => cutText(text, 0, MOST_TEXT).text
 
 const promptsOf = ({ prompts }: Outline, { quoteMessage }: Quoter, from: number) =>
   prompts
-    .slice(from - 1, from - 1 + MOST.prompts)
+    .slice(from - 1, from - 1 + MOST_LISTED.prompts)
     .map(({ messageId, time, number, text, calls, failed }) =>
       quoteMessage('user', time, { message: messageId, number, text: beginning(text), calls, failed }),
     )
@@ -44,13 +44,13 @@ const promptsOf = ({ prompts }: Outline, { quoteMessage }: Quoter, from: number)
 const toolsOf = ({ tools }: Outline, { agent, quote }: Quoter) =>
   [...tools]
     .sort(([, a], [, b]) => b.calls - a.calls)
-    .slice(0, MOST.tools)
+    .slice(0, MOST_LISTED.tools)
     .map(([name, { calls, failed, time }]) => quote('assistant', agent, time, { tool: nameText(name), calls, failed }))
 
 const filesOf = ({ changes }: Outline, { agent, quote }: Quoter) =>
   changes.files
     .flatMap(({ path, edits, added, removed }) => (path === undefined ? [] : [{ path, edits, added, removed }]))
-    .slice(0, MOST.files)
+    .slice(0, MOST_LISTED.files)
     .map(({ path, edits, added, removed }) =>
       quote('assistant', agent, edits.at(-1)?.timestamp, {
         path: beginning(path),
@@ -61,7 +61,7 @@ const filesOf = ({ changes }: Outline, { agent, quote }: Quoter) =>
     )
 
 const errorsOf = ({ failures }: Outline, { quote }: Quoter) =>
-  failures.slice(0, MOST.errors).map(({ messageId, time, tool, text }) =>
+  failures.slice(0, MOST_LISTED.errors).map(({ messageId, time, tool, text }) =>
     quote('tool', tool ?? 'agent', time, {
       message: messageId,
       ...(tool === undefined ? {} : { tool: nameText(tool) }),
@@ -71,14 +71,16 @@ const errorsOf = ({ failures }: Outline, { quote }: Quoter) =>
 
 /** What the answer leaves out, and which call has it. */
 const leftOutOf = ({ counts, tools, changes }: Outline, from: number, isWhole: boolean): string[] => {
-  const next = from + MOST.prompts
+  const next = from + MOST_LISTED.prompts
   const files = changes.files.filter(({ path }) => path !== undefined).length
   return [
     ...(isWhole ? [] : [NOT_WHOLE]),
     ...(counts.prompts >= next ? [`prompts from number ${next} on: call get_session with fromPrompt ${next}.`] : []),
-    ...(tools.size > MOST.tools ? [`${tools.size - MOST.tools} tools that were called less.`] : []),
-    ...(files > MOST.files ? [`${files - MOST.files} files: files_of has them.`] : []),
-    ...(counts.failed > MOST.errors ? [`${counts.failed - MOST.errors} later errors: read_messages has them.`] : []),
+    ...(tools.size > MOST_LISTED.tools ? [`${tools.size - MOST_LISTED.tools} tools that were called less.`] : []),
+    ...(files > MOST_LISTED.files ? [`${files - MOST_LISTED.files} files: files_of has them.`] : []),
+    ...(counts.failed > MOST_LISTED.errors
+      ? [`${counts.failed - MOST_LISTED.errors} later errors: read_messages has them.`]
+      : []),
     'the texts of messages: read_messages has them.',
   ]
 }

@@ -3,13 +3,13 @@ import { answerFields } from '../answer.ts'
 import { Session, sessionOf } from '../session.ts'
 import type { Tool } from '../tool.ts'
 
-const MOST = 50
+const MOST_SESSIONS = 50
 
 const input = z.object({
   namespace: z.string().min(1).max(256).optional().meta({
     description: 'The slug of a namespace. Default: the one that the token is active in',
   }),
-  limit: z.int().min(1).max(MOST).default(20),
+  limit: z.int().min(1).max(MOST_SESSIONS).default(20),
   cursor: z.string().max(1_000).optional().meta({ description: 'The `nextCursor` of the answer before' }),
 })
 

@@ -57,9 +57,9 @@ const output = z.object({
 })
 
 /** A part of a message, with its index there. */
-type Placed = { readonly message: TimedMessage; readonly part: Part; readonly index: number }
+type PartInMessage = { readonly message: TimedMessage; readonly part: Part; readonly index: number }
 
-const partsOf = (message: TimedMessage): Placed[] => [
+const partsOf = (message: TimedMessage): PartInMessage[] => [
   ...ownText(message).map((part) => ({ message, part, index: -1 })),
   ...message.parts.map((part, index) => ({ message, part, index })),
 ]
@@ -80,7 +80,7 @@ const contentOf = (part: Part) => {
 
 const quotation = (
   { quoteMessage, quote }: Quoter,
-  { message, part, index }: Placed,
+  { message, part, index }: PartInMessage,
   from: number,
   most: number,
 ): Quotation => {

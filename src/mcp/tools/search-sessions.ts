@@ -7,7 +7,7 @@ import { Session, linkOf, sessionOf } from '../session.ts'
 import type { Entry, Sessions } from '../sessions.ts'
 import type { Tool } from '../tool.ts'
 
-const MOST = 20
+const MOST_SESSIONS = 20
 
 const input = z.object({
   query: z
@@ -20,7 +20,7 @@ const input = z.object({
         'Without words it lists by time.',
     }),
   sort: z.enum(['relevance', 'newest']).default('relevance'),
-  limit: z.int().min(1).max(MOST).default(10).meta({ description: 'The number of sessions' }),
+  limit: z.int().min(1).max(MOST_SESSIONS).default(10).meta({ description: 'The number of sessions' }),
   cursor: z.string().max(1_000).optional().meta({ description: 'The `nextCursor` of the answer before' }),
 })
 

@@ -33,7 +33,7 @@ const elementsAt = (row: BinaryRow, i: number, bytes: number): number[] => {
 /** Stands for metadata that cannot be read. No appended event has such metadata, so the hash differs from the leaf. */
 const UNREADABLE = 'the row contradicts itself in its number of events'
 
-/** The data of all events, which have so many bytes; none if they are damaged. */
+/** The data of all events of a row, which together have `size` bytes; empty if they are damaged. */
 const dataIn = (row: BinaryRow, size: number): Slice => {
   const [stored, bytes] = [sliceAt(row, 8), int4At(row, 7)]
   if (bytes === 0) return stored

@@ -7,7 +7,7 @@ import { newMissingCounts } from './missing-counts.ts'
 
 export type ComparisonOptions = {
   readonly leaves: LeafWindow
-  /** Up to this position all events must have leaves. */
+  /** The position up to which all events must have leaves. */
   readonly covered: bigint
   /** All leaves of an event, including those that are not in memory. */
   readonly findLeaves: (id: string) => Promise<StoredLeaf[]>
@@ -15,11 +15,11 @@ export type ComparisonOptions = {
 }
 
 /**
- * Compares the events of the log with the leaves, both in their order. Leaves without an event are of erased streams, if the deletion of
+ * Compares the events of the log with the leaves, both in their order. A leaf may have no event only if its stream was erased: then the deletion of
  * the stream comes later.
  *
- * Usually the next leaf is that of the event (`compare`). Otherwise its leaf is further on, and the leaves before it are passed
- * (`jumpTo`); or it was passed before, so that the event is out of order (`late`); or there is none (`inserted`).
+ * Usually the next leaf belongs to the next event (`compare`). Otherwise the event's leaf comes later, and the leaves before it are passed
+ * (`jumpTo`); or its leaf was passed before, so the event is out of order (`late`); or the event has no leaf (`inserted`).
  */
 export const newComparison = ({ leaves, covered, findLeaves, report }: ComparisonOptions) => {
   const missing = newMissingCounts()

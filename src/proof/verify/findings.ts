@@ -40,6 +40,6 @@ export const describeFinding = ({ kind, stream, revision, id, isAccepted, detail
   return `${kind}:${event}${id === undefined ? '' : ` (${id})`}${event || id ? ':' : ''} ${detail}${isAccepted ? ' (accepted)' : ''}`
 }
 
-/** The same as one line of JSON. */
+/** A finding as one line of JSON. */
 export const findingJson = ({ revision, ...finding }: Finding): string =>
   JSON.stringify({ type: 'finding', ...finding, ...(revision === undefined ? {} : { revision: Number(revision) }) })

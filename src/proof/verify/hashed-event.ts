@@ -5,22 +5,22 @@ export type HashedEvent = Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'po
   readonly hash: Buffer
   /** The position of the last event of its append, which completed the append; undefined if its end is missing. */
   readonly completedAt: bigint | undefined
-  /** If the end of its append is missing: whether the beginning is there, as after a crash. */
+  /** Only if the end of its append is missing: whether the log has the beginning of the append, as after a crash. */
   readonly hasBeginning?: boolean
-  /** The same: the id of the append. */
+  /** Only if the end of its append is missing: the id of the append. */
   readonly append?: string
   /** The revision before which the stream may lack events, if this event says that its past was erased. */
   readonly since?: bigint | undefined
 }
 
-/** What the data of an event says of that. */
+/** The `since` of an event, from its data. */
 export const sinceIn = (type: string, data: () => string): { readonly since?: bigint } => {
   if (type !== 'HistoryErased') return {}
   try {
     const { since } = JSON.parse(data()) as { since?: unknown }
     return Number.isSafeInteger(since) ? { since: BigInt(since as number) } : {}
   } catch {
-    return {} // it is not as it was recorded, which its hash shows
+    return {} // the data was changed, which the hash of the event shows
   }
 }
 

@@ -1,8 +1,9 @@
 import type { StoredLeaf } from './leaf-rows.ts'
 
+/** How many next leaves are loaded together; half as many passed leaves stay in memory. */
 const ENOUGH = 20_000
 
-/** Leaves in their order, of which a part is in memory: the next ones, and those that were just passed. */
+/** Leaves in their order. In memory are only the next ones, and those that were just passed. */
 export type LeafWindow = {
   /** The next leaf; undefined at the end. Loads more if needed. */
   next(): Promise<StoredLeaf | undefined>

@@ -14,10 +14,11 @@ type Present = {
   readonly before: bigint
 }
 
-/** Also uses leaves that were written since the verification began. */
+/** The present events of a stream. It also uses leaves that were written since the verification began. */
 const presentOf = async (client: pg.Client, events: EventSource, stream: string): Promise<Present> => {
   const byId = new Map<string, HashedEvent>()
-  let [erasedAt, erased] = [-1, 0n]
+  let erasedAt = -1
+  let erased = 0n
   for await (const batch of events.ofStream(stream))
     for (const event of batch) {
       const { id, hash } = event
@@ -25,7 +26,9 @@ const presentOf = async (client: pg.Client, events: EventSource, stream: string)
       const before = erasedBefore(event)
       if (before === undefined) continue
       const leaf = (await findLeaves(client, id, Number.MAX_SAFE_INTEGER)).findLast(({ lost }) => lost === undefined)
-      if (leaf?.hash.equals(hash)) [erasedAt, erased] = [leaf.index, before]
+      if (!leaf?.hash.equals(hash)) continue
+      erasedAt = leaf.index
+      erased = before
     }
   return { byId, erasedAt, before: erased }
 }
@@ -39,8 +42,8 @@ export type MissingOptions = {
 }
 
 /**
- * Reports the events of these streams that have leaves and are not in the log, unless a later deletion explains it, and those that are
- * at a position that was not read. The other leaves are of events that were erased meanwhile.
+ * Reports the events of these streams that have leaves but are not in the log, unless a later deletion explains it, and the events that are
+ * at a position that was not read. All other leaves of these streams belong to events that were erased meanwhile.
  */
 export const reportMissing = async (
   client: pg.Client,

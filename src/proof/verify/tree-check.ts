@@ -14,7 +14,7 @@ export class CannotVerify extends Error {
   override readonly name = 'CannotVerify'
 }
 
-/** What the database says about the tree, at one moment. */
+/** The figures that the database has of the tree at one moment. They may be wrong: the verification checks them. */
 export type Claims = {
   readonly size: number
   /** The position up to which all appends have leaves. */

@@ -11,7 +11,7 @@ import { reportMissing } from './missing-events.ts'
 import { openReadOnly } from './postgres-events.ts'
 import { type Claims, type ExpectedRoot, checkSigned, checkSubtrees, newTreeCheck, readClaims } from './tree-check.ts'
 
-/** Which keys belong to the log, as far as that is known from elsewhere. */
+/** The keys that belong to the log, as far as they are known from outside of its database. */
 export type TrustedKeys = {
   /** Whether the newest checkpoint may be signed by this key. */
   isCurrent(key: string): boolean
@@ -34,7 +34,7 @@ export type VerifyOptions = {
   readonly progress?: (done: number, of: number) => void
 }
 
-export type Verified = {
+export type VerifyResult = {
   readonly events: number
   readonly leaves: number
   /** The last stored checkpoint; undefined if there is none. */
@@ -54,7 +54,7 @@ const keptRoot = (kept: TreeHead | undefined, report: Report): ExpectedRoot[] =>
   return kept ? [{ ...kept, report: fail }] : []
 }
 
-/** Whoever has changed the log may have signed with an unknown key, so its signatures prove nothing. */
+/** Checks who has signed: an attacker who has changed the log may have signed it with another key, whose signatures prove nothing. */
 const checkKeys = ({ signed }: Claims, { keys, report }: Pick<VerifyOptions, 'keys' | 'report'>) => {
   if (!keys) return
   const fail = (detail: string) => report({ kind: 'checkpoint', detail })
@@ -83,11 +83,11 @@ const checkKept = ({ signed }: Claims, { kept, report }: Pick<VerifyOptions, 'ke
 }
 
 const checkHead = async ({ covered }: Claims, events: EventSource, report: Report) => {
-  const head = await events.head()
-  if (covered > head)
+  const end = await events.head()
+  if (covered > end)
     report({
       kind: 'tree',
-      detail: `the table says that events are covered up to position ${covered}, but the log ends at ${head}`,
+      detail: `the table says that events are covered up to position ${covered}, but the log ends at ${end}`,
     })
 }
 
@@ -96,7 +96,7 @@ const checkHead = async ({ covered }: Claims, events: EventSource, report: Repor
  * each finding. Memory does not grow with the log, but with the findings.
  * @throws CannotVerify
  */
-export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
+export const verifyLog = async (options: VerifyOptions): Promise<VerifyResult> => {
   const { url, events, kept, acceptedLosses = [], report, progress } = options
   const [client, lookUps] = [await openReadOnly(url), await openReadOnly(url)]
   try {
@@ -141,7 +141,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verified> => {
   }
 }
 
-/** Up to which index leaves are read: including leaves beyond the tree, but not those that are written meanwhile. */
+/** How many leaves are read: all of the tree, and those beyond its size, but none that is written meanwhile. */
 const countLeaves = async (client: Awaited<ReturnType<typeof openReadOnly>>, size: number): Promise<number> => {
   const text = `
     select greatest($1, (select coalesce(max(index), -1) + 1 from tracebook.leaves

@@ -44,7 +44,7 @@ export type RealtimeClientOptions = {
   readonly random?: () => number
 }
 
-type Subscribed = {
+type ClientSubscription = {
   readonly query: QueryName
   readonly args: () => object
   readonly listener: Listener<never>
@@ -113,7 +113,7 @@ const open = (
 /** A client of `GET /v1/realtime`. It connects with the first subscription. */
 export const newRealtimeClient = (options: RealtimeClientOptions): RealtimeClient => {
   const { state = () => {}, random } = options
-  const all = new Map<string, Subscribed>()
+  const all = new Map<string, ClientSubscription>()
   const [backoff, crowded] = [newBackoff(random), newBackoff(random, CROWDED_MS)]
   let connection: ReturnType<typeof open> | undefined
   let waiting: ReturnType<typeof setTimeout> | undefined

@@ -7,9 +7,9 @@ export type MessageValue = MessageList['messages'][number]
 
 /** Callbacks for the messages of a trace. */
 export type MessagesListener = Pick<Listener<never>, 'failed'> & {
-  /** These messages are new or have changed. Without messages: a trace that was gone exists again, and is empty. */
+  /** Called with messages that are new or have changed; with an empty list if a trace that was gone exists again, and has no messages. */
   readonly changed: (list: MessageList) => void
-  /** All messages so far are gone, or may not be read any more. The next list is complete. */
+  /** Called if all messages so far were deleted, or may not be read any more. The next list is complete. */
   readonly gone: () => void
 }
 

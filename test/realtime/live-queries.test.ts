@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Answer, Seen } from '../../src/realtime/answer.ts'
+import type { Answer, SeenState } from '../../src/realtime/answer.ts'
 import { newPermits } from '../../src/base/permits.ts'
 import { type LiveQueriesOptions, newLiveQueries } from '../../src/realtime/live-queries.ts'
 import { until } from '../support/until.ts'
@@ -180,7 +180,7 @@ test('an answer that is being sent may be read on until a right is lost, whateve
   const { live, write, queryOf, show } = newWorld()
   write('a', { value: 1 })
   show()
-  let seen: Seen | undefined
+  let seen: SeenState | undefined
   const subscription = live.watch(queryOf('a'), {
     client,
     changed: () => (seen ??= subscription.current()?.seen),
@@ -287,9 +287,9 @@ test('a subscriber who has seen an answer learns of changes since, before and af
   const { write, show, live, queryOf } = newWorld()
   write('a', { value: 1 })
   show()
-  const follow = (seen?: Seen) => {
+  const follow = (seen?: SeenState) => {
     const values: string[] = []
-    const taken: Seen[] = []
+    const taken: SeenState[] = []
     const take = () => {
       const current = subscription.current()
       if (!current) return

@@ -4,10 +4,10 @@ import { streamIdOf } from '../src/engine/stream.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { obsoleteRowsTable } from './tables.ts'
 
-/** The revision of the newest deletion, or of the first restated message of an erased past, by trace id. */
+/** The incarnation before which rows are obsolete, by trace id: the revision of the newest deletion, or of the first restated message of an erased past. */
 type Changes = Map<string, bigint>
 
-const noted = obsoleteRowsTable.unnest<readonly [traceId: string, before: bigint]>({
+const columns = obsoleteRowsTable.unnest<readonly [traceId: string, before: bigint]>({
   trace_id: ([traceId]) => traceId,
   before: ([, before]) => before,
 })
@@ -37,8 +37,8 @@ export const obsoleteRows = projectionOf<TraceEvent>()<Changes>({
     if (deleted.size === 0) return
     write(
       'obsolete-rows-upsert',
-      `${noted.insert} order by 1 on conflict (trace_id) do update set before = excluded.before`,
-      noted.values([...deleted]),
+      `${columns.insert} order by 1 on conflict (trace_id) do update set before = excluded.before`,
+      columns.values([...deleted]),
     )
   },
 })
@@ -84,7 +84,10 @@ const removeDone = (schema: string) => `
       )
       .join(' ')}`
 
-/** Deletes a chunk: parts first, then messages, then the row in `obsolete_rows`. May be repeated, also by several processes at once. */
+/**
+ * Deletes a chunk of obsolete rows, of all traces or of the one in `stream`: parts first, then messages, then the row in `obsolete_rows`. Returns
+ * whether it has deleted any. May be repeated, also by several processes at once.
+ */
 export const sweepObsoleteRows = async (client: Client, schema: string, stream?: string): Promise<boolean> => {
   const values = [stream === undefined ? null : streamIdOf({ stream })]
   const tables = Object.keys(swept) as (keyof typeof swept)[]

@@ -12,24 +12,29 @@ export type TraceChanges = {
   hasOtherValues: boolean
 }
 
+/** The changes of a batch of events, by the id of the trace. */
 export type Changes = Map<string, TraceChanges>
 
-type Of<Type extends TraceEvent['type']> = DecodedEvent<Extract<TraceEvent, { type: Type }>>
+type EventOf<Type extends TraceEvent['type']> = DecodedEvent<Extract<TraceEvent, { type: Type }>>
 
+/** The changes of the trace that an event belongs to. */
 const changesOf = (changes: Changes, { streamId }: DecodedEvent): TraceChanges => {
   let one = changes.get(streamId)
   if (!one) changes.set(streamId, (one = { removedBefore: undefined, docs: new Map(), hasOtherValues: false }))
   return one
 }
 
+/** Notes that a row has to be written again. A row that is new in this batch is written anyway. */
 const touch = ({ docs }: TraceChanges, ordinal: number) => {
   if (!docs.has(ordinal)) docs.set(ordinal, undefined)
 }
 
-/** The fields of a trace whose values all its rows have, and those whose texts are searched. */
+/** Fields by which one can filter: all rows of a trace have their values in `of_trace`. */
 const FILTERED: ReadonlySet<string> = new Set(['/agentId', '/model', '/projectName', '/gitBranch', '/visibility'])
+/** Fields whose words the row of the trace itself contains. */
 const SEARCHED: ReadonlySet<string> = new Set(['/title', '/projectName', '/gitBranch'])
 
+/** Notes that all rows of a trace that were added before an event have to be removed. */
 const removeAll = (changes: Changes, event: DecodedEvent): TraceChanges => {
   const one = changesOf(changes, event)
   one.docs.clear()
@@ -38,10 +43,10 @@ const removeAll = (changes: Changes, event: DecodedEvent): TraceChanges => {
   return one
 }
 
-export const traceCreated = (changes: Changes, event: Of<'TraceCreated'>): void =>
+export const traceCreated = (changes: Changes, event: EventOf<'TraceCreated'>): void =>
   void changesOf(changes, event).docs.set(TRACE_ITSELF, event.position)
 
-export const traceUpdated = (changes: Changes, event: Of<'TraceUpdated'>): void => {
+export const traceUpdated = (changes: Changes, event: EventOf<'TraceUpdated'>): void => {
   const one = changesOf(changes, event)
   for (const { path } of event.data.patch) {
     one.hasOtherValues ||= FILTERED.has(path)
@@ -49,22 +54,22 @@ export const traceUpdated = (changes: Changes, event: Of<'TraceUpdated'>): void 
   }
 }
 
-export const traceSummarised = (changes: Changes, event: Of<'TraceSummarised'>): void =>
+export const traceSummarised = (changes: Changes, event: EventOf<'TraceSummarised'>): void =>
   touch(changesOf(changes, event), TRACE_ITSELF)
 
-export const messageAdded = (changes: Changes, event: Of<'MessageAdded'>): void =>
+export const messageAdded = (changes: Changes, event: EventOf<'MessageAdded'>): void =>
   void changesOf(changes, event).docs.set(event.data.ordinal, event.position)
 
-/** An update of the order alone changes no row: so a large message is not read again for each of many small upserts. */
-export const messageUpdated = (changes: Changes, event: Of<'MessageUpdated'>): void => {
+/** A message is not written again if only its order has changed: otherwise many small upserts would read a large message many times. */
+export const messageUpdated = (changes: Changes, event: EventOf<'MessageUpdated'>): void => {
   const { patch, ordinal } = event.data
   if (patch.some(({ path }) => path !== '/order')) touch(changesOf(changes, event), ordinal)
 }
 
-export const traceDeleted = (changes: Changes, event: Of<'TraceDeleted'>): void => void removeAll(changes, event)
+export const traceDeleted = (changes: Changes, event: EventOf<'TraceDeleted'>): void => void removeAll(changes, event)
 
-/** All messages get another incarnation: their rows are written again, as if this event had added them. */
-export const historyErased = (changes: Changes, event: Of<'HistoryErased'>): void => {
+/** An erasure of the past gives all messages another incarnation: their rows are written again, as if this event had added them. */
+export const historyErased = (changes: Changes, event: EventOf<'HistoryErased'>): void => {
   const { docs } = removeAll(changes, event)
   docs.set(TRACE_ITSELF, event.position)
   for (const [first, , count] of event.data.runs)

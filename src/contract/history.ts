@@ -172,7 +172,7 @@ export const history = {
     description:
       'The present state stays: messages, ids, times, counts and visibility. All earlier events are erased for good, as those of a deleted ' +
       'trace are; so are a title and a summary that the service made, which it makes again. The timeline of the trace begins with this ' +
-      'erasure; that of the namespace keeps who did what before and when, without content. Other writes to the trace wait meanwhile. ' +
+      'erasure; the timeline of the namespace keeps who did what before and when, without content. Other writes to the trace wait meanwhile. ' +
       'The request may be repeated: a trace that has no past stays as it is.',
     auth: 'required',
     path: { externalId: TraceKey },

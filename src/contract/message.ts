@@ -88,7 +88,7 @@ const meanings = {
     examples: [1],
   },
   timestamp: {
-    description: 'When the message was written, in milliseconds since 1970; the client says so',
+    description: 'When the message was written, as the client has sent it, in milliseconds since 1970',
     examples: [1_767_366_245_000],
   },
 }

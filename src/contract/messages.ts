@@ -105,7 +105,7 @@ export const messages = {
       quota_exceeded: tooManyBytes,
       not_found: noWritableTrace,
       payload_too_large:
-        'The body is larger than 1 MiB, or than all that the operator allows a namespace to hold. Send a smaller message.',
+        'The body is larger than 1 MiB, or than the limit of the operator for a whole namespace. Send a smaller message.',
     },
   },
   'POST /v1/traces/{externalId}/messages/batch': {
@@ -127,7 +127,7 @@ export const messages = {
       quota_exceeded: tooManyBytes,
       not_found: noWritableTrace,
       payload_too_large:
-        'The body is larger than 16 MiB, or than all that the operator allows a namespace to hold. Send fewer messages in one request.',
+        'The body is larger than 16 MiB, or than the limit of the operator for a whole namespace. Send fewer messages in one request.',
       unavailable:
         'The service cannot store the messages now, for example because its clients are sending too many bytes at once. `Retry-After` says ' +
         'after how many seconds to try again; `details.stored` says whether the messages were stored.',
@@ -164,7 +164,7 @@ export const messages = {
       ).optional(),
       around: Key.meta({
         description:
-          'The `externalId` of a message: the page begins with up to half as many messages before it as `limit` says, all of them without `limit`. ' +
+          'The `externalId` of a message: the page begins at most `limit` / 2 messages before it, or with the first message if there is no `limit`. ' +
           'Only of the present, and not with `cursor` or `changedSince`',
       }).optional(),
       ...pastQuery,

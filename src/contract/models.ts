@@ -55,7 +55,7 @@ export const Model = z.object({
       npm: text('The npm package for calls of the model'),
       api: text('The URL of the API of the model').optional(),
     })
-    .meta({ description: 'What differs for this model from its provider' })
+    .meta({ description: 'The fields of the provider that are different for this model' })
     .optional(),
 })
 export type Model = z.infer<typeof Model>

@@ -53,7 +53,7 @@ export const tags = [
     name: 'feed',
     description: 'The newest traces: public ones and, if you are signed in, those of your active namespace.',
   },
-  { name: 'search', description: 'What happened in which session: all that you may read, by words.' },
+  { name: 'search', description: 'Messages of all traces that you may read, found by words and fields.' },
   { name: 'realtime', description: 'Lists and traces that are sent again whenever they change.' },
   { name: 'history', description: 'Who did what and when, and traces as they were in the past; for members.' },
   {
@@ -62,7 +62,7 @@ export const tags = [
       'Proofs that the log was not changed: a Merkle tree (RFC 6962) over all events, signed checkpoints (C2SP tlog-checkpoint) and ' +
       'tiles of hashes (C2SP tlog-tiles).',
   },
-  { name: 'mcp', description: 'For agents: sessions by the Model Context Protocol.' },
+  { name: 'mcp', description: 'Tools for agents that read sessions, by the Model Context Protocol.' },
   { name: 'models', description: 'Models and their providers, from a public catalogue.' },
   { name: 'operations', description: 'For the operator of the service.' },
 ] as const satisfies readonly { readonly name: string; readonly description: string }[]

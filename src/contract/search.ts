@@ -30,13 +30,13 @@ const Hit = z.object({
     .meta({ description: 'The kind of text; `trace`: the title, summary, project or branch of the session' })
     .optional(),
   at: time('When the message was written: its `timestamp`, else when the service first got it'),
-  snippet: Snippet.meta({ description: 'The piece of a text with most of what was found' }),
+  snippet: Snippet.meta({ description: 'The piece of the text that has the most of the words' }),
 })
 export type Hit = z.infer<typeof Hit>
 
 const SearchResult = z.object({
   trace: FeedTrace,
-  hits: z.array(Hit).meta({ description: 'The best of what was found in the trace, at most three' }),
+  hits: z.array(Hit).meta({ description: 'The best matches in the trace, at most three' }),
   more: count('How many further messages of the trace were found among those searched'),
 })
 export type SearchResult = z.infer<typeof SearchResult>
@@ -56,11 +56,11 @@ const facetsOf = (field: string) =>
     .optional()
 
 const SearchAnswer = z.object({
-  results: z.array(SearchResult).meta({ description: 'The traces of this page, with what was found in them' }),
+  results: z.array(SearchResult).meta({ description: 'The traces of this page, with their best matches' }),
   total: z
     .object({
       value: count('How many traces were found among those searched'),
-      exact: flag('Whether these were all'),
+      exact: flag('Whether `value` counts all traces that have a match'),
     })
     .meta({ description: 'How many traces were found' }),
   facets: z
@@ -70,10 +70,10 @@ const SearchAnswer = z.object({
         ReturnType<typeof facetsOf>
       >,
     )
-    .meta({ description: 'The values of fields of what was found, with the number of traces, most first' })
+    .meta({ description: 'The most frequent values of fields in the traces found, with the number of traces' })
     .optional(),
-  complete: flag('Whether everything was searched; if not, `nextCursor` continues with what is older'),
-  indexedThrough: time('Everything that was written until then can be found'),
+  complete: flag('Whether all messages were searched; if not, `nextCursor` continues with older ones'),
+  indexedThrough: time('The search finds all that the service got until then'),
   nextCursor,
 })
 export type SearchAnswer = z.infer<typeof SearchAnswer>
@@ -81,7 +81,7 @@ export type SearchAnswer = z.infer<typeof SearchAnswer>
 const filter = (description: string, ...examples: string[]) =>
   ShortText.meta({ description, ...(examples.length > 0 ? { examples } : {}) }).optional()
 
-/** What one may read, by words. */
+/** The search over all traces that the caller may read. */
 export const search = {
   'GET /v1/search': {
     tag: 'search',
@@ -91,8 +91,8 @@ export const search = {
       '`user`), pieces of paths, and Chinese, Japanese and Korean by characters. `"a phrase"`, `-word`, `this OR that`, and the fields ' +
       '`agent: model: tool: role: author: project: namespace: branch: is:public has:error in:prompt|answer|thinking|call|output from: to:` ' +
       'have a meaning of their own; everything else in `q` is words. The search covers texts, thinking, the names and arguments of ' +
-      'called tools, their output and errors, of each its first 16 KiB and its last 4 KiB, and title, summary, project and branch of the ' +
-      'trace. Without words it lists by time. What was written is found within two seconds.',
+      'called tools, their output and errors (the first 16 KiB and the last 4 KiB of each), and title, summary, project and branch of the ' +
+      'trace. Without words, the traces are sorted by time. A message is found within two seconds after its upload.',
     auth: 'optional',
     query: {
       q: z
@@ -111,7 +111,7 @@ export const search = {
       role: MessageRole.meta({ description: 'Only messages from this role', examples: ['user'] }).optional(),
       in: z
         .enum(['prompt', 'answer', 'thinking', 'call', 'output'])
-        .meta({ description: 'Only this part of messages', examples: ['prompt'] })
+        .meta({ description: 'Only this kind of text', examples: ['prompt'] })
         .optional(),
       from: aTime('Only messages since then').optional(),
       to: aTime('Only messages until then').optional(),
@@ -135,10 +135,10 @@ export const search = {
       facets: z
         .string()
         .refine((value) => value.split(',').every((name) => facetNames.some((known) => known === name)), {
-          error: `must be names of ${facetNames.join(', ')}, separated by commas`,
+          error: `must be names of fields, separated by commas: ${facetNames.join(', ')}`,
         })
         .meta({
-          description: `Which values are counted: ${facetNames.join(', ')}, separated by commas`,
+          description: `The fields whose values \`facets\` counts, separated by commas: ${facetNames.join(', ')}`,
           examples: ['agent'],
         })
         .transform((value) => value.split(',') as FacetName[])

@@ -47,8 +47,8 @@ export const SessionShape = z
       .array(
         z.tuple([
           z.int().meta({ description: 'Calls' }),
-          z.int().meta({ description: 'Those that changed files' }),
-          z.int().meta({ description: 'Those that failed' }),
+          z.int().meta({ description: 'Calls that changed files' }),
+          z.int().meta({ description: 'Calls that failed' }),
         ]),
       )
       .max(64)
@@ -61,8 +61,8 @@ export const SessionShape = z
   .meta({
     id: 'SessionShape',
     description:
-      'The session in numbers. What calls changed is read from the arguments of the edit, write and patch tools of the known agents; ' +
-      'what these do not contain counts as 0, such as the lines that a written file had before',
+      'The session in numbers. Changed files and lines are counted from the arguments of the edit, write and patch tools of the known agents; ' +
+      'lines that these arguments do not contain are not counted, such as the lines that a file had before a tool overwrote it',
     examples: [
       {
         prompts: 2,

@@ -9,10 +9,13 @@ export const continuesAppend = (record: StoredRecord, next: StoredRecord): boole
   metadataOf(next).append.id === metadataOf(record).append.id &&
   !opensAppend(next)
 
-/** Collects the records of the append that is being read. */
+/** Collects the records of one append until its last record comes. */
 const newOpenAppend = () => {
   let records: StoredRecord[] = []
-  /** Adds a record. If it is the last record of an append, returns the records of the append, or those of them that were read since the beginning. */
+  /**
+   * Adds a record. If it is the last one of its append, returns the records of the append. The first records are missing if the reading of the
+   * log began in the middle of the append.
+   */
   return (record: StoredRecord): StoredRecord[] | undefined => {
     const last = records.at(-1)
     if (last && !continuesAppend(last, record)) records = []
@@ -24,7 +27,7 @@ const newOpenAppend = () => {
   }
 }
 
-/** Reads all records of the append that ends with `last`, in order. Erased ones are missing. */
+/** Reads all records of the append that ends with `last`, in order. Erased records are missing. */
 const readAppendEndingAt = async (store: EventLog<StoredRecord>, last: StoredRecord): Promise<StoredRecord[]> => {
   const found = [last]
   if (last.revision === 0n) return found
@@ -39,8 +42,8 @@ const readAppendEndingAt = async (store: EventLog<StoredRecord>, last: StoredRec
 const NOTHING: readonly RecordedEvent[] = []
 
 /**
- * Takes the records of an adapter in the order of the log or of a stream, and returns the events of an append when its last record
- * comes.
+ * Returns a function that takes the records of a store one after another, in the order of the log or of a stream. It returns the events of an
+ * append when it gets the last record of the append, and nothing before.
  */
 export const newAppendCollector = (store: EventLog<StoredRecord>) => {
   const add = newOpenAppend()

@@ -1,7 +1,7 @@
 import { labsOf } from './labs.ts'
 import { spellingsOf } from './normalized-id.ts'
 
-/** A model of the registry, with what is needed to find it. */
+/** A model of the registry, with the fields that a lookup uses. */
 export type ModelEntry = {
   readonly providerId: string
   readonly modelId: string
@@ -9,20 +9,27 @@ export type ModelEntry = {
   readonly name: string
 }
 
+/** Claude Code writes this as the model of messages that it has made itself. */
 const SYNTHETIC_MODEL = '<synthetic>'
+/** In UTF-16 code units. No id of a model is as long; a longer text is not worth the search. */
 const MAX_LENGTH = 500
 
 /** Bedrock adds a version to the lab's own id: claude-opus-4-6-v1. */
 const withoutVersion = (id: string) => id.replace(/-v\d+$/, '')
 
+const compareTexts = (a: string, b: string): number => {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
+
 /** The entry with the name that most of `all` have; on a tie the first name in alphabetical order. */
 const mostCommon = (entries: readonly ModelEntry[], all: readonly ModelEntry[]): ModelEntry => {
   const countOfName = (entry: ModelEntry) => all.filter(({ name }) => name === entry.name).length
-  const byCount = (a: ModelEntry, b: ModelEntry) =>
-    countOfName(b) - countOfName(a) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+  const byCount = (a: ModelEntry, b: ModelEntry) => countOfName(b) - countOfName(a) || compareTexts(a.name, b.name)
   return [...entries].sort(byCount)[0]!
 }
 
+/** The entries of the lab that made the model; none if no such lab offers it itself. All entries have the same normalized id. */
 const entriesOfLab = (entries: readonly ModelEntry[]): ModelEntry[] => {
   for (const lab of labsOf(entries[0]?.normalizedId ?? '')) {
     const own = entries.filter(({ providerId }) => providerId === lab)
@@ -32,9 +39,9 @@ const entriesOfLab = (entries: readonly ModelEntry[]): ModelEntry[] => {
 }
 
 /**
- * A function that finds the model that an agent's spelling means; undefined for an unknown one. Tries `provider/model`, then
- * the exact id at the lab that made the model, then the normalized ids. Of several entries it prefers those of the lab, then
- * the most common name.
+ * Returns a function that finds the model of the registry for a name of it that an agent writes; undefined for an unknown model. It looks for
+ * `provider/model` first, then for the exact id at the lab that made the model, then for the normalized ids. Of several entries it prefers those
+ * of the lab, then those with the most common name.
  */
 export const newLookup = (entries: readonly ModelEntry[]): ((spelling: string) => ModelEntry | undefined) => {
   const byPair = new Map(entries.map((entry) => [`${entry.providerId}/${entry.modelId}`, entry]))
@@ -46,7 +53,8 @@ export const newLookup = (entries: readonly ModelEntry[]): ((spelling: string) =
     const [own] = entriesOfLab(exact)
     if (own) return own
     const spellings = spellingsOf(written)
-    for (const spelling of [...spellings.slice(0, 1), ...spellings.slice(0, 1).map(withoutVersion)]) {
+    const whole = spellings[0]
+    for (const spelling of whole === undefined ? [] : [whole, withoutVersion(whole)]) {
       const all = byNormalizedId.get(spelling) ?? []
       const lab = entriesOfLab(all)
       if (lab.length > 0) return mostCommon(lab, all)
@@ -54,8 +62,8 @@ export const newLookup = (entries: readonly ModelEntry[]): ((spelling: string) =
     const known = spellings.find((spelling) => byNormalizedId.has(spelling))
     if (known === undefined) return undefined
     const all = byNormalizedId.get(known)!
-    const lab = entriesOfLab(all)
-    return mostCommon(lab.length > 0 ? lab : exact.length > 0 ? exact : all, all)
+    const preferred = [entriesOfLab(all), exact].find((some) => some.length > 0)
+    return mostCommon(preferred ?? all, all)
   }
 
   return (written) => {

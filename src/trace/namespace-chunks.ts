@@ -8,19 +8,23 @@ import type { ListedRow } from './rows.ts'
 export const CHUNK_SIZE = 512 * 1024
 const CHUNK_ROWS = 1_000
 
+/** The approximate number of characters of a row besides its texts. */
+const ROW_CHARACTERS = 500
+
+/** `position` is that of the read model; `found` how many rows the statement has found before it cut the chunk to its size. */
 type ChunkRow = ListedRow & { position: bigint; found: bigint }
 
-/** `next` is where the next chunk begins; undefined for the last chunk. */
+/** `next` is the trace after which the next chunk begins; undefined for the last chunk. */
 export type NamespaceChunk = Chunk<ListedRow> & { readonly next: After | undefined }
 
-// PostgreSQL adds up the sizes of rows before it sends them: titles may be long, and are stored compressed.
+// PostgreSQL adds up the sizes of rows, and sends only those of the chunk: titles may be long, and are stored compressed.
 export const namespaceChunkStatement = `
   select p.* from (
     select r.*, sum(r.size) over (order by r.created_at desc, r.id desc rows unbounded preceding) - r.size as before,
       count(*) over () as found
     from (
       select ${summaryColumns}, (select position from reached) as position,
-        500 + ${summarySize} as size
+        ${ROW_CHARACTERS} + ${summarySize} as size
       from (
         select id, created_at from feed where namespace_id = $1 and (created_at, id) < ($2, $3)
         order by created_at desc, id desc limit $4
@@ -28,7 +32,7 @@ export const namespaceChunkStatement = `
     ) r
   ) p where p.before < $5 order by p.created_at desc, p.id desc`
 
-/** Traces of a namespace of any visibility, newest first, from the beginning or after a trace. */
+/** Reads a chunk of the traces of a namespace, of any visibility, newest first: the first chunk, or the one after a trace. */
 export const namespaceChunk = async (
   reads: Pick<Reads<ReadTables>, 'rows'>,
   namespaceId: string,
@@ -47,7 +51,7 @@ export const namespaceChunk = async (
   }
 }
 
-/** All traces of a namespace, chunk by chunk. A trace that exists all the time comes exactly once. */
+/** Reads all traces of a namespace, chunk by chunk. A trace that exists during the whole reading comes exactly once. */
 export async function* namespaceChunks(reads: Pick<Reads<ReadTables>, 'rows'>, namespaceId: string): Chunks<ListedRow> {
   let after: After | undefined
   do {

@@ -5,13 +5,13 @@ import { keepKeyOrder, mayBeReordered } from './key-order.ts'
  * needed, so the text is parsed the normal way first, and the result shows whether the slow, exact way is necessary.
  */
 
-/** Whether a number may differ from its text, or may be written differently. */
+/** Whether a number may have another value than its JSON text, or may be written with another text. */
 const isSuspect = (value: number): boolean =>
   value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER || Object.is(value, -0)
 
 type Suspicion = { number: boolean; order: boolean }
 
-/** Notes in `found` whether a value holds such numbers, or objects whose keys may have had another order. */
+/** Notes in `found` whether a value contains suspect numbers, or objects whose keys may have another order in the text. */
 const findSuspects = (value: unknown, found: Suspicion): void => {
   if (typeof value === 'number') found.number ||= isSuspect(value)
   else if (typeof value !== 'object' || value === null) return
@@ -31,7 +31,8 @@ const raw = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value:
 
 const isInteger = /^-?\d+$/
 
-const keep = (_key: string, value: unknown, context: { source?: string }): unknown => {
+/** A reviver for `JSON.parse` that keeps suspect numbers as raw JSON. */
+const keepNumbers = (_key: string, value: unknown, context: { source?: string }): unknown => {
   if (typeof value !== 'number') return value
   if (!Number.isFinite(value))
     throw new NumberOutOfRange(`the number ${context.source?.slice(0, 40)} is too large for a double`)
@@ -44,16 +45,16 @@ type Reviver = (this: unknown, key: string, value: unknown) => unknown
 
 /**
  * Parses JSON text. Numbers that doubles cannot hold are returned as raw JSON, which `JSON.stringify` writes unchanged.
- * @throws SyntaxError when it is not JSON
+ * @throws SyntaxError if the text is not JSON
  * @throws NumberOutOfRange for a number such as 1e400
- * @throws RangeError when it is nested too deeply for the stack
+ * @throws RangeError if the value is nested too deeply for the stack
  */
 export const parseExact = (text: string): unknown => {
   const plain: unknown = JSON.parse(text)
   const found = { number: false, order: false }
   findSuspects(plain, found)
   // With a reviver `JSON.parse` defines `__proto__` as an own property; an assignment would set the prototype instead.
-  const value: unknown = found.number ? JSON.parse(text, keep as Reviver) : plain
+  const value: unknown = found.number ? JSON.parse(text, keepNumbers as Reviver) : plain
   return found.order ? keepKeyOrder(text, value) : value
 }
 

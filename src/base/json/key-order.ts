@@ -57,7 +57,7 @@ class KeyOrder implements ProxyHandler<object> {
   }
 }
 
-/** Orders the keys of a value, at any depth, as `marked` has them: the same value, parsed from the text with marked keys. */
+/** Orders the keys of a value, at any depth. `marked` is the same value, parsed from the text with marked keys, and has the order of the text. */
 const orderAs = (marked: unknown, value: unknown): unknown => {
   if (typeof marked !== 'object' || marked === null) return value
   if (Array.isArray(marked)) {
@@ -77,5 +77,5 @@ const orderAs = (marked: unknown, value: unknown): unknown => {
   return Object.keys(members).some((key, i) => key !== keys[i]) ? new Proxy(members, new KeyOrder(keys)) : members
 }
 
-/** Gives `value`, which was parsed from `text` and is changed, with the keys of all objects in the order of the text. */
+/** Returns `value`, which was parsed from `text`, with the keys of all objects in the order of the text. Changes `value` for that. */
 export const keepKeyOrder = (text: string, value: unknown): unknown => orderAs(JSON.parse(markKeys(text)), value)

@@ -1,18 +1,20 @@
-/** Values of valid JSON text as slices of it, so that numbers, order of keys and `__proto__` stay as they are written. */
+/** Reads valid JSON text without parsing it: its values are slices of the text, so that numbers, the order of keys and `__proto__` stay as written. */
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
+/** Whether the quote at this index belongs to the string, because an odd number of backslashes is before it. */
 const isEscaped = (text: string, quote: number): boolean => {
   let before = quote - 1
   while (text.charCodeAt(before) === BACKSLASH) before -= 1
   return (quote - before) % 2 === 0
 }
 
+/** Whether a number, or a word such as `true`, ends before a character with this code; `0x20` is the space. */
 const isEnd = (code: number) => code === COMMA || code === CLOSE_LIST || code === CLOSE_OBJECT || code <= 0x20
 
 /** Looks for the end of a value, a limited number of characters at a time. */
-class Search {
+class EndSearch {
   readonly #text: string
   #offset: number
   #depth = 0
@@ -32,11 +34,11 @@ class Search {
     return this.#offset
   }
 
-  /** Whether the value ends. */
+  /** Moves behind a string or a character outside of strings. Returns whether the value ends there. */
   #passToken(): boolean {
     const code = this.#text.charCodeAt(this.#offset)
     if (code === QUOTE) return this.#passString()
-    if (this.#depth === 0 && isEnd(code)) return true // of a number or a word
+    if (this.#depth === 0 && isEnd(code)) return true // the end of a number or of a word such as `true`
     this.#offset += 1
     if (code === OPEN_LIST || code === OPEN_OBJECT) this.#depth += 1
     if (code !== CLOSE_LIST && code !== CLOSE_OBJECT) return false
@@ -44,15 +46,18 @@ class Search {
     return this.#depth === 0
   }
 
+  /** Moves behind the next quote. Returns whether the value ends there. */
   #passString(): boolean {
     const text = this.#text
     const quote = text.indexOf('"', this.#offset + 1)
     this.#offset = quote < 0 ? text.length : quote + 1
-    // Character by character from here on: a string with one escaped quote has often many, and each search would look back.
+    // If this quote is escaped, `#passCharacter` reads the rest of the string character by character: a string with one escaped quote often has
+    // many, and for each of them `isEscaped` would look back over its backslashes.
     this.#isInString = quote >= 0 && isEscaped(text, quote)
     return !this.#isInString && this.#depth === 0
   }
 
+  /** Moves behind one character of a string. Returns whether the value ends there. */
   #passCharacter(): boolean {
     const code = this.#text.charCodeAt(this.#offset)
     this.#offset += code === BACKSLASH ? 2 : 1
@@ -79,12 +84,12 @@ const isClosed = (text: string, offset: number): boolean => {
 /** A member of an object: its key, and its value as JSON text. */
 type RawMember = { readonly key: string; readonly value: string }
 
-/** How many characters are examined in a step. */
+/** How many characters are read in a step, after which a caller may let other work of the process run. */
 const STEP = 256 * 1024
 
-/** Undefined after each step in which the end of the value was not found. */
+/** Finds the index after the value that begins at `start`. Yields undefined after each step in which it was not found. */
 function* endOf(text: string, start: number, step: number): Generator<undefined, number> {
-  const search = new Search(text, start)
+  const search = new EndSearch(text, start)
   for (;;) {
     const end = search.advance(step)
     if (end !== undefined) return end
@@ -121,8 +126,9 @@ export const rawMembers = (text: string) => members(text, Infinity) as Generator
 /** The items of a list; none for any other value. */
 export const rawItems = (text: string) => items(text, Infinity) as Generator<string, void>
 
-/** The same in steps that are short even if the text is long: undefined after a step that has found nothing. */
+/** Like `rawMembers`, in steps that are short even if the text is long: yields undefined after a step that has found no member. */
 export const rawMembersInSteps = (text: string) => members(text, STEP)
+/** Like `rawItems`, in steps that are short even if the text is long: yields undefined after a step that has found no item. */
 export const rawItemsInSteps = (text: string) => items(text, STEP)
 
 const isNumberStart = (code: number) => code === 0x2d || (code >= 0x30 && code <= 0x39)
@@ -149,7 +155,8 @@ const nextCode = (text: string, from: number): number => {
  * undefined after a step that has found nothing.
  */
 export function* rawLeaves(text: string): Generator<string | undefined, void> {
-  for (let [i, rested] = [0, 0]; i < text.length;) {
+  let stepStart = 0
+  for (let i = 0; i < text.length;) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) {
       const end = stringEnd(text, i)
@@ -160,8 +167,8 @@ export function* rawLeaves(text: string): Generator<string | undefined, void> {
       while (i < text.length && !isEnd(text.charCodeAt(i))) i += 1
       yield text.slice(start, i)
     } else i += 1
-    if (i - rested < STEP) continue
-    rested = i
+    if (i - stepStart < STEP) continue
+    stepStart = i
     yield undefined
   }
 }

@@ -17,7 +17,7 @@ const input = z.object({
       description:
         'Words that must all occur in one message: whole words, parts of identifiers, pieces of paths. Also "a phrase", -word, this OR that, and ' +
         'agent: model: tool: role: author: project: namespace: branch: is:public has:error in:prompt|answer|thinking|call|output from:2026-01-31 to:. ' +
-        'Without words it lists by time.',
+        'Without words, the sessions are sorted by time.',
     }),
   sort: z.enum(['relevance', 'newest']).default('relevance'),
   limit: z.int().min(1).max(MOST_SESSIONS).default(10).meta({ description: 'The number of sessions' }),

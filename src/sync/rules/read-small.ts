@@ -5,8 +5,8 @@ const isMissing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 /**
- * The text of a file that others may have made; undefined when it is missing. A pipe or a device is not waited for. Throws what
- * reading throws, and for anything but a file of at most `max` bytes.
+ * Reads a text file that another user may have written, for example one in a cloned repository; undefined if it is missing. Does not wait for a
+ * pipe or a device. Throws an error if the path is no regular file, if the file has more than `max` bytes, or if it cannot be read.
  */
 export const readSmallFile = async (path: string, max: number): Promise<string | undefined> => {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((error: unknown) => {

@@ -19,19 +19,20 @@ const UserFile = z.strictObject({
 
 const MAX_BYTES = 1 << 20
 
-/** The user's own rules. */
+/** The rules in the user's own configuration file. */
 export type UserRules = {
-  /** The glob that excludes one of these paths; undefined if none does. */
+  /** The glob that excludes one of these paths and its file, as a text for people; undefined if no glob does. */
   readonly excludes: (paths: readonly string[]) => string | undefined
   /** The rules for a project with these paths, the first one first. */
   readonly rulesFor: (paths: readonly string[]) => readonly RuleSource[]
 }
 
+/** Whether a name in a path has no wildcards. */
 const isPlain = (name: string): boolean => !/[*?[\]\\]/.test(name)
 
 /**
- * A glob for whole paths: absolute, below the home folder (`~/`), or for any folder (`**` and a slash). The folders that it names before its
- * first wildcard may be links. Throws UsageError for another one.
+ * Reads a glob for whole paths. It begins with `/` or a drive, with `~/` (the home folder), or with two asterisks and a slash (any folder). The
+ * folders before its first wildcard may be symbolic links. Throws UsageError if the glob begins otherwise.
  */
 const wholePathGlob = async (glob: string, home: string, file: string): Promise<Matches> => {
   const root = /^(?:~(?=\/|$)|[a-z]:(?=\/)|(?=\/|\*\*\/))/i.exec(glob)?.[0]
@@ -40,13 +41,13 @@ const wholePathGlob = async (glob: string, home: string, file: string): Promise<
       `${file}: "${glob}" must begin with "/", "~/" or "**/", because it is compared with whole paths`,
     )
   const names = glob.slice(root.length).split('/').filter(Boolean)
-  const wild = names.findIndex((name) => !isPlain(name))
-  const plain = wild === -1 ? names : names.slice(0, wild)
+  const firstWildcard = names.findIndex((name) => !isPlain(name))
+  const plain = firstWildcard === -1 ? names : names.slice(0, firstWildcard)
   const folder = join(root === '~' ? home : `${root}/`, ...plain)
   return globIn([...new Set([folder, (await realPathOf(folder)).path])], names.slice(plain.length).join('/'))
 }
 
-/** Reads the user's rules. Throws UsageError that names the file and the place in it. */
+/** Reads the rules in the configuration folder. Throws UsageError, with the file and the place in it, if they cannot be used. */
 export const readUserRules = async (config: string, home: string): Promise<UserRules> => {
   const file = join(config, USER_FILE)
   const { exclude = [], projects = [] } = parseRules(UserFile, (await readSmallFile(file, MAX_BYTES)) ?? '{}', file)

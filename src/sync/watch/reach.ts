@@ -12,7 +12,7 @@ export type ReachEvent = {
 export const replacedEvent = (server: string): ReachEvent & { readonly state: 'replaced' } => ({
   type: 'connection',
   state: 'replaced',
-  message: `${server} was restored from a backup, or is another service: what it lacks is uploaded again`,
+  message: `${server} was restored from a backup, or is another service: sessions that it does not have are uploaded again`,
 })
 
 /** After how many milliseconds without an answer a service is reported as out of reach. */

@@ -64,7 +64,7 @@ import { wantsPage } from './pages/page.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_PARAM_LENGTH = 6_000
-/** Enough for an address with two ids of the longest kind, each of whose characters takes twelve. */
+/** Enough for an address with two externalIds of 1,024 characters, each of which takes up to twelve bytes when it is percent-encoded. */
 const MAX_HEAD_BYTES = 32 * 1024
 const REQUEST_ID = /^[\w.:-]{1,100}$/
 

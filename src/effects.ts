@@ -11,12 +11,12 @@ export const PUBLIC_TRACES = 'public traces'
 /** The topic of the list of a namespace's traces: which traces are in it. */
 export const tracesIn = (namespaceId: string): string => `traces in ${namespaceId}`
 
-/** The topic of the traces that a client calls by this name, in all namespaces: which they are. */
+/** The topic of the traces with this externalId, in all namespaces: which traces they are. */
 export const tracesNamed = (externalId: string): string => `traces named ${keyHash(externalId)}`
 
 /**
- * What an event changes for answers that were read before it. Each member has to be stated: so a new type of event is never
- * forgotten where answers, callers or open connections are kept.
+ * What an event changes for answers that were read before it. The effects of each type of event have to be stated here, so that no new type is
+ * forgotten by the caches of answers and callers, and by the lists that are being sent.
  */
 type EffectOf<Event extends DomainEvent> = {
   /** What has changed for answers: ids of traces, namespaces, users and sessions, and topics of lists. */
@@ -36,7 +36,7 @@ const ownTopicOnly = { topics: ofItself, callers: 'same', ends: 'none' } as cons
 
 type Membership = DomainEvent & { readonly data: { readonly userId: string } }
 
-/** A membership changes: of the namespace whose stream it is in, and of the user that it names. */
+/** The effects of an event that changes a membership: that of the user in `userId`, in the namespace whose stream has the event. */
 const membership = {
   topics: ({ streamId, data: { userId } }: DecodedEvent<Membership>) => [streamId, userId],
   callers: ({ data: { userId } }: DecodedEvent<Membership>) => userId,
@@ -132,19 +132,22 @@ const effects: Effects = {
   ProviderRemoved: ownTopicOnly,
 }
 
-/** Types of which only the last of several in a row in one stream matters: they change only what answers show of their stream. */
+/** If several events of these types follow each other in one stream, only the last one matters: they change only answers about their stream. */
 export const repeated: ReadonlySet<string> = new Set(['MessageAdded', 'MessageUpdated'] satisfies AnyEvent['type'][])
 
-/** What one event means, for any type of event. */
+/** The effect of one event. */
 export type Effect = {
   readonly topics: readonly string[]
-  /** The id of a session or user whose callers are read again; undefined when no caller changes. */
+  /** The id of a session or user whose callers are read again; undefined if no caller changes. */
   readonly callers: string | undefined
-  /** Undefined when the event takes no right to read away. */
+  /** Which lists being sent have to end; undefined if the event takes no right to read away. */
   readonly ends: EndsReading | undefined
 }
 
-/** @throws Error for an event type that this version does not know: it may make any answer stale, so the caller drops all of them */
+/**
+ * The effect of an event.
+ * @throws Error for an event type that this version does not know. It may make any answer stale: the caller has to drop all cached answers
+ */
 export const effectOf = (event: DecodedEvent): Effect => {
   const effect = effects[event.type as AnyEvent['type']] as EffectOf<DomainEvent> | undefined
   if (!effect) throw new Error(`event type ${event.type}: this version does not know its effect on answers`)

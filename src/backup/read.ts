@@ -23,7 +23,7 @@ const BLOCK = 1024 * 1024
 
 const END_BETWEEN = Buffer.concat([Buffer.of(NEWLINE), END_OF_ROWS])
 
-/** Where the line that ends the rows begins; -1 if it is not in these bytes, which begin with a line. */
+/** The offset of the line that ends the rows; -1 if it is not in these bytes. The bytes begin at the start of a line. */
 const endOfRows = (bytes: Buffer): number => {
   if (bytes.subarray(0, END_OF_ROWS.length).equals(END_OF_ROWS)) return 0
   const at = bytes.indexOf(END_BETWEEN)
@@ -76,8 +76,8 @@ const nextPiece = (
 }
 
 /**
- * The pieces of a backup, the trailer last. Takes the memory of a block, or of the longest row.
- * @throws BadBackup if the file was changed: at the latest after everything before the trailer
+ * Reads the pieces of a backup; the last one is the trailer. Needs memory for a block, or for the longest row.
+ * @throws BadBackup if the file was changed, at the latest before it would yield the trailer
  */
 export async function* readPieces(path: string): AsyncGenerator<Piece> {
   const fail: Fail = (what) => {

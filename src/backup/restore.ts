@@ -20,7 +20,7 @@ export type RestoreOptions = {
   readonly check?: () => void
 }
 
-export type Restored = { readonly rows: number; readonly events: number }
+export type RestoreResult = { readonly rows: number; readonly events: number }
 
 const schemasStatement = `
   select nspname as name from pg_namespace
@@ -38,7 +38,7 @@ const begin = async (client: pg.Client) => {
   await client.query('commit')
 }
 
-/** The next rows, up to the end of their table. */
+/** The rows of one table, which end with the piece `end`. */
 async function* rowsOf(pieces: AsyncGenerator<Piece>, check: () => void) {
   for (;;) {
     check()
@@ -60,12 +60,12 @@ const countStatement = 'select coalesce(sum(size), 0)::float8 as events from log
 const oldCountStatement = 'select count(*)::float8 as events from log.events'
 
 /**
- * A restored log is another one than that of the backup, which has continued since. Clients notice the epoch, and upload what is
- * missing. The server is stored when a service first connects.
+ * A restored log gets a new epoch, because the original log has continued after the backup. Clients notice the epoch, and upload the messages
+ * that are missing here. `server` is stored again when a service first connects.
  */
 const beginEpoch = 'update log.identity set epoch = gen_random_uuid(), server = null'
 
-const fill = async (client: pg.Client, { path, check = () => {} }: RestoreOptions): Promise<Restored> => {
+const fill = async (client: pg.Client, { path, check = () => {} }: RestoreOptions): Promise<RestoreResult> => {
   await client.query('begin')
   const tables = await tablesOf(client)
   let rows = 0
@@ -103,12 +103,12 @@ export const checkRestorable = async (path: string, check?: () => void): Promise
 }
 
 /**
- * Puts a backup into a database that is empty, or has an unfinished restore. Everything appears at once; until then `migrate` refuses
- * the database, also after a kill. The next start builds the read models. Takes the memory of a block.
+ * Restores a backup into a database that is empty, or has an unfinished restore. All rows appear in one commit; until then `migrate` refuses
+ * the database, also after a kill. The next start of a service builds the read models. Needs memory for one block.
  * `header` comes from `checkRestorable`.
  * @throws NotEmpty before anything is changed
  */
-export const restoreBackup = (header: Header, options: RestoreOptions): Promise<Restored> =>
+export const restoreBackup = (header: Header, options: RestoreOptions): Promise<RestoreResult> =>
   withConnection(newClient(options.url, 'restore'), async (client) => {
     await begin(client)
     await migrateTo(options.url, header.migration)

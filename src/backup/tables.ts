@@ -19,7 +19,7 @@ const leftOut: Readonly<Record<string, string>> = {
 
 export type Table = { readonly name: string; readonly columns: readonly string[] }
 
-// Unlogged tables are only for the time that the server runs.
+// Unlogged tables (relpersistence 'u') are left out: PostgreSQL empties them after a crash, so no service may rely on them.
 const statement = `
   select n.nspname || '.' || c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
   from pg_class c

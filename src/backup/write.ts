@@ -16,8 +16,8 @@ export type BackupOptions = {
   readonly check?: () => void
 }
 
-/** The content of a backup, once it was read to its end. */
-export type Written = { readonly rows: number; readonly events: number; readonly sha256: string }
+/** The numbers of rows and events in a whole backup, and the SHA-256 in its trailer. */
+export type BackupContent = { readonly rows: number; readonly events: number; readonly sha256: string }
 
 /** A slow disk, or a slow reader of a pipe, may take so long. */
 const IDLE_TRANSACTION = '1h'
@@ -56,12 +56,12 @@ async function* readTables(client: pg.Client, at: number, count: (rows: number, 
 }
 
 /**
- * The bytes of a backup of a database, while its services continue to use it. Takes the memory of a piece. `done` is called before
- * the last one.
+ * Reads a database as the bytes of a backup, while its services continue to use it. Needs memory for one piece. Calls `done` before it yields
+ * the last piece.
  */
 export async function* readBackup(
   { url, at, check = () => {} }: BackupOptions,
-  done: (written: Written) => void,
+  done: (written: BackupContent) => void,
 ): AsyncGenerator<Buffer> {
   const client = newClient(url, 'backup')
   const hash = createHash('sha256')

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { io } from '../cli/io.ts'
-import { type Written, readBackup } from '../backup/write.ts'
+import { type BackupContent, readBackup } from '../backup/write.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { stoppable } from '../cli/interrupt.ts'
 import { say } from '../cli/output.ts'
@@ -34,7 +34,7 @@ export const backup = async (_options: object, file: string): Promise<number> =>
         signal.throwIfAborted()
         hasRoom()
       }
-      let written: Written | undefined
+      let written: BackupContent | undefined
       const pieces = readBackup({ url, at: Date.now(), check }, (all) => (written = all))
       const bytes = await writeWhole(file, pieces).catch(explainOutput(file))
       const { events, sha256 } = written!

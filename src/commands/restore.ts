@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { io } from '../cli/io.ts'
-import { type Restored, checkRestorable, restoreBackup } from '../backup/restore.ts'
+import { type RestoreResult, checkRestorable, restoreBackup } from '../backup/restore.ts'
 import type { Header } from '../backup/format.ts'
 import { commandName } from '../cli/command-name.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
@@ -37,7 +37,7 @@ const sayNextSteps = async ({ DATABASE_URL, DATA_DIR, AUDIT_KEY, AUDIT_KEY_FILE 
   say(`Next, start the service, which builds the read models: ${commandName} serve`)
 }
 
-const restored = ({ events, rows }: Restored, { at, version }: Header): string =>
+const restored = ({ events, rows }: RestoreResult, { at, version }: Header): string =>
   `${events} events of the log, ${rows} rows in all, of the backup of ${shortTime(at)} (Tracebook ${version})`
 
 export const restore = async (_options: object, file: string): Promise<number> => {

@@ -7,9 +7,9 @@ import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { earlierDeletions } from '../trace/earlier-deletions.ts'
 import { erasedBefore, erases } from '../trace/erased-before.ts'
 import type { TraceEvent } from '../trace/events.ts'
-import { NAME } from './checkpoint.ts'
+import { ERASURE_CHECKPOINT } from './checkpoint.ts'
 
-/** A trace that was deleted, or whose past was erased, from its event in the log. Times are milliseconds. */
+/** A deletion of a trace, or an erasure of its past, as its event in the log says. Times are milliseconds since 1970. */
 export type DeletedTrace = {
   readonly traceId: string
   readonly externalId: string
@@ -38,9 +38,12 @@ export type ErasureState = {
 
 type PendingRow = { stream: string; before: bigint; at: bigint; reason: string | null; attempts: number }
 
-/** Reads the checkpoint first, so that a deletion which the process reads meanwhile is in both and not in neither. */
+/**
+ * Reads the state of erasure. It reads the checkpoint before the pending erasures: a deletion that the process adds meanwhile is then among the
+ * pending ones and also after the checkpoint. In the other order it could be in neither.
+ */
 export const readErasureState = async (client: Client): Promise<ErasureState> => {
-  const { position } = await readProcessCheckpoint(client, NAME)
+  const { position } = await readProcessCheckpoint(client, ERASURE_CHECKPOINT)
   const { rows } = await client.query<PendingRow>(
     'select stream, before_revision as before, position as at, reason, attempts from tracebook.erasures',
   )
@@ -62,7 +65,7 @@ export const deletedBefore = async (
   return found
 }
 
-type Erasing = Extract<TraceEvent, { type: 'TraceDeleted' | 'HistoryErased' }>
+type ErasureEvent = Extract<TraceEvent, { type: 'TraceDeleted' | 'HistoryErased' }>
 
 const pendingState = ({ position, pending }: ErasureState, event: RecordedEvent): PendingState | undefined => {
   if (event.position > position) return { reason: 'no worker has read this deletion yet', attempts: 0 }
@@ -70,10 +73,11 @@ const pendingState = ({ position, pending }: ErasureState, event: RecordedEvent)
   return row && row.at >= event.position ? { reason: row.reason, attempts: row.attempts } : undefined
 }
 
-const NOTHING_OF_ITS_OWN = { messageCount: undefined, pending: undefined }
+/** An earlier deletion, whose event is erased, has no count of messages and nothing pending. */
+const EARLIER = { messageCount: undefined, pending: undefined }
 
 /** The entry for the event itself; undefined for an erased past whose erasure is done. */
-const ownOf = (event: DecodedEvent<Erasing>, pending: PendingState | undefined) => {
+const ownOf = (event: DecodedEvent<ErasureEvent>, pending: PendingState | undefined) => {
   const { type, data, at, actor } = event
   const { createdAt, messageCount } = data
   const own = { createdAt, deletedAt: at, deletedBy: actor?.userId, messageCount, pending }
@@ -94,7 +98,7 @@ export async function* deletionsIn(
   const listed = new Map<string, number[]>() // by stream, the times of the deletions that were yielded
   for await (const recorded of log.readAll({ after: 0n })) {
     if (!erases(recorded)) continue
-    const event = decodeEvent(codec, recorded) as DecodedEvent<Erasing>
+    const event = decodeEvent(codec, recorded) as DecodedEvent<ErasureEvent>
     const { externalId, namespaceId } = event.data
     const before = listed.get(event.stream) ?? []
     const own = ownOf(event, pendingState(state, recorded))
@@ -102,7 +106,7 @@ export async function* deletionsIn(
     const shared = { traceId: event.streamId, externalId, namespaceId }
     for (const deletion of earlier)
       if (!before.includes(deletion.deletedAt))
-        yield { ...shared, ...deletion, deletedBy: deletion.deletedBy, ...NOTHING_OF_ITS_OWN }
+        yield { ...shared, ...deletion, deletedBy: deletion.deletedBy, ...EARLIER }
     if (own) yield { ...shared, ...own }
     listed.set(event.stream, [
       ...earlier.map(({ deletedAt }) => deletedAt),

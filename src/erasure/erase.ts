@@ -6,10 +6,10 @@ import type { OpenGroup } from '../engine/open-groups.ts'
 import { dropUnused, schemasBeside } from '../engine/schema.ts'
 import type { Anchor, EventLog } from '../log/log.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
-import { beginsInItsMiddle, eraseRemnant } from './remnant.ts'
+import { lacksFirstEvents, eraseRemnant } from './remnant.ts'
 import type { PendingErasure } from './pending-erasures.ts'
 
-/** The parts of a group of read models that erasure uses. */
+/** A group of read models, with the members that erasure uses. */
 export type ErasedGroup = Pick<OpenGroup, 'group' | 'schema' | 'watermark' | 'quarantine'>
 
 export type ErasureContext = {
@@ -39,35 +39,39 @@ export const haveAllPassed = (groups: readonly ErasedGroup[], position: bigint, 
 const deletionOf = ({ position, eventId }: PendingErasure): Anchor | undefined =>
   eventId === null ? undefined : { position, id: eventId }
 
-/** @throws NotErasableYet if the log has lost the deletion */
+/** Checks that the log still has the deletion. @throws NotErasableYet if it has lost the deletion */
 const assertHeld = async ({ log }: ErasureContext, pending: PendingErasure) => {
   const held = deletionOf(pending)
   if (held && (await log.holds(held.position, held.id)) === false)
     throw new NotErasableYet('the log does not hold the deletion: it has lost its end')
 }
 
-/** Ends the quarantine of a stream that was truncated at its beginning. @throws NotErasableYet for any other: its deletion is not applied */
+/**
+ * Ends the quarantine of a stream that lacks its first events.
+ * @throws NotErasableYet if another stream is in quarantine, because the read models have not applied its deletion
+ */
 const leaveQuarantine = async (context: ErasureContext, pending: PendingErasure) => {
   const { stream, before } = pending
   const groups = context.groups.filter(({ quarantine }) => !quarantine.isNotQuarantined(stream))
   if (groups.length === 0) return
-  if (!(await beginsInItsMiddle(context.log, stream)))
+  if (!(await lacksFirstEvents(context.log, stream)))
     throw new NotErasableYet('the stream is in quarantine: replay it, or skip the event that cannot be applied')
   await eraseRemnant(context, groups, { stream, before, held: deletionOf(pending) })
 }
 
+/** Deletes the rows of a deleted trace from the read models in use. */
 const sweep = async ({ client, groups, signal }: ErasureContext, stream: string): Promise<void> => {
   for (const { group, schema } of groups) {
     while (await group.sweep?.(client, schema, stream)) signal.throwIfAborted()
   }
 }
 
-const dropThoseUnused = (client: Client, group: Group): Promise<unknown> =>
+const dropUnusedSchemas = (client: Client, group: Group): Promise<unknown> =>
   dropUnused(client, group).catch((error: unknown) => {
     if (!hasSqlState(error, SqlState.lockNotAvailable)) throw error // a query is reading it
   })
 
-/** Drops unused read models other than those in use. Returns the names of the schemas that are left, which may have any content. */
+/** Drops read models that no process uses. Returns the names of other schemas that are left, which may still have erased content. */
 const dropOtherSchemas = async (
   client: Client,
   groups: readonly Group[],
@@ -77,13 +81,13 @@ const dropOtherSchemas = async (
   for (const group of groups) {
     const others = await schemasBeside(client, group)
     if (others.length === 0) continue
-    if (mayDrop) await dropThoseUnused(client, group)
+    if (mayDrop) await dropUnusedSchemas(client, group)
     left.push(...(await schemasBeside(client, group)))
   }
   return left
 }
 
-/** @throws NotErasableYet while there are other read models than those in use, which may have the content */
+/** Drops read models of other schemas. @throws NotErasableYet while any are left, because they may have the content */
 const assertNoOthers = async ({ client, groups, mayDropSchemas }: ErasureContext) => {
   const all = groups.map(({ group }) => group)
   const left = await dropOtherSchemas(client, all, mayDropSchemas())

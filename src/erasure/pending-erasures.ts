@@ -5,7 +5,7 @@ import { metadataOf } from '../log/metadata.ts'
 import { erasedBefore, erases } from '../trace/erased-before.ts'
 import { MOVE_CHECKPOINT } from './checkpoint.ts'
 
-/** A stream whose earlier events are to be erased, because its trace was deleted or its past erased; a row of `tracebook.erasures`. */
+/** A row of `tracebook.erasures`: a stream whose earlier events have to be erased, because its trace was deleted or its past erased. */
 export type PendingErasure = {
   readonly stream: string
   /** The first revision that stays. */
@@ -17,13 +17,16 @@ export type PendingErasure = {
   readonly reason: string | null
 }
 
-/** An event because of which everything in its stream before a revision is erased. */
-export type Erasing = { readonly event: RecordedEvent; readonly before: bigint }
+/** An event that demands the erasure of all events in its stream before the revision `before`. */
+export type NewErasure = { readonly event: RecordedEvent; readonly before: bigint }
 
-/** The newest such event of each stream among these events. */
-export const erasuresIn = async (log: Pick<EventLog, 'read'>, events: readonly RecordedEvent[]): Promise<Erasing[]> => {
+/** The erasures that these events demand: for each stream only the one of its newest event. */
+export const erasuresIn = async (
+  log: Pick<EventLog, 'read'>,
+  events: readonly RecordedEvent[],
+): Promise<NewErasure[]> => {
   const newest = new Map(events.filter(erases).map((event) => [event.stream, event]))
-  const found: Erasing[] = []
+  const found: NewErasure[] = []
   for (const event of newest.values()) found.push({ event, before: await erasedBefore(log, event) })
   return found
 }
@@ -38,7 +41,7 @@ const addStatement = `
   ) select from moved`
 
 /** Adds erasures and moves the checkpoint, in one statement. Returns false if another process has moved the checkpoint. */
-export const addPending = async (client: Client, step: Step, erasures: readonly Erasing[]): Promise<boolean> => {
+export const addPending = async (client: Client, step: Step, erasures: readonly NewErasure[]): Promise<boolean> => {
   const columns = [
     erasures.map(({ event }) => event.stream),
     erasures.map(({ before }) => before),

@@ -5,10 +5,11 @@ import { replayServed } from '../engine/replay.ts'
 import type { Anchor, EventLog, Revision } from '../log/log.ts'
 import { closeConnection } from '../postgres/connect.ts'
 
+/** The types of events with which a trace's stream can begin. */
 const BEGINNINGS: ReadonlySet<string> = new Set(['TraceCreated', 'TraceDeleted', 'MessageRestated', 'HistoryErased'])
 
 /** Whether a trace's stream lacks its first events. */
-export const beginsInItsMiddle = async (log: Pick<EventLog, 'read'>, stream: string): Promise<boolean> => {
+export const lacksFirstEvents = async (log: Pick<EventLog, 'read'>, stream: string): Promise<boolean> => {
   for await (const { type } of log.read(stream, { limit: 1 })) return !BEGINNINGS.has(type)
   return false
 }

@@ -9,7 +9,7 @@ const UNSAFE = /[\\/:*?"<>|%;$`'~\p{C}\p{Zl}\p{Zp}]/gu
 /** Names that Windows reserves for devices, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
-/** The longest beginning of a text in at most `MOST_BYTES` bytes, without half characters. */
+/** The longest beginning of a text in at most `MOST_BYTES` bytes, without cutting a character. */
 const cut = (text: string): string => {
   let bytes = 0
   let end = 0

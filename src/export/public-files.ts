@@ -2,12 +2,12 @@ import { newRecentChanges } from '../engine/recent-changes.ts'
 import { newSizedCache, textBytes } from '../engine/sized-cache.ts'
 import type { ExportFormat } from '../contract/export.ts'
 
-/** JSON files are not cached: they are made of stored JSON text at almost no cost. The page is that of an anonymous viewer. */
+/** JSON files are not cached: making them from stored JSON text costs almost nothing. `page` is the page for a reader who is not signed in. */
 type Format = Exclude<ExportFormat, 'json'> | 'page'
 const FORMATS: readonly Format[] = ['md', 'html', 'page']
 
-/** Everything that the content of a file depends on. `trace` is the JSON text of the trace as the API shows it, with its names. */
-export type Shown = {
+/** The values that determine the content of a file. `trace` is the JSON text of the trace as the API shows it, with its names. */
+export type FileVersion = {
   readonly traceId: string
   readonly incarnation: bigint
   readonly revision: bigint
@@ -30,12 +30,12 @@ export type Draft = {
  */
 export type PublicFiles = {
   /** The pieces of the cached file; undefined if there is none. */
-  get(shown: Shown): readonly string[] | undefined
+  get(version: FileVersion): readonly string[] | undefined
   /**
-   * `position` is the checkpoint of a snapshot that is not newer than the content. If the trace has changed after it, the file is not
-   * cached.
+   * Begins a file. `position` is the checkpoint of a snapshot that is not newer than the content: if the trace has changed after it, the file is
+   * not cached.
    */
-  begin(shown: Shown, position: bigint): Draft
+  begin(version: FileVersion, position: bigint): Draft
   observe(event: { readonly position: bigint; readonly topics: readonly string[] }): void
   clear(): void
   /** Like `clear`, for a log in another epoch, where positions begin again. */
@@ -44,42 +44,46 @@ export type PublicFiles = {
 
 const MiB = 1024 * 1024
 const MOST_KEPT_BYTES = 32 * MiB
-/** For all files that are being made together, because a file is made only as fast as its reader reads it. */
+/** The limit of all drafts together: slow readers keep many of them, because a file is made only as fast as its reader takes it. */
 const MOST_DRAFT_BYTES = 16 * MiB
 const MOST_FILE_BYTES = 8 * MiB
+/** In UTF-16 code units. */
 const PIECE_LENGTH = 64 * 1024
+/** How many events are remembered, to know whether a trace has changed while its file was made. */
 const REMEMBERED_CHANGES = 1_000
 
-type Kept = { readonly shown: Shown; readonly pieces: readonly string[] }
-type Growing = { readonly pieces: string[]; bytes: number }
+type CachedFile = { readonly version: FileVersion; readonly pieces: readonly string[] }
+type DraftContent = { readonly pieces: string[]; bytes: number }
 
 const keyOf = (traceId: string, format: Format) => `${format} ${traceId}`
 
-const isEqual = (one: Shown, other: Shown) =>
+const isEqual = (one: FileVersion, other: FileVersion) =>
   one.incarnation === other.incarnation && one.revision === other.revision && one.trace === other.trace
 
 /** `isCurrent` returns false while this node does not follow the log: then the cache is not used. */
 export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
-  const files = newSizedCache<Kept>(MOST_KEPT_BYTES, ({ shown, pieces }) => textBytes([shown.trace, ...pieces]))
-  const drafts = newSizedCache<Growing>(MOST_DRAFT_BYTES, ({ bytes }) => bytes)
+  const files = newSizedCache<CachedFile>(MOST_KEPT_BYTES, ({ version, pieces }) =>
+    textBytes([version.trace, ...pieces]),
+  )
+  const drafts = newSizedCache<DraftContent>(MOST_DRAFT_BYTES, ({ bytes }) => bytes)
   const changes = newRecentChanges<readonly string[]>(REMEMBERED_CHANGES)
   let count = 0
 
-  const get: PublicFiles['get'] = (shown) => {
-    const kept = isCurrent() ? files.get(keyOf(shown.traceId, shown.format)) : undefined
-    return kept && isEqual(kept.shown, shown) ? kept.pieces : undefined
+  const get: PublicFiles['get'] = (version) => {
+    const kept = isCurrent() ? files.get(keyOf(version.traceId, version.format)) : undefined
+    return kept && isEqual(kept.version, version) ? kept.pieces : undefined
   }
 
-  const begin: PublicFiles['begin'] = (shown, position) => {
+  const begin: PublicFiles['begin'] = (version, position) => {
     const name = String((count += 1))
-    const draft: Growing = { pieces: [], bytes: 0 }
+    const draft: DraftContent = { pieces: [], bytes: 0 }
     let waiting: string[] = []
     let length = 0
     drafts.set(name, draft)
 
     const isOver = () => drafts.get(name) !== draft
     const drop = () => drafts.delete(name)
-    const isChanged = () => changes.since(position, (topics) => topics.includes(shown.traceId)) !== 'unchanged'
+    const isChanged = () => changes.since(position, (topics) => topics.includes(version.traceId)) !== 'unchanged'
 
     const flush = () => {
       const piece = waiting.join('')
@@ -88,7 +92,7 @@ export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
       draft.pieces.push(piece)
       draft.bytes += textBytes([piece])
       if (draft.bytes > MOST_FILE_BYTES || isChanged() || !isCurrent()) drop()
-      else drafts.set(name, draft) // which makes it the newest, with its new size
+      else drafts.set(name, draft) // makes this draft the newest, with its new size
     }
 
     const add = (text: string) => {
@@ -101,7 +105,7 @@ export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
     const keep = () => {
       if (isOver()) return
       flush()
-      if (!isOver()) files.set(keyOf(shown.traceId, shown.format), { shown, pieces: draft.pieces })
+      if (!isOver()) files.set(keyOf(version.traceId, version.format), { version, pieces: draft.pieces })
       drop()
     }
 

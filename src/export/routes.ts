@@ -12,7 +12,7 @@ import { locateToRead } from '../trace/locate.ts'
 import { momentOf } from '../trace/moment.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { attachment } from './attachment.ts'
-import type { Draft, PublicFiles, Shown } from './public-files.ts'
+import type { Draft, PublicFiles, FileVersion } from './public-files.ts'
 import { type PresentSource, type Source, pastSource, presentSource } from './source.ts'
 import { newTranscript } from '../transcript/transcript.ts'
 import { readTrace, titleOf } from '../transcript/head.ts'
@@ -94,12 +94,12 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
     })
   }
 
-  const shownBy = (source: PresentSource, format: Exclude<Format, 'json'>): Shown => {
+  const versionOf = (source: PresentSource, format: Exclude<Format, 'json'>): FileVersion => {
     const { id: traceId, incarnation, revision } = source.present()
     return { traceId, incarnation, revision, trace: source.trace(), format }
   }
 
-  type Wanted = {
+  type ExportRequest = {
     readonly caller: Caller | undefined
     readonly externalId: string
     readonly namespace: string | undefined
@@ -107,10 +107,10 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
   }
 
   /** Sends a trace as it is now. */
-  const sendPresent = async (reply: FastifyReply, wanted: Wanted) => {
-    const { caller, format } = wanted
-    const { trace, reader } = await locateToRead(reads, wanted, caller)
-    let position: bigint | undefined // of the first check, which comes before the content is read
+  const sendPresent = async (reply: FastifyReply, request: ExportRequest) => {
+    const { caller, format } = request
+    const { trace, reader } = await locateToRead(reads, request, caller)
+    let position: bigint | undefined // the checkpoint of the first check, which comes before the content is read
     const check = async () => {
       const checked = await checkRight(reads, reader, trace.incarnation)
       position ??= checked
@@ -119,10 +119,10 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
     const readers = { reader, check }
     const source = presentSource({ reads, models }, trace, caller?.userId)
     if (format === 'json' || trace.visibility !== 'public') return send(reply, format, source, readers)
-    const kept = publicFiles.get(shownBy(source, format))
+    const kept = publicFiles.get(versionOf(source, format))
     if (kept) return sendKept(reply, format, source.trace(), kept, readers)
     return send(reply, format, source, readers, () =>
-      source.present().visibility === 'public' ? publicFiles.begin(shownBy(source, format), position!) : undefined,
+      source.present().visibility === 'public' ? publicFiles.begin(versionOf(source, format), position!) : undefined,
     )
   }
 

@@ -28,8 +28,9 @@ export type FeedServices = FeedSources & { readonly feedCache: FeedCache }
 
 /** In characters: enough for two pages of the largest size. */
 const MAX_SIZE = 3 * PAGE_BYTES
-/** How many bytes an entry takes without its text, with its topics. */
+/** About how much memory an entry takes besides its text, in characters; its topics included. */
 const ENTRY_SIZE = 400
+/** How many events are remembered, to know whether a page is stale by the time it has been read. */
 const REMEMBERED_CHANGES = 1_000
 
 /** About how much memory a page takes, in characters. */
@@ -40,7 +41,7 @@ const pageSize = ({ entries, body }: FeedPage): number =>
 export const newFeedCache = (isCurrent: () => boolean): FeedCache =>
   newTopicCache({ sizeOf: pageSize, maxSize: MAX_SIZE, isCurrent, remembered: REMEMBERED_CHANGES })
 
-/** The list of traces, and all traces, namespaces and authors on the page. */
+/** The topics of a page: the list of traces, and all traces, namespaces and authors on the page. */
 const topicsOf = (list: string, rows: readonly FeedRow[]): Set<string> => {
   const topics = new Set([list])
   for (const row of rows) {

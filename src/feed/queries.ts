@@ -79,7 +79,7 @@ export type FeedEntry = {
   readonly created_at: bigint
   readonly id: string
   readonly text: string
-  /** How many bytes of the page it counts for, also if it is not shown. */
+  /** How many bytes it counts for in the limit of a page, also if it is not shown. */
   readonly bytes: number
 }
 
@@ -142,7 +142,7 @@ const shownTexts = (entries: readonly FeedEntry[], count: number): string[] =>
 export const feedList = (entries: readonly FeedEntry[], limit: number): JsonText<FeedTrace[]> =>
   jsonArray(shownTexts(entries, fittingCount(entries, limit))) as JsonText<FeedTrace[]>
 
-/** What a page shows of `entries`, which have one more than `limit` if there is another page. */
+/** The JSON texts of the entries that fit into a page, and its cursor. `entries` has one entry more than `limit` if there is another page. */
 export const shownEntries = (
   entries: readonly FeedEntry[],
   limit: number,

@@ -23,7 +23,7 @@ export const sessionStatements = {
  * Which traces of a namespace are listed: the public ones; or, for a member, all of them or those that the member has created. For a user who is
  * not a member the list is empty.
  */
-export type Which = { readonly kind: 'public' } | { readonly kind: 'all' | 'authored'; readonly member: string }
+export type ListedTraces = { readonly kind: 'public' } | { readonly kind: 'all' | 'authored'; readonly member: string }
 
 /**
  * The traces of a namespace as the feed shows them, the latest session first.
@@ -33,7 +33,7 @@ export const sessionsOfNamespace = async (
   services: FeedSources,
   options: {
     readonly namespaceId: string
-    readonly which: Which
+    readonly which: ListedTraces
     readonly limit: number
     readonly cursor: string | undefined
   },

@@ -18,12 +18,13 @@ const documentOf = ({ fields, summary }: PresentTrace) => ({
   ...(summary === undefined ? {} : { ai_summary: summary.summary }),
 })
 
-/** The patch from the document of a trace at one moment to that at another, by RFC 6902. */
+/** The JSON patch (RFC 6902) that changes the document of a trace at the moment `from` into the document at `to`. */
 export const traceDifference = (from: PastTrace, to: PastTrace): object[] =>
   jsonpatch.compare(documentOf(from.trace), documentOf(to.trace))
 
-/** How many messages one statement reads, and about how many characters a name takes in memory. */
+/** How many externalIds one statement reads at most. */
 const NAMES = 1_000
+/** About how many characters of memory an externalId takes. */
 const NAME_SIZE = 100
 
 const namesStatement = `
@@ -74,7 +75,7 @@ async function* updatedBetween(
   }
 }
 
-/** Rows that, joined by commas, form a member of an object, `"name":[…]`, whose items are the rows of `chunks`. */
+/** Yields rows that, joined by commas, form a member `"name":[…]` of an object. The items of its list are the rows of `chunks`. */
 async function* asMember(
   name: keyof Difference['messages'],
   chunks: AsyncIterable<Chunk<string>>,

@@ -12,8 +12,8 @@ export type SocketsOptions = {
   readonly lines: LineBudget
 }
 
-/** How many more connections may be open while others are being closed. */
-const BEYOND = 64
+/** How many connections beyond the limit may be open for a moment, while others are being closed. */
+const MOST_BEYOND_LIMIT = 64
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
@@ -40,7 +40,7 @@ export const boundSockets = (server: Server, { sockets, logger, lines }: Sockets
     else socket.once('close', permit.release)
   }
 
-  server.maxConnections = sockets.capacity + BEYOND
+  server.maxConnections = sockets.capacity + MOST_BEYOND_LIMIT
   server.on('connection', (socket) => void enter(socket))
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const found = connections.get(request.socket)
@@ -53,7 +53,7 @@ export const boundSockets = (server: Server, { sockets, logger, lines }: Sockets
   server.on('upgrade', ({ socket }: IncomingMessage) => connections.get(socket)?.permit.rest())
 }
 
-/** Ends the connection of an upgrade that was refused: Node does not watch it any more, so it would stay open for ever. */
+/** Ends the connection of a refused upgrade. Node gives such a connection no timeout any more, so it would stay open for ever. */
 export const endAnsweredUpgrades = (app: FastifyInstance): void => {
   app.addHook('onResponse', ({ raw }, _reply, done) => {
     if (raw.headers.upgrade !== undefined) raw.socket.end(() => raw.socket.destroy())

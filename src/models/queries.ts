@@ -29,7 +29,7 @@ type AfterModel = { readonly providerId: string; readonly modelId: string }
 const KeyText = z.string().refine((text) => !isUnstorable(text))
 const Keys = z.tuple([KeyText, KeyText])
 
-/** The position in the list that a cursor means; the beginning without one. @throws 400 for an invalid cursor */
+/** Reads a cursor: the last model of the previous page, or a key before all models if there is no cursor. @throws 400 for an invalid cursor */
 export const parseModelCursor = (cursor: string | undefined): AfterModel => {
   if (cursor === undefined) return { providerId: '', modelId: '' }
   const keys = decodeCursor(cursor, Keys)

@@ -34,10 +34,10 @@ const readCatalogue = async (source: string, etag: string | undefined, signal: A
 }
 
 /**
- * Updates the registry to a catalogue, with events that hold only the differences. `same` when the catalogue has this ETag.
- * Nothing is appended before the whole catalogue was read and parsed.
- * @throws SourceFailed when the source cannot be read or parsed; the registry does not change
- * @throws Unavailable when the read models or the log cannot be reached; the read models are queried before the download
+ * Returns a function that updates the registry to a catalogue, with events that hold only the differences. It returns `same` if the catalogue
+ * still has the given ETag. It appends no event before the whole catalogue was read and parsed.
+ * @throws SourceFailed if the source cannot be read or parsed; then the registry does not change
+ * @throws Unavailable if the read models or the log cannot be reached; the read models are queried before the download
  */
 export const newRefresh =
   ({ transactor, providerIds }: RefreshOptions): Refresh =>

@@ -7,14 +7,14 @@ import { type ModelEntry, newLookup } from './lookup.ts'
 import { normalizeModelId } from './normalized-id.ts'
 import { modelNames } from './queries.ts'
 
-/** The model that an agent's spelling means: its normalized id and its name. */
+/** A model of the registry that an agent has named: its normalized id and its name. */
 export type ResolvedModel = { readonly model: string; readonly modelName: string }
 
 /** The models of the registry in this node's memory, so that writes of traces need no query. */
 export type ModelRegistry = {
-  /** The model that a spelling means; undefined for an unknown one. Waits for the first load. @throws Unavailable */
+  /** Finds the model that an agent names so; undefined for an unknown model. Waits for the first load. @throws Unavailable */
   resolve(spelling: string): Promise<ResolvedModel | undefined>
-  /** The same without waiting: undefined while the models are not loaded, which it starts. */
+  /** Like `resolve`, without waiting. While the models are not loaded, it starts to load them and returns undefined. */
   peek(spelling: string): ResolvedModel | undefined
   /** Applies the changes of an event. Called for every event before its write is answered. */
   observe(event: DecodedEvent): void

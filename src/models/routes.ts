@@ -11,7 +11,7 @@ import { jsonArray, okText } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { type ModelWithProviderRow, findModel, listModels, modelCursor, parseModelCursor } from './queries.ts'
 
-/** The id of a model with the slashes that it has. */
+/** For paths in which the slashes of a model's id are not encoded. */
 const WildParams = z.object({ providerId: Key, '*': Key })
 
 /** The JSON of a provider, from its row. */

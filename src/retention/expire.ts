@@ -18,12 +18,12 @@ export type ExpireOptions = {
 }
 
 /** The position of the deletion; `'stays'`: the trace has changed since, is gone, or cannot be read; `'off'`: the namespace has no retention. */
-export type Expired = { readonly position: bigint } | 'stays' | 'off'
+export type ExpireOutcome = { readonly position: bigint } | 'stays' | 'off'
 
 /** Retention may be switched off between reading it and storing the deletion: the deletion is stored within this time or not at all. */
 const VALID_MS = 1_000
 
-/** The retention that the log has at this moment: read models may lag. */
+/** The number of days in the namespace's retention, from the log, because read models may lag behind it. */
 const retentionDays = ({ namespaces }: ExpireOptions, id: string): Promise<number | undefined> =>
   namespaces.read(id, (state) => (state.is === 'present' ? state.retentionDays : undefined))
 
@@ -32,7 +32,7 @@ const retentionDays = ({ namespaces }: ExpireOptions, id: string): Promise<numbe
  * service itself deletes.
  * @throws Unavailable, also if the deletion was not stored in time
  */
-export const expire = async (options: ExpireOptions, namespaceId: string, traceId: string): Promise<Expired> => {
+export const expire = async (options: ExpireOptions, namespaceId: string, traceId: string): Promise<ExpireOutcome> => {
   const { traces, assertWritable, now, validMs = VALID_MS } = options
   assertWritable()
   const until = performance.now() + validMs
@@ -51,7 +51,7 @@ export const expireUnlessQuarantined = (
   options: ExpireOptions,
   namespaceId: string,
   traceId: string,
-): Promise<Expired> =>
+): Promise<ExpireOutcome> =>
   expire(options, namespaceId, traceId).catch((error: unknown) => {
     if (error instanceof InQuarantine) return 'stays'
     throw error

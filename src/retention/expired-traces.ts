@@ -11,7 +11,7 @@ export type ExpiredTrace = After
 export const START: After = { updatedDay: -1n, id: '00000000-0000-0000-0000-000000000000' }
 
 /** Uses the index `namespaces_retention`, which holds only these namespaces: most keep their traces for ever. */
-export const keepingStatement = `
+export const namespacesWithRetentionStatement = `
   select id, retention_days from namespaces where retention_days is not null and id > $1 order by id limit $2`
 
 /** Finds traces by the day of their last change, which is indexed; the exact time is compared as well, for the last day. */
@@ -29,7 +29,10 @@ type KeepingRow = { id: string; retention_days: number }
 export async function* namespacesWithRetention(reads: Reads<ReadTables>) {
   let after = START.id
   for (;;) {
-    const rows = await reads.rows<KeepingRow & Row>('retention-namespaces', keepingStatement, [after, NAMESPACES])
+    const rows = await reads.rows<KeepingRow & Row>('retention-namespaces', namespacesWithRetentionStatement, [
+      after,
+      NAMESPACES,
+    ])
     for (const { id, retention_days: days } of rows) yield { id, days }
     if (rows.length < NAMESPACES) return
     after = rows.at(-1)!.id

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { PublicFiles, Shown } from '../export/public-files.ts'
+import type { PublicFiles, FileVersion } from '../export/public-files.ts'
 import { takesEncoding } from '../http/assets.ts'
 import type { LongLists } from '../http/long-lists.ts'
 import { addressFor } from '../http/origin.ts'
@@ -74,7 +74,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
       if (!isForAll) return sendMade(longLists, reply, shown, content)
       addVary(reply, 'accept-encoding')
       const trace = [url, JSON.stringify(shown.head), ...shown.children.texts].join('\n')
-      const kept: Shown = { traceId, incarnation, revision, trace, format: 'page' }
+      const kept: FileVersion = { traceId, incarnation, revision, trace, format: 'page' }
       const pieces = publicFiles.get(kept)
       if (pieces) return sendKept(services, reply, shown, pieces, asked)
       const draftOf = (position: bigint) => publicFiles.begin(kept, position)

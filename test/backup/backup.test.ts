@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { checkRestorable, restoreBackup } from '../../src/backup/restore.ts'
-import { type Written, readBackup } from '../../src/backup/write.ts'
+import { type BackupContent, readBackup } from '../../src/backup/write.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { writeWhole } from '../../src/sync/transfer/output-file.ts'
 import { inFolder } from '../embedded/support.ts'
@@ -21,8 +21,8 @@ const emptyDatabase = async (): Promise<Database> => {
   return database
 }
 
-const backup = async (url: string, file: string, check = () => {}): Promise<Written> => {
-  let written: Written | undefined
+const backup = async (url: string, file: string, check = () => {}): Promise<BackupContent> => {
+  let written: BackupContent | undefined
   await writeWhole(
     file,
     readBackup({ url, at: Date.now(), check }, (all) => (written = all)),

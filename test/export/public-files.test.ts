@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Shown, newPublicFiles } from '../../src/export/public-files.ts'
+import { type FileVersion, newPublicFiles } from '../../src/export/public-files.ts'
 
 const test = suite('export: the cache of files of public traces')
 
-const shown = (more: Partial<Shown> = {}): Shown => ({
+const shown = (more: Partial<FileVersion> = {}): FileVersion => ({
   traceId: 'a',
   incarnation: 0n,
   revision: 7n,
@@ -16,7 +16,7 @@ const shown = (more: Partial<Shown> = {}): Shown => ({
 const MiB = 1024 * 1024
 
 /** Makes and completes a file of `length` characters. */
-const make = (files: ReturnType<typeof newPublicFiles>, what: Shown, length = 10, position = 10n) => {
+const make = (files: ReturnType<typeof newPublicFiles>, what: FileVersion, length = 10, position = 10n) => {
   const draft = files.begin(what, position)
   for (let made = 0; made < length; made += 1_000) draft.add('x'.repeat(Math.min(1_000, length - made)))
   draft.keep()

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { FeedTrace } from '../../src/contract/feed.ts'
-import { type Which, sessionsOfNamespace } from '../../src/feed/session-lists.ts'
+import { type ListedTraces, sessionsOfNamespace } from '../../src/feed/session-lists.ts'
 import { openTeam } from '../access/team.ts'
 
 const test = suite('feed: the sessions of a namespace')
@@ -10,7 +10,7 @@ const put = (visibility: string) =>
   app.call('PUT', `/v1/traces/ours-${visibility}`, { token: team.tokenOf('creator', 'here'), body: { visibility } })
 for (const visibility of ['private', 'public']) assert.is((await put(visibility)).status, 200)
 
-const list = async (which: Which): Promise<string[]> => {
+const list = async (which: ListedTraces): Promise<string[]> => {
   const asked = { namespaceId: team.namespaceId, which, limit: 10, cursor: undefined }
   const { traces } = await sessionsOfNamespace(app.service, asked)
   return traces.map(({ externalId }: FeedTrace) => externalId).sort()

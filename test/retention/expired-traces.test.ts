@@ -1,6 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { DAY_MS, START, expiredStatement, keepingStatement } from '../../src/retention/expired-traces.ts'
+import {
+  DAY_MS,
+  START,
+  expiredStatement,
+  namespacesWithRetentionStatement,
+} from '../../src/retention/expired-traces.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
 
 const test = suite('retention: expired traces')
@@ -17,7 +22,7 @@ const [few, many] = [id(1), id(2)]
 const TODAY = 20_000
 
 const expired = await prepare(expiredStatement)
-const keeping = await prepare(keepingStatement)
+const keeping = await prepare(namespacesWithRetentionStatement)
 const due = (namespace: string, days: number, { updatedDay, id: after } = START) => {
   const since = (TODAY - days) * DAY_MS
   return [namespace, TODAY - days, since, updatedDay, after, LIMIT]

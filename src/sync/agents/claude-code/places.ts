@@ -36,7 +36,7 @@ export const isSessionFile = (path: string): boolean => {
 
 const DEFAULT_DAYS = 30
 
-/** `cleanupPeriodDays` in the settings of a folder of the CLI; the CLI's default where the settings lack it or cannot be read. */
+/** `cleanupPeriodDays` in the settings of a folder of the CLI; the CLI's default if the settings do not have it or cannot be read. */
 const cleanupDays = async (folder: string): Promise<number> => {
   const settings = await readJson(join(folder, 'settings.json')).catch(() => undefined)
   const days = (settings as { cleanupPeriodDays?: unknown } | null | undefined)?.cleanupPeriodDays

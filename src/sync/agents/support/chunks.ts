@@ -5,15 +5,15 @@ import { pipeline } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { newYielding } from '../../../base/yielding.ts'
 
-const CHUNK = 1 << 18
+const CHUNK_BYTES = 256 * 1024
 
-// Shared by all readings, because many small files take as long as a large one.
+// One for all files: many small files keep the process busy as long as one large file does.
 const yieldWhenDue = newYielding()
 
 /** Whether a file is compressed, so that an offset in its content is not one in the file. */
 export const isZstd = (path: string): boolean => path.endsWith('.zst')
 
-// Not an argument, because the parser of each agent would have to pass it on for the sake of a progress bar.
+// Not a parameter, because then the parser of each agent would have to pass it on, only for a progress bar.
 const reads = new AsyncLocalStorage<(bytes: number) => void>()
 
 /** Runs `work`, and calls `onRead` with the number of bytes each time that it has read from a session file. */
@@ -22,7 +22,7 @@ export const watchReads = <T>(onRead: (bytes: number) => void, work: () => T): T
 /** Whether an error means damaged compressed data, and not that the file cannot be read. */
 const isDamage = (error: unknown): boolean => /^Z(STD)?_/.test((error as NodeJS.ErrnoException).code ?? '')
 
-// Kept for the next file, because memory outside of the heap is freed late, and thousands of files are read.
+// Buffers are used again for the next file, because Node frees memory outside of the heap late, and thousands of files are read.
 const buffers: Buffer[] = []
 
 /**
@@ -31,7 +31,7 @@ const buffers: Buffer[] = []
  */
 function* plainChunks(path: string, from: number, size: number): Generator<Buffer> {
   const file = openSync(path, 'r')
-  const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(CHUNK)
+  const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES)
   try {
     for (let at = from; at < size;) {
       const bytesRead = readSync(file, buffer, 0, Math.min(buffer.length, size - at), at)
@@ -53,9 +53,8 @@ const decompressed = (file: ReadStream): AsyncIterable<Buffer> => {
 }
 
 /**
- * The content of a file from the offset `from` up to `size`; of a `.zst` file all of its decompressed content. The memory of a chunk
- * is used again once the next one is asked for. `onDamaged` is called where compressed data are cut off or damaged, after all
- * chunks before that place were given.
+ * Reads a file from the offset `from` up to `size`; for a `.zst` file, all of its decompressed content. A chunk is valid only until the next one
+ * is asked for, which takes its memory. If compressed data are cut off or damaged, `onDamaged` is called after the chunks before that place.
  */
 export async function* chunksOf(path: string, size: number, onDamaged: () => void, from = 0): AsyncGenerator<Buffer> {
   if (size <= from) return
@@ -68,7 +67,7 @@ export async function* chunksOf(path: string, size: number, onDamaged: () => voi
     }
     return
   }
-  const file = createReadStream(path, { start: from, end: size - 1, highWaterMark: CHUNK })
+  const file = createReadStream(path, { start: from, end: size - 1, highWaterMark: CHUNK_BYTES })
   let read = 0
   try {
     for await (const chunk of decompressed(file)) {
@@ -82,7 +81,7 @@ export async function* chunksOf(path: string, size: number, onDamaged: () => voi
   }
 }
 
-/** The first `length` bytes of a file's content, or fewer where it is shorter or damaged. */
+/** The first `length` bytes of a file's content; fewer if the content is shorter or damaged. */
 export const firstBytes = async (path: string, length: number): Promise<Buffer> => {
   const chunks: Buffer[] = []
   let read = 0

@@ -116,7 +116,9 @@ export const newRecentEvents = (maxBytes: number): RecentEvents => {
         while (batches.length > 0 && isPassed(batches[0]!)) bytes -= batches.shift()!.bytes
         // The notification of another process may come before the answer to an older append of this one: only a read that
         // began after the notification proves that `end` is the end.
-        return position === end && lastRead >= foreignCount ? [] : eventsAfter(position)
+        const found = position === end && lastRead >= foreignCount ? [] : eventsAfter(position)
+        if (!found) readers.delete(reader) // it is so far behind that it reads the log, and needs no batches
+        return found
       },
       reachedEnd: (count) => void (lastRead = count),
       leave: () => void readers.delete(reader),

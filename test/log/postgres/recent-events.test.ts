@@ -36,6 +36,19 @@ test('a batch is dropped once the slowest reader has passed it', () => {
   assert.equal(positions(slow.eventsAfter(2n)), [3, 4])
 })
 
+test('a reader that is so far behind that it reads the log keeps no batches', () => {
+  const recent = newRecentEvents(1_000_000)
+  const [fast, lagging] = [recent.read(), recent.read()]
+  recent.publish(events(10, 11))
+  assert.equal(positions(lagging.eventsAfter(5n)), undefined, 'it has to read the log')
+  fast.eventsAfter(11n)
+  recent.publish(events(12, 13))
+  assert.equal(positions(lagging.eventsAfter(9n)), undefined, 'the first batch is dropped')
+  assert.equal(positions(lagging.eventsAfter(11n)), [12, 13], 'it has caught up')
+  fast.eventsAfter(13n)
+  assert.equal(positions(lagging.eventsAfter(11n)), [12, 13], 'it keeps the batch')
+})
+
 test('erased events are left out, all others are returned', () => {
   const recent = newRecentEvents(1_000_000)
   const reader = recent.read()

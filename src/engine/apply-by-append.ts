@@ -108,7 +108,7 @@ export const applyByAppend = async (
   const { client } = target
   const added = new Map<string, QuarantinedStream>()
   try {
-    for (const statement of beginStatements(target, events)) await client.query(statement)
+    await client.query(beginStatements(target, events))
     await client.query(advance(step))
     for (const append of appendsOf(events)) {
       if (added.has(append[0]!.stream)) continue

@@ -49,10 +49,10 @@ export const newSender = (client: pg.Client) => {
  * take it exclusively. Events that may take rights away are committed durably, so that a crash of PostgreSQL cannot
  * give those rights back; the connection commits all others asynchronously.
  */
-export const beginStatements = ({ group, schema }: Target, events: readonly { readonly type: string }[]): string[] => {
+export const beginStatements = ({ group, schema }: Target, events: readonly { readonly type: string }[]): string => {
   const mayBeUndone = events.every(({ type }) => group.mayBeUndone?.has(type))
   const lock = `select pg_advisory_xact_lock_shared(hashtext('${locks.swap(schema)}'))`
-  return ['begin', lock, ...(mayBeUndone ? [] : ['set local synchronous_commit = on'])]
+  return ['begin', lock, ...(mayBeUndone ? [] : ['set local synchronous_commit = on'])].join('; ')
 }
 
 /** About how many bytes of events are written to the connection before the event loop runs other work. */
@@ -122,7 +122,7 @@ export const applyBatch = async (target: Target, events: readonly DecodedEvent[]
       send('rollback')
       break
     }
-    const before = i === 0 ? [...beginStatements(target, events), advance(step)] : []
+    const before = i === 0 ? [beginStatements(target, events), advance(step)] : []
     const after = i === pieces.length - 1 ? ['commit'] : []
     try {
       await sendPiece(target, sender, piece, { before, after })

@@ -1,53 +1,53 @@
-import { projectionOf } from '../src/engine/projection.ts'
+import type { WriteStatement } from '../src/engine/projection.ts'
+import type { SessionShape } from '../src/contract/trace.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
-import { uuids } from '../src/postgres/arrays.ts'
+import { jsons, uuids } from '../src/postgres/arrays.ts'
+import { byKey } from './support/sql.ts'
 import { countsTable } from './tables.ts'
 
-type Counted = Extract<TraceEvent, { type: 'MessagesCounted' | 'HistoryErased' }>['data']
+/** How many messages a trace has, by class, and how many tool calls, by tool. */
+export type Counted = Extract<TraceEvent, { type: 'MessagesCounted' | 'HistoryErased' }>['data']
 
-type Changes = { readonly counted: Map<string, Counted>; readonly deleted: Set<string> }
+type Shaped = { readonly id: string; readonly shape: SessionShape }
+type Row = { readonly id: string; readonly counted: Counted; readonly shape: SessionShape | undefined }
 
-const totals = countsTable.unnest<readonly [traceId: string, Counted]>({
-  trace_id: ([traceId]) => traceId,
-  message_count: ([, { messageCount }]) => messageCount,
-  message_types: ([, { messageTypeCounts }]) => JSON.stringify(messageTypeCounts),
-  tool_types: ([, { toolTypeCounts }]) => JSON.stringify(toolTypeCounts),
+const rows = countsTable.unnest<Row>({
+  trace_id: ({ id }) => id,
+  message_count: ({ counted }) => counted.messageCount,
+  message_types: ({ counted }) => JSON.stringify(counted.messageTypeCounts),
+  tool_types: ({ counted }) => JSON.stringify(counted.toolTypeCounts),
+  shape: ({ shape }) => shape && JSON.stringify(shape),
 })
 
-/** How many messages a trace has, by class, and how many tool calls, by tool: the totals of its last `MessagesCounted`, or of its restated present. */
-export const counts = projectionOf<TraceEvent>()<Changes>({
-  name: 'counts',
-  tables: countsTable.create,
-  rows: { counts: { trace: 'trace_id' } },
-  indexes: '',
-  start: () => ({ counted: new Map(), deleted: new Set() }),
-  on: {
-    MessagesCounted: ({ counted }, { streamId: id, data }) => void counted.set(id, data),
-    TraceDeleted: ({ counted, deleted }, { streamId: id }) => {
-      counted.delete(id)
-      deleted.add(id)
-    },
-    HistoryErased: ({ counted, deleted }, { streamId: id, data }) => {
-      deleted.add(id)
-      if (data.messageCount === 0) counted.delete(id)
-      else counted.set(id, data)
-    },
-    MessageRestated: 'ignored',
-    TraceCreated: 'ignored',
-    TraceUpdated: 'ignored',
-    MessageAdded: 'ignored',
-    MessageUpdated: 'ignored',
-    TraceSummarised: 'ignored',
-  },
-  write: ({ counted, deleted }, write) => {
-    if (deleted.size > 0)
-      write('counts-delete', 'delete from counts where trace_id = any($1::uuid[])', [uuids([...deleted])])
-    if (counted.size === 0) return
-    write(
-      'counts-upsert',
-      `${totals.insert} on conflict (trace_id) do update set message_count = excluded.message_count,
-         message_types = excluded.message_types, tool_types = excluded.tool_types`,
-      totals.values([...counted]),
-    )
-  },
-})
+const writeCounts = (counted: readonly Row[], write: WriteStatement) =>
+  write(
+    'counts-upsert',
+    `${rows.insert} on conflict (trace_id) do update set message_count = excluded.message_count,
+       message_types = excluded.message_types, tool_types = excluded.tool_types,
+       shape = coalesce(excluded.shape, counts.shape)`,
+    rows.values(counted),
+  )
+
+const writeShapes = (shaped: readonly Shaped[], write: WriteStatement) =>
+  write(
+    'counts-shapes',
+    `update counts c set shape = u.shape from unnest($1::uuid[], $2::json[]) u (id, shape)
+     ${byKey('counts', 'r.trace_id = u.id')} where c.ctid = found.ctid`,
+    [uuids(shaped.map(({ id }) => id)), jsons(shaped.map(({ shape }) => JSON.stringify(shape)))],
+  )
+
+/** Writes the new counts and shapes of traces: each row once, also if both have changed. */
+export const writeCounted = (
+  counted: ReadonlyMap<string, Counted>,
+  shaped: readonly Shaped[],
+  write: WriteStatement,
+): void => {
+  const shapes = new Map(shaped.map(({ id, shape }) => [id, shape]))
+  const changed = [...counted].map(([id, counts]) => ({ id, counted: counts, shape: shapes.get(id) }))
+  const others = shaped.filter(({ id }) => !counted.has(id))
+  if (changed.length > 0) writeCounts(changed, write)
+  if (others.length > 0) writeShapes(others, write)
+}
+
+export const deleteCounts = (ids: readonly string[], write: WriteStatement): void =>
+  write('counts-delete', 'delete from counts where trace_id = any($1::uuid[])', [uuids(ids)])

@@ -1,6 +1,5 @@
 import { type Group, MAIN, schemaOf } from '../src/engine/group.ts'
 import type { AnyEvent } from '../src/events.ts'
-import { counts } from './counts.ts'
 import { feed } from './feed.ts'
 import { identities } from './identities.ts'
 import { invites } from './invites.ts'
@@ -55,7 +54,7 @@ const whereNoRightIsRead: ReadonlySet<string> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 15,
+  version: 16,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
   // and parts take the incarnation from the row of their trace.
@@ -69,7 +68,6 @@ export const mainGroup: Group = {
     sizes,
     traces,
     feed,
-    counts,
     messages,
     parts,
     shapes,

@@ -5,14 +5,14 @@ import {
   type WriteStatement,
   projectionOf,
 } from '../src/engine/projection.ts'
-import { int4s, jsons, uuids } from '../src/postgres/arrays.ts'
+import { int4s, uuids } from '../src/postgres/arrays.ts'
 import type { SessionShape } from '../src/contract/trace.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { type KeptShape, type ListedMessage, ShapeBuilder, bySortKeys } from '../src/trace/kept-shape.ts'
 import { type FactsRow, factsColumns, factsOfMessage, factsOfRow } from '../src/trace/messages/message-facts.ts'
 import { BoundedMap } from '../src/base/bounded-map.ts'
-import { byKey } from './support/sql.ts'
-import { listOrder, shapeStatesTable } from './tables.ts'
+import { type Counted, deleteCounts, writeCounted } from './counts.ts'
+import { countsTable, listOrder, shapeStatesTable } from './tables.ts'
 
 /** Stands for no ordinal: it is the highest one that a column can have. */
 const NO_ORDINAL = 2 ** 31 - 1
@@ -27,7 +27,12 @@ type ChangedMessages = {
   added: ListedMessage[] | undefined
 }
 
-type Changes = { readonly changed: Map<string, ChangedMessages>; readonly deleted: Set<string> }
+type Changes = {
+  readonly changed: Map<string, ChangedMessages>
+  /** The last counts of each trace in the batch. */
+  readonly counted: Map<string, Counted>
+  readonly deleted: Set<string>
+}
 
 type KeptRow = { trace_id: string; up_to: number; state: string }
 
@@ -131,14 +136,6 @@ const fromAll = async (id: string, read: ReadRows): Promise<ShapeBuilder> => {
   return builder
 }
 
-const writeShapes = (made: readonly NewShape[], write: WriteStatement) =>
-  write(
-    'shapes-counts',
-    `update counts c set shape = u.shape from unnest($1::uuid[], $2::json[]) u (id, shape)
-     ${byKey('counts', 'r.trace_id = u.id')} where c.ctid = found.ctid`,
-    [uuids(made.map(({ id }) => id)), jsons(made.map(({ shape }) => JSON.stringify(shape)))],
-  )
-
 type StateRow = { readonly id: string; readonly kept: KeptShape }
 
 const states = shapeStatesTable.unnest<StateRow>({
@@ -157,9 +154,8 @@ const writeStates = (kept: readonly StateRow[], write: WriteStatement) =>
 const deleteStates = (ids: readonly string[], write: WriteStatement) =>
   write('shapes-delete', 'delete from shape_states where trace_id = any($1::uuid[])', [uuids(ids)])
 
-const writeAll = (made: readonly NewShape[], write: WriteStatement) => {
-  if (made.length === 0) return
-  writeShapes(made, write)
+const writeAll = ({ counted }: Changes, made: readonly NewShape[], write: WriteStatement) => {
+  writeCounted(counted, made, write)
   const moved = made.filter(({ before, kept }) => kept !== before)
   const kept = moved.filter((one): one is NewShape & StateRow => one.kept !== undefined)
   if (kept.length > 0) writeStates(kept, write)
@@ -190,7 +186,8 @@ const fromRows = async (wanted: readonly ChangedTrace[], read: ReadRows) => {
   return builders
 }
 
-const derive = ({ changed, deleted }: Changes, { read, write, session }: Sender): Promise<void> | undefined => {
+const derive = (changes: Changes, { read, write, session }: Sender): Promise<void> | undefined => {
+  const { changed, deleted } = changes
   const memory = memoryOf(session)
   const made: NewShape[] = []
   /** Notes the shape of a trace, and remembers it as the newest one. */
@@ -208,10 +205,10 @@ const derive = ({ changed, deleted }: Changes, { read, write, session }: Sender)
     if (builder) note(id, builder, remembered.kept)
     else wanted.push([id, one])
   }
-  if (wanted.length === 0) return void writeAll(made, write)
+  if (wanted.length === 0) return void writeAll(changes, made, write)
   return fromRows(wanted, read).then((builders) => {
     for (const { id, builder, before } of builders) note(id, builder, before)
-    writeAll(made, write)
+    writeAll(changes, made, write)
   })
 }
 
@@ -229,18 +226,18 @@ const addedMessage = ({ data }: DecodedEvent<Added>): ListedMessage => ({
 })
 
 /**
- * The shape of each trace, a column of `counts`, from the facts of its messages in list order. New messages at the end of a trace that is
- * remembered need no read. Otherwise a batch reads what is kept of the first messages and the facts of the few after them, and the
+ * The counts and the shape of each trace, in one row. The counts are the totals of its last `MessagesCounted`, or of its restated present;
+ * the shape is made from the facts of its messages in list order. New messages at the end of a trace that is remembered need no read. Otherwise a batch reads what is kept of the first messages and the facts of the few after them, and the
  * facts of all messages if a new or changed one is among the kept ones.
  */
 export const shapes = projectionOf<TraceEvent>()<Changes>({
   name: 'shapes',
-  tables: `${shapeStatesTable.create}
+  tables: `${countsTable.create} ${shapeStatesTable.create}
     alter table shape_states alter state set storage external;
     alter table shape_states alter state set statistics 0;`,
-  rows: { shape_states: { trace: 'trace_id' } },
+  rows: { counts: { trace: 'trace_id' }, shape_states: { trace: 'trace_id' } },
   indexes: '',
-  start: () => ({ changed: new Map(), deleted: new Set() }),
+  start: () => ({ changed: new Map(), counted: new Map(), deleted: new Set() }),
   on: {
     MessageAdded: (changes, event) => void changedIn(changes, event.streamId).added?.push(addedMessage(event)),
     MessageUpdated: (changes, { streamId: id, data: { ordinal, patch } }) => {
@@ -249,23 +246,28 @@ export const shapes = projectionOf<TraceEvent>()<Changes>({
       if (ordinal >= (one.added?.[0]?.ordinal ?? NO_ORDINAL)) one.added = undefined
       one.lowest = Math.min(one.lowest, ordinal)
     },
+    MessagesCounted: ({ counted }, { streamId: id, data }) => void counted.set(id, data),
     // All messages are in another incarnation now.
-    HistoryErased: ({ changed, deleted }, { streamId: id }) => {
+    HistoryErased: ({ changed, counted, deleted }, { streamId: id, data }) => {
       deleted.add(id)
       changed.set(id, { lowest: NO_ORDINAL, added: undefined })
+      if (data.messageCount === 0) counted.delete(id)
+      else counted.set(id, data)
     },
-    TraceDeleted: ({ changed, deleted }, { streamId: id }) => {
+    TraceDeleted: ({ changed, counted, deleted }, { streamId: id }) => {
       deleted.add(id)
       changed.delete(id)
+      counted.delete(id)
     },
     MessageRestated: 'ignored',
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
-    MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
   },
   write: ({ deleted }, write) => {
-    if (deleted.size > 0) deleteStates([...deleted], write)
+    if (deleted.size === 0) return
+    deleteCounts([...deleted], write)
+    deleteStates([...deleted], write)
   },
   derive,
 })

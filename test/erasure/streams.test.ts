@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { counts } from '../../projections/counts.ts'
+import { feed } from '../../projections/feed.ts'
 import type { OpenGroup } from '../../src/engine/open-groups.ts'
 import { startErasure } from '../../src/erasure/process.ts'
 import type { EventLog } from '../../src/log/log.ts'
@@ -85,7 +85,7 @@ test('a stream that cannot be truncated delays no other, and is tried again', as
 })
 
 test('nothing is erased from the log before all groups of read models have applied its deletion', async (scene) => {
-  const group = { name: 'second', version: 1, projections: [counts] }
+  const group = { name: 'second', version: 1, projections: [feed] }
   const behind = nodeOf(scene.database, scene.app, group)
   let asked = 0
   const passed: OpenGroup['watermark']['waitFor'] = (position, ms) => {

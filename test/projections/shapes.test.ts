@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { counts } from '../../projections/counts.ts'
 import { messages } from '../../projections/messages.ts'
 import { parts } from '../../projections/parts.ts'
 import { shapes } from '../../projections/shapes.ts'
@@ -30,7 +29,7 @@ const failing: Projection = projectionOf<TraceEvent>()<object>({
   derive: async (_changes, { write }) => (fails ? write('', 'select 1 / 0', []) : undefined),
 })
 
-const models = await openModels(sizes, traces, counts, messages, parts, shapes, failing)
+const models = await openModels(sizes, traces, messages, parts, shapes, failing)
 test.after(() => models.close())
 
 const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { counts } from '../../../projections/counts.ts'
 import { obsoleteRows } from '../../../projections/obsolete-rows.ts'
 import { messages } from '../../../projections/messages.ts'
 import { parts } from '../../../projections/parts.ts'
@@ -26,7 +25,7 @@ import { runs } from '../../support/runs.ts'
 
 const test = suite('trace: the parts of messages in blocks and as they were changed')
 
-const { model, close } = await openModels(sizes, traces, counts, messages, parts, obsoleteRows)
+const { model, close } = await openModels(sizes, traces, messages, parts, obsoleteRows)
 test.after(close)
 
 /** Messages by ordinal, as the events of the trace's last life make them. */

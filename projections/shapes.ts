@@ -246,7 +246,10 @@ export const shapes = projectionOf<TraceEvent>()<Changes>({
       if (ordinal >= (one.added?.[0]?.ordinal ?? NO_ORDINAL)) one.added = undefined
       one.lowest = Math.min(one.lowest, ordinal)
     },
-    MessagesCounted: ({ counted }, { streamId: id, data }) => void counted.set(id, data),
+    MessagesCounted: (changes, { streamId: id, data }) => {
+      changes.counted.set(id, data)
+      changedIn(changes, id) // the messages of its append may be in an earlier piece, which found no row
+    },
     // All messages are in another incarnation now.
     HistoryErased: ({ changed, counted, deleted }, { streamId: id, data }) => {
       deleted.add(id)

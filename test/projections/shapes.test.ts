@@ -186,6 +186,15 @@ test('shapes are those of the messages in list order, and the rows are the same,
   assert.ok(kept > 0, 'no shape was kept')
 })
 
+test('a message that is a piece of its own, before the counts of its append, has a shape', async () => {
+  const one = await models.model()
+  const parts = [storedPart(call('c', 'f')), storedPart({ type: 'text', content: { text: 'x'.repeat(600 * 1024) } })]
+  const document: MessageDocument = { role: 'assistant', parts }
+  await one.apply(eventsOf([[created], [added(document, 0), counted(1)]]))
+  assert.equal(await shapeIn(one), shapeOf(listed([document])))
+  await one.close()
+})
+
 test('a batch that was rolled back leaves nothing in memory', async () => {
   const one = await models.model()
   const many = Array.from({ length: 9 }, (_, order): MessageDocument => ({

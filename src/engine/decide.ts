@@ -132,29 +132,21 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
   return { after: { ...loaded, state, at }, toAppend, results, isStateUnusable }
 }
 
-/** The part of a context that is recorded with events. */
-const recordedContext = ({ noteAnchor: _, ...recorded }: Context) => recorded
-
-const INDEX = '"index":'
-
-/**
- * Writes the metadata of one append's events as JSON. The metadata of a command's events mostly differs in the index alone: then the text before and
- * after the index is used again.
- */
-const newMetadataText = () => {
-  let last: { readonly at: number; readonly schema: number; readonly context: Context } | undefined
-  let before = ''
-  let after = ''
-  return (metadata: Metadata, context: Context): string => {
-    const { at, schema, append } = metadata
-    if (last?.context !== context || last.at !== at || last.schema !== schema) {
-      const text = JSON.stringify(metadata)
-      const start = text.lastIndexOf(INDEX) + INDEX.length
-      last = { at, schema, context }
-      before = text.slice(0, start)
-      after = text.slice(start + String(append.index).length)
+/** Makes the metadata of one append's events, and their JSON text. What the events of a command have in common is written once. */
+const newMetadata = (id: string, size: number) => {
+  let last:
+    { readonly at: number; readonly context: Context; readonly common: object; readonly text: string } | undefined
+  return ({ at, context, schemaVersion: schema }: EventToAppend<unknown>, index: number) => {
+    if (last?.context !== context || last.at !== at) {
+      const { noteAnchor: _, ...recorded } = context
+      const common = { at, ...recorded }
+      last = { at, context, common, text: JSON.stringify(common).slice(0, -1) }
     }
-    return `${before}${append.index}${after}`
+    const metadata = { ...last.common, schema, append: { id, index, size } } as Metadata
+    return {
+      metadata,
+      text: `${last.text},"schema":${schema},"append":{"id":"${id}","index":${index},"size":${size}}}`,
+    }
   }
 }
 
@@ -165,14 +157,10 @@ export const toNewEvents = <State, Event extends DomainEvent>(
 ): NewEvent[] => {
   const needed = kind.condense ? new Set(kind.condense(decided.map(({ event }) => event))) : undefined
   const appended = needed ? decided.filter(({ event }) => needed.has(event)) : decided
-  const id = newUuid()
-  const size = appended.length
-  const contexts = new Set(appended.map(({ context }) => context))
-  const recorded = new Map([...contexts].map((context) => [context, recordedContext(context)]))
-  const textOf = newMetadataText()
-  return appended.map(({ event, context, at, data, schemaVersion }, index) => {
-    const metadata = { at, ...recorded.get(context), schema: schemaVersion, append: { id, index, size } } as Metadata
-    const decoded = { data: event.data, metadata }
-    return { id: newUuid(), type: event.type, data, metadata: textOf(metadata, context), decoded }
+  const metadataOf = newMetadata(newUuid(), appended.length)
+  return appended.map((one, index) => {
+    const { metadata, text } = metadataOf(one, index)
+    const { event, data } = one
+    return { id: newUuid(), type: event.type, data, metadata: text, decoded: { data: event.data, metadata } }
   })
 }

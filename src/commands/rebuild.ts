@@ -19,7 +19,7 @@ export const selectGroups = (groups: readonly Group[], name: string | undefined)
   if (name === undefined) return groups
   const group = groups.find((candidate) => candidate.name === name)
   if (group) return [group]
-  throw new UsageError(`There are no read models ${name}; use one of: ${namesOf(groups)}`)
+  throw new UsageError(`There are no read models "${name}"; use one of: ${namesOf(groups)}`)
 }
 
 const PROGRESS_INTERVAL_MS = 1_000

@@ -16,7 +16,7 @@ const storeActive = async ({ config, server }: Access, { id, slug }: NamespaceIn
 }
 
 const explainRefusal = (slug: string, server: string) => (error: unknown) => {
-  const yours = `To list your namespaces, run: ${commandName} switch --server ${server}`
+  const yours = `To list your namespaces, run: ${commandName} namespaces --server ${server}`
   if (hasStatus(error, 403)) throw new UsageError(`You are not a member of the namespace "${slug}". ${yours}`)
   if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${slug}" at ${server}. ${yours}`)
   throw error

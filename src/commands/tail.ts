@@ -49,7 +49,7 @@ const choose = async (given: Access, name: string | undefined, options: Options)
 const noLongerActive = (slug: string): UsageError =>
   new UsageError(
     `"${slug}" is no longer the active namespace of your session: you were removed from it, or have switched to another one. ` +
-      `To list your namespaces, run: ${commandName} switch`,
+      `To list your namespaces, run: ${commandName} namespaces`,
   )
 
 /** Follows until the service refuses. @throws Error then; UsageError when the session has ended */

@@ -151,7 +151,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
     async ({ caller, params, query }, reply) => {
       const { from, limit = PAGE_ROWS, changedSince, view = 'full' } = query
       if ((from === undefined) === (changedSince === undefined))
-        throw invalid('from', 'needs either `from` or `changedSince`, not both')
+        throw invalid('from', 'send either `from` or `changedSince`, one of both')
       const shown = await showTrace(services, params, caller)
       return send(reply, shown, (open) =>
         changedSince === undefined

@@ -143,7 +143,7 @@ test('whoami prints the user, the active namespace, and the token for scripts', 
     )
     const nowhere = await user.run('switch', 'nowhere')
     assert.is(nowhere.how, 2)
-    assert.match(nowhere.err, /There is no namespace "nowhere" at http.*tracebook switch/)
+    assert.match(nowhere.err, /There is no namespace "nowhere" at http.*tracebook namespaces/)
 
     assert.equal(await user.run('token'), { how: 0, out: `${token}\n`, err: '' })
     const inOther = only(await user.run('token', '--namespace', own, '--json'))

@@ -37,7 +37,7 @@ test('a message without a valid externalId is named by its index', () => {
 test('a message with too many parts is named, too', () => {
   const parts = Array.from({ length: 2_001 }, () => ({ type: 'thinking' }))
   const issues = ofBatch({ externalId: 'a', role: 'user' }, { externalId: 'b', role: 'user', parts })
-  assert.equal(issues, ['messages[1].parts: at most 2000 parts in a message (externalId "b")'])
+  assert.equal(issues, ['messages[1].parts: at most 2000 parts in a message, but it has 2001 (externalId "b")'])
 })
 
 test('an issue within a member has its place, an issue of the member itself has none', () => {

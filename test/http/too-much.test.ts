@@ -30,7 +30,7 @@ test('a message has at most 2,000 parts', async () => {
   assert.is((await put(2_000)).status, 200)
   const { status, details } = await put(2_001, '{"type":"none"}') // nothing else is looked at
   assert.is(status, 400)
-  assert.is(details, '{"formErrors":[],"fieldErrors":{"parts":["at most 2000 parts in a message"]}}')
+  assert.is(details, '{"formErrors":[],"fieldErrors":{"parts":["at most 2000 parts in a message, but it has 2001"]}}')
   assert.match((await batch([message('m', 2_001)])).details, 'at most 2000 parts in a message')
 })
 

@@ -1,6 +1,7 @@
 import { io } from '../../cli/io.ts'
 import { z } from 'zod'
 import { type Answer, exchange, MAX_BYTES } from '../../sync/api/exchange.ts'
+import { networkError } from '../../sync/api/answer-data.ts'
 import { configDir } from '../../sync/config.ts'
 import { notLoggedInError, sessionHasEnded } from '../../sync/login/connect.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
@@ -15,7 +16,7 @@ export type AuditClient = {
   text(path: string): Promise<string>
   /** The data of an answer, checked against the schema. */
   data<T>(path: string, schema: z.ZodType<T>): Promise<T>
-  /** The same; if the answer will exist soon, how many seconds to wait; undefined if it does not exist. */
+  /** Like `data`; if the answer will exist soon, how many seconds to wait; undefined if it does not exist. */
   dataSoon<T>(path: string, schema: z.ZodType<T>): Promise<T | { readonly retryAfter: number } | undefined>
 }
 
@@ -42,8 +43,7 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
   const get = async (path: string): Promise<Answer> => {
     const request = { url: `${server}${path}`, method: 'GET', headers }
     const answer = await exchange(request, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }).catch((error: Error) => {
-      const { code } = (error.cause ?? {}) as { code?: string }
-      throw new Error(`${server} cannot be reached: ${code ?? error.message}`, { cause: error })
+      throw networkError(server, error)
     })
     if (answer.status === 401) throw token === undefined ? notLoggedInError(config, server) : sessionHasEnded(server)
     return answer

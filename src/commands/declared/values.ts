@@ -14,7 +14,8 @@ export const wholeNumber =
 
 /** A position in the log. */
 export const logPosition = (text: string): bigint => {
-  if (!/^[1-9]\d{0,18}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 on.')
+  if (!/^[1-9]\d{0,18}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number from 1 on, of at most 19 digits.')
   return BigInt(text)
 }
 

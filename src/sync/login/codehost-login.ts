@@ -59,11 +59,11 @@ export const parseExchangeCode = (text: string): string => {
   return URL.parse(trimmed)?.searchParams.get('exchangeCode') ?? trimmed
 }
 
-const namespaceIdOf = async (api: ApiClient, slug: string): Promise<string> => {
+const namespaceIdOf = async (api: ApiClient, server: string, slug: string): Promise<string> => {
   try {
     return (await api.namespace(slug.trim().toLowerCase())).id
   } catch (error) {
-    if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${slug}".`)
+    if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${slug}" at ${server}.`)
     throw error
   }
 }
@@ -124,7 +124,7 @@ export const logInWithCodehost = async (options: CodehostLoginOptions, newClient
   const { config, server, slug, inviteCode, isLocal, prompts } = options
   if (!prompts.confirm) throw new UsageError(cannotConfirm)
   const [api, deviceId] = [newClient(server), await ensureDeviceId(config, server)]
-  const namespace = slug === undefined ? {} : { namespaceId: await namespaceIdOf(api, slug) }
+  const namespace = slug === undefined ? {} : { namespaceId: await namespaceIdOf(api, server, slug) }
   const loopback = isLocal ? await openLoopbackReceiver() : undefined
   try {
     const redirect = loopback ? { redirectTo: loopback.url } : {}

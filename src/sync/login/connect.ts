@@ -125,7 +125,8 @@ export const connect = async (
   if (name === undefined || name === connection.namespaceSlug) return connection
   try {
     const wanted = await connection.api.namespace(name)
-    if (wanted.role === undefined) throw new UsageError(`You are not a member of the namespace "${name}".`)
+    if (wanted.role === undefined)
+      throw new UsageError(`You are not a member of the namespace "${name}". Ask one of its admins for an invite.`)
     if (readOnly) return { ...connection, namespaceId: wanted.id, namespaceSlug: wanted.slug }
     return await connectInNamespace(config, stored, connection, { id: wanted.id, slug: name }, newClient)
   } catch (error) {

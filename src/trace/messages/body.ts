@@ -15,12 +15,13 @@ const countParts = (message: unknown): number => {
   return Array.isArray(parts) ? parts.length : 0
 }
 
-const TOO_MANY_PARTS = `at most ${MOST_PARTS} parts in a message`
+const tooManyParts = (count: number) => `at most ${MOST_PARTS} parts in a message, but it has ${count}`
 
 const assertFewParts = (messages: readonly unknown[]) => {
   const counts = messages.map(countParts)
   const large = counts.findIndex((count) => count > MOST_PARTS)
-  if (large >= 0) throw invalid('messages', `messages[${large}].parts: ${TOO_MANY_PARTS}${nameOf(messages[large])}`)
+  if (large >= 0)
+    throw invalid('messages', `messages[${large}].parts: ${tooManyParts(counts[large]!)}${nameOf(messages[large])}`)
   const sum = counts.reduce((total, count) => total + count, 0)
   if (sum > MOST_BATCH_PARTS)
     throw invalid('messages', `at most ${MOST_BATCH_PARTS} parts in a batch, but it has ${sum}: send it in several`)
@@ -33,7 +34,8 @@ const assertFewParts = (messages: readonly unknown[]) => {
  */
 export const readMessage = (text: string): Omit<MessageUpsert, 'externalId'> => {
   const body = parseBody(text)
-  if (countParts(body) > MOST_PARTS) throw invalid('parts', TOO_MANY_PARTS)
+  const count = countParts(body)
+  if (count > MOST_PARTS) throw invalid('parts', tooManyParts(count))
   check(MessageBody, body)
   return fieldsAndHeadsOf(body as MessageInRequest)
 }

@@ -83,7 +83,7 @@ test('leaves out streams in quarantine, and names them', async (scene) => {
 test('wrong words have exit codes', async (scene) => {
   const { how, err } = await tracebook(scene, 'audit', 'replay', '--group', 'none')
   assert.is(how, 2)
-  assert.match(err, 'There are no read models none')
+  assert.match(err, 'There are no read models "none"')
 })
 
 test.run()

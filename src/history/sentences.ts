@@ -1,4 +1,5 @@
 import type { AnyEvent } from '../events.ts'
+import { truncateText } from '../base/texts.ts'
 import type { PatchOperation } from '../base/json/patch-operation.ts'
 import type { TraceFields } from '../trace/decide.ts'
 import type { EventType } from './entry-queries.ts'
@@ -23,9 +24,7 @@ export const quoted = (text: string): string => {
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .trim()
-  const characters = [...line]
-  const shown = characters.length > MOST_CHARACTERS ? `${characters.slice(0, MOST_CHARACTERS - 1).join('')}…` : line
-  return `“${shown}”`
+  return `“${truncateText(line, MOST_CHARACTERS)}”`
 }
 
 /** The name of the actor in sentences about events without an actor. */

@@ -1,3 +1,4 @@
+import { truncateText } from '../base/texts.ts'
 import type { TraceDetail, Visibility } from '../contract/trace.ts'
 import { agentAndModel } from '../transcript/agent-names.ts'
 import { titleOf } from '../transcript/head.ts'
@@ -25,8 +26,7 @@ const choice = (value: Visibility, label: string, hint: Html, present: Visibilit
 
 const MOST_SUMMARY = 240
 
-const shortened = (text: string | undefined): string | undefined =>
-  text === undefined || text.length <= MOST_SUMMARY ? text : `${text.slice(0, MOST_SUMMARY).toWellFormed()}…`
+const shortened = (text: string | undefined): string | undefined => text && truncateText(text, MOST_SUMMARY)
 
 /** The facts of a trace that everybody would see if it were public, besides its messages. */
 const seen = (

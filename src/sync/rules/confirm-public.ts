@@ -1,3 +1,4 @@
+import { truncateText } from '../../base/texts.ts'
 import { io } from '../../cli/io.ts'
 import { askToConfirm } from '../../cli/ask.ts'
 import { escapeControls } from '../../cli/escape.ts'
@@ -34,10 +35,7 @@ export const terminalAsking = (): Asking => ({
 
 const PROMPT_CHARACTERS = 200
 
-const onOneLine = (text: string, max: number): string => {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length > max ? `${[...line.slice(0, max)].slice(0, -1).join('')}…` : line
-}
+const onOneLine = (text: string, max: number): string => truncateText(text.replace(/\s+/g, ' ').trim(), max)
 
 const describeSecrets = (isRedacted: boolean | undefined): string => {
   if (isRedacted === undefined) return 'not known whether secrets were taken out: another machine sent it'

@@ -60,7 +60,7 @@ test('the question names every session, and says which ones hold secrets', async
 test('the question truncates a long prompt at a character boundary', async () => {
   const { asked, asking } = answering(true)
   await confirmPublic([{ ...preview, firstPrompt: '😀'.repeat(500) }], { yes: false, server }, asking)
-  assert.match(asked[0]!, /begins: 😀{99}…\n/u)
+  assert.match(asked[0]!, /begins: 😀{199}…\n/u)
 })
 
 test('sessions stay private after the answer no, and if the question cannot be asked', async () => {

@@ -89,7 +89,7 @@ type Options = {
 }
 
 /** A null in a column that is not null. PostgreSQL would refuse the row as well, but its log would quote the whole row. */
-export class MissingValue extends Error {
+class MissingValue extends Error {
   override readonly name = 'MissingValue'
 }
 

@@ -136,7 +136,7 @@ const effects: Effects = {
 export const repeated: ReadonlySet<string> = new Set(['MessageAdded', 'MessageUpdated'] satisfies AnyEvent['type'][])
 
 /** The effect of one event. */
-export type Effect = {
+type Effect = {
   readonly topics: readonly string[]
   /** The id of a session or user whose callers are read again; undefined if no caller changes. */
   readonly callers: string | undefined

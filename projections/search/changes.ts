@@ -3,7 +3,7 @@ import type { TraceEvent } from '../../src/trace/events.ts'
 import { TRACE_ITSELF } from './tables.ts'
 
 /** What a batch of events changes in the rows of a trace. */
-export type TraceChanges = {
+type TraceChanges = {
   /** Rows that were added before this position are to be removed. */
   removedBefore: bigint | undefined
   /** The rows to be written, by ordinal; new ones with the position of their event, updated ones with undefined. */

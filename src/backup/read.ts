@@ -115,7 +115,7 @@ export async function* readPieces(path: string): AsyncGenerator<Piece> {
   yield { is: 'trailer', trailer }
 }
 
-export type CheckedBackup = { readonly header: Header; readonly trailer: Trailer }
+type CheckedBackup = { readonly header: Header; readonly trailer: Trailer }
 
 /** Reads a whole file. @throws BadBackup if it is not a backup, or was changed */
 export const checkBackup = async (path: string, check: () => void = () => {}): Promise<CheckedBackup> => {

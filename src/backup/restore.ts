@@ -9,11 +9,11 @@ import { type Piece, BadBackup, checkBackup, readPieces } from './read.ts'
 import { type Table, copyTarget, tablesOf } from './tables.ts'
 
 /** The database has data of a service. */
-export class NotEmpty extends Error {
+class NotEmpty extends Error {
   override readonly name = 'NotEmpty'
 }
 
-export type RestoreOptions = {
+type RestoreOptions = {
   readonly path: string
   readonly url: string
   /** Called before each piece. An error of it ends the restore. */

@@ -8,7 +8,7 @@ import { version } from '../base/version.ts'
 import { END_OF_ROWS, type Header, VERSION, jsonLine } from './format.ts'
 import { copyTarget, tablesOf } from './tables.ts'
 
-export type BackupOptions = {
+type BackupOptions = {
   readonly url: string
   /** When it is written, in milliseconds. */
   readonly at: number

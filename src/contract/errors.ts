@@ -27,7 +27,7 @@ export const errors = {
 export type ErrorCode = keyof typeof errors
 
 /** When each error happens, and what to do then; a route says so itself if it has a reason of its own. */
-export const reasons: Readonly<Record<ErrorCode, string>> = {
+const reasons: Readonly<Record<ErrorCode, string>> = {
   invalid_request:
     'A header, a parameter or the body is not valid. `details` says which field and why: correct it before you send the request again.',
   unauthorized: 'The request carries no valid token. Start a session with `POST /v1/session`, or log in again.',

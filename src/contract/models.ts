@@ -60,7 +60,7 @@ export const Model = z.object({
 })
 export type Model = z.infer<typeof Model>
 
-export const ModelView = Model.extend({
+const ModelView = Model.extend({
   providerId: text('The id of the provider', 'openai'),
   modelId: text('The id of the model at its provider', 'gpt-5'),
   normalizedId: text('The id under which traces store the model: the same for every provider', 'gpt-5'),

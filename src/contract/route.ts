@@ -67,7 +67,7 @@ export const tags = [
   { name: 'operations', description: 'For the operator of the service.' },
 ] as const satisfies readonly { readonly name: string; readonly description: string }[]
 
-export type Tag = (typeof tags)[number]['name']
+type Tag = (typeof tags)[number]['name']
 
 /** One route of the API: what it takes, what it answers, and what the reference says of it. */
 export type Route = {

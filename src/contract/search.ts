@@ -41,7 +41,7 @@ const SearchResult = z.object({
 })
 export type SearchResult = z.infer<typeof SearchResult>
 
-export const facetNames = ['agent', 'model', 'tool', 'namespace', 'author', 'project', 'role'] as const
+const facetNames = ['agent', 'model', 'tool', 'namespace', 'author', 'project', 'role'] as const
 export type FacetName = (typeof facetNames)[number]
 
 const Facet = z.object({

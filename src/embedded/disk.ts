@@ -2,7 +2,7 @@ import { type StatsFs, statfsSync } from 'node:fs'
 
 type Statfs = (dir: string) => Pick<StatsFs, 'bavail' | 'bsize'>
 
-export type DiskGuardOptions = {
+type DiskGuardOptions = {
   readonly dir: string
   /** MiB to keep free (`DISK_RESERVE_MB`). */
   readonly reserveMb?: number

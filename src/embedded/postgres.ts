@@ -23,7 +23,7 @@ export type EmbeddedPostgres = {
   stop(mode?: StopMode): Promise<void>
 }
 
-export type EmbeddedOptions = {
+type EmbeddedOptions = {
   /** Must exist and be locked by the caller (`lockDataDir`), because remaining processes of an earlier owner are ended. */
   readonly dataDir: string
   readonly log: MinimalLogger

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { runProgram } from './run-program.ts'
 
-export type Process = { readonly pid: number; readonly command: readonly string[] }
+type Process = { readonly pid: number; readonly command: readonly string[] }
 
 /** A signal, and how many milliseconds to wait for its effect. */
 export type SignalStep = readonly [NodeJS.Signals, number]

@@ -3,9 +3,9 @@ import { pause } from '../base/waits.ts'
 import type { Server, StopMode } from './server.ts'
 
 /** Starts the server. If it rejects, because the start has failed or was aborted, nothing is left running. */
-export type StartServer = (signal: AbortSignal) => Promise<Server>
+type StartServer = (signal: AbortSignal) => Promise<Server>
 
-export type SupervisedServer = {
+type SupervisedServer = {
   /** The process id of the server; while it is down, of the last one. */
   pid(): number
   stop(mode?: StopMode): Promise<void>

@@ -9,7 +9,7 @@ import { type QuarantinedStream, insertQuarantined, quarantinedBy } from './quar
 import { isRetryable } from './retryable-errors.ts'
 
 /** Ids of events that operators have skipped. */
-export type SkippedIds = ReadonlySet<string>
+type SkippedIds = ReadonlySet<string>
 
 const NONE: SkippedIds = new Set()
 

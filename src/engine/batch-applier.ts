@@ -31,7 +31,7 @@ export type BatchApplier = {
   quarantine(): readonly QuarantinedStream[]
 }
 
-export type BatchApplierOptions = {
+type BatchApplierOptions = {
   readonly target: Target
   readonly log: EventLog
   readonly codec: Codec

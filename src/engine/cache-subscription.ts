@@ -8,7 +8,7 @@ import type { DecodedEvent } from './projection.ts'
 import type { Watermark } from './watermark.ts'
 
 /** Updates this node's caches from the log. A write is answered only after the caches have observed its events. */
-export type CacheSubscription = {
+type CacheSubscription = {
   /** Whether the caches have observed everything that was in the log within the last second, so that they may be used. */
   isCurrent(): boolean
   /** Whether the log's head is known. Before that nothing is written, and no cache may be used. */
@@ -18,7 +18,7 @@ export type CacheSubscription = {
   close(): Promise<void>
 }
 
-export type CacheSubscriptionOptions = {
+type CacheSubscriptionOptions = {
   readonly log: EventLog
   readonly codec: Codec
   /** The last position that the caches have observed; moved here. */

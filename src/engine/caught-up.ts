@@ -20,7 +20,7 @@ export const readServerIncarnation = async (client: Pick<pg.ClientBase, 'query'>
 }
 
 /** Delays reads while the read models may be older than they were, after a crash of the server. */
-export type CaughtUp = {
+type CaughtUp = {
   /** To be called with each new connection: it may be the first after a crash, to another incarnation of the server. */
   noteIncarnation(client: pg.ClientBase): Promise<void>
   /**
@@ -33,7 +33,7 @@ export type CaughtUp = {
   forget(): void
 }
 
-export type CaughtUpOptions = {
+type CaughtUpOptions = {
   readonly schema: string
   /** Where the checkpoint is read. */
   readonly pool: () => pg.Pool

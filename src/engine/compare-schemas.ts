@@ -14,7 +14,7 @@ export type Difference = {
   readonly columns?: readonly string[]
 }
 
-export type ComparedSchemas = { readonly group: Group; readonly live: string; readonly replica: string }
+type ComparedSchemas = { readonly group: Group; readonly live: string; readonly replica: string }
 
 /** Checkpoints may differ in their steps; streams in quarantine are found by `quarantinedInEither`. */
 const NOT_COMPARED = new Set(['checkpoint', 'quarantine'])
@@ -116,7 +116,7 @@ const differencesOfShape = (name: string, live: Table | undefined, replica: Tabl
 const sumTables = ({ projections }: Group): Set<string> =>
   new Set(projections.filter(({ beforeRemoval }) => beforeRemoval).flatMap(({ rows }) => Object.keys(rows)))
 
-export type CompareOptions = ComparedSchemas & {
+type CompareOptions = ComparedSchemas & {
   /** A connection within a transaction whose snapshot shows both schemas at one position. Its settings are changed. */
   readonly client: Client
   readonly quarantined: readonly QuarantinedStream[]

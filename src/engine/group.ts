@@ -37,7 +37,7 @@ export type Group = {
  * Deletes one chunk of orphaned rows from a schema: rows of deleted traces, of one stream or of any. Returns true while there may be
  * more. Each statement is a short transaction of its own, so that a process that freezes holds no locks.
  */
-export type Sweep = (client: Client, schema: string, stream?: string) => Promise<boolean>
+type Sweep = (client: Client, schema: string, stream?: string) => Promise<boolean>
 
 /** The name of the group that commands and queries read from. The service is ready when this group is. */
 export const MAIN = 'main'
@@ -53,7 +53,7 @@ export const nextSchemaOf = (group: Group): string => `${schemaOf(group)}_next`
 export const oldSchemaOf = (group: Group, number: number): string => `${schemaOf(group)}_old_${number}`
 
 /** The version in a schema's name, and whether the schema is in use: not a new or an old one of a rebuild. */
-export type SchemaName = { readonly version: number; readonly serves: boolean }
+type SchemaName = { readonly version: number; readonly serves: boolean }
 
 /** Undefined for a schema of another group or of another kind. */
 export const parseSchema = (group: Pick<Group, 'name'>, schema: string): SchemaName | undefined => {

@@ -6,7 +6,7 @@ import { type LeaderSession, openLeaderSession } from '../postgres/leader.ts'
 import type { OutageLog } from './outage.ts'
 import { isOutage } from './retryable-errors.ts'
 
-export type LeaderLoopOptions = {
+type LeaderLoopOptions = {
   readonly url: string
   /** A new connection, one for each session. */
   readonly connect: () => pg.Client

@@ -23,7 +23,7 @@ export type LoadedState<State> = {
   readonly isNewest: boolean
 }
 
-export type StateLoader<State, Need> = {
+type StateLoader<State, Need> = {
   /**
    * A state with the parts in `needs`, at the revision `reached`, which the stream is known to have, or a later one.
    * @throws WrongRevision while it cannot be loaded
@@ -36,7 +36,7 @@ export type StateLoader<State, Need> = {
   assertNewest(id: string, loaded: Loaded<State>): Promise<Anchor | undefined>
 }
 
-export type StateLoaderOptions<State, Need> = {
+type StateLoaderOptions<State, Need> = {
   readonly kind: { readonly category: string }
   readonly source: StateSource<State, Need>
   readonly log: Pick<EventLog, 'read' | 'last'>

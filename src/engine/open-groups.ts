@@ -19,7 +19,7 @@ export type OpenGroup = {
   close(): Promise<void>
 }
 
-export type OpenGroupOptions = {
+type OpenGroupOptions = {
   readonly url: string
   readonly group: Group
   readonly log: EventLog
@@ -59,7 +59,7 @@ export type OpenGroups = {
   close(): Promise<void>
 }
 
-export type OpenGroupsOptions = Omit<OpenGroupOptions, 'group' | 'observe'> & {
+type OpenGroupsOptions = Omit<OpenGroupOptions, 'group' | 'observe'> & {
   readonly groups: readonly Group[]
   /** Called after each batch, for the metrics; `ms` is how long it took. */
   readonly observe: (group: string, events: number, ms: number) => void

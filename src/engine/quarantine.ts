@@ -29,7 +29,7 @@ export const quarantineTables = `
   );`
 
 /** Why an event cannot be applied: only the constraint or the SQLSTATE, because the server's details quote values of the event. */
-export const reasonOf = (error: unknown): string => {
+const reasonOf = (error: unknown): string => {
   if (error instanceof UnknownEvent) return error.message
   if (error instanceof pg.DatabaseError)
     return error.constraint ? `it violates ${error.constraint}` : `PostgreSQL refused it with error ${error.code}`

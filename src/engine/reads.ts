@@ -27,7 +27,7 @@ export type Reads<Tables> = {
   close(): Promise<void>
 }
 
-export type ReadsOptions = {
+type ReadsOptions = {
   readonly url: string
   readonly schema: string
   /** The name of its connections. */

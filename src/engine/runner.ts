@@ -35,7 +35,7 @@ export type RunnerOptions = Pick<KeepOptions, SharedOptions> & {
   readonly outage: OutageLog
 }
 
-export type Runner = { state(): RunnerState; close(): Promise<void> }
+type Runner = { state(): RunnerState; close(): Promise<void> }
 
 /** Why a runner has stopped; shown to the operator. */
 const explain = (error: unknown): string =>

@@ -17,7 +17,7 @@ const skipDecisions: StreamKind<ReadonlySet<string>, QuarantineEvent> = {
 type SkipReason = { readonly stream: string; readonly eventId: string; readonly by: string; readonly why: string }
 
 /** Skips an event, unless it is skipped already. */
-export const skip =
+const skip =
   (reason: SkipReason) =>
   (skipped: ReadonlySet<string>): QuarantineEvent[] =>
     skipped.has(reason.eventId) ? [] : [{ type: 'EventSkipped', data: reason }]
@@ -28,7 +28,7 @@ const eventAt = async (log: EventLog, stream: string, position: bigint): Promise
   throw new Error(`no event of ${stream} is at position ${position}: check both with \`tracebook log quarantine\``)
 }
 
-export type Skip = {
+type Skip = {
   readonly stream: string
   readonly position: bigint
   readonly by: string

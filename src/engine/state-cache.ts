@@ -19,7 +19,7 @@ export type StateCache<State> = {
   generation(): number
 }
 
-export type StateCacheOptions<State> = {
+type StateCacheOptions<State> = {
   /** About how many bytes a state takes in memory. */
   readonly sizeOf: (state: State) => number
   /** How many bytes all states together may take. */

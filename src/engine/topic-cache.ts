@@ -1,7 +1,7 @@
 import { newRecentChanges } from './recent-changes.ts'
 
 /** A value from the read models, the topics of the events that make it stale, and the checkpoint of the snapshot it was read from. */
-export type ReadValue<Value> = {
+type ReadValue<Value> = {
   readonly value: Value
   readonly topics: ReadonlySet<string>
   readonly position: bigint
@@ -20,7 +20,7 @@ export type TopicCache<Value> = {
   restart(): void
 }
 
-export type TopicCacheOptions<Value> = {
+type TopicCacheOptions<Value> = {
   /** The size of a value. A value larger than `maxSize` is not cached. */
   readonly sizeOf: (value: Value) => number
   /** The total size of the cached values. When it is exceeded, the least recently used ones are dropped. */

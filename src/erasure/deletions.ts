@@ -27,10 +27,10 @@ export type DeletedTrace = {
 }
 
 /** Why a deletion is not erased yet, if that is known, and how many attempts have failed. */
-export type PendingState = { readonly reason: string | undefined; readonly attempts: number }
+type PendingState = { readonly reason: string | undefined; readonly attempts: number }
 
 /** The pending erasures at one moment. */
-export type ErasureState = {
+type ErasureState = {
   /** The position up to which the process of erasure has read the log. */
   readonly position: bigint
   readonly pending: ReadonlyMap<string, PendingState & { readonly before: bigint; readonly at: bigint }>

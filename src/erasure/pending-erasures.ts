@@ -18,7 +18,7 @@ export type PendingErasure = {
 }
 
 /** An event that demands the erasure of all events in its stream before the revision `before`. */
-export type NewErasure = { readonly event: RecordedEvent; readonly before: bigint }
+type NewErasure = { readonly event: RecordedEvent; readonly before: bigint }
 
 /** The erasures that these events demand: for each stream only the one of its newest event. */
 export const erasuresIn = async (

@@ -17,7 +17,7 @@ import {
   retryAtOnce,
 } from './pending-erasures.ts'
 
-export type ErasureOptions = {
+type ErasureOptions = {
   readonly outage: OutageLog
   readonly url: string
   readonly log: EventLog
@@ -29,7 +29,7 @@ export type ErasureOptions = {
   readonly logger: { info(data: object, message: string): void; error(data: object, message: string): void }
 }
 
-export type Erasure = { close(): Promise<void> }
+type Erasure = { close(): Promise<void> }
 
 /** How long a statement waits for a locked row before the other streams have their turn. */
 const ROW_LOCK_MS = 2_000

@@ -21,7 +21,7 @@ export type FeedPage = {
   readonly body?: Buffer
 }
 
-export type FeedCache = TopicCache<FeedPage>
+type FeedCache = TopicCache<FeedPage>
 
 /** What the routes of the feed need. */
 export type FeedServices = FeedSources & { readonly feedCache: FeedCache }

@@ -15,7 +15,7 @@ export const MAX_LAG_MS = REQUEST_WAIT_MS
 const TAKEOVER_MS = 10_000
 
 /** For how many milliseconds, since the first call, no process has kept the read models of a group up to date; 0 if one does. */
-export type ProjectorWatch = (open: OpenGroup) => Promise<number>
+type ProjectorWatch = (open: OpenGroup) => Promise<number>
 
 export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => performance.now()): ProjectorWatch => {
   const since = new Map<string, number>()
@@ -29,7 +29,7 @@ export const newProjectorWatch = (pool: Pick<pg.Pool, 'query'>, clock = () => pe
   }
 }
 
-export type ReadModelsHealthOptions = {
+type ReadModelsHealthOptions = {
   readonly groups: OpenGroups
   /** Queried for the state of other processes. */
   readonly pool: Pick<pg.Pool, 'query'>

@@ -13,7 +13,7 @@ export type Readiness = { readonly missing: readonly string[]; readonly degraded
 
 export const LOG_UNREACHABLE = 'the log cannot be reached'
 
-export type HealthOptions = {
+type HealthOptions = {
   readonly groups: OpenGroups
   readonly log: Pick<EventLog, 'head'>
   /** Why the log cannot be used; undefined if it can. */
@@ -28,7 +28,7 @@ export type HealthOptions = {
   readonly now: () => number
 }
 
-export type ServiceHealth = {
+type ServiceHealth = {
   /** @throws Unavailable while writes must be refused: log unreachable, projections stopped or far behind, disk nearly full */
   readonly assertWritable: () => void
   readonly readiness: () => Promise<Readiness>

@@ -3,7 +3,7 @@ import { type Alive, type NotReady, type Ready, operations } from '../contract/o
 import { route } from '../http/route.ts'
 import type { Readiness } from './readiness.ts'
 
-export type HealthOptions = {
+type HealthOptions = {
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number
   readonly readiness: () => Promise<Readiness>

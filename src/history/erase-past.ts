@@ -17,11 +17,11 @@ import { newRestatement } from './restatement.ts'
 import type { HistoryServices } from './services.ts'
 
 /** The result of an erasure: the revision of its event, or the present revision if there was nothing to erase; and how many events were erased. */
-export type ErasedPast = { readonly revision: number; readonly erased: number }
+type ErasedPast = { readonly revision: number; readonly erased: number }
 
 export type ErasePast = (id: string, writer: UserRole, context: Context) => Promise<TransactResult<ErasedPast>>
 
-export type ErasePastServices = Pick<HistoryServices, 'reads' | 'timeline' | 'log' | 'codec'> &
+type ErasePastServices = Pick<HistoryServices, 'reads' | 'timeline' | 'log' | 'codec'> &
   Pick<TraceServices, 'traces'> & {
     /** Resolves when the read models show a position. */
     readonly caughtUp: (position: bigint) => Promise<void>

@@ -14,7 +14,7 @@ export type PresentTraceRow = StoredDetail & {
 }
 
 /** Checks that the caller is a member, also of a public trace. @throws 401, Rejected forbidden, 404 */
-export const assertMaySeeHistory = (
+const assertMaySeeHistory = (
   trace: Pick<ResolvedTrace, 'visibility' | 'role'>,
   caller: Pick<Caller, 'userId'> | undefined,
 ): void => {

@@ -11,7 +11,7 @@ type MomentKey = { readonly id: string; readonly incarnation: bigint; readonly r
 type Remembered<Value> = { get(): Value | undefined; set(value: Value): void }
 
 /** Results about a trace at a moment. */
-export type MomentMemo = {
+type MomentMemo = {
   /** The ordinals of its messages, in their order at that time. */
   readonly sortedOrdinals: Remembered<Int32Array>
   readonly updates: Remembered<Updates>

@@ -6,7 +6,7 @@ import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
 import { updatesBetween } from './updates.ts'
 
-export type PastOrderOptions = { readonly limit: number | undefined; readonly after: Keys | undefined }
+type PastOrderOptions = { readonly limit: number | undefined; readonly after: Keys | undefined }
 
 type SnapshotRow = { revision: bigint; position: bigint }
 type OrderRow = SnapshotRow & { ordinals: string | null }

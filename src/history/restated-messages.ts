@@ -11,7 +11,7 @@ import { type MessageListRow, columns, sizeShown, withParts } from '../trace/mes
 export type RestatedEvent = Extract<TraceEvent, { type: 'MessageRestated' }>
 
 /** A trace whose messages are restated, and the revision at which that begins. */
-export type RestatedTrace = {
+type RestatedTrace = {
   readonly id: string
   readonly namespaceId: string
   readonly incarnation: bigint

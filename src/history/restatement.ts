@@ -29,7 +29,7 @@ const withRuns = (
   return all
 }
 
-export type RestatementOptions = {
+type RestatementOptions = {
   readonly log: Pick<EventLog, 'append' | 'maxAppendBytes'>
   readonly codec: Codec
   readonly stream: string

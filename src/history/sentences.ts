@@ -5,7 +5,7 @@ import type { TraceFields } from '../trace/decide.ts'
 import type { EventType } from './entry-queries.ts'
 
 /** The values that a sentence is made from: the data of the event, without secrets, and current names of users. */
-export type SentenceInput = {
+type SentenceInput = {
   readonly type: EventType
   readonly actor: string | undefined
   readonly data: unknown

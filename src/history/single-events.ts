@@ -9,7 +9,7 @@ import { traceForHistory } from './locate.ts'
 import type { HistoryServices } from './services.ts'
 
 /** The parts of the service that find single events. */
-export type EventServices = Pick<HistoryServices, 'reads' | 'codec'> & {
+type EventServices = Pick<HistoryServices, 'reads' | 'codec'> & {
   readonly log: Pick<HistoryServices['log'], 'read'>
 }
 

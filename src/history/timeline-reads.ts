@@ -22,7 +22,7 @@ export type TimelineReads = {
   close(): Promise<void>
 }
 
-export type TimelineReadsOptions = {
+type TimelineReadsOptions = {
   readonly url: string
   /** The timeline's group; undefined if this service has none. */
   readonly group: OpenGroup | undefined

@@ -13,7 +13,7 @@ export type AttemptOptions = {
 }
 
 /** The authentication of one request or connection, limited by address. */
-export type Attempt = {
+type Attempt = {
   /**
    * The caller of a token; undefined if the token is not valid.
    * @throws HttpError rate_limited, before the token is looked up, if too many attempts of this address have failed

@@ -42,7 +42,7 @@ export const cookieNameOf = ({ PUBLIC_URL, HOST }: Pick<HttpConfig, 'PUBLIC_URL'
 }
 
 /** The token of a request, which need not be valid. */
-export type Presented = { readonly token: string; readonly via: Caller['via'] }
+type Presented = { readonly token: string; readonly via: Caller['via'] }
 
 /** The value of the first cookie with this name. */
 export const cookieOf = (header: string, name: string): string | undefined => {
@@ -106,7 +106,7 @@ export const streamsOfCaller = ({ sessionId, userId, identityId, namespace }: Ca
 const authOf = (request: FastifyRequest, { config }: FastifyRequest['routeOptions']) =>
   config.auth ?? (request.is404 && wantsPage(request) ? 'optional' : 'none')
 
-export type AuthOptions = AttemptOptions & {
+type AuthOptions = AttemptOptions & {
   readonly config: HttpConfig
   /** Records that a session was used. */
   readonly lastUsed: { record(sessionId: string): void }

@@ -7,7 +7,7 @@ import type { NodePermits } from './node-permits.ts'
 /** Smaller bodies are not counted once they have arrived: counting them would cost more than it saves. */
 const SMALL_BYTES = 64 * 1024
 
-export type IntakeOptions = {
+type IntakeOptions = {
   /** The maximum size of the body, in bytes. */
   readonly limit: number
   readonly client: Client
@@ -17,7 +17,7 @@ export type IntakeOptions = {
 export type Arrived = { readonly bytes: BodyBytes; done(): void }
 
 /** Reads the bodies of requests, and bounds the memory of all of them together. */
-export type Intake = {
+type Intake = {
   /** @throws HttpError payload_too_large; Busy while this node has too many bodies */
   read(payload: IncomingMessage, options: IntakeOptions): Promise<Arrived>
 }

@@ -8,7 +8,7 @@ import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
 import type { HttpConfig } from './settings.ts'
 
 /** Limits that are counted by address for each route that has one. */
-export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up' | 'search'
+type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up' | 'search'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -32,7 +32,7 @@ export type Limits = {
   close(): Promise<void>
 }
 
-export type LimitsOptions = {
+type LimitsOptions = {
   readonly config: HttpConfig
   readonly databaseUrl: string
   readonly connections: number

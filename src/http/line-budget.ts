@@ -6,7 +6,7 @@ export type LineBudget = {
   close(): void
 }
 
-export type LineBudgetOptions = {
+type LineBudgetOptions = {
   /** Called at the end of a period with the number of events without a line, for each kind that has any. */
   readonly report: (kind: string, count: number) => void
   /** The maximum number of lines for all kinds and causes in a period. Default: 1,000. */

@@ -86,7 +86,7 @@ export const newMetrics = () => {
 
 export type Metrics = ReturnType<typeof newMetrics>
 
-export type MetricsOptions = { readonly metrics: Metrics; readonly logger: Pick<Logger, 'isLevelEnabled'> }
+type MetricsOptions = { readonly metrics: Metrics; readonly logger: Pick<Logger, 'isLevelEnabled'> }
 
 /** Measures every request by its route; there would be too many paths. */
 export const installMetrics = (app: FastifyInstance, { metrics, logger }: MetricsOptions): void => {

@@ -10,7 +10,7 @@ export type NodeLimit = {
   share(): Promise<void>
 }
 
-export type NodeLimitOptions = {
+type NodeLimitOptions = {
   readonly shared: Pick<SharedLimit, 'add'>
   /** The limit, in requests per minute. */
   readonly points: number

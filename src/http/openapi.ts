@@ -56,7 +56,7 @@ export const wholeDocument = (api: Api, config: HttpConfig) => {
  * The JSON text of the document with examples that a reader of `/docs` can send unchanged: a random `deviceId`, and a slug that is
  * not taken. The document at `/openapi.json` is the same for everybody.
  */
-export const withOwnExamples = (document: string): string => {
+const withOwnExamples = (document: string): string => {
   const [deviceId, slug] = [randomBytes(16).toString('hex'), `${EXAMPLE_SLUG}-${randomBytes(3).toString('hex')}`]
   return document
     .replaceAll(JSON.stringify(EXAMPLE_DEVICE_ID), JSON.stringify(deviceId))

@@ -11,7 +11,7 @@ export type SharedLimit = {
   add(key: string, points: number): Promise<number | undefined>
 }
 
-export type SharedLimitOptions = {
+type SharedLimitOptions = {
   readonly pool: pg.Pool
   /** The prefix of the keys of this limit. */
   readonly name: string

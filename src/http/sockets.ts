@@ -6,7 +6,7 @@ import type { Permit, Permits } from '../base/permits.ts'
 import { addressKey } from './address.ts'
 import type { LineBudget } from './line-budget.ts'
 
-export type SocketsOptions = {
+type SocketsOptions = {
   readonly sockets: Permits
   readonly logger: Pick<Logger, 'warn'>
   readonly lines: LineBudget

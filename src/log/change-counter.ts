@@ -2,7 +2,7 @@
  * Counts changes that others can wait for. A follower takes the count before it reads, and then waits for a change since that
  * count, so that it misses no change during the read.
  */
-export type ChangeCounter = {
+type ChangeCounter = {
   count(): number
   /** Counts a possible change, and wakes all waiters. */
   increment(): void

@@ -12,7 +12,7 @@ export type LogProbe = {
 }
 
 /** Checks whether the log of a new connection is the same as before, and has the last event that was read. */
-export type IdentityCheck = {
+type IdentityCheck = {
   /** Notes an event that was read: after a reconnect the log must still have it. */
   noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
   /** Notes the log's identity, unless one has been noted before. */

@@ -8,7 +8,7 @@ const ROOT = 'a4b3a8c2-95d5-5d0f-8a3b-0f0f0f6f7c11'
 export const publicId = ({ id, epoch }: LogIdentity): string => v5(epoch, v5(id, ROOT))
 
 /** The id of the log that clients see. It changes with the log, and with its epoch. */
-export type LogId = {
+type LogId = {
   /** Undefined until the log has been read. */
   get(): string | undefined
 }

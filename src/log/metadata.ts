@@ -5,8 +5,8 @@ export const Actor = z.object({ userId: z.string(), sessionId: z.string().option
 export type Actor = z.infer<typeof Actor>
 
 /** The append of an event, of which readers see all events or none. `index` counts from 0. */
-export const AppendMark = z.object({ id: z.string(), index: z.int(), size: z.int() })
-export type AppendMark = z.infer<typeof AppendMark>
+const AppendMark = z.object({ id: z.string(), index: z.int(), size: z.int() })
+type AppendMark = z.infer<typeof AppendMark>
 
 /**
  * Recorded with every event. `at` is the service's clock in milliseconds, never less than that of the stream's previous event.

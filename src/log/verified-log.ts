@@ -12,7 +12,7 @@ export type VerifiedLog = EventLog & {
   problem(): Error | undefined
 }
 
-export type VerifiedLogOptions = {
+type VerifiedLogOptions = {
   readonly log: EventLog
   /** Resolves to undefined for the right log, and to the reason for a wrong one. Rejects if the log cannot be reached. */
   readonly verify: () => Promise<Error | undefined>

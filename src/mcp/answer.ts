@@ -10,7 +10,7 @@ export const answerFields = {
 }
 
 /** A page of the service that an answer names. */
-export type Link = { readonly uri: string; readonly name: string }
+type Link = { readonly uri: string; readonly name: string }
 
 /** The answer of a tool. `intro` and `leftOut` are words of this server; `quotes` are objects of the content, the most important first. */
 export type Answer<Content extends object = object> = {

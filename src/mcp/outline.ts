@@ -15,7 +15,7 @@ const MOST_TOOLS = 500
 const MOST_ERRORS = 100
 
 /** A prompt, with the number of calls that followed it and how many of them failed. */
-export type Prompt = {
+type Prompt = {
   readonly messageId: string
   readonly time: number
   readonly number: number
@@ -23,9 +23,9 @@ export type Prompt = {
   calls: number
   failed: number
 }
-export type ToolCount = { calls: number; failed: number; time: number }
+type ToolCount = { calls: number; failed: number; time: number }
 /** A failed call, or an error of the agent, with the beginning of its message. */
-export type Failure = {
+type Failure = {
   readonly messageId: string
   readonly time: number
   readonly tool: string | undefined

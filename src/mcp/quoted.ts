@@ -32,7 +32,7 @@ const firstTime = (...times: readonly (number | undefined)[]): string =>
   times.map(isoText).find((text) => text !== undefined) ?? new Date(0).toISOString()
 
 /** The part of a text that is shown, and the index in the text at which it ends. */
-export type Cut = { readonly text: string; readonly end: number }
+type Cut = { readonly text: string; readonly end: number }
 
 /** A text from an index on, at most `mostBytes` of it, with visible characters only. */
 export const cutText = (text: string, from: number, mostBytes: number): Cut => {

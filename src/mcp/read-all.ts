@@ -7,7 +7,7 @@ const MOST_MESSAGES = 50_000
 const MOST_CHARACTERS = 64 * 1024 * 1024
 
 /** Runs work step by step, in turns with other work. */
-export const inTurns = async <Result>({ turn }: Pick<Sessions, 'turn'>, work: Steps<Result>): Promise<Result> => {
+const inTurns = async <Result>({ turn }: Pick<Sessions, 'turn'>, work: Steps<Result>): Promise<Result> => {
   for (;;) {
     const { done, value } = work.next()
     if (done) return value

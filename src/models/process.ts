@@ -7,7 +7,7 @@ import { NO_CATALOGUE } from './settings.ts'
 import { SourceFailed } from './source.ts'
 
 /** Refreshes the registry from its source: at the start if that was never done, then daily. */
-export type CatalogueOptions = {
+type CatalogueOptions = {
   readonly pool: pg.Pool
   readonly source: string
   readonly refresh: Refresh

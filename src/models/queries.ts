@@ -23,7 +23,7 @@ export const modelNames = async (reads: ModelReads) => {
 export const providerIds = async (reads: ModelReads): Promise<string[]> =>
   (await reads.rows<{ id: string }>('model-providers', 'select id from model_providers')).map(({ id }) => id)
 
-export type ModelRow = { provider_id: string; model_id: string; body: string }
+type ModelRow = { provider_id: string; model_id: string; body: string }
 type AfterModel = { readonly providerId: string; readonly modelId: string }
 
 const KeyText = z.string().refine((text) => !isUnstorable(text))

@@ -4,7 +4,7 @@ import type { ModelsEvent } from './events.ts'
 import { parseCatalogue } from './parse-catalogue.ts'
 import { SourceFailed, readSource } from './source.ts'
 
-export type RefreshOptions = {
+type RefreshOptions = {
   readonly transactor: Transactor<ProviderState, ModelsEvent>
   /** The ids of the providers that the registry has. */
   readonly providerIds: () => Promise<readonly string[]>

@@ -8,7 +8,7 @@ import { normalizeModelId } from './normalized-id.ts'
 import { modelNames } from './queries.ts'
 
 /** A model of the registry that an agent has named: its normalized id and its name. */
-export type ResolvedModel = { readonly model: string; readonly modelName: string }
+type ResolvedModel = { readonly model: string; readonly modelName: string }
 
 /** The models of the registry in this node's memory, so that writes of traces need no query. */
 export type ModelRegistry = {

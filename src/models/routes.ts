@@ -15,7 +15,7 @@ import { type ModelWithProviderRow, findModel, listModels, modelCursor, parseMod
 const WildParams = z.object({ providerId: Key, '*': Key })
 
 /** The JSON of a provider, from its row. */
-export const providerText = (
+const providerText = (
   providerId: string,
   { name, env, npm, api, doc }: ModelWithProviderRow,
 ): JsonText<z.output<typeof ProviderView>> =>

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
 /** The text of a catalogue and its ETag, or `same` when it still has the given ETag. */
-export type SourceResult =
+type SourceResult =
   { readonly is: 'same' } | { readonly is: 'read'; readonly text: string; readonly etag: string | undefined }
 
 /** The source cannot be read or parsed. The cause is outside of the service. */
@@ -17,7 +17,7 @@ export class SourceFailed extends Error {
   }
 }
 
-export type SourceLimits = { readonly maxBytes?: number; readonly timeoutMs?: number }
+type SourceLimits = { readonly maxBytes?: number; readonly timeoutMs?: number }
 
 const MAX_BYTES = 32 * 1024 * 1024
 const TIMEOUT_MS = 30_000

@@ -3,7 +3,7 @@ import { Rejected } from '../engine/rejected.ts'
 import { type DecideNamespace, type PresentNamespace, assertAdmin, presentNamespace } from './decide.ts'
 import { INVITE_LIFETIME_MS, type Invite, isAddressedTo, inviteState } from './invite.ts'
 
-export type InviteTerms = {
+type InviteTerms = {
   readonly code: string
   readonly role: Role
   readonly email?: string

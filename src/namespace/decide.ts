@@ -12,7 +12,7 @@ export type Membership = { readonly role: Role; readonly joinedAt: number; reado
  * How many invites there were when another admin last removed or demoted a user. Invites with a lower number are older than that, and do not undo
  * it.
  */
-export type Fall = { readonly removedAfter: number; readonly demotedAfter: number }
+type Fall = { readonly removedAfter: number; readonly demotedAfter: number }
 
 const NO_FALL: Fall = { removedAfter: 0, demotedAfter: 0 }
 
@@ -159,7 +159,7 @@ export const assertAdmin = (state: PresentNamespace, userId: string): void => {
   if (assertMember(state, userId) !== 'admin') throw new Rejected('forbidden', NOT_ADMIN)
 }
 
-export type NamespaceTerms = {
+type NamespaceTerms = {
   readonly slug: string
   readonly displayName: string
   readonly description?: string
@@ -193,7 +193,7 @@ export const claimNamespace =
     throw new Rejected('slug_taken', 'is taken: choose another one')
   }
 
-export type NamespaceChange = {
+type NamespaceChange = {
   readonly displayName?: string
   readonly description?: string
   /** Null: traces are never deleted for their age. */

@@ -17,7 +17,7 @@ export type Quota = {
   enforce<T>(namespaceId: string, write: (reserve: Reserve) => Promise<T>): Promise<T>
 }
 
-export type QuotaOptions = {
+type QuotaOptions = {
   /** Undefined: no limit, and `enforce` only runs the write. */
   readonly limit: number | undefined
   /** What is counted, for error texts: `traces`. */

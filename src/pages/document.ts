@@ -8,7 +8,7 @@ const scripts = (): readonly Html[] =>
   scriptsOfPages().map((address) => markup`<script type="module" src="${address}"></script>\n`)
 
 /** The values in the head of a page. */
-export type PageHead = {
+type PageHead = {
   readonly title: string
   /** The name of the page, by which scripts know it. */
   readonly name: string

@@ -40,7 +40,7 @@ const tab = (scope: Scope, active: Scope, label: Html): Html => {
 
 type Namespace = Pick<NamespaceView, 'slug' | 'type'>
 
-export type FeedView = {
+type FeedView = {
   readonly list: SessionList
   readonly scope: Scope
   readonly userId: string

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A script of the pages. Its name has a hash of its content. */
-export type Script = { readonly name: string; readonly content: Uint8Array }
+type Script = { readonly name: string; readonly content: Uint8Array }
 
 const sources = fileURLToPath(new URL('client/', import.meta.url))
 /** The folder of the bundled scripts in the package. */

@@ -16,10 +16,10 @@ export type OtherSearch = { readonly label: string; readonly q: string }
 /** A value of a field among the results: its count, and the search that is narrowed to it. */
 export type Narrower = OtherSearch & { readonly count: number }
 
-export const sorts = ['relevance', 'newest'] as const
-export type Sort = (typeof sorts)[number]
+const sorts = ['relevance', 'newest'] as const
+type Sort = (typeof sorts)[number]
 
-export type SearchView = {
+type SearchView = {
   readonly q: string
   readonly sort: Sort
   /** Undefined before anything was searched for. */

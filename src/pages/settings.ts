@@ -16,7 +16,7 @@ export const settingsForms = {
   signOut: '/settings/sign-out',
 } as const
 
-export type SettingsView = {
+type SettingsView = {
   readonly user: UserView
   readonly sessions: readonly SessionView[]
   readonly identities: readonly IdentityView[]

@@ -41,7 +41,7 @@ const formTargetsOf = (redirectTo: string | undefined): string => {
   return `'self' ${hostname.startsWith('[') ? 'http:' : origin}`
 }
 
-export type Confirmation = {
+type Confirmation = {
   readonly review: SignInReview
   readonly state: string
   readonly confirmation: string
@@ -75,7 +75,7 @@ export const confirmationPage = ({ review, state, confirmation, action, redirect
   }
 }
 
-export type BrowserSignIn = {
+type BrowserSignIn = {
   /** The user who will be signed in. */
   readonly user: NamedUser
   /** The user who is signed in now, if it is another one. */
@@ -129,7 +129,7 @@ export const problemPage = (message: string): Page =>
 export const SIGN_IN = '/signin'
 export const CODEHOST_SIGN_IN = '/signin/codehost'
 
-export type WaysToSignIn = {
+type WaysToSignIn = {
   /** The host name of the code host; undefined without one. */
   readonly codehost: string | undefined
   /** The path of the page that the sign-in leads to. */

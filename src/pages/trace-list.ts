@@ -10,7 +10,7 @@ import { dayOf, shortDay } from './days.ts'
 import { namespacePath, tracePath } from './links.ts'
 
 /** The time by which a list is sorted. A list by the start of sessions has headings for days; in a list by their upload each row shows its day. */
-export type ListOrder = 'createdAt' | 'startedAt'
+type ListOrder = 'createdAt' | 'startedAt'
 
 type ListOptions = {
   readonly order: ListOrder
@@ -48,7 +48,7 @@ export const plural = (count: number, word: string): string =>
   `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
 
 /** The numbers of a session: prompts, calls, failures and changed lines. */
-export const countsOf = ({ shape, messageCount }: Pick<FeedTrace, 'shape' | 'messageCount'>): Html => {
+const countsOf = ({ shape, messageCount }: Pick<FeedTrace, 'shape' | 'messageCount'>): Html => {
   const { prompts = 0, calls = 0, failed = 0, added = 0, removed = 0 } = shape ?? {}
   if (prompts + calls === 0) return markup`<span>${plural(messageCount ?? 0, 'message')}</span>`
   const shownCalls = calls === 0 ? none : markup`<span>${plural(calls, 'call')}</span>`

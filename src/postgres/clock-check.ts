@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 /** Compares this node's clock with the database's. */
-export type ClockCheck = {
+type ClockCheck = {
   /**
    * A sentence when the clocks differ by more than 5 s; undefined when they do not, or the database is away. Measures again
    * after `keepMs`.
@@ -9,7 +9,7 @@ export type ClockCheck = {
   problem(): Promise<string | undefined>
 }
 
-export type ClockCheckOptions = {
+type ClockCheckOptions = {
   readonly pool: Pick<pg.Pool, 'query'>
   /** This node's clock, in milliseconds. */
   readonly now: () => number

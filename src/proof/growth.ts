@@ -8,7 +8,7 @@ import { type Reverification, TreeDiffers } from './stored-tree.ts'
 import type { GrowingTree, Subtree } from './tree.ts'
 
 /** An event with the hash of its leaf. */
-export type EventWithHash = { readonly event: RecordedEvent; readonly hash: Buffer }
+type EventWithHash = { readonly event: RecordedEvent; readonly hash: Buffer }
 
 /** The most characters of a batch that are hashed on the event loop, in less than a millisecond. Larger batches are hashed on a thread. */
 const MOST_INLINE = 64 * 1024

@@ -12,7 +12,7 @@ export type HashJob = { readonly bytes: ArrayBuffer; readonly ends: Int32Array<A
 export type HashAnswer = { readonly hashes: ArrayBuffer; readonly bytes: ArrayBuffer }
 
 /** An object whose hash is filled in later. */
-export type Slot = { hash: Buffer }
+type Slot = { hash: Buffer }
 
 /** Part of a buffer, from `from` to before `to`. */
 export type Slice = { readonly bytes: Buffer; readonly from: number; readonly to: number }

@@ -4,7 +4,7 @@ import { replaceFile } from '../base/replace-file.ts'
 import { type Signer, BadKey, generateSigner, parseSigner, renameSigner } from './note.ts'
 import type { ProofSettings } from './settings.ts'
 
-export type KeySettings = Pick<ProofSettings, 'AUDIT_ORIGIN' | 'AUDIT_KEY' | 'AUDIT_KEY_FILE'> & {
+type KeySettings = Pick<ProofSettings, 'AUDIT_ORIGIN' | 'AUDIT_KEY' | 'AUDIT_KEY_FILE'> & {
   readonly PUBLIC_URL?: string | undefined
 }
 

@@ -14,7 +14,7 @@ import { type SignedCheckpoint, openCheckpointWriter } from './signed-checkpoint
 import { PROCESS, writeRefusal, TreeDiffers } from './stored-tree.ts'
 import type { TreeHead } from './tree.ts'
 
-export type TreeProcessOptions = {
+type TreeProcessOptions = {
   readonly url: string
   readonly log: EventLog
   /** Without a signer no checkpoint is signed, but the tree grows. */

@@ -4,7 +4,7 @@ import type { EventLog, LogIdentity } from '../log/log.ts'
 import { PROCESS, type StoredTree, assertEndsWell, readStoredTree } from './stored-tree.ts'
 
 /** Where the process resumes: its position, and the state of the stored tree. */
-export type ResumePoint = { readonly position: bigint; readonly stored: StoredTree }
+type ResumePoint = { readonly position: bigint; readonly stored: StoredTree }
 
 const keepStatement = `
   with kept as (

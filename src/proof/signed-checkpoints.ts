@@ -62,7 +62,7 @@ const insertStatement = `
   values ($1, $6, $2, $2, $3, $4, $5) returning 1`
 
 /** Signs the growing tree. */
-export type CheckpointWriter = {
+type CheckpointWriter = {
   /**
    * Signs and stores a checkpoint of the tree, if it has grown since the last one. Returns all keys with their last checkpoints.
    * @throws TreeDiffers if another process has written to the stored checkpoints
@@ -70,7 +70,7 @@ export type CheckpointWriter = {
   write(): Promise<readonly SignedCheckpoint[]>
 }
 
-export type WriterOptions = {
+type WriterOptions = {
   readonly client: Client
   readonly tree: GrowingTree
   /** Without a signer the last checkpoint is retired, so that it is not served any more. */

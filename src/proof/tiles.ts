@@ -3,7 +3,7 @@ import { TILE_WIDTH } from './tree.ts'
 /** Tiles of the tree's hashes and their paths (C2SP `tlog-tiles`). */
 
 /** Hashes `index * 256` to before `index * 256 + width` of a level. A width of 256 makes it full. */
-export type Tile = { readonly level: number; readonly index: number; readonly width: number }
+type Tile = { readonly level: number; readonly index: number; readonly width: number }
 
 const MAX_LEVEL = 63
 

@@ -25,7 +25,7 @@ export const leafHash = (entry: string): Buffer => {
 const pair = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 
 /** SHA-256 of a one byte and both hashes. */
-export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => {
+const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => {
   pair.set(left, 1)
   pair.set(right, 1 + HASH_BYTES)
   return sha256(pair)

@@ -17,7 +17,7 @@ export type NextValue = {
 }
 
 /** The subscriptions of one client, by the ids that the client has given them. */
-export type ClientSubscriptions = {
+type ClientSubscriptions = {
   /**
    * Adds a subscription, which replaces one with the same id. It begins with a call of `follow`.
    * @throws HttpError rate_limited if there are too many
@@ -30,7 +30,7 @@ export type ClientSubscriptions = {
   size(): number
 }
 
-export type ClientSubscriptionsOptions = {
+type ClientSubscriptionsOptions = {
   readonly live: LiveQueries
   readonly client: () => Client
   readonly max: number

@@ -37,7 +37,7 @@ export type Connection = {
   terminate(): void
 }
 
-export type ConnectionOptions = {
+type ConnectionOptions = {
   readonly socket: WebSocket
   readonly live: LiveQueries
   readonly maxSubscriptions: number

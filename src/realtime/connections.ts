@@ -21,7 +21,7 @@ export type Connections = {
 export type Owner = { readonly session?: string | undefined; readonly address: string }
 
 /** Milliseconds. */
-export type Timeouts = {
+type Timeouts = {
   /** How often connections are checked. */
   readonly checkEvery: number
   readonly pingEvery: number

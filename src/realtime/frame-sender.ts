@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws'
 
 /** Sends frames to one client, one at a time. */
-export type FrameSender = {
+type FrameSender = {
   /** Sends a frame of these bytes, joined. Must not be called while a frame is being sent. */
   send(parts: readonly Buffer[], hooks?: SendHooks): void
   isSending(): boolean
@@ -11,7 +11,7 @@ export type FrameSender = {
   end(): void
 }
 
-export type SendHooks = {
+type SendHooks = {
   /** Called before each fragment but the first. If it returns false, the connection is ended. */
   readonly mayGoOn?: () => boolean
   /** The next bytes are passed to the system. */
@@ -35,7 +35,7 @@ function* fragmentsOf(parts: readonly Buffer[]) {
     for (let start = 0; start < part.length; start += FRAGMENT_BYTES) yield part.subarray(start, start + FRAGMENT_BYTES)
 }
 
-export type FrameSenderOptions = {
+type FrameSenderOptions = {
   /** Awaited before each fragment but the first, so that other clients have their turn of the event loop. */
   readonly turn: () => Promise<void> | undefined
   /** Called after each frame. */

@@ -5,10 +5,10 @@ import type { Permits } from '../base/permits.ts'
 import { newSharedBytes } from './shared-bytes.ts'
 
 /** An answer, and the number of the attempt that has read it. */
-export type Last = CurrentAnswer & { readonly attempt: number }
+type Last = CurrentAnswer & { readonly attempt: number }
 
 /** The newest answer of a query while it may be sent, and the topics whose events change the query. */
-export type KeptAnswer = {
+type KeptAnswer = {
   /** Undefined if no answer is kept. */
   last(): Last | undefined
   topics(): ReadonlySet<string>

@@ -22,9 +22,9 @@ export type LiveQueries = {
 }
 
 /** `ends` is set if an event takes away a right to read. */
-export type Change = { readonly position: bigint; readonly topics: readonly string[]; readonly ends: unknown }
+type Change = { readonly position: bigint; readonly topics: readonly string[]; readonly ends: unknown }
 
-export type LiveCounts = {
+type LiveCounts = {
   readonly queries: number
   readonly subscriptions: number
   /** Characters of all answers that are kept. */

@@ -12,7 +12,7 @@ export type Execution = {
 }
 
 /** Decides when a query is executed: after changes, at its pace, one execution at a time, and again after a failure. */
-export type Scheduler = Pick<Pace, 'answered' | 'refused' | 'delayUntil'> & {
+type Scheduler = Pick<Pace, 'answered' | 'refused' | 'delayUntil'> & {
   /** Notes a change at a position. */
   touch(position: bigint): void
   /** Executes without any more delay, if an execution is due. */
@@ -24,7 +24,7 @@ export type Scheduler = Pick<Pace, 'answered' | 'refused' | 'delayUntil'> & {
   stop(): void
 }
 
-export type SchedulerOptions = {
+type SchedulerOptions = {
   /** Whether there are no subscribers any more. */
   readonly isOver: () => boolean
   /** Executes once. After a temporary error it is called again; any other error is passed to `fail`. */

@@ -25,7 +25,7 @@ export type SharedBytes = {
 }
 
 /** Values up to this length need no permit: even for all connections together they take little memory. */
-export const SMALL_BYTES = 64 * 1024
+const SMALL_BYTES = 64 * 1024
 
 const smallBytes = (text: string): SharedBytes => {
   let bytes: Buffer | undefined

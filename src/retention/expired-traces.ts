@@ -6,7 +6,7 @@ export const DAY_MS = 86_400_000
 /** The last trace of the previous page; `updatedDay` counts days since 1970. */
 export type After = { readonly updatedDay: bigint; readonly id: string }
 
-export type ExpiredTrace = After
+type ExpiredTrace = After
 
 export const START: After = { updatedDay: -1n, id: '00000000-0000-0000-0000-000000000000' }
 

@@ -34,10 +34,10 @@ const closeness = ({ text, marks }: Found, terms: number): number => {
   return least === Infinity ? 0 : 1 / (1 + least / HALF_CLOSE)
 }
 
-export type Scored = { readonly doc: FoundDoc; readonly score: number }
+type Scored = { readonly doc: FoundDoc; readonly score: number }
 
 /** Scores hits by place, by how rare their words are among all hits, by how close together the words stand, and by age. */
-export const scored = (docs: readonly FoundDoc[]): Scored[] => {
+const scored = (docs: readonly FoundDoc[]): Scored[] => {
   const terms = docs.map(({ found }) => found.map(termsOf))
   const counts = new Map<string, number>()
   for (const ofDoc of terms)
@@ -63,7 +63,7 @@ export const scored = (docs: readonly FoundDoc[]): Scored[] => {
 export type FoundTrace = { readonly traceId: string; readonly docs: readonly FoundDoc[]; readonly count: number }
 
 /** The number of all hits of a trace. */
-export type CountOf = (traceId: string) => number
+type CountOf = (traceId: string) => number
 
 /** Groups hits by trace, the latest first. */
 export const byTime = (docs: readonly FoundDoc[], countOf: CountOf): FoundTrace[] =>

@@ -20,7 +20,7 @@ export type SearchReads = {
   close(): Promise<void>
 }
 
-export type SearchReadsOptions = {
+type SearchReadsOptions = {
   readonly url: string
   /** The group of the index; undefined if this service has none. */
   readonly group: OpenGroup | undefined

@@ -1,7 +1,7 @@
 import type { Mark } from './found.ts'
 
 /** A piece of a text around a hit; `marks` are UTF-16 offsets into the piece. */
-export type Snippet = { readonly text: string; readonly marks: readonly Mark[] }
+type Snippet = { readonly text: string; readonly marks: readonly Mark[] }
 
 /** The length of a snippet, in UTF-16 code units. */
 const LENGTH = 240

@@ -6,7 +6,7 @@ import { startPostgres } from '../embedded/postgres.ts'
 import { waitUntilReady } from '../postgres/wait-until-ready.ts'
 
 /** The database of a service: an embedded PostgreSQL, or that of `DATABASE_URL`. */
-export type Database = {
+type Database = {
   readonly url: string
   /** Printed for the operator; has no password. */
   readonly description: string

@@ -29,7 +29,7 @@ export const convertLog = async (databaseUrl: string, logger: Logger): Promise<v
   })
 }
 
-export type ServiceLogOptions = {
+type ServiceLogOptions = {
   readonly databaseUrl: string
   readonly connections: number
   readonly eventStoreUrl: string | undefined

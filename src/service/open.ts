@@ -18,7 +18,7 @@ import { startProcesses } from './processes.ts'
 import type { Service } from './service.ts'
 import { type StoresOptions, openStores } from './stores.ts'
 
-export type OpenOptions = StoresOptions & {
+type OpenOptions = StoresOptions & {
   /** Whether the disk is so full that writes must be refused. Default: never, because only the disk of an embedded database is known. */
   readonly isDiskLow?: () => boolean
   /** The folder of an embedded database. The key that signs checkpoints is created there if none is configured. */

@@ -8,7 +8,7 @@ import { newOneTimeCodes } from '../session/one-time-codes.ts'
 import { newHandshakes } from '../signin/handshakes.ts'
 import type { Stores } from './stores.ts'
 
-export type OperationalDataOptions = {
+type OperationalDataOptions = {
   readonly config: Config
   readonly databaseUrl: string
   readonly stores: Pick<Stores, 'operations' | 'reads' | 'sizes'>

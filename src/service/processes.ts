@@ -23,7 +23,7 @@ import { isCovered } from '../proof/resume.ts'
 import { startSummaries } from '../summary/process.ts'
 import type { Transactors } from './transactors.ts'
 
-export type ProcessesOptions = {
+type ProcessesOptions = {
   readonly config: Config
   readonly databaseUrl: string
   readonly sizes: PoolSizes
@@ -46,7 +46,7 @@ export type ProcessesOptions = {
   readonly logger: Logger
 }
 
-export type Processes = {
+type Processes = {
   /** Refreshes the model registry: on request on every node, by schedule on workers only. */
   readonly catalogue: CatalogueProcess
   /** Writes the leaves of the audit tree. Only on workers. */

@@ -17,7 +17,7 @@ const NAMESPACES_BYTES = 16 * 1024 * 1024
 /** The options that all transactors share. */
 type Common = Omit<TransactorOptions<unknown, DomainEvent, void>, 'kind' | 'source' | 'trim' | 'budget'>
 
-export type TransactorsOptions = Common & {
+type TransactorsOptions = Common & {
   readonly reads: Reads<ReadTables>
   /** Resolves when the read models have applied a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>

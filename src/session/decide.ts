@@ -3,7 +3,7 @@ import type { Decision, StreamKind } from '../engine/stream.ts'
 import { SessionEvent } from './events.ts'
 
 /** A session that was not revoked. It may have expired: `expiresAt` is in milliseconds since 1970. */
-export type StartedSession = {
+type StartedSession = {
   readonly is: 'started'
   readonly userId: string
   readonly namespaceId: string | undefined
@@ -43,7 +43,7 @@ export const sessions: StreamKind<Session, SessionEvent> = {
 
 type Decide = Decision<Session, SessionEvent>
 
-export type SessionTerms = Extract<SessionEvent, { type: 'SessionCreated' }>['data']
+type SessionTerms = Extract<SessionEvent, { type: 'SessionCreated' }>['data']
 
 /** Starts a session. Does nothing if the session exists already. */
 export const start =

@@ -13,7 +13,7 @@ export type LastUsedTimes = {
   close(): Promise<void>
 }
 
-export type LastUsedOptions = {
+type LastUsedOptions = {
   readonly pool: Pick<pg.Pool, 'query'>
   readonly now: () => number
   readonly delayMs?: number

@@ -7,7 +7,7 @@ import type { Role } from '../contract/namespaces.ts'
 import type { Credential } from '../user/decide.ts'
 
 /** The caller of a token, undefined if there is none, and the checkpoint of the read models that it was read from. */
-export type CallerSnapshot = { readonly caller: Caller | undefined; readonly position: bigint }
+type CallerSnapshot = { readonly caller: Caller | undefined; readonly position: bigint }
 
 type ActiveRow = { namespace_id: string | null; slug: string | null; role: Role | null }
 

@@ -6,7 +6,7 @@ import { newToken, tokenHash } from './tokens.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-export type SessionOptions = {
+type SessionOptions = {
   readonly id: string
   readonly user: UserAndNamespace
   readonly identityId: string

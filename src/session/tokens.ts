@@ -36,7 +36,7 @@ export type Tokens = {
   restart(): void
 }
 
-export type TokensOptions = {
+type TokensOptions = {
   readonly reads: Pick<Reads<ReadTables>, 'rows'>
   /** The time, in milliseconds since 1970. */
   readonly now: () => number

@@ -24,13 +24,13 @@ export type SignInRequest = {
 export type Secrets = { readonly state: string; readonly verifier: string; readonly nonce: string }
 
 /** The account that the code host has identified, and what the user is asked to confirm. */
-export type IdentifiedAccount = { readonly credential: Credential; readonly agreed: Joining }
+type IdentifiedAccount = { readonly credential: Credential; readonly agreed: Joining }
 
 /** The user's answer on the confirmation page: `confirmation` is the secret of the page, `browser` that of its cookie. */
 export type ConfirmationAnswer = { readonly state: string; readonly confirmation: string; readonly browser: string }
 
 /** The codes that complete a sign-in. */
-export type CompletionCodes = { readonly state: string; readonly exchangeCode: string }
+type CompletionCodes = { readonly state: string; readonly exchangeCode: string }
 
 type ConfirmedSignIn = IdentifiedAccount & { readonly signIn: SignInRequest }
 

@@ -19,7 +19,7 @@ export type CodehostProtocol = {
 }
 
 /** An account at a code host. `host` distinguishes it from an account with the same id at another code host. */
-export type CodehostAccount = {
+type CodehostAccount = {
   readonly host: string
   readonly id: string
   readonly login: string

@@ -11,7 +11,7 @@ export const BROWSER = '/v1/auth/browser'
 
 const MAX_LENGTH = 2_048
 
-export type RedirectTarget = { readonly is: 'page' | 'loopback'; readonly url: string }
+type RedirectTarget = { readonly is: 'page' | 'loopback'; readonly url: string }
 
 /** The origin of a `blob:` address is that of the page that has made it. */
 const isHttp = ({ protocol }: URL) => /^https?:$/.test(protocol)

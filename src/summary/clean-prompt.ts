@@ -69,7 +69,7 @@ const shortenMentions = (text: string): string =>
     )
 
 /** `command` is the name of a slash command; `text` then has its arguments. */
-export type Prompt = { readonly text: string; readonly command?: string | undefined }
+type Prompt = { readonly text: string; readonly command?: string | undefined }
 
 const contentOf = (text: string, tag: string): string | undefined => {
   const start = text.indexOf(`<${tag}>`)

@@ -5,7 +5,7 @@ import { eachPart } from '../trace/messages/stored-parts.ts'
 import type { Conversation, StoredTurn } from './turns.ts'
 
 /** The state of a trace in the read models, for a summary job. */
-export type SummaryHeader = {
+type SummaryHeader = {
   readonly incarnation: bigint
   readonly deletions: number
   /** The revision at which the trace begins, if its past was erased. */

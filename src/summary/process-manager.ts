@@ -21,7 +21,7 @@ import {
   startOver,
 } from './process-state.ts'
 
-export type ProcessManagerOptions = {
+type ProcessManagerOptions = {
   readonly client: pg.ClientBase
   readonly log: EventLog
   readonly codec: Codec

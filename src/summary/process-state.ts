@@ -21,9 +21,9 @@ export const TASK = 'summarise'
  * The catch-up (table `summary_fold`) of a process that starts without state. Before the position `until` no timers are set. From
  * then on the timers of due traces are set in the order of their ids; `reached` is the last id that was done.
  */
-export type CatchUp = { readonly until: bigint; readonly reached: string }
+type CatchUp = { readonly until: bigint; readonly reached: string }
 
-export type Progress = { readonly position: bigint; readonly catchUp: CatchUp | undefined }
+type Progress = { readonly position: bigint; readonly catchUp: CatchUp | undefined }
 
 /** The payload of a job. Bigints are text, because the payload is stored as JSON. */
 export type Payload = { traceId: string; incarnation: string; position: string; runAt: number }

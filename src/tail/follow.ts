@@ -9,7 +9,7 @@ export type Followed =
   | { readonly is: 'namespace'; readonly slug: string }
   | { readonly is: 'public' }
 
-export type FollowOptions = {
+type FollowOptions = {
   readonly client: RealtimeClient
   readonly followed: Followed
   readonly token: string | undefined

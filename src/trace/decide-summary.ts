@@ -9,7 +9,7 @@ import type { TraceEvent } from './events.ts'
 export const isDue = (messageCount: number, summarised: number | undefined, threshold: number): boolean =>
   summarised === undefined ? messageCount > 0 : messageCount - summarised >= threshold
 
-export type NewSummary = {
+type NewSummary = {
   readonly title?: string | undefined
   readonly summary: string
   /** The number of messages that were summarised. */

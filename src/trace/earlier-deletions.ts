@@ -1,7 +1,7 @@
 import type { TraceEvent } from './events.ts'
 
 /** The deletion of one incarnation of a trace. Times are milliseconds. */
-export type Deletion = {
+type Deletion = {
   readonly createdAt: number
   readonly deletedAt: number
   readonly deletedBy?: string | undefined

@@ -43,7 +43,7 @@ export const remembered = (
 }
 
 /** A trace that the caller may read, as it is now. Answers that take longer check the right of `reader` again. */
-export type ReadableTrace = {
+type ReadableTrace = {
   readonly trace: StoredDetail
   readonly reader: Reader & { readonly traceId: string }
   /** The role of the caller in the namespace of the trace. */

@@ -15,7 +15,7 @@ const ROW_CHARACTERS = 500
 type ChunkRow = ListedRow & { position: bigint; found: bigint }
 
 /** `next` is the trace after which the next chunk begins; undefined for the last chunk. */
-export type NamespaceChunk = Chunk<ListedRow> & { readonly next: After | undefined }
+type NamespaceChunk = Chunk<ListedRow> & { readonly next: After | undefined }
 
 // PostgreSQL adds up the sizes of rows, and sends only those of the chunk: titles may be long, and are stored compressed.
 export const namespaceChunkStatement = `

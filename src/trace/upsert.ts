@@ -19,7 +19,7 @@ import { stateText } from './views.ts'
 type Decide = Decision<TraceState, TraceEvent>
 
 /** A request to create or update a trace: POST or PUT. */
-export type UpsertRequest = {
+type UpsertRequest = {
   readonly name: TraceName
   readonly given: FieldsOfUpsert
   /** Refuse if the trace was deleted. */

@@ -20,7 +20,7 @@ export type Detail =
   | { readonly is: 'fields'; readonly fields: readonly Field[] }
   | { readonly is: 'todo'; readonly items: readonly TodoItem[] }
 
-export type TodoItem = { readonly state: 'done' | 'doing' | 'open'; readonly text: string }
+type TodoItem = { readonly state: 'done' | 'doing' | 'open'; readonly text: string }
 
 /**
  * A tool call as a transcript shows it. `kind` is the name of the tool in all agents (`tool-names.ts`), `subject` one line, such as the
@@ -292,7 +292,7 @@ const views: Readonly<Record<string, (args: Args) => Steps<View>>> = {
 const others = (args: Args): Steps<View> => withRest(args, '')
 
 /** The name of the called tool in all agents. */
-export const kindOfCall = ({ toolName: name }: Call): string => toolName(name.slice(0, MOST_NAME))
+const kindOfCall = ({ toolName: name }: Call): string => toolName(name.slice(0, MOST_NAME))
 
 /** How many lines a call adds and removes, in which files. */
 export type CallChanges = ChangedLines & { readonly files: ReadonlyMap<string, ChangedLines> }

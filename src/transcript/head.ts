@@ -18,7 +18,7 @@ export type Head = {
 }
 
 /** The facts that a reader wants to know first; undefined ones are not known. */
-export type Lead = {
+type Lead = {
   readonly day: string | undefined
   readonly began: { readonly iso: string; readonly text: string } | undefined
   readonly took: string | undefined

@@ -32,7 +32,7 @@ const languages = {
 export type CodeSpan = { readonly text: string; readonly scope: string | undefined }
 
 /** Longer code is not coloured, and neither is code with a longer line. */
-export const MOST_COLOURED = 16 * 1024
+const MOST_COLOURED = 16 * 1024
 const MOST_LINE = 300
 /** Some grammars take quadratic time for some texts, so code is coloured in pieces of this length. */
 const PIECE = 2 * 1024

@@ -7,7 +7,7 @@ type Call = { readonly id: string }
  * Calls without a result so far. A result is that of the oldest call with its id. `filesOf` says how many files a call changes. When there are too
  * many, the oldest do not wait any more.
  */
-export type OpenCalls<Of extends Call> = {
+type OpenCalls<Of extends Call> = {
   all(): Iterable<Of>
   /** Adds a call, and returns those that do not wait for a result any more. */
   add(call: Of): Of[]

@@ -1,7 +1,7 @@
 import type { ChangedLines } from './changed-lines.ts'
 
 /** What a patch does to one file. `from` and `to` are the places in the patch between which its lines are, after those that name the file. */
-export type PatchedFile = ChangedLines & {
+type PatchedFile = ChangedLines & {
   /** Undefined if no line names a file. */
   readonly path: string | undefined
   readonly from: number

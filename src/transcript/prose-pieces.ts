@@ -18,7 +18,7 @@ const fenceAfter = (line: string, open: Fence | undefined): Fence | undefined =>
   return closes ? undefined : open
 }
 
-export type ProsePiece = { readonly is: 'markdown' | 'plain'; readonly text: string }
+type ProsePiece = { readonly is: 'markdown' | 'plain'; readonly text: string }
 
 const pieceOf = (text: string, lines: number): ProsePiece => ({
   is: text.length > MOST || lines > MOST_LINES ? 'plain' : 'markdown',

@@ -1,7 +1,7 @@
 import { countText } from '../base/for-people.ts'
 
 /** How many characters are processed at a time, so that the event loop is never blocked for long; each may be shown as eight. */
-export const SLICE = 8 * 1024
+const SLICE = 8 * 1024
 
 const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff
 const CARRIAGE_RETURN = 0x0d

@@ -2,7 +2,7 @@ import Anser from 'anser'
 import { slices } from './slices.ts'
 
 /** A piece of terminal output in one style. */
-export type Span = { readonly text: string; readonly colour?: string; readonly marks?: readonly string[] }
+type Span = { readonly text: string; readonly colour?: string; readonly marks?: readonly string[] }
 
 /** How many characters are processed at a time. */
 const SIZE = 8 * 1024

@@ -81,7 +81,7 @@ export const ownText = ({ textContent, parts }: Message): Part[] => {
 }
 
 /** Moves the results of tools to their calls, message by message, with bounded memory. */
-export type Turns = {
+type Turns = {
   /** Adds a message, whose JSON has this length, and returns the turns that are complete now, in order. */
   add(message: Message, length: number): Turn[]
   /** The turns that were still waiting. */

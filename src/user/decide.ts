@@ -6,7 +6,7 @@ import { IdentityEvent, type ProviderData, UserEvent } from './events.ts'
 
 const STATE_BYTES = 600
 
-export type PresentUser = {
+type PresentUser = {
   readonly is: 'present'
   readonly displayName: string | undefined
   /** The ids of the identities that the user has removed. */
@@ -91,7 +91,7 @@ export const assertHasIdentity =
   }
 
 /** An account at the code host, as the host describes it; empty for a device. */
-export type Profile = {
+type Profile = {
   readonly providerData?: ProviderData
   readonly email?: string
   readonly emailVerified?: boolean
@@ -107,7 +107,7 @@ export type Credential = {
 /** A credential with the id of the identity that is created for it. */
 export type NewIdentity = Credential & { readonly id: string }
 
-export type PresentIdentity = {
+type PresentIdentity = {
   readonly is: 'present'
   readonly userId: string
   readonly type: IdentityType
@@ -159,7 +159,7 @@ export const identities: StreamKind<Identity, IdentityEvent> = {
   },
 }
 
-export type IdentityTerms = { readonly userId: string; readonly type: IdentityType; readonly key: string } & Profile
+type IdentityTerms = { readonly userId: string; readonly type: IdentityType; readonly key: string } & Profile
 
 /** Creates an identity of a user. An identity that exists stays with its user, which may be another user. */
 export const createIdentity =

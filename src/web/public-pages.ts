@@ -5,7 +5,7 @@ import { textBytes } from '../engine/sized-cache.ts'
 
 const compress = promisify(gzip)
 
-export type PublicPage = {
+type PublicPage = {
   /** The page, compressed with gzip; undefined if it is too long, and has to be sent piece by piece. */
   readonly body: Buffer | undefined
   /** A time in milliseconds, after which the page must not be sent. */

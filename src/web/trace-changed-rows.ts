@@ -7,7 +7,7 @@ import { type SessionValues, type RowSteps, showingOf, stepsOfMessages } from '.
 import { AROUND } from './trace-messages.ts'
 
 /** A changed message with its place in the list. */
-export type PlacedChange = ChangedMessage & { readonly place: number }
+type PlacedChange = ChangedMessage & { readonly place: number }
 
 /** The most places, far from each other, whose changes one answer shows: each costs a read. */
 const MOST_RUNS = 12

@@ -16,7 +16,7 @@ type TraceIncarnation = Pick<StoredDetail, 'id' | 'incarnation'>
 export const AROUND = MOST_WAITING + 1
 
 /** Messages to be shown, with those around them, at a revision of the trace. */
-export type ShownMessages = {
+type ShownMessages = {
   readonly range: Range
   readonly revision: bigint
   chunks(): AsyncGenerator<Chunk<MessageListRow>, void>

@@ -70,7 +70,7 @@ export const sendMade = (
 }
 
 /** A request for a public page: its address, and the position of the log before the page was read. */
-export type PublicPageRequest = { readonly key: string; readonly position: bigint }
+type PublicPageRequest = { readonly key: string; readonly position: bigint }
 
 type KeptServices = { readonly longLists: LongLists; readonly publicPages: PublicPages; readonly now: () => number }
 

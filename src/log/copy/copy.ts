@@ -7,12 +7,12 @@ import { wholeAppends } from '../whole-appends.ts'
 
 export type CopyProgress = { readonly events: number; readonly position: bigint; readonly head: bigint }
 
-export type CopyOptions = CopyFromOptions & {
+type CopyOptions = CopyFromOptions & {
   /** The adapter, without `wholeAppends`. Its limit may differ from the target's. */
   readonly from: EventLog
 }
 
-export type CopyFromOptions = {
+type CopyFromOptions = {
   readonly from: CopySource
   /** The adapter, without `wholeAppends`. */
   readonly to: EventLog

@@ -13,7 +13,7 @@ type Inner = {
   callArguments(options: object): [metadata: Metadata, options: Partial<CallOptions>]
 }
 
-export type AppendAnswer =
+type AppendAnswer =
   | {
       readonly is: 'stored'
       /** The position of the last event. */
@@ -23,7 +23,7 @@ export type AppendAnswer =
     }
   | { readonly is: 'conflict'; readonly actual: ExpectedRevision }
 
-export type AppendCall = {
+type AppendCall = {
   /** The full name, with the prefix. */
   readonly stream: string
   readonly expected: ExpectedRevision

@@ -5,7 +5,7 @@ import type { StoredEvent } from './read-response.ts'
 import type { RetryingRead } from './retrying-client.ts'
 import type { ServerReads } from './server-reads.ts'
 
-export type FilteredPage = {
+type FilteredPage = {
   readonly events: readonly StoredEvent[]
   /** The page has all events of Tracebook up to this position. */
   readonly through: Position
@@ -13,7 +13,7 @@ export type FilteredPage = {
   readonly isComplete: boolean
 }
 
-export type FilteredReadOptions = {
+type FilteredReadOptions = {
   readonly credentials: { readonly username: string; readonly password: string }
   /** The beginnings of the names of Tracebook's streams. */
   readonly prefixes: readonly string[]
@@ -35,7 +35,7 @@ type Range = readonly [start: Position, end: Position]
 /** What a filtered subscription has sent so far. */
 type Received = { readonly events: readonly StoredEvent[]; readonly checkpoint: Position; readonly isComplete: boolean }
 
-export type FilteredRead = (after: Position, signal?: AbortSignal) => Promise<FilteredPage | undefined>
+type FilteredRead = (after: Position, signal?: AbortSignal) => Promise<FilteredPage | undefined>
 
 /**
  * Reads events of Tracebook after a position where most events are of other applications. The server filters them, in a

@@ -4,7 +4,7 @@ import type { EpochGuard } from './epoch-guard.ts'
 import type { SharedRead, SharedReads } from './shared-reads.ts'
 import type { WakeUps } from './wake-ups.ts'
 
-export type FollowOptions = {
+type FollowOptions = {
   readonly guard: Pick<EpochGuard, 'generation' | 'assertSame' | 'noteRead'>
   readonly sharedReads: Pick<SharedReads, 'after' | 'joined'>
   readonly wakeUps: Pick<WakeUps, 'changed' | 'restart'>

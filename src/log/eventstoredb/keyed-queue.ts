@@ -1,5 +1,5 @@
 /** Runs the jobs of one key one after the other, and jobs of different keys concurrently, up to a limit. */
-export type KeyedQueue = {
+type KeyedQueue = {
   /** The promise of a job must settle, and not reject. */
   add(key: string, job: () => Promise<void>): void
   /** Resolves when all jobs are done. */

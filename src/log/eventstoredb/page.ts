@@ -24,7 +24,7 @@ export type PageOptions = {
 }
 
 /** A stream of responses, as the client's reads return it. */
-export type Source = ReturnType<EventStoreDBClient['readAll']> | ReturnType<EventStoreDBClient['readStream']>
+type Source = ReturnType<EventStoreDBClient['readAll']> | ReturnType<EventStoreDBClient['readStream']>
 
 const PAGE_BYTES = 4 * 1024 * 1024
 
@@ -67,7 +67,7 @@ export const readPage = async (source: Source, options: PageOptions): Promise<Pa
   return { events, seen, through, isLast: isComplete && seen < count }
 }
 
-export type ConsumeOptions = Pick<PageOptions, 'timeoutMs' | 'signal'>
+type ConsumeOptions = Pick<PageOptions, 'timeoutMs' | 'signal'>
 
 /**
  * Passes responses to `take` until it returns false or the source ends. Returns whether the source has ended. Otherwise it is

@@ -4,7 +4,7 @@ import { type PendingAnswer, newPendingAnswer } from '../pending-answer.ts'
 import type { ProposedEvent } from './append-request.ts'
 
 /** The events to append; `stream` is the full name. */
-export type Append = {
+type Append = {
   readonly stream: string
   readonly expected: ExpectedRevision
   readonly events: readonly ProposedEvent[]

@@ -7,7 +7,7 @@ import { type Page, type PageOptions, passThrough, readPage } from './page.ts'
 import type { StoredEvent } from './read-response.ts'
 import { metadataStream, parseMetadata, truncationPoint } from './stream-metadata.ts'
 
-export type AllOptions = Omit<PageOptions, 'timeoutMs'> & { readonly backwards?: boolean }
+type AllOptions = Omit<PageOptions, 'timeoutMs'> & { readonly backwards?: boolean }
 
 /** Reads from the server, with full names of streams. Each call is tried again, and throws LogUnavailable at the deadline. */
 export type ServerReads = {

@@ -12,7 +12,7 @@ export type SharedRead = {
 }
 
 /** A page, and the count of wake-ups when its read began. */
-export type SharedPage = { readonly page: ReadPage; readonly seen: number }
+type SharedPage = { readonly page: ReadPage; readonly seen: number }
 
 type CachedRead = Pick<SharedRead, 'seen' | 'page'> & {
   /** The page, once the read is done. */
@@ -36,7 +36,7 @@ export type SharedReads = {
   forget(): void
 }
 
-export type SharedReadsOptions = {
+type SharedReadsOptions = {
   /** The count of the wake-ups. */
   readonly count: () => number
   readonly read: (after: Position, options: { signal: AbortSignal; isSparse: boolean }) => Promise<ReadPage>

@@ -31,7 +31,7 @@ export type Writer = {
   close(): Promise<void>
 }
 
-export type WriterOptions = {
+type WriterOptions = {
   readonly connection: Connection
   readonly address: Address
   readonly deadlineMs: number

@@ -8,7 +8,7 @@ import type { RecordedEvent } from '../log.ts'
  * log, and at the end a trailer with the number of events and the SHA-256 of all bytes before it. Metadata and data of an event
  * are the recorded texts, as JSON strings; revision and position are decimal texts.
  */
-export const VERSION = 1
+const VERSION = 1
 
 /** Which events the file has: all, those of a namespace and its traces, or those of one trace. */
 export const Scope = z.discriminatedUnion('is', [

@@ -9,7 +9,7 @@ export type Body = { readonly body: Buffer; readonly bytes: number | null }
  * The size in bytes from which a body is compressed. Compressing a smaller one would take longer than storing the bytes that it saves. A larger
  * one always becomes smaller, because no UTF-8 text is as dense as random bytes: Base64 becomes smaller by a quarter.
  */
-export const COMPRESSED_FROM = 8 * 1024
+const COMPRESSED_FROM = 8 * 1024
 /** The size in bytes from which a body is compressed on a thread: handing over a smaller one would take as long as compressing it. */
 const ON_THREAD_FROM = 32 * 1024
 

@@ -17,7 +17,7 @@ const assertDurable = async (client: pg.Client) => {
     throw new NotDurable(`the log's database must run with synchronous_commit = on, but has ${sync}: change it`)
 }
 
-export type Connection = {
+type Connection = {
   /** The connection; opens one when there is none. */
   get(): Promise<pg.Client>
   /** Closes it at once, even if it is still being opened or the server does not answer. */

@@ -6,9 +6,9 @@ import type { Position, StoredRecord } from '../log.ts'
 import { rowsOf } from './rows.ts'
 
 /** How many events are converted, of how many, and milliseconds since the conversion began. */
-export type ConversionProgress = { readonly converted: number; readonly events: number; readonly ms: number }
+type ConversionProgress = { readonly converted: number; readonly events: number; readonly ms: number }
 
-export type ConversionOptions = {
+type ConversionOptions = {
   readonly report?: (progress: ConversionProgress) => void
   /** How many bytes of events one transaction moves; it moves at least one event. Default 8 MiB. */
   readonly stepBytes?: number

@@ -53,7 +53,7 @@ const places = `
     from log.appends l where l.stream = $1 and l.revision >= k.revision order by l.revision limit 1
   ) a cross join lateral (select (k.revision - a.revision + a.size)::int4 as place) p where p.place > 0`
 
-export const pageOfRevisions = `
+const pageOfRevisions = `
   select a.last - a.size + w.place as position, a.last, a.stream, w.revision, a.ids[w.place] as id, a.heads, w.place,
     a.bytes, w.length, w.skipped::int4,
     case when a.bytes is null then convert_from(substring(a.body from w.skipped::int4 + 1 for w.length), 'UTF8') end as data,
@@ -78,7 +78,7 @@ type EventRow = Omit<StoredRecord, 'type' | 'metadata' | 'data'> &
     readonly length: number
   } & (Exclude<StoredBody, { body: Buffer }> | { readonly bytes: number; readonly body: Buffer | null })
 
-export type Reader = {
+type Reader = {
   /** A page of events after a position; empty at the end of the log. */
   page(after: Position, limit?: number): Promise<StoredRecord[]>
   readAll(options: { after: Position; limit?: number }): AsyncIterable<StoredRecord>

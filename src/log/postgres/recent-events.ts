@@ -3,7 +3,7 @@ import type { Position, StoredRecord, Revision } from '../log.ts'
 import { PAGE_BYTES, PAGE_EVENTS } from './reader.ts'
 
 /** One follower of the recent events. */
-export type RecentEventsReader = {
+type RecentEventsReader = {
   /**
    * The events after a position; none if the position is known to be the log's end; undefined if the log itself has to be
    * read.
@@ -14,7 +14,7 @@ export type RecentEventsReader = {
   leave(): void
 }
 
-export type RecentEvents = {
+type RecentEvents = {
   /** Adds a batch that was just committed. Has to be called in the order of commits. */
   publish(events: readonly StoredRecord[]): void
   /** Adds a follower. Batches that all followers have read are dropped. */

@@ -14,7 +14,7 @@ export const idAt = (position: string): string => `
  * Consecutive events whose metadata differ only in a number that counts up: how many events, their type, the metadata before the
  * number, the number of the first event, and the metadata after it. Without a number the text before it is the whole metadata.
  */
-export type Run = [count: number, type: string, before: string, first: number | null, after: string]
+type Run = [count: number, type: string, before: string, first: number | null, after: string]
 
 /** A row to be stored, of so many events. */
 export type NewRow = Body & { readonly count: number; readonly heads: string; readonly lengths: readonly number[] }
@@ -31,7 +31,7 @@ const runOf = ({ type, metadata }: NewEvent): Run => {
 }
 
 /** The metadata of an event by its index in the run. */
-export const metadataAt = ([, , before, first, after]: Run, index: number): string =>
+const metadataAt = ([, , before, first, after]: Run, index: number): string =>
   first === null ? before : `${before}${first + index}${after}`
 
 const runsOf = (events: readonly NewEvent[]): Run[] => {

@@ -7,13 +7,13 @@ const RETRY_MS = 200
 const NOTIFY_GAP_MS = 20
 
 /** Called when another process has appended, has truncated a stream, or may have begun another epoch of the log. */
-export type WakeUpHandlers = {
+type WakeUpHandlers = {
   readonly grown: () => void
   readonly truncated: () => void
   readonly renewed: () => void
 }
 
-export type WakeUps = {
+type WakeUps = {
   /** Notifies other processes of new events: soon, outside of the append's transaction, and one notification at a time. */
   notify(): void
   /** Notifies other processes that events which they have in memory may have been erased. */

@@ -5,7 +5,7 @@ import { button, plural } from './dom.ts'
 const NEAR = 120
 const ANNOUNCE_MS = 5_000
 
-export type Following = {
+type Following = {
   /** Puts new rows into the page by `add`, which returns how many. A reader at the end sees them; for others they are announced. */
   grow(add: () => number): void
 }

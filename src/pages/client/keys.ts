@@ -59,7 +59,7 @@ const listOf = (actions: readonly Action[], hasSingleKeys: boolean): HTMLDialogE
 export const modifier: string = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl'
 
 /** Whether a reader has turned off keys without a modifier. */
-export const hasSingleKeys = (): boolean => document.documentElement.dataset['keys'] !== 'off'
+const hasSingleKeys = (): boolean => document.documentElement.dataset['keys'] !== 'off'
 
 /** Runs actions when their keys are pressed. Returns a function that shows the list of keys. */
 export const startKeys = (actions: readonly Action[]): (() => void) => {

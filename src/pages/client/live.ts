@@ -5,7 +5,7 @@ import { element, icon } from './dom.ts'
 import { type Fragment, NoFragment, fetchFragment } from './fragment.ts'
 import { type Session, rowsPath } from './session.ts'
 
-export type LiveListener = {
+type LiveListener = {
   /** Called with the rows of messages that were added or changed, as `…/-/rows?changedSince=` answers them. */
   changed(rows: DocumentFragment): void
 }

@@ -7,7 +7,7 @@ const MOST_OF_PROMPT = 160
 /** A place that the outline leads to. */
 export type OutlinePlace = { readonly label: string; run(): void }
 
-export type Outline = {
+type Outline = {
   /** Adds the prompts that are new. */
   grow(messages: HTMLElement): void
   places(): readonly OutlinePlace[]

@@ -8,7 +8,7 @@ export const linkOf = (prompt: HTMLElement): HTMLAnchorElement => prompt.querySe
 export const ordinalIn = (link: HTMLElement): number => Number(link.dataset['ordinal'])
 
 /** The prompts of an outline. */
-export type Prompts = {
+type Prompts = {
   all(): readonly HTMLElement[]
   /** Makes a prompt the current one: it is scrolled into view, and stays in the page. */
   show(prompt: HTMLElement): void

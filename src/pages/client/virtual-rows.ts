@@ -13,12 +13,12 @@ const MOST_CHUNKS = 32
 const PART = 10
 
 /** The ordinals of successive messages, both inclusive. */
-export type OrdinalRange = { readonly first: number; readonly last: number }
+type OrdinalRange = { readonly first: number; readonly last: number }
 
 /** A row, or a run of rows, as it is put into the page: the ordinal of its first message, and an element around it. */
 export type Block = { readonly ordinal: number; readonly element: HTMLElement }
 
-export type RowStore = {
+type RowStore = {
   /** The block that begins with a message, if it is here. */
   block(ordinal: number): HTMLElement | undefined
   /** The row of a message, if it has one, and if that is here. */
@@ -45,7 +45,7 @@ export type RowStore = {
   forget(from: number): void
 }
 
-export type StoreOptions = {
+type StoreOptions = {
   readonly fetchRows: (from: number, limit: number) => Promise<Fragment>
   readonly count: () => number
   /** Called with new blocks, and the range of the messages that are now known; some of these have no block of their own. */

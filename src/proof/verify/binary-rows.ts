@@ -14,7 +14,7 @@ const FIELD_COUNT_BYTES = 2
 const LENGTH_BYTES = 4
 
 /** Finds the rows in pieces of a COPY, which may end anywhere. None of the fields may be null. */
-export const newRowReader = (read: (row: BinaryRow) => void) => {
+const newRowReader = (read: (row: BinaryRow) => void) => {
   let rest: Buffer = Buffer.alloc(0)
   let isBegun = false
   const fields: number[] = []

@@ -1,5 +1,5 @@
 /** The kinds of findings. Each means that something was tampered with, except `lost`: a failover loses events, too. */
-export type FindingKind =
+type FindingKind =
   /** The event differs from its leaf. */
   | 'changed'
   /** The event of a leaf is not in the log, and was not erased. */

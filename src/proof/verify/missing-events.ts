@@ -33,7 +33,7 @@ const presentOf = async (client: pg.Client, events: EventSource, stream: string)
   return { byId, erasedAt, before: erased }
 }
 
-export type MissingOptions = {
+type MissingOptions = {
   readonly streams: readonly string[]
   readonly size: number
   /** The position up to which the log has been read. */

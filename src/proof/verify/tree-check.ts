@@ -10,7 +10,7 @@ import type { Report } from './findings.ts'
 import type { StoredLeaf } from './leaf-rows.ts'
 
 /** The leaves cannot be compared with this log now. */
-export class CannotVerify extends Error {
+class CannotVerify extends Error {
   override readonly name = 'CannotVerify'
 }
 

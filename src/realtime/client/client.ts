@@ -30,9 +30,9 @@ export type RealtimeClient = {
 }
 
 /** The WebSocket of browsers, which Node has as well. */
-export type Socket = Pick<WebSocket, 'send' | 'close' | 'addEventListener'>
+type Socket = Pick<WebSocket, 'send' | 'close' | 'addEventListener'>
 
-export type RealtimeClientOptions = {
+type RealtimeClientOptions = {
   /** The http(s) address of the service, without a trailing slash. */
   readonly server: string
   readonly connect?: (url: string) => Socket

@@ -6,7 +6,7 @@ export type MessageList = NonNullable<ValueOf<'traces:getMessages'>>
 export type MessageValue = MessageList['messages'][number]
 
 /** Callbacks for the messages of a trace. */
-export type MessagesListener = Pick<Listener<never>, 'failed'> & {
+type MessagesListener = Pick<Listener<never>, 'failed'> & {
   /** Called with messages that are new or have changed; with an empty list if a trace that was gone exists again, and has no messages. */
   readonly changed: (list: MessageList) => void
   /** Called if all messages so far were deleted, or may not be read any more. The next list is complete. */

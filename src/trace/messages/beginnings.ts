@@ -25,12 +25,12 @@ const beginning = `m.ordinal, m.external_id, case when ${isText('m.text_head')} 
     from ${eachPart.from} and ${isText('p.head')} order by p.position limit 1
   ) end as part`
 
-export const beginningsStatement = `
+const beginningsStatement = `
   select ${beginning} from unnest($3::int4[]) k (ordinal) cross join lateral (
     select * from messages m where m.trace_id = $1 and m.incarnation = $2 and m.ordinal = k.ordinal limit 1
   ) m`
 
-export const beginningStatement = `
+const beginningStatement = `
   select ${beginning} from messages m where m.trace_id = $1 and m.incarnation = $2 and m.id = $3`
 
 /** How many characters of JSON stand for the character at an index of a string: `\u00e9` has six, `\n` two. */

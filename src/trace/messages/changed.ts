@@ -16,7 +16,7 @@ import {
 export type ChangedMessage = MessageListRow & { readonly revision: bigint; readonly added: bigint }
 
 /** Some of the messages that have changed since a revision: those that changed first, in list order. */
-export type ChangedMessages = {
+type ChangedMessages = {
   readonly rows: readonly ChangedMessage[]
   /** `rows` has everything that has changed up to this revision of the trace. */
   readonly revision: bigint
@@ -56,7 +56,7 @@ const newest = (rows: readonly ChangedRow[]) =>
   rows.reduce((most, { revision }) => (revision > most ? revision : most), 0n)
 
 /** `size` and `most` are numbers of characters. */
-export type ChangedOptions = {
+type ChangedOptions = {
   readonly since: bigint
   readonly includeParts: boolean
   readonly size: number

@@ -4,7 +4,7 @@ import type { MessageRole } from '../../contract/message.ts'
 import type { StoredPart } from './part.ts'
 
 /** The data of a message by which its class is decided. */
-export type ClassInput = { readonly role: MessageRole; readonly text?: TextHead | undefined; readonly parts: PartsHead }
+type ClassInput = { readonly role: MessageRole; readonly text?: TextHead | undefined; readonly parts: PartsHead }
 
 /** The class of a message: the first one that fits. */
 export const classOf = ({ role, text, parts: { kinds } }: ClassInput): MessageClass => {

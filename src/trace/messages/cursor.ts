@@ -6,7 +6,7 @@ import type { Keys, MessageListRow } from './queries.ts'
 type Listed = Pick<PageTrace, 'id' | 'incarnation'>
 
 /** Where a list continues, and the revision of the trace that its first page has reported. */
-export type PlaceInList = { readonly after: Keys; readonly revision: bigint }
+type PlaceInList = { readonly after: Keys; readonly revision: bigint }
 
 const Cursor = z.tuple([z.number().nullable(), z.number().nullable(), z.int32(), z.string(), z.int().min(0)])
 

@@ -10,7 +10,7 @@ import { type MessageUpsert, patchOf } from './message.ts'
 import { type UserRole, assertMayWrite } from '../policy.ts'
 import { newToolCounts } from './tool-counts.ts'
 
-export type UpsertResult = 'created' | 'updated' | 'unchanged'
+type UpsertResult = 'created' | 'updated' | 'unchanged'
 
 /** The result of one upsert. `head` is that of the message after it. */
 export type UpsertedMessage = {

@@ -6,7 +6,7 @@ export type TextHead = { readonly length: number; readonly isBlank: boolean; rea
 
 /** The types of parts; `blank` for a blank text. */
 export const PART_KINDS = [...PartType.options, 'blank'] as const
-export type PartKind = (typeof PART_KINDS)[number]
+type PartKind = (typeof PART_KINDS)[number]
 
 /** What decisions need of all parts of a message. `length` is the total length of their JSON texts; `kinds` are distinct and sorted. */
 export type PartsHead = {
@@ -29,7 +29,7 @@ export const headOfText = (text: string): TextHead => ({
 })
 
 /** What decisions need of one part. The digest of all parts is made of the digests of each. */
-export type PartHead = Pick<StoredPart, 'digest'> & { readonly kind: PartKind; readonly length: number }
+type PartHead = Pick<StoredPart, 'digest'> & { readonly kind: PartKind; readonly length: number }
 
 export const headOfPart = ({ type, json, digest, hasText }: StoredPart): PartHead => ({
   kind: type === 'text' && !hasText ? 'blank' : type,

@@ -11,7 +11,7 @@ type TraceIncarnation = { readonly id: string; readonly incarnation: bigint }
 
 const ordered = (alias: string) => listOrdered.replaceAll('m.', `${alias}.`)
 
-export const placeStatement = `
+const placeStatement = `
   select (
     select count(*)::int4 from messages b
     where b.trace_id = m.trace_id and b.incarnation = m.incarnation and (${ordered('b')}) < (${listOrdered})
@@ -25,7 +25,7 @@ export const placeOf = async (reads: TraceReads, { id, incarnation }: TraceIncar
   return row?.place
 }
 
-export const keysStatement = `
+const keysStatement = `
   select m.sequence, m.timestamp, m.ordinal from messages m where m.trace_id = $1 and m.incarnation = $2
   order by ${listOrdered} offset $3 limit 1`
 
@@ -46,7 +46,7 @@ export const keysBefore = async (
   return [row.sequence ?? Infinity, row.timestamp ?? Infinity, row.ordinal]
 }
 
-export const windowStatement = `
+const windowStatement = `
   select t.revision, (
     select count(*) filter (where p.class = 'user_message')::int4 from (
       select m.class from messages m where m.trace_id = t.id and m.incarnation = t.incarnation order by ${listOrdered} limit $3
@@ -60,7 +60,7 @@ export const windowStatement = `
   from traces t where t.id = $1 and t.incarnation = $2`
 
 /** Successive messages of the list: their ordinals, in list order, and how many prompts come before them. */
-export type Window = { readonly revision: bigint; readonly prompts: number; readonly ordinals: Int32Array }
+type Window = { readonly revision: bigint; readonly prompts: number; readonly ordinals: Int32Array }
 
 type WindowRow = { revision: bigint; prompts: number; ordinals: string | null }
 
@@ -75,14 +75,14 @@ export const windowOf = async (
   return { ...row, ordinals: Int32Array.from(row.ordinals?.split(',') ?? [], Number) }
 }
 
-export const promptsStatement = `
+const promptsStatement = `
   select p.ordinal, p.place, (count(*) over ())::int4 as count from (
     select m.ordinal, m.class, (row_number() over (order by ${listOrdered}) - 1)::int4 as place
     from messages m where m.trace_id = $1 and m.incarnation = $2 and m.added <= $3
   ) p where p.class = 'user_message' order by p.place limit $4`
 
 /** A prompt: its ordinal, and its place in the list of messages, from 0. */
-export type PromptPlace = { readonly ordinal: number; readonly place: number }
+type PromptPlace = { readonly ordinal: number; readonly place: number }
 
 /** The first prompts that a trace had at a revision, in list order, and how many it had. */
 export const promptsOf = async (
@@ -95,7 +95,7 @@ export const promptsOf = async (
   return { prompts: rows, count: rows[0]?.count ?? 0 }
 }
 
-export const placesStatement = `
+const placesStatement = `
   select k.ordinal, (
     select count(*)::int4 from messages b
     where b.trace_id = m.trace_id and b.incarnation = m.incarnation and (${ordered('b')}) < (${listOrdered})

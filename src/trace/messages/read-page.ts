@@ -39,7 +39,7 @@ export type PageTrace = ResolvedTrace & {
 }
 
 /** Messages of one snapshot, in the order of their list. */
-export type MessagePage = {
+type MessagePage = {
   readonly trace: PageTrace
   readonly rows: readonly MessageListRow[]
   /** The ordinals of the wanted messages after `rows`, which would make the page too large; undefined if there are none. */

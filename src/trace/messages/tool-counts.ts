@@ -1,5 +1,5 @@
 /** The number of calls in a trace by the normalised name of their tool. */
-export type ToolCounts = Readonly<Record<string, number>>
+type ToolCounts = Readonly<Record<string, number>>
 
 /** The name under which the calls of all further tools are counted. */
 const OTHER = 'other'

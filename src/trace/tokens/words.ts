@@ -194,7 +194,7 @@ const neededOfWord = (word: string): NeededTokens => {
 }
 
 /** Whether a text in lower case may be the beginning of a hash. */
-export const isHashStart = (lower: string): boolean => /^[\da-f]{7,}$/.test(lower)
+const isHashStart = (lower: string): boolean => /^[\da-f]{7,}$/.test(lower)
 
 /** The end of the run of hexadecimal digits that begins at an index of a text in lower case. */
 const endOfHex = (lower: string, start: number): number => {

@@ -112,7 +112,7 @@ const pairsOf = (rows: readonly (DiffRow | Gap)[]): ReadonlyMap<number, number> 
   return pairs
 }
 
-export type DiffOptions = {
+type DiffOptions = {
   /** The number of the first line, if it is known. */
   readonly first?: number | undefined
   /** Where the whole difference is; undefined if nothing is folded. */

@@ -3,7 +3,7 @@ import { icon } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
 
 /** What a page adds to the head of a session. */
-export type HeadParts = {
+type HeadParts = {
   readonly crumbs?: Html
   /** Lines of facts about the session in numbers. */
   readonly acts?: Html

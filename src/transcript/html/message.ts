@@ -20,7 +20,7 @@ export type Before = {
 }
 
 /** The time in the margin, which is the link to the message. */
-export const timeLink = (turn: Turn, { showing }: Context, before: Before): Html => {
+const timeLink = (turn: Turn, { showing }: Context, before: Before): Html => {
   const { id, ordinal, timestamp } = turn
   const iso = isoText(timestamp)
   const href = showing.links ? showing.links.message(id) : `#m-${ordinal}`

@@ -38,9 +38,9 @@ export type OutlinePrompt = {
   readonly subs: readonly Sub[]
 }
 
-export type OutlineFile = { readonly path: string; readonly added: number; readonly removed: number }
+type OutlineFile = { readonly path: string; readonly added: number; readonly removed: number }
 
-export type OutlineData = {
+type OutlineData = {
   readonly prompts: readonly OutlinePrompt[]
   readonly files: readonly OutlineFile[]
 }
@@ -120,7 +120,7 @@ export const newOutline = () => {
   return { note, data }
 }
 
-export type OutlineLinks = {
+type OutlineLinks = {
   /** Where a message is: in this page, or in another one. */
   place(id: string, ordinal: number): string
 }

@@ -9,10 +9,10 @@ const MOST_CHARACTERS = 16 * 1024
 const SHOWN_LINES = 10
 const SHOWN_CHARACTERS = 4 * 1024
 /** A longer one is not shown in a page at all, but for its first lines. */
-export const MOST_FETCHED = 256 * 1024
+const MOST_FETCHED = 256 * 1024
 
 /** What is shown of a long text: its beginning, its end, and how many lines are between them. */
-export type Fold = { readonly head: string; readonly tail: string; readonly hidden: number; readonly lines: number }
+type Fold = { readonly head: string; readonly tail: string; readonly hidden: number; readonly lines: number }
 
 /** The index after the first lines of a text. */
 const endOfHead = (text: string): number => {
@@ -75,7 +75,7 @@ export const foldLink = ({ hidden, lines }: Fold, length: number, { whole, text 
 }
 
 /** What a program wrote, in its colours. */
-export function* terminal(text: string): Generator<Html, void> {
+function* terminal(text: string): Generator<Html, void> {
   yield markup`<pre class="out" tabindex="0"><samp>`
   for (const { text: piece, colour, marks = [] } of readTerminal(text)) {
     if (piece === '') {

@@ -157,14 +157,14 @@ function* block(one: Prose, how: ProseOptions): Generator<Html, void> {
 }
 
 /** Text as it is, with its line ends. */
-export function* plain(text: string): Generator<Html, void> {
+function* plain(text: string): Generator<Html, void> {
   yield markup`<p class="plain" dir="auto">`
   for (const slice of slices(text)) yield markup`${slice}`
   yield markup`</p>`
 }
 
 /** The parts of a text that was parsed as Markdown. */
-export function* prose(parts: readonly Prose[], how: ProseOptions): Generator<Html, void> {
+function* prose(parts: readonly Prose[], how: ProseOptions): Generator<Html, void> {
   for (const part of parts) yield* block(part, how)
 }
 

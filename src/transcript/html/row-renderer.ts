@@ -19,7 +19,7 @@ export type Range = {
 export const WHOLE: Range = { from: 0, to: Infinity, first: { ordinal: 0, prompts: 0 } }
 
 /** The rows of messages, step by step; a step with nothing to show is an empty text. */
-export type RowRenderer = {
+type RowRenderer = {
   /** Adds the next message, with its parts, as JSON text from the API. */
   add(message: string): Iterable<string>
   end(): Iterable<string>

@@ -29,7 +29,7 @@ export type RowReport = {
 /** Called with each message; may work in steps. */
 export type OnRow = (row: RowReport) => Iterable<Html> | undefined
 
-export type Rows = {
+type Rows = {
   /** The rows that are complete with this message, in steps. */
   add(turn: Turn): Iterable<Html>
   /** A message that is not shown, but comes before the next one. */

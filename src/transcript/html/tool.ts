@@ -20,7 +20,7 @@ export type Context = {
 }
 
 /** How a call ended, where that has to be said. */
-export type Outcome = { readonly failed: boolean; readonly tag: Html; readonly words: string }
+type Outcome = { readonly failed: boolean; readonly tag: Html; readonly words: string }
 
 const EXIT = /^(?:Exit code:? |Process exited with code )(-?\d{1,5})\b/m
 const DECLINED = /^The user doesn't want to proceed with this tool use/

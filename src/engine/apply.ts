@@ -1,7 +1,6 @@
 import assert from 'node:assert'
 import type { Writable } from 'node:stream'
 import type pg from 'pg'
-import { newApplyingClient } from '../postgres/connect.ts'
 import { type Step, advance } from './checkpoint.ts'
 import type { Group } from './group.ts'
 import { type DecodedEvent, type ReadRows, type WriteStatement, projectAll } from './projection.ts'
@@ -9,13 +8,6 @@ import { locks } from './schema.ts'
 
 /** Where events are applied. `schema` is on the search path of the client. */
 export type Target = { readonly client: pg.Client; readonly group: Group; readonly schema: string }
-
-/** A connection with asynchronous commits: a crash of PostgreSQL may undo the last ones, and the runner applies them again. */
-export const connectForApplying = async (url: string, schema: string): Promise<pg.Client> => {
-  const client = newApplyingClient(url, schema)
-  await client.connect()
-  return client
-}
 
 /** Buffers writes to the connection until the returned function is called: one system call for many statements. */
 const cork = (client: pg.Client): (() => void) => {

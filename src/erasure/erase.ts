@@ -3,11 +3,37 @@ import type { Client } from '../engine/checkpoint.ts'
 import type { Codec } from '../engine/codec.ts'
 import type { Group } from '../engine/group.ts'
 import type { OpenGroup } from '../engine/open-groups.ts'
+import { replayServed } from '../engine/replay.ts'
 import { dropUnused, schemasBeside } from '../engine/schema.ts'
-import type { Anchor, EventLog } from '../log/log.ts'
-import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
-import { lacksFirstEvents, eraseRemnant } from './remnant.ts'
+import type { Anchor, EventLog, Revision } from '../log/log.ts'
+import { newApplyingClient, withConnection } from '../postgres/connect.ts'
+import { hasSqlState, SqlState } from '../postgres/sql-state.ts'
+import { FIRST_TYPES } from '../trace/events.ts'
 import type { PendingErasure } from './pending-erasures.ts'
+
+/** Whether a trace's stream lacks its first events. */
+const lacksFirstEvents = async (log: Pick<EventLog, 'read'>, stream: string): Promise<boolean> => {
+  for await (const { type } of log.read(stream, { limit: 1 })) return !FIRST_TYPES.has(type)
+  return false
+}
+
+/**
+ * Erases the rest of a deleted trace whose stream lacks its first events: a kill during an erasure by an older version, which
+ * truncated from the beginning, left such a stream. Rebuilt read models cannot apply its events. Once these are erased, the groups
+ * make the stream's rows from its deletion.
+ */
+const eraseRemnant = async (
+  { url, log, codec }: { readonly url: string; readonly log: EventLog; readonly codec: Codec },
+  groups: readonly Pick<OpenGroup, 'group' | 'schema'>[],
+  { stream, before, held }: { readonly stream: string; readonly before: Revision; readonly held: Anchor | undefined },
+): Promise<void> => {
+  await log.truncate(stream, before, held)
+  for (const { group, schema } of groups) {
+    await withConnection(newApplyingClient(url, schema), (client) =>
+      replayServed({ client, group }, { log, codec }, stream),
+    )
+  }
+}
 
 /** A group of read models, with the members that erasure uses. */
 export type ErasedGroup = Pick<OpenGroup, 'group' | 'schema' | 'watermark' | 'quarantine'>

@@ -69,7 +69,10 @@ export const newClient = (url: string, name: string, statementTimeoutMs = 0): pg
 export const newLeaderClient = (url: string, name: string, statementTimeoutMs: number): pg.Client =>
   survivesLoss(new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs), pipeline: true }))
 
-/** A connection that applies events to the read models of a schema. It pipelines statements, and commits asynchronously. */
+/**
+ * A connection that applies events to the read models of a schema. It pipelines statements, and commits asynchronously: a crash of
+ * PostgreSQL may undo the last commits, and the runner applies their events again.
+ */
 export const newApplyingClient = (url: string, schema: string): pg.Client => {
   const options = `-c search_path=${schema} -c synchronous_commit=off ${ONE_PLAN} ${COMMON}`
   return survivesLoss(new pg.Client({ ...settings(url, `projections ${schema}`), pipeline: true, options }))
@@ -114,7 +117,7 @@ export const leaveServer = (pool: pg.Pool): void => {
   for (const client of [...(openIn.get(pool) ?? [])]) discard(client)
 }
 
-export type PoolOptions = {
+type PoolOptions = {
   readonly url: string
   /** What the server's list of connections calls them: `tracebook {name}`. */
   readonly name: string

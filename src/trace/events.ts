@@ -146,3 +146,11 @@ export const TraceEvent = z.discriminatedUnion('type', [
   }),
 ])
 export type TraceEvent = z.infer<typeof TraceEvent>
+
+/** The types of events with which a trace's stream may begin: also after an erasure of what was before. */
+export const FIRST_TYPES: ReadonlySet<string> = new Set<TraceEvent['type']>([
+  'TraceCreated',
+  'TraceDeleted',
+  'MessageRestated',
+  'HistoryErased',
+])

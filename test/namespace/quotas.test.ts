@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mainGroup } from '../../projections/index.ts'
-import { connectForApplying } from '../../src/engine/apply.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { replayServed } from '../../src/engine/replay.ts'
 import { traceId } from '../../src/base/ids.ts'
+import { newApplyingClient, withConnection } from '../../src/postgres/connect.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { png, webp } from '../support/pictures.ts'
@@ -163,9 +163,9 @@ test('replaced pictures count for an hour; the present one does not', async () =
 })
 
 const replayed = async (stream: string) => {
-  const client = await connectForApplying(database.url, schemaOf(mainGroup))
-  await replayServed({ client, group: mainGroup }, service, stream)
-  await client.end()
+  await withConnection(newApplyingClient(database.url, schemaOf(mainGroup)), (client) =>
+    replayServed({ client, group: mainGroup }, service, stream),
+  )
 }
 
 test('the sizes stay right when the rows of a trace are rebuilt', async () => {

@@ -1,10 +1,11 @@
 import type pg from 'pg'
 import { type DecodedEvent, type Projection } from '../../src/engine/projection.ts'
-import { applyBatch, connectForApplying } from '../../src/engine/apply.ts'
+import { applyBatch } from '../../src/engine/apply.ts'
 import type { Group } from '../../src/engine/group.ts'
 import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
 import { newId } from '../../src/base/ids.ts'
 import type { AnyEvent } from '../../src/events.ts'
+import { newApplyingClient } from '../../src/postgres/connect.ts'
 import { freshDatabase } from '../support/database.ts'
 
 export const NOON = Date.UTC(2026, 0, 1, 12)
@@ -52,7 +53,8 @@ export type Model = {
 type Tables = { readonly client: pg.Client; readonly schema: string; readonly group: Group }
 
 const newTables = async (url: string, schema: string, projections: readonly Projection[]): Promise<Tables> => {
-  const client = await connectForApplying(url, schema)
+  const client = newApplyingClient(url, schema)
+  await client.connect()
   const group = { name: 'test', version: 0, projections }
   await ensureSchema(client, group, schema)
   await finishSchema(client, group, schema)

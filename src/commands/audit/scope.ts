@@ -3,6 +3,7 @@ import { isId, namespaceId, traceId } from '../../base/ids.ts'
 import type { Scope } from '../../log/export/format.ts'
 import type { EventLog, RecordedEvent } from '../../log/log.ts'
 import { normalizeSlug } from '../../namespace/slug.ts'
+import { FIRST_TYPES } from '../../trace/events.ts'
 
 type ScopeOptions = { readonly namespace?: string; readonly trace?: string }
 
@@ -21,11 +22,9 @@ export const scopeOf = ({ namespace, trace }: ScopeOptions): Scope => {
   return slug === undefined ? { is: 'log' } : { is: 'namespace', id: namespaceId(slug), slug }
 }
 
-const FIRST: ReadonlySet<string> = new Set(['TraceCreated', 'TraceDeleted', 'MessageRestated', 'HistoryErased'])
-
 /** The namespace in the first event of a trace. */
 const namespaceIn = ({ type, data }: RecordedEvent): unknown =>
-  FIRST.has(type) ? (JSON.parse(data) as { namespaceId?: unknown }).namespaceId : undefined
+  FIRST_TYPES.has(type) ? (JSON.parse(data) as { namespaceId?: unknown }).namespaceId : undefined
 
 /** Whether an event is in the scope; called in the order of the log. `isKnown`: whether an earlier run has found a trace. */
 const newFilter = (scope: Scope, isKnown: (stream: string) => boolean) => {

@@ -1,29 +1,24 @@
 import { setTimeout } from 'node:timers/promises'
-import { connectForApplying } from '../../engine/apply.ts'
+import type pg from 'pg'
 import { readCheckpoint } from '../../engine/checkpoint.ts'
 import { type Group, schemaOf } from '../../engine/group.ts'
 import { schemasOf } from '../../engine/schema.ts'
-import { closeConnection } from '../../postgres/connect.ts'
-
-type Client = Awaited<ReturnType<typeof connectForApplying>>
+import { newApplyingClient, withConnection } from '../../postgres/connect.ts'
 
 /** Runs `work` with a connection to the schema of a group of read models. @throws Error when the database has no such schema */
 export const withSchema = async <T>(
   url: string,
   group: Group,
-  work: (client: Client, schema: string) => Promise<T>,
+  work: (client: pg.Client, schema: string) => Promise<T>,
 ): Promise<T> => {
   const schema = schemaOf(group)
-  const client = await connectForApplying(url, schema)
-  try {
+  return withConnection(newApplyingClient(url, schema), async (client) => {
     if (!(await schemasOf(client, group)).includes(schema))
       throw new Error(
         `The database has no read models ${schema}. Start a service of this version on it first, or set DATABASE_URL to another one.`,
       )
-    return await work(client, schema)
-  } finally {
-    await closeConnection(client)
-  }
+    return work(client, schema)
+  })
 }
 
 const CATCH_UP_TIMEOUT_MS = 10_000

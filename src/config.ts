@@ -14,7 +14,6 @@ import { checkSummaries, summarySettings } from './summary/settings.ts'
 import { wholeNumber } from './base/whole-number.ts'
 
 const Role = z.enum(['api', 'projector', 'worker'])
-export type ServiceRole = z.infer<typeof Role>
 
 const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {

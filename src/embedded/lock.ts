@@ -1,12 +1,50 @@
-import { chmod, mkdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { UnfinishedRestore } from '../postgres/unfinished-restore.ts'
+import { z } from 'zod'
 import { type ProcessLock, tryLock } from '../base/process-lock.ts'
+import { replaceFile } from '../base/replace-file.ts'
+import { UnfinishedRestore } from '../postgres/unfinished-restore.ts'
 import { isAlive } from './processes.ts'
-import { type Address, readOwner, type RunningService, ownerFile, writeOwner } from './owner-file.ts'
 
-export type DataDirLock = {
+const Owner = z.object({
+  pid: z.int().positive(),
+  url: z.string().optional(),
+  databaseUrl: z.string().optional(),
+  /** The owner is restoring a backup. If it was killed, the folder is incomplete. */
+  restores: z.boolean().optional(),
+})
+type Owner = z.infer<typeof Owner>
+
+/** The URLs of a running service and of its database. */
+type Address = { readonly url: string; readonly databaseUrl: string }
+type RunningService = Address & { readonly pid: number }
+
+const ownerFile = (dataDir: string) => join(dataDir, 'tracebook.json')
+
+/** Replaces the file atomically, readable only by its owner, because the database URL may have a password. */
+const writeOwner = async (dataDir: string, owner: Owner): Promise<void> => {
+  await replaceFile(ownerFile(dataDir), 0o600, (file) => file.writeFile(`${JSON.stringify(owner)}\n`))
+}
+
+/**
+ * The file of the last owner, which may have ended since; undefined if there is none.
+ * @throws Error if the file exists but cannot be read
+ */
+const readOwner = async (dataDir: string): Promise<Owner | undefined> => {
+  const written = await readFile(ownerFile(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  try {
+    return Owner.parse(JSON.parse(written ?? 'null'))
+  } catch {
+    // No file, or a damaged one after a power failure.
+    return undefined
+  }
+}
+
+type DataDirLock = {
   /** Stores how other commands of this user can reach this process (`readRunningService`). */
   publish(address: Address): Promise<void>
   /** Releases the lock. */

@@ -4,10 +4,7 @@ import type { DomainEvent } from './stream.ts'
 import type { Transactor } from './transact.ts'
 
 /** A command; without `answer` the write resolves to undefined. */
-export type WriteCommand<State, Event, Need, Answer, Result> = Omit<
-  Command<State, Event, Need, Answer, Result>,
-  'answer'
-> &
+type WriteCommand<State, Event, Need, Answer, Result> = Omit<Command<State, Event, Need, Answer, Result>, 'answer'> &
   Partial<Pick<Command<State, Event, Need, Answer, Result>, 'answer'>>
 
 /**
@@ -24,7 +21,7 @@ export type Write = <State, Event extends DomainEvent, Need = void, Answer = voi
   context: Context,
 ) => Promise<Answer>
 
-export type WriteOptions = {
+type WriteOptions = {
   /** @throws Unavailable while the service accepts no writes */
   readonly assertWritable: () => void
   /** Resolves when the read models and caches of this node have reached a position. */

@@ -1,21 +1,66 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { traceId } from '../base/ids.ts'
 import type { EntryType } from '../contract/entry-types.ts'
-import { type EntryList, history } from '../contract/history.ts'
+import { type Entry, type EntryList, history } from '../contract/history.ts'
 import { requireCaller } from '../http/caller.ts'
+import { type JsonText, jsonText, type JsonTexts, jsonTexts } from '../http/json-text.ts'
 import { decodeCursor, encodeCursor, fittingTexts, invalidCursor } from '../http/list-page.ts'
-import { type JsonTexts, jsonTexts } from '../http/json-text.ts'
 import { arrayTexts } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { traceId } from '../base/ids.ts'
 import { idOfSlug, namespaceOfAdmin } from '../namespace/queries.ts'
-import { type EntryRow, type Filter, type LastKeys, type Scope, listEntries } from './entry-queries.ts'
+import { type EntryRow, type Filter, type LastKeys, listEntries, type Scope } from './entry-queries.ts'
 import { traceWithTimeline } from './locate.ts'
-import { namesOf } from './names.ts'
+import { type Names, namesOf } from './names.ts'
 import { listOfHistory } from './open-past.ts'
-import { usersIn } from './sentences.ts'
+import { sentenceOf, usersIn } from './sentences.ts'
 import type { HistoryServices } from './services.ts'
-import { entryText } from './views.ts'
+
+type Data = {
+  readonly patch?: unknown
+  readonly externalId?: string
+  readonly messageCount?: number
+  readonly createdAt?: number
+  readonly erased?: number
+}
+
+const OF_DELETION = 'TraceDeleted'
+
+const traceOf = ({ stream_id, external_id, type }: EntryRow, data: Data) => {
+  const externalId = type === OF_DELETION ? data.externalId : external_id
+  return JSON.stringify({ id: stream_id, externalId })
+}
+
+const asText = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
+
+/** An Entry as JSON text; in the timeline of a namespace with its trace. */
+const entryText = (row: EntryRow, names: Names, namesTrace: boolean): JsonText<Entry> => {
+  const data = JSON.parse(row.data ?? '{}') as Data
+  const { type, actor, added, updated } = row
+  const isDeletion = type === OF_DELETION
+  const input = {
+    type,
+    actor: actor ?? undefined,
+    data,
+    nameOf: names.nameOf,
+    added: added ?? 0,
+    updated: updated ?? 0,
+  }
+  return jsonText({
+    revision: String(row.revision),
+    type: `"${type satisfies EntryType}"`,
+    at: String(row.at),
+    actor: actor === null ? undefined : JSON.stringify({ userId: actor, displayName: names.displayName(actor) }),
+    text: JSON.stringify(sentenceOf(input)),
+    trace: namesTrace && row.stream_id !== row.namespace_id ? traceOf(row, data) : undefined,
+    messages: added === null ? undefined : JSON.stringify({ added, updated }),
+    patch: asText(data.patch),
+    requestId: row.request_id === null ? undefined : JSON.stringify(row.request_id),
+    messageCount: isDeletion ? asText(data.messageCount) : undefined,
+    createdAt: isDeletion ? asText(data.createdAt) : undefined,
+    erased: type === 'HistoryErased' ? asText(data.erased) : undefined,
+  })
+}
 
 const DEFAULT_LIMIT = 100
 

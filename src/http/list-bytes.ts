@@ -1,10 +1,37 @@
-import type { RecentChanges } from '../engine/recent-changes.ts'
+import { constants, createGzip } from 'node:zlib'
+import { type Client, type Permits, withPermit } from '../base/permits.ts'
 import type { Turns } from '../base/yielding.ts'
-import { newGzipPieces } from './gzip-pieces.ts'
-import { type Chunk, type Chunks, type EndsReading, type LongList, type Texts, BrokenOff } from './long-list.ts'
+import type { RecentChanges } from '../engine/recent-changes.ts'
+import { BrokenOff, type Chunk, type Chunks, type EndsReading, type LongList, type Texts } from './long-list.ts'
 import type { OpenList } from './open-list.ts'
 import type { ReadingRights } from './reading-rights.ts'
-import { type Client, type Permits, withPermit } from '../base/permits.ts'
+
+/** Compresses an answer piece by piece: the bytes of a piece can be read before the next piece comes. Works on threads of Node. */
+const newGzipPieces = () => {
+  const gzip = createGzip()
+  let made: Buffer[] = []
+  gzip.on('data', (bytes: Buffer) => made.push(bytes))
+
+  const take = () => {
+    const bytes = Buffer.concat(made)
+    made = []
+    return bytes
+  }
+
+  /** The compressed bytes of a piece. */
+  const compress = (bytes: Buffer, isLast: boolean): Promise<Buffer> => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    gzip.once('error', reject)
+    if (isLast) gzip.end(bytes).once('end', resolve)
+    else {
+      gzip.write(bytes)
+      gzip.flush(constants.Z_SYNC_FLUSH, resolve)
+    }
+    return promise.then(take).finally(() => gzip.off('error', reject))
+  }
+
+  return { compress, close: () => gzip.destroy() }
+}
 
 /** A part of an answer that is large enough for a system call, with the ids of the traces in it. */
 type Piece = { readonly bytes: Buffer; readonly traceIds: readonly string[] }
@@ -51,7 +78,7 @@ const newPieces = (before: string): Pieces => {
   return { add, append, isFull: () => text.length >= length, isEmpty: () => text === '', take }
 }
 
-export type ListBytesOptions = {
+type ListBytesOptions = {
   readonly rights: ReadingRights
   readonly losses: RecentChanges<EndsReading>
   /** Bounds how many chunks are read from the database at the same time. */

@@ -68,11 +68,7 @@ const successes: Readonly<Record<string, string>> = {
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
 /** The errors that a route has by its method, path, body and `auth`. */
-export const commonErrors = (
-  method: string,
-  path: string,
-  { auth, body }: Pick<Route, 'auth' | 'body'>,
-): ErrorCode[] => {
+const commonErrors = (method: string, path: string, { auth, body }: Pick<Route, 'auth' | 'body'>): ErrorCode[] => {
   if (!path.startsWith('/v1/')) return []
   return [
     'invalid_request', // any path or head can be invalid
@@ -166,7 +162,7 @@ const bodyOf = ({ key, route: { body } }: Given, sent: Schemas, components: Sche
   return { requestBody: { required: true, content: { [body.is === 'form' ? FORM_TYPE : 'application/json']: media } } }
 }
 
-export type OpenApiDocument = {
+type OpenApiDocument = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>
   readonly components: { readonly schemas: Schemas }
 }

@@ -31,24 +31,21 @@ export type Growth = {
 const moved = `moved as (${advanceStatement(PROCESS)})`
 const ifMoved = 'where exists (select from moved)'
 
-const growStatement = `
-  with ${moved}, grown as (
+/** Stores the new leaves and subtrees, from parameters $6 to $14. */
+const grown = `grown as (
     insert into tracebook.leaves (index, event_id, position, stream, revision, hash)
     select unnest($6::int8[]), unnest($7::uuid[]), unnest($8::int8[]), unnest($9::text[]), unnest($10::int8[]), unnest($11::bytea[]) ${ifMoved}
   ), risen as (
     insert into tracebook.subtrees (level, index, hash)
     select s.level::int2, s.index, s.hash from unnest($12::int4[], $13::int8[], $14::bytea[]) s(level, index, hash) ${ifMoved}
-  )
+  )`
+
+const growStatement = `
+  with ${moved}, ${grown}
   update tracebook.tree set size = $15 ${ifMoved} returning size`
 
 const reverifyStatement = `
-  with ${moved}, grown as (
-    insert into tracebook.leaves (index, event_id, position, stream, revision, hash)
-    select unnest($6::int8[]), unnest($7::uuid[]), unnest($8::int8[]), unnest($9::text[]), unnest($10::int8[]), unnest($11::bytea[]) ${ifMoved}
-  ), risen as (
-    insert into tracebook.subtrees (level, index, hash)
-    select s.level::int2, s.index, s.hash from unnest($12::int4[], $13::int8[], $14::bytea[]) s(level, index, hash) ${ifMoved}
-  ), found as (
+  with ${moved}, ${grown}, found as (
     update tracebook.leaves l set position = f.position, revision = f.revision, lost = null
     from unnest($16::int8[], $17::int8[], $18::int8[]) f(index, position, revision)
     where l.index = f.index and exists (select from moved)

@@ -1,22 +1,55 @@
 import type { FeedTrace } from '../contract/feed.ts'
-import { type Hit, SEARCH_LIMIT, type SearchAnswer, type SearchResult, type search as api } from '../contract/search.ts'
 import type { QueryOf } from '../contract/route.ts'
-import { type FeedRow, type FeedSources, feedColumns, feedTables, toEntry } from '../feed/queries.ts'
+import {
+  type FacetName,
+  type Hit,
+  type search as api,
+  SEARCH_LIMIT,
+  type SearchAnswer,
+  type SearchResult,
+} from '../contract/search.ts'
 import type { Row } from '../engine/reads.ts'
-import { uuids } from '../postgres/arrays.ts'
+import { feedColumns, type FeedRow, type FeedSources, feedTables, toEntry } from '../feed/queries.ts'
 import type { Caller } from '../http/caller.ts'
-import { BOTTOM, type PageStart, cursorOf, firstPageStart, isBelow, isFirst, shortId, pageStartIn } from './cursor.ts'
+import { uuids } from '../postgres/arrays.ts'
+import type { TraceRow } from '../trace/tokens/stored-rows.ts'
 import type { IndexQuery } from './candidates.ts'
-import { facetsOf } from './facets.ts'
+import { BOTTOM, cursorOf, firstPageStart, isBelow, isFirst, type PageStart, pageStartIn, shortId } from './cursor.ts'
 import { isExact } from './plan.ts'
 import { type Query, readQuery, withConditions } from './query.ts'
-import { type FoundTrace, byRelevance, byTime, shownText } from './rank.ts'
+import { byRelevance, byTime, type FoundTrace, shownText } from './rank.ts'
 import type { ReadRows, SearchReads } from './reads.ts'
 import { resolved, scopeOf } from './resolve.ts'
-import type { TraceRow } from '../trace/tokens/stored-rows.ts'
 import { snippetOf } from './snippet.ts'
-import { type FoundDoc, type Key, type Verifier, newVerifier } from './verify.ts'
-import { type Sort, readWindow, shownBefore } from './window.ts'
+import { type FoundDoc, type FoundValues, type Key, newVerifier, type Verifier } from './verify.ts'
+import { readWindow, shownBefore, type Sort } from './window.ts'
+
+/** The most values that are shown of a field. */
+const MOST_VALUES = 50
+
+/** The values that a hit has of a field. A namespace is shown by its slug. */
+const valuesOf = (name: FacetName, { values }: FoundValues, trace: FeedTrace | undefined): readonly string[] => {
+  if (name !== 'namespace') return values[name] ?? []
+  return trace ? [trace.namespace.slug] : []
+}
+
+/** The values of each field among the hits, with the number of traces that have it. */
+const facetsOf = (
+  names: readonly FacetName[],
+  hits: readonly FoundValues[],
+  traces: ReadonlyMap<string, FeedTrace>,
+): NonNullable<SearchAnswer['facets']> => {
+  const counts = names.map((name) => {
+    const found = new Map<string, Set<string>>()
+    for (const hit of hits)
+      for (const value of valuesOf(name, hit, traces.get(hit.traceId)))
+        found.set(value, (found.get(value) ?? new Set()).add(hit.traceId))
+    const all = [...found].map(([value, ids]) => ({ value, count: ids.size }))
+    const sorted = all.toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+    return [name, sorted.slice(0, MOST_VALUES)] as const
+  })
+  return Object.fromEntries(counts)
+}
 
 /** What a search needs: the index, and the sources of the traces that it shows. */
 export type SearchServices = FeedSources & {
@@ -26,7 +59,7 @@ export type SearchServices = FeedSources & {
 }
 
 /** The parameters of a search; all are optional. */
-export type SearchQuery = Partial<QueryOf<(typeof api)['GET /v1/search']>>
+type SearchQuery = Partial<QueryOf<(typeof api)['GET /v1/search']>>
 
 /** The most hits that are shown of a trace. */
 const MOST_HITS = 3

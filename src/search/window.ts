@@ -1,8 +1,46 @@
-import { type Candidate, type IndexQuery, candidates } from './candidates.ts'
-import { type PageStart, type Point, firstPageStart, isFirst } from './cursor.ts'
-import { newHits } from './hits.ts'
+import { type Candidate, candidates, type IndexQuery, MOST_OF_A_TRACE } from './candidates.ts'
+import { firstPageStart, isFirst, type PageStart, type Point } from './cursor.ts'
 import type { ReadRows } from './reads.ts'
 import type { FoundDoc, Key, Verifier } from './verify.ts'
+
+/** The hits of a trace in a window, by ordinal: all that are known, and those whose texts were read. */
+type Hits = { readonly known: Map<number, Key>; readonly read: Map<number, FoundDoc> }
+
+/** The hits of a window while it is searched. */
+const newHits = () => {
+  const traces = new Map<string, Hits>()
+  const fullTraces = new Set<string>()
+  let count = 0
+
+  const hitsOf = (traceId: string): Hits => {
+    const hits = traces.get(traceId) ?? { known: new Map(), read: new Map() }
+    traces.set(traceId, hits)
+    return hits
+  }
+
+  const addKnown = ({ traceId, ordinal }: Key) => {
+    const { known } = hitsOf(traceId)
+    count += known.has(ordinal) ? 0 : 1
+    known.set(ordinal, { traceId, ordinal })
+    if (known.size >= MOST_OF_A_TRACE) fullTraces.add(traceId)
+  }
+
+  return {
+    /** The traces that have so many hits that no more of them are looked for. */
+    fullTraces: fullTraces as ReadonlySet<string>,
+    count: () => count,
+    traces: () => traces.keys(),
+    traceCount: () => traces.size,
+    readOf: (traceId: string): number => traces.get(traceId)?.read.size ?? 0,
+    addKnown,
+    add: (doc: FoundDoc) => {
+      addKnown(doc)
+      hitsOf(doc.traceId).read.set(doc.ordinal, doc)
+    },
+    known: (): Key[] => [...traces.values()].flatMap(({ known }) => [...known.values()]),
+    read: (): FoundDoc[] => [...traces.values()].flatMap(({ read }) => [...read.values()]),
+  }
+}
 
 export type Sort = 'relevance' | 'newest'
 
@@ -19,7 +57,7 @@ const MOST_MS_OF_KNOWN_WINDOW = 2_000
 const MOST_READ_OF_A_TRACE = 4
 
 /** A range of successive rows, down to `end`, and the hits among them. */
-export type Window = {
+type Window = {
   readonly hits: readonly Key[]
   readonly read: readonly FoundDoc[]
   readonly end: Point

@@ -1,21 +1,111 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { sha256 } from '../base/ids.ts'
 import { signIns } from '../contract/signin.ts'
-import { HttpError, invalid, notFound } from '../http/http-error.ts'
 import { pickDefined } from '../http/check.ts'
+import { acceptForms, formRoute } from '../http/forms.ts'
+import { HttpError, invalid, notFound } from '../http/http-error.ts'
+import { isFromOwnPage, originOf, targetOrigin } from '../http/origin.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import { route } from '../http/route.ts'
-import { sha256 } from '../base/ids.ts'
+import { sendPage } from '../pages/page.ts'
+import { CODEHOST_SIGN_IN, codePage, deniedPage, SIGN_IN, signInPage } from '../pages/sign-in.ts'
 import { assertDeviceId } from '../session/sign-in.ts'
+import { ensureBrowserCookie, readBrowserCookie } from './browser-cookie.ts'
 import { callbackRoute } from './callback-route.ts'
 import type { Codehost } from './codehost.ts'
-import { confirmRoute } from './confirm-route.ts'
-import { ensureBrowserCookie } from './browser-cookie.ts'
 import { completeSignIn, reviewSignIn } from './complete-sign-in.ts'
-import { signInPageRoutes } from './page-routes.ts'
-import { originOf } from '../http/origin.ts'
-import { CALLBACK, parseRedirectTarget } from './redirect.ts'
-import { type CodehostSettings, codehostOf } from './settings.ts'
+import type { ConfirmationAnswer } from './handshakes.ts'
+import { sendProblem, sendUnknownSignIn } from './problems.ts'
+import { CALLBACK, CONFIRM, ownPageUrl, parseRedirectTarget, withParameters } from './redirect.ts'
 import type { CodehostServices } from './services.ts'
+import { codehostOf, type CodehostSettings, hostOf } from './settings.ts'
+
+/** The route that the confirmation page posts the user's answer to. Only a yes returns the exchange code, and only once. */
+const confirmRoute = (app: FastifyInstance, service: CodehostServices): void => {
+  const { config, handshakes, assertWritable } = service
+
+  const confirm = async (request: FastifyRequest, reply: FastifyReply, answer: ConfirmationAnswer) => {
+    assertWritable()
+    const confirmed = await handshakes.confirm(answer)
+    if (!confirmed) return sendUnknownSignIn(request, reply)
+    const { exchangeCode, signIn } = confirmed
+    if (signIn.redirectTo === undefined) return sendPage(reply, codePage(exchangeCode, signIn.deviceName))
+    return reply.redirect(withParameters(signIn.redirectTo, { state: answer.state, exchangeCode }), 303)
+  }
+
+  const deny = async (request: FastifyRequest, reply: FastifyReply, answer: ConfirmationAnswer) => {
+    const denied = await handshakes.deny(answer)
+    if (!denied) return sendUnknownSignIn(request, reply)
+    noteRefusal(request, 'sign-in denied')
+    const { redirectTo } = denied.signIn
+    if (redirectTo === undefined) return sendPage(reply, deniedPage)
+    return reply.redirect(withParameters(redirectTo, { state: answer.state, error: 'forbidden' }), 303)
+  }
+
+  void app.register(async (scope) => {
+    acceptForms(scope)
+    route(
+      scope,
+      signIns,
+      `POST ${CONFIRM}`,
+      async (request, reply) => {
+        reply.header('cache-control', 'no-store')
+        try {
+          if (!isFromOwnPage(app, config, request))
+            throw new HttpError('forbidden', 'This answer does not come from the confirmation page: sign in again')
+          const { answer, ...secrets } = request.body
+          const browser = readBrowserCookie(request, config) ?? ''
+          return await (answer === 'yes' ? confirm : deny)(request, reply, { ...secrets, browser })
+        } catch (error) {
+          return sendProblem(error, request, reply)
+        }
+      },
+      { config: { limit: 'sign-in', htmlPage: true } },
+    )
+  })
+}
+
+type OwnCodehost = { readonly codehost: Codehost; readonly settings: CodehostSettings } | undefined
+
+const next = z.string().optional()
+const Query = z.object({ next })
+
+/** `GET /signin`, the page where a browser signs in, and its form, which starts a sign-in with the code host. */
+const signInPageRoutes = (app: FastifyInstance, service: CodehostServices, own: OwnCodehost): void => {
+  const { config, handshakes } = service
+
+  /** The page of this service that a sign-in leads to: never another site. */
+  const targetOf = (text: string | undefined, origin: string) => ownPageUrl(text ?? '/', origin) ?? `${origin}/`
+  /** With one slash at the beginning: two would lead to another host. */
+  const pathOf = (url: string) => url.slice(new URL(url).origin.length).replace(/^\/+/, '/')
+
+  app.get<{ Querystring: z.infer<typeof Query> }>(
+    SIGN_IN,
+    { config: { auth: 'optional', htmlPage: true }, schema: { querystring: Query } },
+    async (request, reply) => {
+      const origin = targetOrigin(request) ?? originOf(app, config)
+      const target = targetOf(request.query.next, origin)
+      if (request.caller) return reply.redirect(pathOf(target), 303)
+      return sendPage(reply, signInPage({ codehost: own && hostOf(own.settings), next: pathOf(target), origin }))
+    },
+  )
+
+  formRoute(
+    app,
+    { path: CODEHOST_SIGN_IN, auth: 'none', limit: 'sign-in', fields: { next } },
+    async (request, reply) => {
+      if (!own) throw notFound()
+      const origin = originOf(app, config)
+      const { expiresAt: _, ...secrets } = await handshakes.start({
+        redirectTo: targetOf(request.body.next, origin),
+        deviceName: 'browser',
+        browserKey: sha256(ensureBrowserCookie(request, reply, config)),
+      })
+      return own.codehost.authorizeUrl(secrets, `${origin}${CALLBACK}`)
+    },
+  )
+}
 
 const config = { limit: 'sign-in' } as const
 

@@ -1,10 +1,59 @@
-import { type JobHelpers, Logger, type WorkerPool, runMigrations, runTaskList } from 'graphile-worker'
-import type pg from 'pg'
-import { pause } from '../base/waits.ts'
+import { type JobHelpers, Logger, runMigrations, runTaskList, type WorkerPool } from 'graphile-worker'
+import pg from 'pg'
+import { ifLate, pause } from '../base/waits.ts'
 import { withTimeout } from '../engine/rejected.ts'
-import { newJobPool } from './job-pool.ts'
-import { rescheduleStatement, indexLockedJobs } from './worker-liveness.ts'
+import { ANSWER_MS, destroyConnection } from '../postgres/connect.ts'
 import { type Payload, TASK } from './process-state.ts'
+import { indexLockedJobs, rescheduleStatement } from './worker-liveness.ts'
+
+const CLOSE_TIMEOUT_MS = 500
+
+type Done = Parameters<pg.Pool['connect']>[0]
+
+/**
+ * A pool whose connections may be released twice. The job runner does this if it is stopped before it knows whether it is
+ * listening. The driver would throw an error that nobody catches, which would end the process.
+ */
+class LenientPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>
+  override connect(done: Done): void
+  override connect(done?: Done): Promise<pg.PoolClient> | void {
+    if (!done) return super.connect()
+    super.connect((error, client, release) => {
+      if (!client) return done(error, client, release)
+      let isReleased = false
+      const releaseOnce: typeof release = (reason) => {
+        if (isReleased) return
+        isReleased = true
+        release(reason)
+      }
+      done(error, client, releaseOnce)
+    })
+  }
+}
+
+/** The job runner's connections, with the driver's own type parsers, as the runner expects. */
+export const newJobPool = (url: string, connections: number): { pool: pg.Pool; close(): Promise<void> } => {
+  const pool = new LenientPool({
+    connectionString: url,
+    application_name: 'tracebook jobs',
+    max: connections,
+    connectionTimeoutMillis: ANSWER_MS,
+    keepAlive: true,
+  })
+  const clients = new Set<pg.PoolClient>()
+  pool.on('error', () => {})
+  pool.on('connect', (client) => {
+    clients.add(client)
+    client.on('error', () => {})
+    client.on('end', () => clients.delete(client))
+  })
+  const close = async () => {
+    const cutAll = () => clients.forEach((client) => destroyConnection(client as unknown as pg.Client))
+    await ifLate(CLOSE_TIMEOUT_MS, cutAll, pool.end()).catch(() => {})
+  }
+  return { pool, close }
+}
 
 /** One run of a job. `isLast`: if it fails, it is not tried again. */
 export type Attempt = { readonly isLast: boolean; readonly signal: AbortSignal }

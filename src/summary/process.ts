@@ -1,26 +1,44 @@
 import type { Logger } from 'pino'
+import { pause } from '../base/waits.ts'
 import type { Codec } from '../engine/codec.ts'
 import { startLeaderProcess } from '../engine/leader-process.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import type { EventLog } from '../log/log.ts'
-import { pause } from '../base/waits.ts'
 import { isTransient } from '../postgres/errors.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
 import type { JobRunner } from './job-runner.ts'
 import { type JobOptions, newSummaryJob } from './job.ts'
 import { newUnreadableLog, runProcessManager } from './process-manager.ts'
-import { LEADER_LOCK, releaseJobsOfDeadWorkers, holdLivenessLock } from './worker-liveness.ts'
-import { newSummaryProvider } from './providers.ts'
 import { CheckpointMoved } from './process-state.ts'
+import type { SummaryProvider } from './provider.ts'
+import { newSessionParser, type SessionParser } from './session-parser.ts'
 import type { SummarySettings } from './settings.ts'
-import { newSessionParser } from './session-parser.ts'
+import { holdLivenessLock, LEADER_LOCK, releaseJobsOfDeadWorkers } from './worker-liveness.ts'
+
+/** Imported only if it is configured, because its SDK has more modules than all other code for summaries. */
+const lazyOpenAiProvider = (settings: SummarySettings, thread: SessionParser): SummaryProvider => {
+  const provider = import('./openai.ts').then(({ newOpenAiProvider }) => newOpenAiProvider(settings, thread))
+  return async (conversation, signal) => (await provider)(conversation, signal)
+}
+
+/** The provider of the configuration; undefined if summaries are turned off. */
+const newSummaryProvider = (settings: SummarySettings, thread: SessionParser): SummaryProvider | undefined => {
+  switch (settings.SUMMARY_PROVIDER) {
+    case 'extract':
+      return thread.extract
+    case 'openai':
+      return lazyOpenAiProvider(settings, thread)
+    case 'none':
+      return undefined
+  }
+}
 
 /**
  * One worker, the leader, follows the log and sets timers; all workers run the jobs. Leadership and liveness are locks of one
  * database session, which PostgreSQL ends if this process dies or freezes. Then another worker leads and takes over its jobs, and
  * this process starts again from the stored state.
  */
-export type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logger'> & {
+type SummariesOptions = Omit<JobOptions, 'provider' | 'threshold' | 'logger'> & {
   readonly url: string
   readonly jobConnections: number
   readonly log: EventLog

@@ -1,7 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { labsOf } from '../../src/models/labs.ts'
-import { type ModelEntry, newLookup } from '../../src/models/lookup.ts'
+import { labsOf, type ModelEntry, newLookup } from '../../src/models/lookup.ts'
 import { normalizeModelId } from '../../src/models/normalized-id.ts'
 
 const test = suite('model lookup')

@@ -4,7 +4,7 @@ import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
 import { newClient } from '../../src/postgres/connect.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { indexLockedJobs } from '../../src/summary/worker-liveness.ts'
-import { newJobPool } from '../../src/summary/job-pool.ts'
+import { newJobPool } from '../../src/summary/job-runner.ts'
 
 /**
  * Creates in an empty database everything that a service creates at its first start: operational tables, empty read models and the

@@ -11,7 +11,7 @@ import { newSharedReads } from './shared-reads.ts'
 import { newOwnEvents } from './own-events.ts'
 import { newServerReads } from './server-reads.ts'
 import { newReader } from './reader.ts'
-import { truncateStream } from './truncate.ts'
+import { truncateStream } from './stream-metadata.ts'
 import { newWakeUps } from './wake-ups.ts'
 import { newWriter } from './writer.ts'
 

@@ -1,17 +1,40 @@
-import type { Position, ReadOptions, StoredRecord, Revision } from '../log.ts'
+import type { Position, ReadOptions, Revision, StoredRecord } from '../log.ts'
 import type { Address } from './address.ts'
-import type { RetryingRead } from './retrying-client.ts'
-import { newTruncationFilter } from './truncation-filter.ts'
-import type { OwnEvents } from './own-events.ts'
-import type { StoredEvent } from './read-response.ts'
-import type { ServerReads } from './server-reads.ts'
 import { newFilteredRead } from './filtered-read.ts'
 import { identityStream } from './identity-store.ts'
-import { metadataStream } from './stream-metadata.ts'
+import type { OwnEvents } from './own-events.ts'
+import type { StoredEvent } from './read-response.ts'
+import type { RetryingRead } from './retrying-client.ts'
+import type { ServerReads } from './server-reads.ts'
+import { METADATA, metadataStream, parseMetadata, truncationPoint } from './stream-metadata.ts'
+
+/** Leaves out truncated events. `events` are consecutive events of the log; `isToEnd` says whether they reach its end. */
+type TruncationFilter = (events: readonly StoredEvent[], isToEnd: boolean) => Promise<readonly StoredEvent[]>
+
+/**
+ * Reads of the whole log return truncated events until the server scavenges them. A truncation is recorded after the events that it
+ * truncates: a page up to the log's end contains all truncations of its events; for other pages the metadata of the streams is
+ * read.
+ */
+const newTruncationFilter =
+  ({ lastEvent }: Pick<ServerReads, 'lastEvent'>, prefix: string): TruncationFilter =>
+  async (events, isToEnd) => {
+    const points = new Map<string, bigint>()
+    for (const event of events)
+      if (event.type === METADATA && event.stream.startsWith('$$'))
+        points.set(event.stream.slice(2), truncationPoint(parseMetadata(event.data)))
+    const readPoint = async (stream: string) => {
+      const metadata = await lastEvent(metadataStream(stream))
+      if (metadata) points.set(stream, truncationPoint(parseMetadata(metadata.data)))
+    }
+    const streams = new Set(events.map(({ stream }) => stream).filter((stream) => stream.startsWith(prefix)))
+    if (!isToEnd) await Promise.all([...streams].map(readPoint))
+    return events.filter(({ stream, revision }) => revision >= (points.get(stream) ?? 0n))
+  }
 
 /** The number of events in the first page of a read; each page has four times as many as the one before, up to `PAGE_EVENTS`. */
 const FIRST_PAGE = 64
-/** Large, because a page up to the log's end needs no reads of stream metadata (`truncation-filter.ts`). */
+/** Large, because a page up to the log's end needs no reads of stream metadata. */
 const PAGE_EVENTS = 4_000
 /** Fewer events do not show how many of the log's events are of Tracebook. */
 const SAMPLE_EVENTS = 1_000
@@ -27,14 +50,14 @@ export type ReadPage = {
   readonly isSparse: boolean
 }
 
-export type ReadPageOptions = {
+type ReadPageOptions = {
   readonly signal?: AbortSignal | undefined
   readonly count?: number
   /** Whether the previous page was sparse: then the server filters the events, instead of sending those of others. */
   readonly isSparse?: boolean | undefined
 }
 
-export type Reader = {
+type Reader = {
   /** A page of Tracebook's events in the whole log, after a position. */
   page(after: Position, options?: ReadPageOptions): Promise<ReadPage>
   readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<StoredRecord>
@@ -42,7 +65,7 @@ export type Reader = {
   readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<StoredRecord>
 }
 
-export type ReaderOptions = {
+type ReaderOptions = {
   readonly retryingRead: RetryingRead
   readonly address: Address
   readonly serverReads: ServerReads

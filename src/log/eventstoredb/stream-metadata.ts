@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { WrongRevision } from '../log.ts'
+import { type Revision, WrongRevision } from '../log.ts'
 import { proposedSystemEvent } from './append-request.ts'
 import type { ServerReads } from './server-reads.ts'
 import type { Writer } from './writer.ts'
@@ -25,7 +25,7 @@ export const truncationPoint = ({ [TRUNCATE_BEFORE]: before }: StreamMetadata): 
   typeof before === 'number' ? BigInt(before) : 0n
 
 /** The same metadata with another truncation point. Beyond 2^53 it is rounded, as in the metadata of a deletion. */
-export const withTruncationPoint = (metadata: StreamMetadata, before: bigint): StreamMetadata => ({
+const withTruncationPoint = (metadata: StreamMetadata, before: bigint): StreamMetadata => ({
   ...metadata,
   [TRUNCATE_BEFORE]: Number(before),
 })
@@ -54,4 +54,22 @@ export const changeMetadata = async (
       if (!(error instanceof WrongRevision)) throw error
     }
   }
+}
+
+/**
+ * Sets a stream's truncation point, but never after the last event, because later events would be invisible, and never back. Other
+ * metadata of the stream stays. `stream` is the full name.
+ */
+export const truncateStream = async (
+  serverReads: Pick<ServerReads, 'lastEvent'>,
+  writer: Writer,
+  stream: string,
+  before: Revision,
+): Promise<void> => {
+  const end = await serverReads.lastEvent(stream)
+  if (!end) return
+  const wanted = before < end.revision ? before : end.revision
+  await changeMetadata(serverReads, writer, stream, (metadata) =>
+    truncationPoint(metadata) >= wanted ? undefined : withTruncationPoint(metadata, wanted),
+  )
 }

@@ -3,11 +3,10 @@ import { startKeys } from './keys.ts'
 import { showLocalDays } from './days.ts'
 import { element } from './dom.ts'
 import { followFeed } from './feed-page.ts'
-import { listActions } from './list-actions.ts'
+import { listActions, siteActions } from './page-actions.ts'
 import { newPalette } from './palette.ts'
 import { startSearch } from './search-page.ts'
 import { startSession } from './session-page.ts'
-import { siteActions } from './site-actions.ts'
 import { showLocalTimes } from './times.ts'
 
 /** The button that shows the list of keys, so that readers learn of them. */

@@ -1,5 +1,5 @@
 import type { Action } from './actions.ts'
-import { button } from './dom.ts'
+import { button, element, plural } from './dom.ts'
 import { newFind } from './find.ts'
 import { startFolds } from './folds.ts'
 import { newFollowing } from './following.ts'
@@ -7,12 +7,26 @@ import { fetchFragment } from './fragment.ts'
 import { followSession } from './live.ts'
 import { mergeRows } from './merge.ts'
 import { type OutlinePlace, startOutline } from './outline.ts'
-import { type Reading, isInReading, newReading } from './reading.ts'
+import { isInReading, newReading, type Reading } from './reading.ts'
 import { type Rows, rowsInPage } from './rows.ts'
 import { sessionActions } from './session-actions.ts'
-import { type Session, rowsPath, sessionOf } from './session.ts'
-import { showTail } from './tail.ts'
+import { rowsPath, type Session, sessionOf } from './session.ts'
 import { showLocalTimes } from './times.ts'
+
+/** How long after its last change a session is shown as running. */
+const RUNNING_MS = 2 * 60_000
+
+let ending: ReturnType<typeof setTimeout> | undefined
+
+/** Says below the messages that the session is running, until it has not changed for a while. */
+const showTail = (wrapper: HTMLElement, session: Session): void => {
+  const said = wrapper.querySelector('.tail > span')
+  if (!said) return
+  const running = element('span', { class: 'live' }, 'Still running')
+  said.replaceWith(running)
+  clearTimeout(ending)
+  ending = setTimeout(() => running.replaceWith(element('span', {}, plural(session.count, 'message'))), RUNNING_MS)
+}
 
 /** A longer session has only those rows in the page that are in view. */
 const MOST_IN_PAGE = 1_000
@@ -82,7 +96,7 @@ const goToLinked = async (here: HTMLElement, rows: Rows, reading: Reading) => {
 }
 
 /** The actions on the page of a session, and the prompts of its outline. */
-export type SessionPage = { readonly actions: readonly Action[]; readonly places: () => readonly OutlinePlace[] }
+type SessionPage = { readonly actions: readonly Action[]; readonly places: () => readonly OutlinePlace[] }
 
 /** The page of a session: reading, finding, following. */
 export const startSession = async (messages: HTMLElement, wrapper: HTMLElement): Promise<SessionPage> => {

@@ -1,27 +1,55 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { messageId } from '../../base/ids.ts'
+import type { PatchOperation } from '../../base/json/patch-operation.ts'
+import { moduleUrl } from '../../base/threads.ts'
+import { type BatchResult, type BatchResults, messages } from '../../contract/messages.ts'
+import { InNamespace, TraceKey } from '../../contract/parameters.ts'
 import { afterStored } from '../../engine/rejected.ts'
 import { BATCH_LIMIT } from '../../http/body.ts'
 import { contextOf, requireCaller } from '../../http/caller.ts'
-import { type BatchResult, type BatchResults, messages } from '../../contract/messages.ts'
-import { InNamespace, TraceKey } from '../../contract/parameters.ts'
 import { type JsonText, jsonText } from '../../http/json-text.ts'
 import { jsonArray } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
-import { messageId } from '../../base/ids.ts'
-import { moduleUrl } from '../../base/threads.ts'
 import type { Reserve } from '../../namespace/quota.ts'
-import { readBatch, readMessage } from './body.ts'
-import { type UpsertedMessage, needOf, upsertMessages } from './decide.ts'
 import type { TraceState } from '../decide.ts'
-import { growthOf } from './growth.ts'
-import { type LocatedTrace, type TraceName, assertMayWriteTo, writeLocated } from '../locate.ts'
+import { assertMayWriteTo, type LocatedTrace, type TraceName, writeLocated } from '../locate.ts'
+import type { TraceServices } from '../services.ts'
+import { readBatch, readMessage } from './body.ts'
+import { needOf, type UpsertedMessage, upsertMessages } from './decide.ts'
 import { messageListRoute } from './list-route.ts'
+import type { MessageHead } from './loaded.ts'
 import { matchesRoute } from './matches-route.ts'
-import type { MessageUpsert } from './message.ts'
+import { type MessageUpsert, partIndex } from './message.ts'
+import type { StoredPart } from './part.ts'
 import { oneMessage } from './queries.ts'
 import { MOST_PARTS_BYTES, rowOf, upsertedText } from './views.ts'
-import type { TraceServices } from '../services.ts'
+
+/** The characters of a message's event besides the message. */
+const EVENT_LENGTH = 200
+
+const lengthOf = ({ text, model = '', parts }: MessageHead) => parts.length + (text?.length ?? 0) + model.length
+
+const valueLength = (operation: PatchOperation): number => {
+  if (operation.op === 'remove') return 0
+  if (partIndex(operation.path) !== undefined) return (operation.value as StoredPart).json.length
+  return typeof operation.value === 'string' ? operation.value.length : 0
+}
+
+/**
+ * The approximate number of characters that upserts add to the log. An upsert that changes nothing, or shortens its message to half
+ * or less, counts as 0, so that messages can still be shortened when the quota of the namespace is used up. A message can be halved
+ * only a few times, so little is added for free.
+ */
+const growthOf = (messages: readonly UpsertedMessage[]): number => {
+  let growth = 0
+  for (const { before, head, patch } of messages) {
+    if (!before) growth += EVENT_LENGTH + lengthOf(head)
+    else if (patch && 2 * lengthOf(head) > lengthOf(before))
+      growth += patch.reduce((sum, operation) => sum + valueLength(operation), EVENT_LENGTH)
+  }
+  return growth
+}
 
 const Params = z.object({ externalId: TraceKey })
 const Query = z.object({ namespace: InNamespace.optional() })

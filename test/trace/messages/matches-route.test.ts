@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newMatches } from '../../../src/trace/messages/matches.ts'
+import { newMatches } from '../../../src/trace/messages/matches-route.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { openApp } from '../../support/open-app.ts'
 import { watchLoop } from '../../support/watch-loop.ts'

@@ -154,7 +154,10 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
     const auth = authOf(request, routeOptions)
     if (auth === 'none') return done()
     addVary(reply, 'authorization, cookie')
-    if (auth === 'optional' && !presentedToken(request, cookieName)) return done()
+    if (auth === 'optional' && !presentedToken(request, cookieName)) {
+      request.authenticatedAt = performance.now()
+      return done()
+    }
     authenticate(request).then(() => {
       if (request.caller) reply.header('cache-control', 'private')
       done()

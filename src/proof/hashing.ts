@@ -2,9 +2,6 @@ import { Worker } from 'node:worker_threads'
 import { moduleUrl } from '../base/threads.ts'
 import { HASH_BYTES } from './tree.ts'
 
-/** How many texts an entry has: id, stream, type, metadata and data. */
-export const PARTS = 5
-
 /** The joined texts of some events, as UTF-8, and where each text ends. */
 export type HashJob = { readonly bytes: ArrayBuffer; readonly ends: Int32Array<ArrayBuffer> }
 
@@ -48,7 +45,8 @@ export const openHashing = (): Hashing => {
 
   worker.on('message', ({ hashes, bytes }: HashAnswer) => {
     const { slots, done } = waiting.shift()!
-    free.push(Buffer.from(bytes))
+    if (bytes.byteLength === JOB_BYTES) free.push(Buffer.from(bytes))
+    else bytes.transfer(0) // at once: it had an event of megabytes
     const all = Buffer.from(hashes)
     for (const [i, slot] of slots.entries()) slot.hash = all.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES)
     done.resolve()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { entryOf, leafHashOf, parseEntry, rawLeafHash, rawText } from '../../src/proof/entry.ts'
+import { entryOf, leafHashOf, parseEntry, rawLeafHash } from '../../src/proof/entry.ts'
 import { naiveLeaf } from './naive.ts'
 
 const test = suite('proof/entry')
@@ -32,19 +32,35 @@ test('any other text is not read as an entry', () => {
 /** Any text that UTF-8 can hold. */
 const text = fc.string({ unit: 'binary' }).map((text) => text.toWellFormed())
 
+const anyEvent = fc.record({ id: text, stream: text, type: text, metadata: text, data: text })
+
+/** The raw hashes of some events, whose texts are joined. */
+const rawHashes = (events: readonly Parameters<typeof leafHashOf>[0][]): Buffer[] => {
+  const parts = events.flatMap(({ id, stream, type, metadata, data }) => [id, stream, type, metadata, data])
+  let end = 0
+  const ends = parts.map((part) => (end += Buffer.byteLength(part)))
+  return events.map((_, i) => rawLeafHash(Buffer.from(parts.join('')), ends, 5 * i))
+}
+
 test('the raw hash of an event is its leaf hash', () =>
   fc.assert(
-    fc.property(text, text, text, text, text, (id, stream, type, metadata, data) => {
-      const raw = [stream, type, metadata, data].map(rawText) as [string, string, string, string]
-      assert.equal(rawLeafHash(rawText(id), ...raw), leafHashOf({ id, stream, type, metadata, data }))
-    }),
+    fc.property(fc.array(anyEvent, { minLength: 1, maxLength: 3 }), (events) =>
+      assert.equal(rawHashes(events), events.map(leafHashOf)),
+    ),
     { numRuns: 500 },
   ))
 
-test('an event larger than the buffer has a raw hash, too', () => {
-  const data = '"é\u0000'.repeat(100_000)
-  const event = { id: 'i', stream: 's', type: 't', metadata: '{}', data }
-  assert.equal(rawLeafHash('i', 's', 't', '{}', rawText(data)), leafHashOf(event))
+test('a large event, and one that is large once it is escaped, have a raw hash, too', () => {
+  const small = { id: 'i', stream: 's', type: 't', metadata: '{}', data: '' }
+  for (const [text, count] of [
+    ['"é\u0000', 100_000],
+    ['\u0000', 60_000],
+    ['😀\\', 30_000],
+  ] as const) {
+    const large = { ...small, data: text.repeat(count) }
+    const events = [small, large, { ...small, metadata: large.data }, small]
+    assert.equal(rawHashes(events), events.map(leafHashOf))
+  }
 })
 
 test.run()

@@ -28,7 +28,10 @@ export const newBody = (texts: readonly string[], bytes: number): Body | Promise
   if (bytes < COMPRESSED_FROM) return { body: whole, bytes: null }
   const options = optionsFor(bytes)
   if (bytes < ON_THREAD_FROM) return { body: zstdCompressSync(whole, options), bytes }
-  return onThread(whole, options).then((body) => ({ body, bytes }))
+  return onThread(whole, options).then((body) => {
+    whole.buffer.transfer(0) // at once: the collector lets tens of megabytes of bytes pile up
+    return { body, bytes }
+  })
 }
 
 /** The data of a row were changed behind the service's back, by a failing disk for example. */

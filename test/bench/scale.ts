@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { mainGroup, groups } from '../../projections/index.ts'
 import { traceId } from '../../src/base/ids.ts'
 import { newCodec } from '../../src/engine/codec.ts'
@@ -10,7 +11,7 @@ import type { EventLog } from '../../src/log/log.ts'
 import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { onServer } from '../support/database.ts'
-import { openConnection, requestBytes } from './http.ts'
+import { type Connection, openConnection, requestBytes } from './http.ts'
 import { type Measure, type Named, atMost, metadata, percentile } from './measure.ts'
 import { wordAt, wordyMessages } from './search-corpus.ts'
 import { caughtUp } from './timeline-lag.ts'
@@ -156,28 +157,79 @@ const requestsOf = (users: readonly User[]): Readonly<Record<string, Ask>> => {
 
 type Latencies = Readonly<Record<string, readonly number[]>>
 
-/** Milliseconds of some requests of each kind, one after the other, after a few that warm up. */
+/** Milliseconds of so many requests of a kind, one after the other. */
+const timesOf = async (connection: Connection, ask: Ask, count: number): Promise<number[]> => {
+  const times: number[] = []
+  for (let i = 0; i < count; i++) {
+    const { method = 'GET', path, user, body } = ask(Math.random())
+    const headers = {
+      accept: path.startsWith('/v1') ? '*/*' : 'text/html',
+      ...(user && { authorization: user.authorization }),
+    }
+    const request = requestBytes(method, path, headers, body && JSON.stringify(body))
+    const started = performance.now()
+    const answer = await connection.send(request)
+    times.push(performance.now() - started)
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
+  }
+  return times
+}
+
+/** The times of requests of each kind, after as many that are not counted: code is compiled and pages of the database are read by then. */
 const latenciesOf = async (world: World, users: readonly User[]): Promise<Latencies> => {
   const connection = await openConnection(world.url)
   const found: Record<string, number[]> = {}
-  for (const [name, ask] of Object.entries(requestsOf(users))) {
-    const times: number[] = []
-    for (let i = -20; i < REQUESTS; i++) {
-      const { method = 'GET', path, user, body } = ask(Math.random())
-      const headers = {
-        accept: path.startsWith('/v1') ? '*/*' : 'text/html',
-        ...(user && { authorization: user.authorization }),
-      }
-      const request = requestBytes(method, path, headers, body && JSON.stringify(body))
-      const started = performance.now()
-      const answer = await connection.send(request)
-      if (i >= 0) times.push(performance.now() - started)
-      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
+  for (const round of ['warm', 'counted'])
+    for (const [name, ask] of Object.entries(requestsOf(users))) {
+      const times = await timesOf(connection, ask, REQUESTS)
+      if (round === 'counted') found[name] = times
     }
-    found[name] = times
-  }
   connection.close()
   return found
+}
+
+/** PostgreSQL counts what a connection has done at the end of its next statement after so long. */
+const COUNTED_MS = 1_100
+/** If there is no next statement, it is counted after so long. */
+const IDLE_MS = 11_000
+/** Fewer rows than this are read one after the other at no cost. */
+const FEW_ROWS = 1_000
+
+/** How often each index was used, and how many rows of each table were read without one; those of the parts of a table together. */
+const scansOf = async ({ databaseUrl }: World): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await onServer(
+    databaseUrl,
+    `select indexrelname as name, idx_scan::float8 as count from pg_stat_user_indexes
+     union all select 'seq scan on ' || relname, seq_tup_read::float8 / ${FEW_ROWS} from pg_stat_user_tables`,
+  )
+  const scans = new Map<string, number>()
+  for (const { name, count } of rows) {
+    const whole = String(name).replace(/_\d+/, '')
+    scans.set(whole, (scans.get(whole) ?? 0) + Number(count))
+  }
+  return scans
+}
+
+/**
+ * Says by which indexes the statements of each kind of read find their rows, and how often a request does so; and which tables they read as a whole, and how many
+ * thousand rows of them.
+ */
+const sayPlans = async (world: World, users: readonly User[]): Promise<void> => {
+  for (const group of groups) await caughtUp(world, group)
+  await setTimeout(IDLE_MS) // what was written before has been counted
+  const connection = await openConnection(world.url)
+  const reads = Object.entries(requestsOf(users)).filter(([name]) => !/^(write|sign-in)/.test(name))
+  for (const [name, ask] of reads) {
+    const before = await scansOf(world)
+    await timesOf(connection, ask, REQUESTS)
+    await setTimeout(COUNTED_MS)
+    await timesOf(connection, ask, 1)
+    const used = [...(await scansOf(world))]
+      .map(([scan, count]) => [scan, (count - (before.get(scan) ?? 0)) / REQUESTS] as const)
+      .filter(([, each]) => each >= 0.5)
+    say(`${name}: ${used.map(([scan, each]) => `${scan} ${Math.round(each)}`).join(', ') || 'from memory'}`)
+  }
+  connection.close()
 }
 
 /** Seconds until another node of the same service is ready. */
@@ -221,9 +273,10 @@ export const scale = (traces: number): Measure => ({
     const log = wholeAppends(openPostgresLog({ url: world.databaseUrl }))
     const fill = newFiller(world, log)
     const users = await fill(Math.min(SMALL, traces))
-    await latenciesOf(world, users) // while the service compiles
     const small = await latenciesOf(world, users)
-    const large = await latenciesOf(world, await fill(traces))
+    const all = await fill(traces)
+    const large = await latenciesOf(world, all)
+    await sayPlans(world, all)
     const figures = Object.entries(large).map(([name, times]): Named => {
       const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(times, share))
       const before = percentile(small[name]!, 0.95)

@@ -7,7 +7,7 @@ import { newRealtimeClient } from '../realtime/client/client.ts'
 import { newAccountClient } from '../sync/api/account.ts'
 import { sessionHasEnded } from '../sync/login/connect.ts'
 import { ownOutput } from '../sync/report/reporters.ts'
-import { type Followed, follow, newConnectionNotice } from '../tail/follow.ts'
+import { type FollowTarget, follow, newConnectionNotice } from '../tail/follow.ts'
 import { jsonPrinter, textPrinter } from '../tail/printers.ts'
 import { type Access, noticedTiming } from './support/access.ts'
 import { nameTrace } from './support/find-trace.ts'
@@ -16,7 +16,7 @@ import type { ClientOptions } from './declared/command.ts'
 type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }
 
 /** What is followed, and with which token; without one only public content. */
-type Choice = { readonly access: Access; readonly followed: Followed; readonly token: string | undefined }
+type Choice = { readonly access: Access; readonly followed: FollowTarget; readonly token: string | undefined }
 
 /** The token for a trace; undefined without a login, and for a link to a namespace that the user is not a member of. */
 const tokenFor = async (

@@ -38,7 +38,7 @@ type ReadModelsHealthOptions = {
   readonly projectors: ProjectorWatch
 }
 
-/** The health of read models that another process builds. `hasNoRunner`: this process cannot build them itself. */
+/** The health of read models that another process builds. `hasNoRunner`: this process does not have the role to build them itself. */
 const healthOfBuild = (build: BuildState, lastSeen: bigint, hasNoRunner: boolean): Readiness => {
   switch (build.is) {
     case 'serving':

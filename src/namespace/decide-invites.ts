@@ -46,16 +46,16 @@ const rejections = {
   accepted: () => new Rejected('invite_used', 'This invite has no uses left: ask for another one'),
 }
 
-/** Whether an invite would undo a later decision of an admin: a removal or a demotion. */
-const liftsOverFall = ({ falls }: PresentNamespace, userId: string, { number, role }: Invite): boolean => {
-  const fall = falls.get(userId)
-  if (!fall) return false
-  return number < fall.removedAfter || (role === 'admin' && number < fall.demotedAfter)
+/** Whether an invite would undo a later decision of an admin: the removal or the demotion of the user. */
+const undoesLoss = ({ lostRights }: PresentNamespace, userId: string, { number, role }: Invite): boolean => {
+  const lost = lostRights.get(userId)
+  if (!lost) return false
+  return number < lost.removedAfter || (role === 'admin' && number < lost.demotedAfter)
 }
 
 /**
  * Makes the user a member, and spends one use of the invite. Does nothing for a member.
- * @throws Rejected invite_revoked, invite_expired, invite_used; forbidden when the invite is for another e-mail address, or older
+ * @throws Rejected invite_revoked, invite_expired, invite_used; forbidden if the invite is for another e-mail address, or older
  * than the removal or demotion of the user
  */
 export const acceptInvite =
@@ -71,7 +71,7 @@ export const acceptInvite =
         'forbidden',
         'This invite is for another e-mail address: sign in with an account that has that address, or ask for another invite',
       )
-    if (liftsOverFall(state, user.id, invite))
+    if (undoesLoss(state, user.id, invite))
       throw new Rejected(
         'forbidden',
         'An admin has removed you, or taken the role of admin from you, since this invite was made: ask for another one',

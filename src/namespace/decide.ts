@@ -14,9 +14,9 @@ export type Membership = { readonly role: Role; readonly joinedAt: number; reado
  */
 type Fall = { readonly removedAfter: number; readonly demotedAfter: number }
 
-const NO_FALL: Fall = { removedAfter: 0, demotedAfter: 0 }
+const NOTHING_LOST: LostRights = { removedAfter: 0, demotedAfter: 0 }
 
-/** Members by user id, invites by code, falls by user id. `evolve` changes the maps in place. */
+/** Members by user id, invites by code, lostRights by user id. `evolve` changes the maps in place. */
 export type PresentNamespace = {
   readonly is: 'present'
   readonly slug: string
@@ -30,7 +30,7 @@ export type PresentNamespace = {
   readonly retentionDays: number | undefined
   readonly members: Map<string, Membership>
   readonly invites: Map<string, Invite>
-  readonly falls: Map<string, Fall>
+  readonly lostRights: Map<string, LostRights>
 }
 
 export type Namespace = { readonly is: 'absent' } | PresentNamespace
@@ -53,17 +53,18 @@ const created = (data: Extract<NamespaceEvent, { type: 'NamespaceCreated' }>['da
   const { slug, displayName, description, type, claimedBy, createdBy } = data
   const origin = { slug, displayName, description, type, claimedBy, createdBy }
   const unset = { avatarStorageId: undefined, retentionDays: undefined }
-  return { is: 'present', ...origin, ...unset, members: new Map(), invites: new Map(), falls: new Map() }
+  return { is: 'present', ...origin, ...unset, members: new Map(), invites: new Map(), lostRights: new Map() }
 }
 
 /** Records that another user has removed or demoted a member. A member who leaves or steps down is not recorded. */
-const noteFall = (
-  { falls, invites }: PresentNamespace,
+const noteLostRights = (
+  { lostRights, invites }: PresentNamespace,
   userId: string,
-  fall: keyof Fall,
+  lost: keyof LostRights,
   actor: EventContext['actor'],
 ): void => {
-  if (actor?.userId !== userId) falls.set(userId, { ...(falls.get(userId) ?? NO_FALL), [fall]: invites.size })
+  if (actor?.userId !== userId)
+    lostRights.set(userId, { ...(lostRights.get(userId) ?? NOTHING_LOST), [lost]: invites.size })
 }
 
 const evolve = (before: Namespace, event: NamespaceEvent, { at, actor }: EventContext): Namespace => {
@@ -88,12 +89,12 @@ const evolve = (before: Namespace, event: NamespaceEvent, { at, actor }: EventCo
       const { userId, role } = event.data
       const member = state.members.get(userId)
       if (member) state.members.set(userId, { ...member, role })
-      if (role === 'member') noteFall(state, userId, 'demotedAfter', actor)
+      if (role === 'member') noteLostRights(state, userId, 'demotedAfter', actor)
       return state
     }
     case 'MemberRemoved':
       state.members.delete(event.data.userId)
-      noteFall(state, event.data.userId, 'removedAfter', actor)
+      noteLostRights(state, event.data.userId, 'removedAfter', actor)
       return state
     case 'InviteCreated': {
       const { code, invitedBy, role, expiresAt, email, maxUses } = event.data
@@ -119,13 +120,16 @@ const evolve = (before: Namespace, event: NamespaceEvent, { at, actor }: EventCo
 const STATE_BYTES = 1_000
 const MEMBER_BYTES = 300
 const INVITE_BYTES = 400
-const FALL_BYTES = 200
+const LOST_RIGHTS_BYTES = 200
 
 const sizeOf = (state: Namespace): number => {
   if (state.is === 'absent') return STATE_BYTES
-  const { slug, displayName, description, members, invites, falls } = state
+  const { slug, displayName, description, members, invites, lostRights } = state
   let bytes =
-    STATE_BYTES + textBytes([slug, displayName, description]) + members.size * MEMBER_BYTES + falls.size * FALL_BYTES
+    STATE_BYTES +
+    textBytes([slug, displayName, description]) +
+    members.size * MEMBER_BYTES +
+    lostRights.size * LOST_RIGHTS_BYTES
   for (const { email } of invites.values()) bytes += INVITE_BYTES + textBytes([email])
   return bytes
 }

@@ -2,8 +2,8 @@ import { Rejected } from '../engine/rejected.ts'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
 
 /**
- * Reserves room for what a write adds. Called in its decision, and again whenever the decision is repeated; then only the last
- * amount counts. An amount of 0 or less is always allowed.
+ * Reserves room for the traces or bytes that a write adds. The write calls it in its decision, and again whenever the decision is repeated; then
+ * only the last amount counts. An amount of 0 or less is always allowed.
  * @throws Rejected quota_exceeded; payload_too_large for an amount that would not even fit into an empty namespace
  */
 export type Reserve = (amount: number) => void
@@ -20,7 +20,7 @@ export type Quota = {
 type QuotaOptions = {
   /** Undefined: no limit, and `enforce` only runs the write. */
   readonly limit: number | undefined
-  /** What is counted, for error texts: `traces`. */
+  /** The unit of the limit, for error texts, such as `traces`. */
   readonly unit: string
   /** Reads how much a namespace holds. It includes at least all writes of this node that ended before the call. */
   readonly readUsage: (namespaceId: string) => Promise<number>

@@ -67,9 +67,10 @@ const fixed = <T>(type: number, width: number, write: (target: Buffer, value: T,
 export const texts = (values: Nullable<string>): Buffer => strings(oid.text, values)
 export const jsons = (values: Nullable<string>): Buffer => strings(oid.json, values)
 export const uuids = fixed<string>(oid.uuid, 16, writeUuid)
-/** Texts that are joined to one value, and the number of their bytes in UTF-8. */
+/** Texts that are joined into one value, and the number of their bytes in UTF-8. */
 export type JoinedTexts = { readonly texts: readonly string[]; readonly bytes: number }
 
+/** An array of `bytea`, with one value for each group of texts. */
 export const joinedTexts = (groups: readonly JoinedTexts[]): Buffer => {
   if (groups.length === 0) return empty(oid.bytea)
   const target = Buffer.allocUnsafe(HEADER_BYTES + groups.reduce((sum, { bytes }) => sum + 4 + bytes, 0))
@@ -101,7 +102,7 @@ export const int8s = fixed<bigint | number>(oid.int8, 8, (target, value, offset)
 export const int4s = fixed<number>(oid.int4, 4, (target, value, offset) => {
   target.writeInt32BE(value, offset)
 })
-/** Some arrays one behind the other, as one. */
+/** Several arrays, concatenated into one. */
 export const joinedInt4s = (arrays: readonly Int32Array[]): Buffer => {
   const count = arrays.reduce((sum, { length }) => sum + length, 0)
   if (count === 0) return empty(oid.int4)

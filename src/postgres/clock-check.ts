@@ -3,8 +3,8 @@ import type pg from 'pg'
 /** Compares this node's clock with the database's. */
 type ClockCheck = {
   /**
-   * A sentence when the clocks differ by more than 5 s; undefined when they do not, or the database is away. Measures again
-   * after `keepMs`.
+   * Returns a sentence about the difference if the clocks differ by more than 5 s; undefined if they do not, or if the database is away.
+   * Measures again after `keepMs`.
    */
   problem(): Promise<string | undefined>
 }
@@ -17,7 +17,7 @@ type ClockCheckOptions = {
   readonly keepMs?: number
 }
 
-/** Far more than synchronised clocks differ, and little against expiry times, which are minutes at least. */
+/** Synchronised clocks differ by far less than this; expiry times, which are minutes at least, are much longer. */
 const TOLERATED_MS = 5_000
 
 const statement = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now'

@@ -23,29 +23,26 @@ const INDEX_PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_merg
  */
 const ONE_PLAN = '-c plan_cache_mode=force_generic_plan'
 
-/** Lets the server end the sessions of a machine that has vanished within half a minute, and so release their locks. */
+/** If a machine has vanished from the network, the server ends its sessions within half a minute, and so releases their locks. */
 const KEEPALIVES = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 
-/** Lets the server end the session of a process that freezes within a transaction, and so release its locks. */
+/** If a process freezes within a transaction, the server ends its session after ten seconds, and so releases its locks. */
 const IDLE_TRANSACTIONS = '-c idle_in_transaction_session_timeout=10000'
 
-/** Errors in the server's log quote no parameters: these hold what people wrote. (`error-verbosity.ts` keeps out rows.) */
+/** Keeps parameters, which are texts of users, out of the errors in the server's log. (`error-verbosity.ts` keeps out rows.) */
 const NO_PARAMETERS_IN_LOG = '-c log_parameter_max_length_on_error=0'
 
 const COMMON = `${INDEX_PLANS} ${KEEPALIVES} ${IDLE_TRANSACTIONS} ${NO_PARAMETERS_IN_LOG}`
 
-/**
- * How long a server may take to accept a connection, or to answer a statement about a few rows: a busy one answers within this
- * time, and one that has not counts as away.
- */
+/** How long a server may take to accept a connection, or to answer a statement about a few rows. A slower server counts as away. */
 export const ANSWER_MS = 5_000
 
-/** How long to wait for the answer beyond the statement's timeout; after that the network must have lost it. */
+/** How long to wait beyond the statement's timeout, at which the server answers with an error; after that the network must have lost the answer. */
 const GRACE_MS = 1_000
 
 const timeouts = (ms: number) => (ms === 0 ? {} : { statement_timeout: ms, query_timeout: ms + GRACE_MS })
 
-/** Whether a query's timeout passed without an answer, not even that of the statement's timeout. */
+/** Whether there was no answer within a query's timeout, not even the error of the statement's timeout. */
 const isUnanswered = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
 
 const settings = (url: string, name: string): pg.ClientConfig => ({
@@ -101,10 +98,10 @@ export const withConnection = async <T>(client: pg.Client, work: (client: pg.Cli
   }
 }
 
-/** Without a statement timeout a query on a connection that was lost while idle would wait for ever: so idle ones close soon. */
+/** If a connection was lost while idle, a query on it without a timeout would wait for ever: so idle connections of such pools are closed soon. */
 const idleMs = (statementTimeoutMs: number) => (statementTimeoutMs === 0 ? 1_000 : 60_000)
 
-/** Closes a connection of a pool. The pool forgets an idle one at once on an error, but late on the connection's end. */
+/** Closes a connection of a pool. An error makes the pool forget an idle connection at once; the end of the connection does so only later. */
 const discard = (client: pg.PoolClient) => {
   client.emit('error', new Error('the connection is lost'))
   destroyConnection(client as unknown as pg.Client)
@@ -119,7 +116,7 @@ export const leaveServer = (pool: pg.Pool): void => {
 
 type PoolOptions = {
   readonly url: string
-  /** What the server's list of connections calls them: `tracebook {name}`. */
+  /** The server's list of connections shows them as `tracebook {name}`. */
   readonly name: string
   /** The most connections that are open at once. */
   readonly max: number
@@ -131,7 +128,7 @@ type PoolOptions = {
   readonly onConnect?: (client: pg.ClientBase) => Promise<void>
 }
 
-/** A pool of connections that survives the loss of the server, even where the network drops packets silently. */
+/** A pool of connections that survives the loss of the server, even if the network drops packets silently. */
 export const newPool = (options: PoolOptions): pg.Pool => {
   const { url, name, max, statementTimeoutMs = 30_000, schema, onConnect } = options
   const path = schema ? { options: `-c search_path=${schema} ${ONE_PLAN} ${COMMON}` } : {}
@@ -147,7 +144,7 @@ export const newPool = (options: PoolOptions): pg.Pool => {
   })
   pool.on('release', (error, client) => {
     if (!isUnanswered(error)) return idle.add(client)
-    // Where one connection was lost silently, the idle ones were probably lost, too: each would fail a request.
+    // If one connection was lost silently, the idle ones were probably lost, too: each would fail a request.
     for (const one of [...idle]) discard(one)
     return destroyConnection(client as unknown as pg.Client)
   })

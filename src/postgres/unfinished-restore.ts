@@ -1,8 +1,8 @@
 import type pg from 'pg'
 
 /**
- * While a backup is put into a database, there is a table that says so: it outlives a kill of the process. Nothing but another
- * restore may use the database then.
+ * This table exists in a database from the beginning of a restore until its end, also after a kill of the process. While it exists, only another
+ * restore may use the database.
  */
 export const unfinishedRestoreTable = 'tracebook.unfinished_restore'
 
@@ -19,7 +19,7 @@ export class UnfinishedRestore extends Error {
   }
 }
 
-/** Asks whether that table is there, as `found`. */
+/** SQL that returns, as `found`, whether this table exists. */
 export const unfinishedRestoreStatement = `select to_regclass('${unfinishedRestoreTable}') is not null as found`
 
 export const isRestoreUnfinished = async (client: Pick<pg.ClientBase, 'query'>): Promise<boolean> =>

@@ -22,7 +22,7 @@ const normalizedCode = (text: string): string =>
 /** Whether a text has the form of a code; other texts need no query. */
 const isCode = (text: string): boolean => FORMAT.test(normalizedCode(text))
 
-/** What a code is for: another device joins its user, or a browser signs in as that user. */
+/** The purpose of a code: `join`: another device joins the user who made it; `browser`: a browser signs in as that user. */
 export type CodePurpose = 'join' | 'browser'
 
 /** The session that has made a code, and what the code leads to. */

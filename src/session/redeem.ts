@@ -8,15 +8,15 @@ import type { CodePurpose, CodeTerms, StoredCode } from './one-time-codes.ts'
 import type { SignInServices } from './services.ts'
 
 /** A one-time code in a request. `limited` runs the look-up, and counts it against the caller's address when it finds none. */
-export type GivenCode = {
+export type CodeInRequest = {
   readonly code: string
   readonly limited: (lookUp: () => Promise<StoredCode | undefined>) => Promise<StoredCode | undefined>
 }
 
 /** The one-time code of a request. An unknown code counts against the limit for requests without a valid token. */
-export const givenCode = (options: AttemptOptions, request: FastifyRequest, code: string): GivenCode => {
+export const codeInRequest = (options: AttemptOptions, request: FastifyRequest, code: string): CodeInRequest => {
   const attempt = newAttempt(options, request.ip)
-  const limited: GivenCode['limited'] = async (lookUp) => {
+  const limited: CodeInRequest['limited'] = async (lookUp) => {
     const found = await attempt.resultOf(lookUp)
     if (!found) noteRefusal(request, 'code not known')
     return found
@@ -26,11 +26,11 @@ export const givenCode = (options: AttemptOptions, request: FastifyRequest, code
 
 const codeUsed = () => new Rejected('code_used', 'This code has been used: make another one')
 
-/** @throws Rejected not_found for a code that was never made, or expired more than an hour ago */
+/** Finds the stored code of a request. @throws Rejected not_found for a code that was never made, or expired more than an hour ago */
 export const findCode = async (
   { codes }: Pick<SignInServices, 'codes'>,
   purpose: CodePurpose,
-  { code, limited }: GivenCode,
+  { code, limited }: CodeInRequest,
 ): Promise<StoredCode> => {
   const stored = await limited(() => codes.find(purpose, code))
   if (!stored)
@@ -42,7 +42,7 @@ export const findCode = async (
 }
 
 /**
- * The session that made a code has to be valid, and its identity not removed, according to the newest events of their streams:
+ * Checks that the session that made a code is valid, and its identity not removed, by the newest events of their streams:
  * otherwise a stolen token could make a code that still works after the token was revoked.
  */
 const assertMakerIsValid = async (
@@ -80,9 +80,9 @@ export const claimCode = async (
 }
 
 /**
- * The session that made a code may end while something is stored for the code. So it is checked once more afterwards, and what was
- * stored is taken back if it has ended.
- * @throws Rejected code_expired if it was taken back
+ * Checks the session that made a code once more, after an identity or a session was stored for the code. If the first session has ended
+ * meanwhile, calls `takeBack`, which has to remove that identity or session.
+ * @throws Rejected code_expired after `takeBack`
  */
 export const keepIfMakerIsValid = async (
   service: Pick<SignInServices, 'sessions' | 'users'>,

@@ -12,7 +12,7 @@ import { userById } from '../user/queries.ts'
 import { NO_SESSION, revoke, signOut, switchTo } from './decide.ts'
 import { codeTermsOf } from './one-time-codes.ts'
 import { hasEnded, sessionsOf } from './queries.ts'
-import { givenCode } from './redeem.ts'
+import { codeInRequest } from './redeem.ts'
 import { assertDeviceId, signIn } from './sign-in.ts'
 import type { SessionServices } from './services.ts'
 
@@ -31,7 +31,7 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
       assertDeviceId(deviceId, service.config)
       const key = sha256(deviceId)
       const credential = { type: 'device', key, profile: {} } as const
-      const join = joinCode === undefined ? undefined : givenCode(service, request, joinCode)
+      const join = joinCode === undefined ? undefined : codeInRequest(service, request, joinCode)
       const options = { namespaceId, deviceName, inviteCode, join, requestId: request.id }
       const session = await signIn(service, { credential, ...options })
       reply.header('cache-control', 'no-store')

@@ -68,7 +68,7 @@ const joinUser = async (service: SignInServices, request: JoinRequest): Promise<
   throw deviceKnown()
 }
 
-/** @throws HttpError invalid_request for the example of the reference, and for an id that others on the network could guess */
+/** Checks a device id. @throws HttpError invalid_request for the example in the reference, and for an id that others on the network could guess */
 export const assertDeviceId = (deviceId: string, network: NetworkSettings): void => {
   if (deviceId === EXAMPLE_DEVICE_ID)
     throw invalid('deviceId', 'is the example of the reference: make 32 random characters of your own')
@@ -83,7 +83,7 @@ type SessionRequest = {
   readonly credential: Credential
   /** The device whose user a new identity is linked to; without a device, the identity gets a user of its own. */
   readonly device?: Credential
-  /** What the user has confirmed; undefined when no confirmation is needed. */
+  /** The joining that the user has confirmed; undefined if no confirmation is needed. */
   readonly agreed?: Joining | undefined
   /** The id of the namespace that the session becomes active in. Default: see `WantedNamespace`. */
   readonly namespaceId: string | undefined
@@ -91,18 +91,18 @@ type SessionRequest = {
   /** The invite of a new user; ignored for an identity that has a user. */
   readonly inviteCode: string | undefined
   /** The code of the user that a new device joins; without a code, the device gets a user of its own. */
-  readonly join?: GivenCode | undefined
+  readonly join?: CodeInRequest | undefined
   readonly requestId: string | undefined
 }
 
-/** Comes before anything is stored. @throws Rejected not_found for an unknown namespace, forbidden if the user is not a member */
+/** Checks a membership, before anything is stored. @throws Rejected not_found for an unknown namespace, forbidden if the user is not a member */
 const assertMember = async ({ reads }: SignInServices, user: UserAndNamespace | undefined, namespaceId: string) => {
   if (user?.active?.id === namespaceId) return
   await namespaceById(reads, namespaceId, undefined)
   throw new Rejected('forbidden', NOT_MEMBER)
 }
 
-/** @throws Rejected invalid_request if the sign-in would do something else than what the user has confirmed */
+/** @throws Rejected invalid_request if the sign-in would link the identity to another user than the one that was confirmed */
 const assertStillAgreed = (agreed: Joining, present: Joining) => {
   if (isStillAgreed(agreed, present)) return
   throw new Rejected(

@@ -47,15 +47,18 @@ type TokensOptions = {
   readonly maxCached?: number
 }
 
+/** In UTF-16 code units. */
 const MAX_CACHED_DEVICE_NAME = 1_024
+/** How many events are remembered, to know whether a caller has changed while it was read. */
 const REMEMBERED_CHANGES = 2_000
+/** How long a cached caller is used. */
 const LIFETIME_MS = 1_000
 
 /** The result of a lookup, and when it was made, by `elapsed`. */
-type Found = { readonly caller: Caller | undefined; readonly since: number }
+type CachedCaller = { readonly caller: Caller | undefined; readonly since: number }
 
 /** Each caller counts as one. Invalid tokens, and callers whose device has a long name, are not cached. */
-const sizeOf = ({ caller }: Found): number =>
+const sizeOf = ({ caller }: CachedCaller): number =>
   caller && (caller.deviceName?.length ?? 0) <= MAX_CACHED_DEVICE_NAME ? 1 : Infinity
 
 const isValid = ({ expiresAt }: Caller, now: number) => expiresAt === undefined || expiresAt > now

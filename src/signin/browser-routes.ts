@@ -13,7 +13,7 @@ import { type NamedUser, browserPage } from '../pages/sign-in.ts'
 import { codeTermsOf } from '../session/one-time-codes.ts'
 import { userAndNamespace } from '../session/queries.ts'
 import { signOut } from '../session/decide.ts'
-import { assertUsable, claimCode, findCode, givenCode, keepIfMakerIsValid } from '../session/redeem.ts'
+import { assertUsable, claimCode, findCode, codeInRequest, keepIfMakerIsValid } from '../session/redeem.ts'
 import type { SessionServices } from '../session/services.ts'
 import { startSession } from '../session/start-session.ts'
 import { userById } from '../user/queries.ts'
@@ -74,7 +74,7 @@ const namedUser = async ({ reads }: SessionServices, userId: string): Promise<Na
 const pageRoute = (app: FastifyInstance, service: SessionServices) => {
   const show = async (request: RouteRequest<(typeof signIns)[`GET ${typeof BROWSER}`]>, reply: FastifyReply) => {
     const { code } = request.query
-    const stored = await findCode(service, 'browser', givenCode(service, request, code))
+    const stored = await findCode(service, 'browser', codeInRequest(service, request, code))
     await assertUsable(service, stored, undefined)
     const { userId, deviceName } = stored.terms
     const present: Caller | undefined = request.caller?.userId === userId ? undefined : request.caller
@@ -115,7 +115,7 @@ const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
       throw new HttpError('forbidden', 'This request does not come from the page with the button: open the page again')
     assertWritable()
     const { code } = request.body
-    const stored = await findCode(service, 'browser', givenCode(service, request, code))
+    const stored = await findCode(service, 'browser', codeInRequest(service, request, code))
     await assertUsable(service, stored, undefined)
     const { userId, identityId, sessionId, namespaceId, redirectTo = '/' } = stored.terms
     const user = await userAndNamespace(service.reads, userId, namespaceId)

@@ -18,7 +18,7 @@ export type Codehost = {
   identify(callback: string, secrets: Secrets): Promise<Credential>
 }
 
-/** Whether the code host refuses this sign-in. All other errors mean that the code host does not work. */
+/** Whether an error means that the code host refuses this sign-in. All others mean that the code host does not work. */
 const isRefusal = (error: unknown): boolean => {
   if (error instanceof client.ResponseBodyError) return error.status < 500 && error.error !== 'invalid_client'
   if (error instanceof client.AuthorizationResponseError) return true

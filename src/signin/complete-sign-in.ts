@@ -14,7 +14,7 @@ import type { CodehostServices } from './services.ts'
 const deviceCredential = ({ deviceKey: key }: SignInRequest): Credential | undefined =>
   key === undefined ? undefined : { type: 'device', key, profile: {} }
 
-/** What completing a sign-in would do now: to which user it links the account, and the view of that for the user. */
+/** The user to whom a sign-in would link the account if it were completed now, and the view of this for the user to confirm. */
 export const reviewSignIn = async (
   { reads }: Pick<CodehostServices, 'reads'>,
   signIn: SignInRequest,

@@ -6,7 +6,7 @@ import { deleteExpired } from '../session/one-time-codes.ts'
 import type { Joining } from '../session/joining.ts'
 import type { Credential } from '../user/decide.ts'
 
-/** What a sign-in was started with. `deviceKey` is the SHA-256 of the device's id; absent if a browser signs in by itself. */
+/** The values with which a sign-in was started. `deviceKey` is the SHA-256 of the device's id; absent if a browser signs in by itself. */
 export type SignInRequest = {
   readonly deviceKey?: string
   readonly deviceName?: string

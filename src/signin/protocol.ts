@@ -4,7 +4,7 @@ import type { Credential } from '../user/decide.ts'
 
 export const TIMEOUT_SECONDS = 10
 
-/** Allows http for a code host on this machine. The settings refuse http for all others. */
+/** Options that allow http for a code host on this machine; none for an https address. The settings refuse http for other machines. */
 export const allowLoopback = (url: string) => (url.startsWith('http:') ? [client.allowInsecureRequests] : [])
 
 /** How a code host identifies its users: with OpenID Connect, or with plain OAuth 2 and an endpoint for the account. */
@@ -31,8 +31,8 @@ type CodehostAccount = {
 const isHttpsUrl = (text: string | undefined): text is string => URL.parse(text ?? '')?.protocol === 'https:'
 
 /**
- * The credential of an account. `emailVerified` is set to false without a verified address, so that a later sign-in also
- * updates one that was verified before.
+ * The credential of an account. Without a verified address `emailVerified` is set to false, so that a sign-in also updates an identity whose
+ * address was verified before.
  */
 export const toCredential = ({ host, id, login, avatarUrl, email, emailVerified }: CodehostAccount): Credential => {
   const key = sha256(`${host}\0${id}`)

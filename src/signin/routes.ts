@@ -109,7 +109,7 @@ const signInPageRoutes = (app: FastifyInstance, service: CodehostServices, own: 
 
 const config = { limit: 'sign-in' } as const
 
-/** Loads what talks to the code host for the first sign-in. */
+/** A code host whose module, with its large library, is loaded only at the first sign-in. */
 const codehostOnDemand = (settings: CodehostSettings): Codehost => {
   let codehost: Codehost | undefined
   const load = async () => (codehost ??= (await import('./codehost.ts')).newCodehost(settings))

@@ -8,7 +8,14 @@ import { streamIdOf } from '../engine/stream.ts'
 import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
 import { writeUuid } from '../base/uuid.ts'
 import { pause } from '../base/waits.ts'
-import { type SummaryRule, type SummaryEvent, type TimerChange, type Tracked, isRelevant, react } from './reaction.ts'
+import {
+  type SummaryRule,
+  type SummaryEvent,
+  type TimerChange,
+  type TrackedTrace,
+  isRelevant,
+  react,
+} from './reaction.ts'
 import {
   type Schedule,
   loadStates,
@@ -33,7 +40,7 @@ type ProcessManagerOptions = {
   readonly signal: AbortSignal
 }
 
-/** Without relevant events the checkpoint is stored after this many events. */
+/** If no event is relevant, the checkpoint is stored only after this many events, because storing it costs a commit. */
 const MAX_UNSAVED = 5_000n
 /** Events that are appended within this time are handled in one transaction: a hundredth of the time that a trace has to be quiet. */
 const delayOf = (debounceMs: number) => Math.min(Math.max(debounceMs / 100, 50), 500)
@@ -93,7 +100,7 @@ export const runProcessManager = async (options: ProcessManagerOptions): Promise
   let { position: at, catchUp } = await readProgress(client, await log.head())
 
   const reactToAll = async (facts: readonly TraceFact[]) => {
-    const states: Map<string, Tracked | undefined> = await loadStates(client, [
+    const states: Map<string, TrackedTrace | undefined> = await loadStates(client, [
       ...new Set(facts.map(({ streamId }) => streamId)),
     ])
     const timers = new Map<string, TimerChange>()

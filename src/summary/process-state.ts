@@ -7,7 +7,7 @@ import {
   readProcessCheckpoint,
 } from '../engine/process-checkpoint.ts'
 import { int8s, uuids } from '../postgres/arrays.ts'
-import type { TimerChange, Tracked } from './reaction.ts'
+import type { TimerChange, TrackedTrace } from './reaction.ts'
 
 /**
  * The stored state of the process manager: a row for each trace, its checkpoint, and its timers as jobs, all changed in one
@@ -80,7 +80,7 @@ type Row = {
   run_at: bigint | null
 }
 
-const toTracked = (row: Row): Tracked => ({
+const toTracked = (row: Row): TrackedTrace => ({
   incarnation: row.incarnation,
   messageCount: Number(row.message_count),
   summarised: row.summarised === null ? undefined : Number(row.summarised),
@@ -89,7 +89,7 @@ const toTracked = (row: Row): Tracked => ({
 })
 
 /** The states of these traces. Their rows are locked, because a job that gives up changes them. */
-export const loadStates = async (client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, Tracked>> => {
+export const loadStates = async (client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, TrackedTrace>> => {
   const { rows } = await client.query<Row>({
     name: 'summary-load',
     text: 'select * from tracebook.summaries where trace_id = any($1::uuid[]) order by trace_id for update',
@@ -101,9 +101,9 @@ export const loadStates = async (client: pg.ClientBase, ids: readonly string[]):
 /** Stores the states, and deletes the row of a trace without a state. */
 export const saveStates = async (
   client: pg.ClientBase,
-  states: ReadonlyMap<string, Tracked | undefined>,
+  states: ReadonlyMap<string, TrackedTrace | undefined>,
 ): Promise<void> => {
-  const kept = [...states].filter((entry): entry is [string, Tracked] => entry[1] !== undefined)
+  const kept = [...states].filter((entry): entry is [string, TrackedTrace] => entry[1] !== undefined)
   const gone = [...states].flatMap(([id, state]) => (state ? [] : [id]))
   if (gone.length > 0)
     await client.query('delete from tracebook.summaries where trace_id = any($1::uuid[])', [uuids(gone)])

@@ -8,7 +8,7 @@ export type SummaryRule = {
 }
 
 /** The state of a trace in the process manager. Times are milliseconds. */
-export type Tracked = {
+export type TrackedTrace = {
   /** The revision at which the trace begins, which identifies an incarnation of the trace. */
   readonly incarnation: bigint
   readonly messageCount: number
@@ -33,7 +33,7 @@ export const isRelevant = (type: string): boolean => (relevant as readonly strin
 
 type Fact = SummaryEvent & Pick<DecodedEvent, 'revision' | 'at'>
 
-const setTimer = (state: Tracked, since: number, runAt: number): Reaction => ({
+const setTimer = (state: TrackedTrace, since: number, runAt: number): Reaction => ({
   state: { ...state, timer: { since, runAt } },
   timer: { is: 'set', runAt },
 })
@@ -42,7 +42,11 @@ const setTimer = (state: Tracked, since: number, runAt: number): Reaction => ({
  * The next state and the timer after an event. If a summary is due after new messages, the timer is set to one debounce after them, but
  * at most ten debounces after the first of them.
  */
-export const react = (state: Tracked | undefined, event: Fact, { threshold, debounceMs }: SummaryRule): Reaction => {
+export const react = (
+  state: TrackedTrace | undefined,
+  event: Fact,
+  { threshold, debounceMs }: SummaryRule,
+): Reaction => {
   const { at } = event
   switch (event.type) {
     case 'TraceCreated':

@@ -6,7 +6,8 @@ import { type Conversation, type StoredTurn, parseConversation } from './turns.t
 
 lowerThreadPriority()
 
-/** The tasks of the thread that `session-parser.ts` starts, which calls them by name. */
+// The tasks of the thread that `session-parser.ts` starts, which calls them by name.
+
 export const runExtract = (conversation: Conversation<StoredTurn>): Summary =>
   extractSummary(parseConversation(conversation))
 

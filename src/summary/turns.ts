@@ -12,7 +12,7 @@ export type Turn = {
   readonly tools: readonly string[]
 }
 
-/** The same as it is stored: the text, or the joined bodies of the text parts, and the tools as JSON. */
+/** A turn as the database returns it: the text, or the joined bodies of the text parts, and the tools as JSON. */
 export type StoredTurn = {
   readonly place: number
   readonly role: MessageRole
@@ -22,8 +22,8 @@ export type StoredTurn = {
   readonly parts: string | null
 }
 
-/** The beginning, the prompts and the end of a session, in order. */
-export type Conversation<Of = Turn> = { readonly messageCount: number; readonly turns: readonly Of[] }
+/** The turns at the beginning and the end of a session, and its prompts, in order. `messageCount` counts all messages of the session. */
+export type Conversation<AnyTurn = Turn> = { readonly messageCount: number; readonly turns: readonly AnyTurn[] }
 
 const textOf = ({ text, parts }: StoredTurn): string => {
   if (text !== null) return JSON.parse(text) as string

@@ -3,15 +3,15 @@ import type { Listener, RealtimeClient, State } from '../realtime/client/client.
 import { followMessages, type MessageList, type MessageValue } from '../realtime/client/messages.ts'
 import type { FeedTraceValue, Printer } from './printers.ts'
 
-/** One trace, the active namespace, or all public traces. */
-export type Followed =
+/** What `tail` follows: one trace, the active namespace, or all public traces. */
+export type FollowTarget =
   | { readonly is: 'trace'; readonly externalId: string }
   | { readonly is: 'namespace'; readonly slug: string }
   | { readonly is: 'public' }
 
 type FollowOptions = {
   readonly client: RealtimeClient
-  readonly followed: Followed
+  readonly followed: FollowTarget
   readonly token: string | undefined
   /** How many existing messages or traces are shown first. */
   readonly atFirst: number
@@ -27,7 +27,7 @@ type FollowOptions = {
   readonly namespaceLeft: (slug: string) => void
 }
 
-/** Passes on only the newest `count` of the messages up to a revision, and then all messages. */
+/** Returns a function that passes on only the newest `count` of the messages up to a revision, and afterwards all messages. */
 const newestUntil = (revision: number, count: number) => {
   let kept: Map<string, MessageValue> | undefined = new Map()
   return (list: MessageList): readonly MessageValue[] => {

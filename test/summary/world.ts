@@ -2,7 +2,7 @@ import { type TraceState, noCounts, traces } from '../../src/trace/decide.ts'
 import { isDue, summarise } from '../../src/trace/decide-summary.ts'
 import { earlierFields } from '../../src/trace/earlier-deletions.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
-import { type SummaryRule, type SummaryEvent, type Tracked, react } from '../../src/summary/reaction.ts'
+import { type SummaryRule, type SummaryEvent, type TrackedTrace, react } from '../../src/summary/reaction.ts'
 
 /** A summary that was written: of which trace, when, and of how many messages. */
 export type Written = { readonly id: string; readonly at: number; readonly messageCount: number }
@@ -22,7 +22,7 @@ export const newWorld = (rule: SummaryRule) => {
   const log: Recorded[] = []
   const states = new Map<string, { state: TraceState; revision: bigint; incarnation: bigint }>()
   const written: Written[] = []
-  let rows = new Map<string, Tracked>()
+  let rows = new Map<string, TrackedTrace>()
   let jobs = new Map<string, Job>()
   let checkpoint = 0
 

@@ -64,9 +64,9 @@ export type LogIdentity = {
 export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   /**
    * Stores the events as one append: every reader sees all of them or none. A repetition with the same ids at the same
-   * expected revision returns the same as the first time; only the ids are compared.
-   * With `until`, by `performance.now()`, the append is stored by then or never, whatever is returned; in EventStoreDB it may be stored later by
-   * the time that the request takes to the server.
+   * expected revision returns the result of the first time; only the ids are compared.
+   * `until` is a time of `performance.now()`: the append is stored by then or never, also if this promise rejects. In EventStoreDB it may be stored
+   * later by the time that the request takes to the server.
    * @throws WrongRevision if the stream has another revision, which reads of the stream show from then on
    * @throws LogUnavailable if the log did not answer in time; `stored` says whether the events may be in the log
    */

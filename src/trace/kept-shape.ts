@@ -94,7 +94,7 @@ export class ShapeBuilder {
     )
   }
 
-  /** The indexes of the messages after which a state can be kept: all messages before such a one have arrived before it. */
+  /** The indexes of the messages after which a state can be kept: of such a message, all messages before it in the list have arrived before it. */
   #ends(messages: readonly ListedMessage[]): number[] {
     const limit = limitOf(this.#seen + messages.length)
     let ends: number[] = []

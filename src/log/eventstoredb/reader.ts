@@ -166,7 +166,7 @@ export const newReader = (options: ReaderOptions): Reader => {
     }
   }
 
-  /** Reads neighbouring revisions together: a call costs as much as some events more. */
+  /** Reads neighbouring revisions together, with the events between them: one more call would cost more than reading some events in vain. */
   async function* readRevisions(stream: string, revisions: readonly Revision[]) {
     for (const run of runsOf(revisions)) {
       const wanted = new Set(run)

@@ -55,7 +55,7 @@ type Writer = {
   append: EventLog['append']
   /**
    * Refuses all pending appends: the log has another epoch, so it may lack events that they build on. Later appends use another connection,
-   * because the open one may lead to the server of before.
+   * because the open one may lead to the former server.
    */
   abandon(reason: Error): void
   /** Accepts no more appends, answers the pending ones, then closes the connection. */

@@ -12,7 +12,7 @@ export type Membership = { readonly role: Role; readonly joinedAt: number; reado
  * How many invites there were when another admin last removed or demoted a user. Invites with a lower number are older than that, and do not undo
  * it.
  */
-type Fall = { readonly removedAfter: number; readonly demotedAfter: number }
+type LostRights = { readonly removedAfter: number; readonly demotedAfter: number }
 
 const NOTHING_LOST: LostRights = { removedAfter: 0, demotedAfter: 0 }
 

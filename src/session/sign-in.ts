@@ -9,13 +9,13 @@ import { namespaceById } from '../namespace/queries.ts'
 import { type Credential, withdrawIdentity } from '../user/decide.ts'
 import { isStillAgreed, type Joining, resolveJoining } from './joining.ts'
 import { findIdentity, type IdentityLookup, type UserAndNamespace, userAndNamespace } from './queries.ts'
-import { assertUsable, claimCode, findCode, type GivenCode, keepIfMakerIsValid } from './redeem.ts'
+import { assertUsable, claimCode, findCode, type CodeInRequest, keepIfMakerIsValid } from './redeem.ts'
 import type { SignInServices } from './services.ts'
 import { createIdentityOf, linkIdentity, newAdmission, signUp } from './sign-up.ts'
 import { startSession } from './start-session.ts'
 
 type JoinRequest = {
-  readonly join: GivenCode
+  readonly join: CodeInRequest
   readonly credential: Credential
   /** The identity of the device. If it has a user already, only the code by which it joined that user is accepted again. */
   readonly found: IdentityLookup

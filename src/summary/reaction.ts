@@ -21,7 +21,7 @@ export type TrackedTrace = {
 /** A change of a trace's timer. A new time replaces the old one. */
 export type TimerChange = { readonly is: 'set'; readonly runAt: number } | { readonly is: 'cancel' }
 
-type Reaction = { readonly state: Tracked | undefined; readonly timer?: TimerChange }
+type Reaction = { readonly state: TrackedTrace | undefined; readonly timer?: TimerChange }
 
 const MAX_DEBOUNCES = 10
 

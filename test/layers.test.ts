@@ -7,10 +7,10 @@ const test = suite('layers')
 const root = join(import.meta.dirname, '..')
 
 /**
- * The rooms, from the ground up: a file imports from its own room, from those on lower floors, and from those on its own
- * floor. A room is a folder of `src`, a file directly in it, a folder at the top, or the tables, which all features read.
+ * The layers, from the lowest up, each with its modules: a file imports from its own module, from others of its layer, and from those of lower
+ * layers. A module is a folder of `src`, a file directly in it, a folder at the top, or the tables, which all features read.
  */
-const floors: readonly (readonly string[])[] = [
+const layers: readonly (readonly string[])[] = [
   ['base'],
   ['cli'],
   ['postgres', 'contract'],
@@ -29,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
   ['main.ts'],
 ]
 
-/** Arrows between rooms that close a circle, each with its reason. */
+/** Arrows between modules that close a circle, each with its reason. */
 const circular: { readonly [arrow: string]: string } = {
   'app.ts -> service':
     'the type of what the routes need, which is all that a service has opened; the service starts the app',
@@ -41,13 +41,13 @@ const tables = /^projections\/((timeline|search)\/)?tables?\.ts$/
 
 const ANY_IMPORT = /^(?:import|export) [^;]*?from '([^']+)'/gm
 
-const roomOf = (file: string): string => {
+const moduleOf = (file: string): string => {
   if (tables.test(file)) return 'tables'
   if (file.startsWith('src/pages/client/')) return 'scripts of pages'
   const [top = '', second = ''] = file.split('/')
   return top === 'src' ? second : top
 }
-const floorOf = (file: string): number => floors.findIndex((rooms) => rooms.includes(roomOf(file)))
+const layerOf = (file: string): number => layers.findIndex((modules) => modules.includes(moduleOf(file)))
 
 const files = globSync(['src/**/*.ts', 'projections/**/*.ts'], { cwd: root, exclude: ['**/*.d.ts'] }).sort()
 const imports = files.flatMap((file) =>
@@ -57,35 +57,35 @@ const imports = files.flatMap((file) =>
   })),
 )
 
-test('every folder of src is on a floor', () => {
-  const rooms = new Set(files.map(roomOf))
-  assert.equal([...rooms].filter((room) => !floors.flat().includes(room)).sort(), [])
+test('every folder of src is in a layer', () => {
+  const modules = new Set(files.map(moduleOf))
+  assert.equal([...modules].filter((module) => !layers.flat().includes(module)).sort(), [])
   assert.equal(
-    floors.flat().filter((room) => !rooms.has(room)),
+    layers.flat().filter((module) => !modules.has(module)),
     [],
   )
 })
 
-test('no file imports from a higher floor', () => {
+test('no file imports from a higher layer', () => {
   const found = imports
-    .filter(({ file, imported }) => floorOf(imported) > floorOf(file))
+    .filter(({ file, imported }) => layerOf(imported) > layerOf(file))
     .map(({ file, imported }) => `${file} -> ${imported}`)
   assert.equal([...new Set(found)].sort(), [])
 })
 
 test('base imports nothing but itself and libraries', () => {
-  const found = imports.filter(({ file, imported }) => roomOf(file) === 'base' && roomOf(imported) !== 'base')
+  const found = imports.filter(({ file, imported }) => moduleOf(file) === 'base' && moduleOf(imported) !== 'base')
   assert.equal(found, [{ file: 'src/base/version.ts', imported: 'package.json' }])
 })
 
 test('folders do not import each other in circles', () => {
-  let left = [...new Set(imports.map(({ file, imported }) => `${roomOf(file)} -> ${roomOf(imported)}`))]
-    .map((arrow) => ({ arrow, rooms: arrow.split(' -> ') as [string, string] }))
-    .filter(({ arrow, rooms: [from, to] }) => from !== to && !(arrow in circular))
+  let left = [...new Set(imports.map(({ file, imported }) => `${moduleOf(file)} -> ${moduleOf(imported)}`))]
+    .map((arrow) => ({ arrow, modules: arrow.split(' -> ') as [string, string] }))
+    .filter(({ arrow, modules: [from, to] }) => from !== to && !(arrow in circular))
   for (let before = Infinity; left.length < before;) {
     before = left.length
-    const importing = new Set(left.map(({ rooms: [from] }) => from))
-    left = left.filter(({ rooms: [, to] }) => importing.has(to))
+    const importing = new Set(left.map(({ modules: [from] }) => from))
+    left = left.filter(({ modules: [, to] }) => importing.has(to))
   }
   assert.equal(
     left.map(({ arrow }) => arrow),
@@ -95,11 +95,11 @@ test('folders do not import each other in circles', () => {
 
 test('the client knows the service by its contract only, and that by its types', () => {
   const allowed = new Set(['sync', 'contract', 'transcript', 'cli', 'base'])
-  const found = imports.filter(({ file, imported }) => roomOf(file) === 'sync' && !allowed.has(roomOf(imported)))
+  const found = imports.filter(({ file, imported }) => moduleOf(file) === 'sync' && !allowed.has(moduleOf(imported)))
   assert.equal(found, [])
   const atRunTime = /^(?:import (?!type )|export )(?:(?! from )[^;])*? from '[^']*\/contract\//m
   assert.equal(
-    files.filter((file) => roomOf(file) === 'sync' && atRunTime.test(readFileSync(join(root, file), 'utf8'))),
+    files.filter((file) => moduleOf(file) === 'sync' && atRunTime.test(readFileSync(join(root, file), 'utf8'))),
     [],
     'these load it',
   )
@@ -109,20 +109,20 @@ test('the scripts of pages are files of their own, clients of the service, and k
   const allowed = ['scripts of pages', 'contract']
   const found = imports.filter(
     ({ file, imported }) =>
-      roomOf(file) === 'scripts of pages' &&
-      !allowed.includes(roomOf(imported)) &&
+      moduleOf(file) === 'scripts of pages' &&
+      !allowed.includes(moduleOf(imported)) &&
       !imported.startsWith('src/realtime/client/'),
   )
   assert.equal(found, [])
   const atRunTime = /^(?:import (?!type )|export )(?:(?! from )[^;])*? from '[^']*\/contract\//m
-  const scripts = files.filter((file) => roomOf(file) === 'scripts of pages')
+  const scripts = files.filter((file) => moduleOf(file) === 'scripts of pages')
   assert.equal(
     scripts.filter((file) => atRunTime.test(readFileSync(join(root, file), 'utf8'))),
     [],
     'these load it',
   )
   assert.equal(
-    imports.filter(({ file, imported }) => roomOf(imported) === 'scripts of pages' && !scripts.includes(file)),
+    imports.filter(({ file, imported }) => moduleOf(imported) === 'scripts of pages' && !scripts.includes(file)),
     [],
     'nothing else imports them',
   )
@@ -135,22 +135,22 @@ test('HTML is made by the template of the transcript, in transcripts and pages',
     return makesHtml.test(source.replaceAll(/^ *(?:\/\*\*|\*|\/\/).*$/gm, '')) && !source.includes('/markup.ts')
   })
   assert.equal(found, ['src/sync/watch/service/launchd.ts', 'src/transcript/html/markup.ts'], 'a property list is XML')
-  const rooms = new Set(
-    imports.filter(({ imported }) => imported.endsWith('/markup.ts')).map(({ file }) => roomOf(file)),
+  const modules = new Set(
+    imports.filter(({ imported }) => imported.endsWith('/markup.ts')).map(({ file }) => moduleOf(file)),
   )
-  assert.equal([...rooms].sort(), ['pages', 'sync', 'transcript'])
+  assert.equal([...modules].sort(), ['pages', 'sync', 'transcript'])
 })
 
 test('transcripts stand on base files, on the types of the contract, and on libraries that run in a browser', () => {
   const libraries = new Set(['markdown-it', 'diff', 'anser'])
   const found = files
-    .filter((file) => roomOf(file) === 'transcript')
+    .filter((file) => moduleOf(file) === 'transcript')
     .flatMap((file) =>
       [...readFileSync(join(root, file), 'utf8').matchAll(ANY_IMPORT)]
         .filter(([statement, path = '']) => {
-          const room = path.startsWith('.') ? roomOf(normalize(join(dirname(file), path))) : undefined
-          if (room === 'contract') return !statement.startsWith('import type ')
-          if (room !== undefined) return room !== 'transcript' && room !== 'base'
+          const module = path.startsWith('.') ? moduleOf(normalize(join(dirname(file), path))) : undefined
+          if (module === 'contract') return !statement.startsWith('import type ')
+          if (module !== undefined) return module !== 'transcript' && module !== 'base'
           return !libraries.has(path) && !path.startsWith('highlight.js/')
         })
         .map(([, path]) => `${file} -> ${path}`),

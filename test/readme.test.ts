@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { loadProgram } from '../src/commands/program.ts'
 import { Environment } from '../src/config.ts'
 
 const test = suite('README')
@@ -27,6 +28,14 @@ for (const [name, schema] of Object.entries(schemas)) {
   })
 }
 
+test('lists every command, and no other', async () => {
+  const table = /^\| Command [^\n]*\n((?:\|[^\n]*\n)+)/m.exec(text)![1]!
+  const named = [...table.matchAll(/^\|(.*?) \| /gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`([a-z]+)[^`]*`/g)].map(([, name]) => name!),
+  )
+  assert.equal(named.sort(), (await loadProgram()).commands.map((command) => command.name()).sort())
+})
+
 const MOST_BYTES = 12_000
 
 test('fits into a short read', () =>
@@ -43,7 +52,7 @@ const anchorsOf = (page: string): string[] =>
 
 const pages = globSync(['README.md', '{src,test,projections}/**/README.md'], { cwd: root }).sort()
 
-test('there are pages of rooms', () => assert.ok(pages.length > 10))
+test('there are pages of modules', () => assert.ok(pages.length > 10))
 
 for (const page of pages) {
   test(`${page} links to what is there`, () => {
@@ -72,7 +81,7 @@ const tableOfFiles = (content: string): string | undefined =>
 for (const page of pages) {
   const cells = tableOfFiles(readFileSync(join(root, page), 'utf8'))
   if (cells === undefined) continue
-  test(`${page} has all files of its room in its table, and no other`, () => {
+  test(`${page} has all files of its module in its table, and no other`, () => {
     const named = [...cells.matchAll(/`([\w-]+\.ts)`/g)].map(([, name]) => name!)
     const files = globSync('*.ts', { cwd: join(root, dirname(page)) }).filter((file) => !file.endsWith('.test.ts'))
     assert.equal(named.sort(), files.sort())

@@ -14,6 +14,7 @@ const filesOf = async (folder: string): Promise<string[]> =>
 const files = (await Promise.all(['src', 'projections', 'migrations', 'test', '.ci'].map(filesOf))).flat()
 const all = new Set([...files, ...(await readdir(root))])
 const names = new Set([...all].map((file) => basename(file)))
+const folders = new Set(files.flatMap((file) => [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index + 1))))
 
 const comments = (source: string): string[] =>
   [...source.matchAll(/\/\*\*?([\s\S]*?)\*\/|^\s*\/\/(.*)$/gm)].map(([, block, line]) =>
@@ -38,6 +39,18 @@ test('every file that a comment or a README names is there', () => {
       [...text.matchAll(/(?<![\w/*<:])[\w./-]*\w\.(?:ts|md|sql)\b/g)]
         .filter(([named]) => !exists(file, named))
         .map(([named]) => `${file}: ${named}`),
+    ),
+  )
+  assert.equal(missing, [])
+})
+
+test('every folder that a README names is there', () => {
+  const missing = readmes.flatMap(({ file, texts }) =>
+    texts.flatMap((text) =>
+      [...text.matchAll(/`((?:\.\.\/)*(?:[\w.-]+\/)+)`/g)]
+        .map(([, named]) => named!)
+        .filter((named) => ![dirname(file), 'src', 'test', '.'].some((from) => folders.has(join(from, named))))
+        .map((named) => `${file}: ${named}`),
     ),
   )
   assert.equal(missing, [])

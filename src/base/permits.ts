@@ -214,11 +214,10 @@ export const newPermits = (options: PermitsOptions): Permits => {
     return mostOf(inNet, ({ client }) => clients.of(client.id))
   }
 
-  const makeYield = (holding: Holding) => {
+  /** `are` says why this one of all that hold a permit has to yield. */
+  const makeYield = (holding: Holding, are: string) => {
     holding.release()
-    holding.onYield!(
-      new Busy(`There are too many ${things}, and those of ${holding.client.id} moved slowest: try again later`),
-    )
+    holding.onYield!(new Busy(`There are too many ${things}, and yours ${are}: try again later`))
   }
 
   /** Admits waiters that fit, and makes holders yield for those that do not. */
@@ -229,9 +228,10 @@ export const newPermits = (options: PermitsOptions): Permits => {
         leave(next)
         next.admit(hold(next.client, next.size, next.onYield))
       } else if (next || (grows && used > capacity)) {
-        const yielding = slowest() ?? (grows && used > capacity ? largest() : undefined)
+        const slow = slowest()
+        const yielding = slow ?? (grows && used > capacity ? largest() : undefined)
         if (!yielding) return
-        makeYield(yielding)
+        makeYield(yielding, slow ? 'moved slowest' : 'take up the most')
       } else return
     }
   }

@@ -67,7 +67,8 @@ export const ErrorBody = z
       .object({
         code: z.string().meta({ description: 'The code of the error, for programs', examples: ['invalid_request'] }),
         message: z.string().meta({
-          description: 'What went wrong and what to do, in English, for people',
+          description:
+            'What went wrong and what to do, in English, for people; for `invalid_request` that is in `details`',
           examples: ['Invalid request'],
         }),
         details: z

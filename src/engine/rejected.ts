@@ -1,7 +1,7 @@
 import { Busy } from '../base/permits.ts'
 import { ifLate } from '../base/waits.ts'
 
-/** Why a command was refused. `src/http/errors.ts` maps each code to an HTTP status. */
+/** Why a command was refused. `src/contract/errors.ts` has the HTTP status of each code; `slug_taken` is answered as an `invalid_request`. */
 export type Rejection =
   | 'invalid_request'
   | 'unauthorized'

@@ -1,12 +1,13 @@
 import { lowerThreadPriority } from '../base/threads.ts'
 import { bodyText, knownMembers } from './json-body.ts'
 import { type BodyBytes, consume } from './body-bytes.ts'
-import { type Code, HttpError } from './http-error.ts'
+import type { ErrorCode } from '../contract/errors.ts'
+import { HttpError } from './http-error.ts'
 
 /** The result of a task on a thread. Errors lose their class between threads, so an HttpError is returned as data. */
 export type TaskResult<T> =
   | { readonly value: T }
-  | { readonly refused: { readonly code: Code; readonly message: string; readonly details: unknown } }
+  | { readonly refused: { readonly code: ErrorCode; readonly message: string; readonly details: unknown } }
 
 /** The input of a task: the bytes of a body, and the members of `more`. */
 export type TaskInput<More extends object = object> = More & Pick<BodyBytes, 'pieces'>

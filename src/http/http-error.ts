@@ -1,8 +1,4 @@
-import type { Rejection } from '../engine/rejected.ts'
-
-/** Codes that answers carry. */
-export type Code =
-  Exclude<Rejection, 'slug_taken'> | 'csrf_failed' | 'method_not_allowed' | 'rate_limited' | 'internal' | 'unavailable'
+import type { ErrorCode } from '../contract/errors.ts'
 
 /** The issues of a request, by field, as zod's `flattenError` returns them. */
 export type Details = { formErrors: string[]; fieldErrors: Record<string, string[]> }
@@ -10,12 +6,12 @@ export type Details = { formErrors: string[]; fieldErrors: Record<string, string
 /** A request that is answered with an error, thrown from anywhere in the HTTP layer. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
-  readonly code: Code
+  readonly code: ErrorCode
   readonly details: unknown
   /** After how many seconds the request may be sent again. */
   readonly retryAfter: number | undefined
 
-  constructor(code: Code, message: string, details?: unknown, retryAfter?: number) {
+  constructor(code: ErrorCode, message: string, details?: unknown, retryAfter?: number) {
     super(message)
     this.code = code
     this.details = details

@@ -4,7 +4,7 @@ import { JSON_TYPE } from './reply.ts'
 import { unhookedHeaders } from './security.ts'
 import type { HttpConfig } from './settings.ts'
 import type { Socket } from 'node:net'
-import type { Code } from './http-error.ts'
+import type { ErrorCode } from '../contract/errors.ts'
 
 /**
  * Answers requests that Node would answer itself, without a body: an `Expect` that is not `100-continue` (400), and `CONNECT` (404).
@@ -37,7 +37,7 @@ export const answerUnroutable = (server: Server, config: HttpConfig): void => {
 
 type Answer = {
   readonly status: string
-  readonly code: Code
+  readonly code: ErrorCode
   readonly message: string
   /** Whether the same request may succeed later. */
   readonly isRetriable?: true

@@ -1,6 +1,6 @@
 import { ofSegment, toSegment } from '../base/path-segments.ts'
 
-/** The addresses of pages. Every link to a page is made here. */
+/** The addresses of pages that have a name or an id in them. Every link to such a page is made here. */
 
 /** A text encoded for an address. An address cannot have lone surrogates, so they are replaced. */
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())

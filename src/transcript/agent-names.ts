@@ -1,6 +1,6 @@
 import { visibleLine } from './visible.ts'
 
-/** How the agents of `tracebook sync` call themselves, by the `agentId` of their traces. */
+/** The names of the agents of `tracebook sync` by the `agentId` of their traces, where they differ from it. */
 const names: Readonly<Record<string, string>> = {
   'claude-code': 'Claude Code',
   codex: 'Codex',

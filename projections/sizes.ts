@@ -8,10 +8,10 @@ type Created = { readonly namespaceId: string; bytes: number }
 type Changes = {
   readonly created: Map<string, Created>
   /** The namespaces of traces whose rows are subtracted, by trace id. */
-  readonly deleted: Map<string, string>
+  readonly subtracted: Map<string, string>
 }
 
-/** Traces of earlier batches grow in `traces`. */
+/** Only traces that this batch has created: the statement of `traces` adds the bytes of all others. */
 const grow = ({ created }: Changes, { streamId: id, bytes }: DecodedEvent) => {
   const own = created.get(id)
   if (own) own.bytes += bytes
@@ -65,18 +65,18 @@ export const sizes = projectionOf<TraceEvent>()<Changes>({
   rows: { sizes: {} },
   beforeRemoval: { trace: (id, write) => subtract([id], write) },
   indexes: '',
-  start: () => ({ created: new Map(), deleted: new Map() }),
+  start: () => ({ created: new Map(), subtracted: new Map() }),
   on: {
     TraceCreated: ({ created }, { streamId: id, data: { namespaceId } }) =>
       void created.set(id, { namespaceId, bytes: 0 }),
     MessageAdded: grow,
     MessageUpdated: grow,
-    TraceDeleted: ({ created, deleted }, { streamId: id, data: { namespaceId } }) => {
+    TraceDeleted: ({ created, subtracted }, { streamId: id, data: { namespaceId } }) => {
       created.delete(id)
-      deleted.set(id, namespaceId)
+      subtracted.set(id, namespaceId)
     },
-    HistoryErased: ({ created, deleted }, { streamId: id, data: { namespaceId, bytes } }) => {
-      deleted.set(id, namespaceId)
+    HistoryErased: ({ created, subtracted }, { streamId: id, data: { namespaceId, bytes } }) => {
+      subtracted.set(id, namespaceId)
       created.set(id, { namespaceId, bytes })
     },
     MessageRestated: 'ignored',
@@ -84,9 +84,9 @@ export const sizes = projectionOf<TraceEvent>()<Changes>({
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
   },
-  write: ({ created, deleted }, write) => {
-    if (deleted.size > 0) subtract([...deleted.keys()], write)
+  write: ({ created, subtracted }, write) => {
+    if (subtracted.size > 0) subtract([...subtracted.keys()], write)
     if (created.size > 0) add(created.values(), write)
-    if (deleted.size > 0) removeEmpty(deleted.values(), write)
+    if (subtracted.size > 0) removeEmpty(subtracted.values(), write)
   },
 })

@@ -1,5 +1,5 @@
-import { setImmediate as setImmediateNow } from 'node:timers'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate } from 'node:timers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from './permits.ts'
 
 /** How many milliseconds long work may take before other work of the event loop gets a turn. */
@@ -10,7 +10,7 @@ export const newYielding = (): (() => Promise<void>) => {
   let since = performance.now()
   return async () => {
     if (performance.now() - since < WORKING_MS) return
-    await setImmediate()
+    await nextTurn()
     since = performance.now()
   }
 }
@@ -19,7 +19,8 @@ export const newYielding = (): (() => Promise<void>) => {
 export type Turns = {
   /**
    * To be awaited repeatedly: each turn of the event loop goes to the work of one client, the next to another client's. Nets
-   * take turns, and in each net its clients.
+   * take turns, and in each net its clients. Undefined: go on, because the turn that has begun is not over. Work that is running anyway may
+   * use it up, whoever's turn it is; its next call after the turn waits.
    */
   take(client: Client): Promise<void> | undefined
 }
@@ -28,8 +29,7 @@ type Line = (() => void)[]
 
 /** Takes the entry that has waited longest, and moves it to the end. */
 const rotate = <T>(lines: Map<string, T>): [string, T] => {
-  const [first] = lines as Map<string, T> & Iterable<[string, T]>
-  const [key, line] = first!
+  const [key, line] = lines.entries().next().value!
   lines.delete(key)
   lines.set(key, line)
   return [key, line]
@@ -50,12 +50,14 @@ export const newTurns = (): Turns => {
   }
 
   const goOn = () => {
-    isScheduled = nets.size > 0
-    if (!isScheduled) return
+    if (nets.size === 0) {
+      isScheduled = false
+      return
+    }
     const [net, clients] = rotate(nets)
     const [client, line] = rotate(clients)
     until = performance.now() + WORKING_MS
-    setImmediateNow(goOn)
+    setImmediate(goOn)
     serve(line, () => {
       clients.delete(client)
       if (clients.size === 0) nets.delete(net)
@@ -69,7 +71,7 @@ export const newTurns = (): Turns => {
     const line = clients.get(id) ?? []
     line.push(resolve)
     nets.set(net, clients.set(id, line))
-    if (!isScheduled) setImmediateNow(goOn)
+    if (!isScheduled) setImmediate(goOn)
     isScheduled = true
     return promise
   }

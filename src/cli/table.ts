@@ -18,12 +18,20 @@ const GAP = 2
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
+/** The widest column that may still shrink; undefined if none may. */
+const widestShrinkable = (widths: readonly number[], mins: readonly number[]): number | undefined => {
+  let widest: number | undefined
+  for (const [i, width] of widths.entries())
+    if (width > mins[i]! && (widest === undefined || width > widths[widest]!)) widest = i
+  return widest
+}
+
 /** Shrinks columns, the widest first, until they fit; undefined if they cannot. */
 const fitted = (widths: readonly number[], mins: readonly number[], room: number): number[] | undefined => {
   const fit = [...widths]
   for (let over = sum(fit) - room; over > 0; over--) {
-    const widest = fit.reduce((best, width, i) => (width > mins[i]! && width > (fit[best] ?? 0) ? i : best), -1)
-    if (widest === -1) return undefined
+    const widest = widestShrinkable(fit, mins)
+    if (widest === undefined) return undefined
     fit[widest]! -= 1
   }
   return fit
@@ -34,21 +42,21 @@ type Layout<Row> = { readonly columns: readonly Column<Row>[]; readonly widths: 
 const layoutOf = <Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
-  terminal: number | undefined,
+  terminalWidth: number | undefined,
 ): Layout<Row> => {
   const natural = columns.map(({ head, cell }) =>
     Math.max(
       stringWidth(head),
-      ...rows.map((row) => Math.min(stringWidth(escapeControls(cell(row))), terminal ?? Infinity)),
+      ...rows.map((row) => Math.min(stringWidth(escapeControls(cell(row))), terminalWidth ?? Infinity)),
     ),
   )
-  if (terminal === undefined) return { columns, widths: natural }
+  if (terminalWidth === undefined) return { columns, widths: natural }
   const mins = columns.map(({ min }, i) => Math.min(min ?? natural[i]!, natural[i]!))
-  const widths = fitted(natural, mins, terminal - GAP * (columns.length - 1))
-  const dropped = Math.max(0, ...columns.map(({ drop = 0 }) => drop))
-  if (widths || dropped === 0) return { columns, widths: widths ?? mins }
-  const fewer = columns.filter(({ drop }) => drop !== dropped)
-  return layoutOf(fewer, rows, terminal)
+  const widths = fitted(natural, mins, terminalWidth - GAP * (columns.length - 1))
+  const highest = Math.max(0, ...columns.map(({ drop = 0 }) => drop))
+  if (widths || highest === 0) return { columns, widths: widths ?? mins }
+  const fewer = columns.filter(({ drop }) => drop !== highest)
+  return layoutOf(fewer, rows, terminalWidth)
 }
 
 const padded = (text: string, width: number, align: 'right' | undefined): string => {
@@ -57,26 +65,26 @@ const padded = (text: string, width: number, align: 'right' | undefined): string
 }
 
 /**
- * A table as lines: a heading, and a line for each row. Columns are fitted to `terminal`, its width; undefined for a pipe or a file,
- * where nothing is cut.
+ * A table as lines: a heading, and a line for each row. Columns are fitted to `terminalWidth`; undefined for a pipe or a file, where
+ * nothing is cut.
  */
 export const tableLines = <Row>(
-  all: readonly Column<Row>[],
+  columns: readonly Column<Row>[],
   rows: readonly Row[],
-  terminal: number | undefined,
+  terminalWidth: number | undefined,
 ): Line[] => {
-  const { columns, widths } = layoutOf(all, rows, terminal)
+  const { columns: kept, widths } = layoutOf(columns, rows, terminalWidth)
   const line = (cells: readonly string[]) =>
     cells
       .map((text, i) => {
-        const cell = terminal === undefined ? escapeControls(text) : fitToColumns(text, widths[i]!)
-        return padded(cell, widths[i]!, columns[i]!.align)
+        const cell = terminalWidth === undefined ? escapeControls(text) : fitToColumns(text, widths[i]!)
+        return padded(cell, widths[i]!, kept[i]!.align)
       })
       .join(' '.repeat(GAP))
       .trimEnd()
   return [
-    { text: line(columns.map(({ head }) => head)), style: 'head' as const },
-    ...rows.map((row) => ({ text: line(columns.map(({ cell }) => cell(row))) })),
+    { text: line(kept.map(({ head }) => head)), style: 'head' as const },
+    ...rows.map((row) => ({ text: line(kept.map(({ cell }) => cell(row))) })),
   ]
 }
 

@@ -2,7 +2,7 @@ import { closesAppend, fromRecords, opensAppend } from './chunks.ts'
 import type { EventLog, RecordedEvent, StoredRecord } from './log.ts'
 import { metadataOf } from './metadata.ts'
 
-/** Whether `next` belongs to the same append as `record`. A record that opens an append may be a retry after a crash. */
+/** Whether `next` belongs to the same append as `record`. A record that opens an append begins another one, even with the same id: a retry after a crash. */
 export const continuesAppend = (record: StoredRecord, next: StoredRecord): boolean =>
   next.stream === record.stream &&
   next.revision === record.revision + 1n &&
@@ -10,7 +10,7 @@ export const continuesAppend = (record: StoredRecord, next: StoredRecord): boole
   !opensAppend(next)
 
 /** Collects the records of one append until its last record comes. */
-const newOpenAppend = () => {
+const newRecordsOfAppend = () => {
   let records: StoredRecord[] = []
   /**
    * Adds a record. If it is the last one of its append, returns the records of the append. The first records are missing if the reading of the
@@ -46,7 +46,7 @@ const NOTHING: readonly RecordedEvent[] = []
  * append when it gets the last record of the append, and nothing before.
  */
 export const newAppendCollector = (store: EventLog<StoredRecord>) => {
-  const add = newOpenAppend()
+  const add = newRecordsOfAppend()
   /** Returns a promise only if the beginning of the append has to be read from the log. */
   return (record: StoredRecord): readonly RecordedEvent[] | Promise<readonly RecordedEvent[]> => {
     const taken = add(record)

@@ -3,10 +3,14 @@ import type { LogIdentity, Position } from './log.ts'
 
 const RETRY_MS = 50
 
+/** The epoch of a log that has no identity any more: renewing it creates an identity. */
+const NO_EPOCH = ''
+
 /** What an adapter reads from a log after it has connected. */
 export type LogProbe = {
   /** The log's identity; undefined if none has been created. */
   readonly storedIdentity: () => Promise<LogIdentity | undefined>
+  /** Whether the event at a position has this id; undefined if it was erased, so that nothing is known of it. */
   readonly holds: (position: Position, id: string) => Promise<boolean | undefined>
   readonly renewEpoch: (seen: string) => Promise<LogIdentity>
 }
@@ -23,7 +27,7 @@ type IdentityCheck = {
    * @throws errors of the probe
    */
   verify(probe: LogProbe): Promise<void>
-  /** How often `changed` was called. */
+  /** How often the log's epoch has changed, and `changed` was called. */
   generation(): number
 }
 
@@ -48,7 +52,7 @@ export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdent
     let current = await probe.storedIdentity()
     const isOther = noted !== undefined && (noted.epoch !== current?.epoch || noted.id !== current.id)
     const hasLostEnd = !isOther && last !== undefined && (await isMissing(probe, last))
-    if (hasLostEnd || (isOther && !current)) current = await probe.renewEpoch(current?.epoch ?? '')
+    if (hasLostEnd || (isOther && !current)) current = await probe.renewEpoch(current?.epoch ?? NO_EPOCH)
     if (!current) return
     const isNewEpoch = noted?.epoch !== current.epoch // false if another connection has noticed the change meanwhile
     noted = current

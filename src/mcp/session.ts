@@ -36,21 +36,24 @@ export const sessionArguments = {
   }),
 }
 
-const MOST_TITLE = 400
+/** The most characters of a title and of a name. */
+const MOST_NAME = 400
 const MOST_SUMMARY = 2_000
 
 /** The page of a session; with a message, at that message. */
 export const linkOf = ({ origin }: Sessions, { trace, slug }: Entry, messageId?: string): string =>
   `${origin}${tracePath(slug, trace.externalId, messageId)}`
 
-const optional = (name: string, text: string | undefined, most = MOST_TITLE) =>
+const optional = (name: string, text: string | undefined, most = MOST_NAME) =>
   text === undefined ? {} : { [name]: cutText(text, 0, most).text }
+
+/** The numbers of a shape, without its segments. */
+const numbersOf = ({ segments: _, ...numbers }: SessionShape): NonNullable<Session['shape']> => numbers
 
 /** A session in the form of `Session`. */
 export const sessionOf = (sessions: Sessions, entry: Entry<Partial<TraceDetail> & Entry['trace']>): Session => {
   const { trace, slug, author } = entry
   const [started, ended] = [isoText(trace.startedAt), isoText(trace.endedAt)]
-  const { segments: _, ...shape } = trace.shape ?? { segments: [] }
   const about = {
     ...optional('title', trace.title ?? trace.ai_title),
     ...optional('summary', trace.ai_summary, MOST_SUMMARY),
@@ -67,7 +70,7 @@ export const sessionOf = (sessions: Sessions, entry: Entry<Partial<TraceDetail> 
     ...(started === undefined ? {} : { started }),
     ...(ended === undefined ? {} : { ended }),
     messages: trace.messageCount ?? 0,
-    ...(trace.shape ? { shape: shape as NonNullable<Session['shape']> } : {}),
+    ...(trace.shape ? { shape: numbersOf(trace.shape) } : {}),
     about: newQuoter(entry).quote('description', author, trace.startedAt, about),
   }
 }

@@ -3,7 +3,7 @@ import { NamespaceType, RetentionDays, Role } from '../contract/namespaces.ts'
 import { formatsOf } from '../engine/codec.ts'
 import { event } from '../engine/stream.ts'
 
-/** Who created a namespace: the service, for a new user, or a user. */
+/** Who has chosen a namespace and its slug: the service, for the new user of `createdBy`, or that user. */
 export const ClaimedBy = z.enum(['system', 'user'])
 export type ClaimedBy = z.infer<typeof ClaimedBy>
 

@@ -21,7 +21,7 @@ import type { UserServices } from '../user/services.ts'
 import type { PublicPages } from '../web/public-pages.ts'
 import type { RowMaking } from '../web/row-making.ts'
 
-/** What the routes of all features need together. */
+/** What the routes of all features need together. `AvatarServices` has what namespaces, members and invites need. */
 type Features = SessionServices &
   UserServices &
   AvatarServices &
@@ -30,18 +30,20 @@ type Features = SessionServices &
   ExportServices &
   SearchServices &
   RealtimeServices &
-  Pick<ProofServices, 'checkpoints'> &
+  Pick<ProofServices, 'checkpoints'> & // `Service` has the others, with types of their own
   CodehostServices
 
 /** The parts of a running service, wired once in `open.ts`. */
 export type Service = Features & {
   readonly config: Config
   readonly logger: Logger
+  /** The log as features read and write it. */
   readonly log: EventLog
+  /** Turns stored records into events, of their newest schema version. */
   readonly codec: Codec
   /** Resolves when the read models and caches of this node have applied a position. @throws Unavailable */
   readonly visible: (position: bigint) => Promise<void>
-  /** The resources that clients share. */
+  /** Memory and work of this node that clients share: bodies, reads, answers. */
   readonly permits: NodePermits
   /** The threads that parse large bodies. */
   readonly bodyThreads: BodyThreads
@@ -51,7 +53,7 @@ export type Service = Features & {
   readonly tokens: Tokens
   /** Pages for everybody, as they are sent. */
   readonly publicPages: PublicPages
-  /** Refreshes the model registry. */
+  /** The process that refreshes the model registry from its catalogue. */
   readonly catalogue: CatalogueProcess
   /** Erases the past of traces. */
   readonly erasePast: ErasePast

@@ -3,6 +3,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { elementsOf, textOf } from './support/elements.ts'
 import { hostileText } from './support/hostile.ts'
+import { exactly } from '../../src/transcript/html/markup.ts'
+import { visible } from '../../src/transcript/visible.ts'
 import { places, render, renderRows, session } from './support/session.ts'
 import { runs } from '../support/runs.ts'
 
@@ -295,6 +297,10 @@ test('only a limited amount of code in one file is coloured, the rest is shown a
   const isColoured = shown.map((code) => code.includes('hljs-keyword'))
   assert.equal([isColoured[0], isColoured.at(-1), shown.length], [true, false, 90])
   assert.ok(shown.at(-1)!.includes(written(89)))
+})
+
+test('the value of a field keeps tabs and line breaks, and shows what HTML cannot hold', () => {
+  assert.is(exactly('a\tb\r\nc\0<').source, `a\tb\r\nc${visible('\0')}&lt;`)
 })
 
 test.run()

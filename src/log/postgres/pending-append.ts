@@ -39,13 +39,13 @@ export const newPendingAppend = (
   { lastError, onSettled }: { readonly lastError: () => unknown; readonly onSettled: (append: PendingAppend) => void },
 ): PendingAppend => {
   const bytes = what.events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
-  const rows = rowsOf(what.events) // before the answer, whose deadline would outlive an error
+  const rows = rowsOf(what.events) // first, because after an error here the timer of the answer would be left running
   const answer = newPendingAnswer(
     Math.min(deadlineMs, (what.until ?? Infinity) - performance.now()),
     () => giveUp(append, lastError()),
     () => onSettled(append),
   )
-  if (rows instanceof Promise) rows.catch(() => {}) // the statement with it fails, if it is not given up before
+  if (rows instanceof Promise) rows.catch(() => {}) // the statement with the rows reports an error; an append that is given up has none
   const append: PendingAppend = { ...what, ...answer, bytes, rows, inFlight: false, maybeStored: false }
   return append
 }

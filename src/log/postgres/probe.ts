@@ -14,6 +14,7 @@ const currentServer = `
 
 const select = `select i.id, i.epoch, i.server, p.current from log.identity i, (${currentServer}) p`
 
+/** The first server that is noted, by the first start, keeps the epoch. */
 const updateServer = `
   update log.identity set server = $1, epoch = case when server is null then epoch else gen_random_uuid() end
   where server is not distinct from $2`
@@ -22,12 +23,16 @@ const updateEpoch = 'update log.identity set epoch = gen_random_uuid() where epo
 
 const selectId = idAt('$1')
 
-/** Reads the log's identity over a connection. On another server or timeline than before, begins a new epoch. */
+/**
+ * Reads the log's identity over a connection. On another server or timeline than before, begins a new epoch. A migration has created the
+ * identity, so `identity` and `storedIdentity` are the same.
+ */
 export const newProbe = (queryable: Queryable): LogProbe & { readonly identity: () => Promise<LogIdentity> } => {
   const read = async (): Promise<Row> => (await queryable.query<Row>(select)).rows[0]!
 
   const identity = async (): Promise<LogIdentity> => {
     let row = await read()
+    // Again if another process has changed the row meanwhile.
     while (row.server !== row.current) {
       await queryable.query(updateServer, [row.current, row.server])
       row = await read()

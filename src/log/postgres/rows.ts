@@ -1,14 +1,15 @@
 import type { NewEvent, Position, Revision, StoredRecord } from '../log.ts'
 import { type Body, decompressed, newBody } from './body.ts'
 
-/** The maximum bytes of data, and events, in a row; a larger event has its own row. For one event a whole row is decompressed. */
+/** The maximum bytes of data in a row; a larger event has a row of its own. Few, because to read one event its whole row is decompressed. */
 export const ROW_BYTES = 128 * 1024
+/** The maximum number of events in a row. */
 export const ROW_EVENTS = 1_000
 
-/** A query for the id of the event at a position, which is a parameter: null if the event was erased, no row beyond the log's end. */
-export const idAt = (position: string): string => `
-  select ids[${position} - last + size] as id
-  from (select last, size, ids from log.appends where last >= ${position} order by last limit 1) a`
+/** A query for the id of the event at a position, given as a placeholder: null if the event was erased, no row beyond the log's end. */
+export const idAt = (placeholder: string): string => `
+  select ids[${placeholder} - last + size] as id
+  from (select last, size, ids from log.appends where last >= ${placeholder} order by last limit 1) a`
 
 /**
  * Consecutive events whose metadata differ only in a number that counts up: how many events, their type, the metadata before the
@@ -24,8 +25,9 @@ const INDEX = '"index":'
 
 /** The run of one event. At the end of metadata is the index of the event in its append, or of a chunk in its event. */
 const runOf = ({ type, metadata }: NewEvent): Run => {
-  const start = metadata.lastIndexOf(INDEX) + INDEX.length
-  const number = start < INDEX.length ? undefined : NUMBER.exec(metadata.slice(start, start + 10))?.[0]
+  const found = metadata.lastIndexOf(INDEX)
+  const start = found + INDEX.length
+  const number = found === -1 ? undefined : NUMBER.exec(metadata.slice(start, start + 10))?.[0]
   if (number === undefined) return [1, type, metadata, null, '']
   return [1, type, metadata.slice(0, start), Number(number), metadata.slice(start + number.length)]
 }
@@ -104,6 +106,7 @@ const elementsOf = (array: string): string[] => array.slice(1, -1).split(',')
 
 /** Splits the data of a row into those of its events, whose lengths are in bytes. */
 const dataOf = (data: string | Buffer, lengths: readonly number[]): string[] => {
+  // If the text has as many characters as bytes, it is ASCII, and can be cut by bytes as it is.
   const source = typeof data === 'string' && data.length !== sum(lengths) ? Buffer.from(data) : data
   let end = 0
   return lengths.map((length) => {

@@ -1,6 +1,6 @@
 import { css } from '../../transcript/html/markup.ts'
 
-/** The bar at the top of every page, its foot, and the column between them. */
+/** The bar at the top of every page, its foot, the column between them, and what many pages have in it: first steps, commands, empty lists. */
 export const shell = css`
   @layer parts {
     .sprite {
@@ -190,6 +190,7 @@ export const shell = css`
     .blank.left {
       margin: var(--s5) 0;
     }
+    /* that a session has no messages yet, once a script has added one */
     .blank:has(+ .msgs > .msg) {
       display: none;
     }
@@ -262,6 +263,7 @@ export const shell = css`
         inline-size: 2rem;
         block-size: 2rem;
       }
+      /* 44 px for fingers, though the picture is smaller; and so below */
       .bar .who::after {
         content: '';
         position: absolute;

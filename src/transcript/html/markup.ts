@@ -10,7 +10,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** HTML source that is known to be safe. Only this file makes it; all other content of a page is text. */
 class Html {
-  /** Makes an object of the same shape another type for the compiler. */
+  /** So that for the compiler no other object of this shape is `Html`. */
   declare protected readonly isSafe: true
   readonly source: string
   constructor(source: string) {
@@ -19,7 +19,7 @@ class Html {
 }
 export type { Html }
 
-/** What is shown as something else than itself. Other text, which most is, needs no further look. */
+/** Any character that is escaped or replaced. A text without one, as most are, is returned unchanged. */
 const SPECIAL = /[^\n\t !#-%(-;=?-~]/
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!)
@@ -40,8 +40,8 @@ export const markup = (source: TemplateStringsArray, ...values: readonly Value[]
   return new Html(all)
 }
 
-/** Characters that HTML cannot hold: control characters, lone surrogates, and noncharacters. */
-const IMPOSSIBLE = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu
+/** Characters that HTML cannot hold: control characters other than tab and line breaks, lone surrogates, and noncharacters. */
+const IMPOSSIBLE = /[^\P{Cc}\t\n\r]|[\p{Cs}\p{Noncharacter_Code_Point}]/gu
 
 /**
  * A text as the value of a field of a form: exactly, as far as HTML can hold it, because what is shown as a mark elsewhere would be
@@ -49,7 +49,7 @@ const IMPOSSIBLE = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu
  */
 export const exactly = (text: string): Html => new Html(escaped(text.replace(IMPOSSIBLE, visible)))
 
-/** A part of a style sheet, exactly as in the template. */
+/** A part of a style sheet: the template without its first line break. */
 export const css = (source: TemplateStringsArray): Html => new Html(source[0]!.replace('\n', ''))
 
 export const none = markup``

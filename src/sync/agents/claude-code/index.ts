@@ -123,7 +123,7 @@ const save = ({ ahead, open, uuids, answers, calls, early, lineId, outline, last
         outline: outline.save((uuid) => uuids.get(uuid) !== undefined),
       }
 
-/** Reads the lines of a session (README). Raise the number in `version` when `Saved` changes. */
+/** Reads the lines of a session (README). Raise the last number of `version` when `Saved` changes. */
 const parser: LineParser<State, Saved> = {
   version: `${id}/${version}/1`,
   understands: isKnownLine,

@@ -202,7 +202,7 @@ const save = (state: State): Saved | undefined => {
   }
 }
 
-/** Reads the lines of a session (README). Raise the number in `version` when `Saved` changes. */
+/** Reads the lines of a session (README). Raise the last number of `version` when `Saved` changes. */
 const parser: LineParser<State, Saved> = {
   version: `${id}/${version}/2`,
   understands: isRolloutLine,

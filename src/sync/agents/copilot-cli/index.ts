@@ -36,7 +36,7 @@ const step = ({ details, outline, reading }: State, line: ObjectLine): readonly 
   return [message]
 }
 
-/** Reads the events of a session (README). Raise the number in `version` when `Saved` changes. */
+/** Reads the events of a session (README). Raise the last number of `version` when `Saved` changes. */
 const parser: LineParser<State, Saved> = {
   version: `${id}/${version}/1`,
   understands: isEvent,

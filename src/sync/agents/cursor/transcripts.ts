@@ -61,7 +61,7 @@ type Saved = { readonly outline: SavedOutline; readonly reading: SavedReading }
 
 type State = { readonly outline: Outline; readonly reading: ReturnType<typeof newReading> }
 
-/** Reads a transcript in lines of JSON (README). Raise the number in `version` when `Saved` changes. */
+/** Reads a transcript in lines of JSON (README). Raise the last number of `version` when `Saved` changes. */
 const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
   version: `${agentId}/${version}/1`,
   understands: isTranscriptLine,

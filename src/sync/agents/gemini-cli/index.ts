@@ -102,7 +102,7 @@ const describe = async ({ history, metadata }: State, path: string): Promise<Des
   }
 }
 
-/** Reads the records of a session (README). Raise the number in `version` when `Saved` changes. */
+/** Reads the records of a session (README). Raise the last number of `version` when `Saved` changes. */
 const parser: LineParser<State, Saved> = {
   version: `${id}/${version}/1`,
   understands: isRecord,

@@ -159,7 +159,7 @@ const save = ({ details, path, finalPath, outline, calls, lineId, last }: State)
   )
 }
 
-/** Reads the entries of a session (README). Raise the number in `version` when `Saved` changes. */
+/** Reads the entries of a session (README). Raise the last number of `version` when `Saved` changes. */
 const parser: LineParser<State, Saved> = {
   version: `${id}/${version}/1`,
   understands: isEntry,

@@ -158,7 +158,7 @@ const listedTexts = listedNames.map((name) => `t.${columnOf[name]}`).join(', ')
 export const summaryColumns = `t.id, t.external_id, ${listedTexts}, t.ai_title, t.visibility,
   t.created_at, t.created_by, t.updated_at, t.started_at, t.ended_at, c.message_count, c.shape`
 
-/** SQL for the size of the texts in a summary, in bytes. */
+/** SQL for the size of the long texts in a summary, in bytes: of those that may have more than `SHORT_TEXT` characters. */
 export const summarySize = `octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)
   + coalesce(octet_length(t.ai_title::text), 0) + coalesce(octet_length(t.parent_external_id::text), 0)
   + coalesce(octet_length(c.shape::text), 0)`

@@ -28,7 +28,7 @@ type IdentityCheck = {
    */
   verify(probe: LogProbe): Promise<void>
   /** How often the log's epoch has changed, and `changed` was called. */
-  generation(): number
+  epochChanges(): number
 }
 
 /** `timeoutMs` is how long an event may be missing, because a cluster's node lags behind the one that was read before. */
@@ -36,7 +36,7 @@ export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdent
   let noted: LogIdentity | undefined
   /** The last event that was read. */
   let anchor: { readonly position: Position; readonly id: string } | undefined
-  let generation = 0
+  let epochChanges = 0
 
   const isMissing = async ({ holds }: LogProbe, { position, id }: NonNullable<typeof anchor>) => {
     const until = performance.now() + timeoutMs
@@ -58,7 +58,7 @@ export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdent
     noted = current
     if (!isNewEpoch || !(isOther || hasLostEnd)) return
     anchor = undefined
-    generation += 1
+    epochChanges += 1
     changed(current)
   }
 
@@ -70,6 +70,6 @@ export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdent
       noted ??= identity
     },
     verify,
-    generation: () => generation,
+    epochChanges: () => epochChanges,
   }
 }

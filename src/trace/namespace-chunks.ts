@@ -9,7 +9,7 @@ export const CHUNK_SIZE = 512 * 1024
 const CHUNK_ROWS = 1_000
 
 /** The approximate number of characters of a row besides its long texts (`summarySize`). */
-const ROW_CHARACTERS = 500
+export const ROW_CHARACTERS = 500
 
 /** `position` is that of the read model; `found` how many rows the statement has found before it cut the chunk to its size. */
 type ChunkRow = ListedRow & { position: bigint; found: bigint }

@@ -11,7 +11,7 @@ import { route } from '../http/route.ts'
 import { uuids } from '../postgres/arrays.ts'
 import { cursorAfterTrace, listPlaceOf, listTraces, orderedIds, orderValues } from './lists.ts'
 import { rowWithModelName } from './model-names.ts'
-import { CHUNK_SIZE, namespaceChunk, namespaceChunks } from './namespace-chunks.ts'
+import { CHUNK_SIZE, ROW_CHARACTERS, namespaceChunk, namespaceChunks } from './namespace-chunks.ts'
 import { summaryColumns, summarySize, summaryTables } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
 import { listPage, pageTexts } from './routes.ts'
@@ -42,7 +42,8 @@ const sortedChunkStatement = `
   select p.* from (
     select r.*, sum(r.size) over (order by r.nth rows unbounded preceding) - r.size as before, count(*) over () as found
     from (
-      select ${summaryColumns}, (select position from reached) as position, f.nth, 500 + ${summarySize} as size
+      select ${summaryColumns}, (select position from reached) as position, f.nth,
+        ${ROW_CHARACTERS} + ${summarySize} as size
       from unnest($1::uuid[]) with ordinality f (id, nth) ${summaryTables}
     ) r
   ) p where p.before < $2 order by p.nth`

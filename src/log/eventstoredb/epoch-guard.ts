@@ -15,9 +15,9 @@ export type EpochGuard = {
   /** Notes the last event of a page. Appended events do not count, because reads may not show them yet. */
   noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
   /** How often the log's epoch has changed. */
-  generation(): number
-  /** @throws LogChanged if the epoch has changed since this generation, LogUnavailable if the log cannot be reached */
-  assertSame(generation: number): Promise<void>
+  epochChanges(): number
+  /** @throws LogChanged if the epoch has changed more often, LogUnavailable if the log cannot be reached */
+  assertSame(epochChanges: number): Promise<void>
 }
 
 export const newEpochGuard = (
@@ -36,14 +36,14 @@ export const newEpochGuard = (
     verified = before
   }
 
-  const assertSame = async (generation: number) => {
+  const assertSame = async (epochChanges: number) => {
     while (verified !== failures()) {
       verifying ??= verify().finally(() => {
         verifying = undefined
       })
       await verifying
     }
-    if (check.generation() !== generation) throw new LogChanged()
+    if (check.epochChanges() !== epochChanges) throw new LogChanged()
   }
 
   const identity = async () => {
@@ -58,5 +58,5 @@ export const newEpochGuard = (
     return renewed
   }
 
-  return { identity, renewEpoch, noteRead: check.noteRead, generation: check.generation, assertSame }
+  return { identity, renewEpoch, noteRead: check.noteRead, epochChanges: check.epochChanges, assertSame }
 }

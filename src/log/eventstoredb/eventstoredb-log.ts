@@ -64,8 +64,8 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
 
   /** For reads: a decision must not be made on a log that has lost its end, while caches and read models have not noticed. */
   const watch = () => {
-    const generation = guard.generation()
-    return () => guard.assertSame(generation)
+    const epochChanges = guard.epochChanges()
+    return () => guard.assertSame(epochChanges)
   }
 
   const append: EventLog['append'] = async (stream, expected, events, until) => {

@@ -16,8 +16,8 @@ export type Append = {
 /** An append that waits for its one answer until its deadline. */
 export type PendingAppend = Append &
   PendingAnswer & {
-    /** The length of all data and metadata, a character counted as one byte. */
-    readonly bytes: number
+    /** The length of all data and metadata. */
+    readonly characters: number
     /** Its events as rows. They are made from the beginning on, while the append waits for its turn. */
     readonly rows: readonly NewRow[] | Promise<readonly NewRow[]>
     /** Whether it is in a statement that has not been answered. */
@@ -38,7 +38,7 @@ export const newPendingAppend = (
   deadlineMs: number,
   { lastError, onSettled }: { readonly lastError: () => unknown; readonly onSettled: (append: PendingAppend) => void },
 ): PendingAppend => {
-  const bytes = what.events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
+  const characters = what.events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
   const rows = rowsOf(what.events) // first, because after an error here the timer of the answer would be left running
   const answer = newPendingAnswer(
     Math.min(deadlineMs, (what.until ?? Infinity) - performance.now()),
@@ -46,6 +46,6 @@ export const newPendingAppend = (
     () => onSettled(append),
   )
   if (rows instanceof Promise) rows.catch(() => {}) // the statement with the rows reports an error; an append that is given up has none
-  const append: PendingAppend = { ...what, ...answer, bytes, rows, inFlight: false, maybeStored: false }
+  const append: PendingAppend = { ...what, ...answer, characters, rows, inFlight: false, maybeStored: false }
   return append
 }

@@ -88,7 +88,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
   }): AsyncIterable<Batch<StoredRecord>> {
     const stopped = AbortSignal.any([signal, closing.signal])
     const reader = recent.read()
-    const generation = identityCheck.generation()
+    const epochChanges = identityCheck.epochChanges()
     let position = after
     // The log itself is read at the start, and after a while without a wake-up, because a notification may have been lost.
     let mayUseRecent = false
@@ -98,7 +98,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
         const events =
           (mayUseRecent ? reader.eventsAfter(position) : undefined) ?? (await page(position).catch(undefinedIfPassing))
         if (stopped.aborted) return
-        if (identityCheck.generation() !== generation) throw new LogChanged()
+        if (identityCheck.epochChanges() !== epochChanges) throw new LogChanged()
         identityCheck.noteRead(events?.at(-1))
         if (events === undefined) await pause(RETRY_MS, stopped)
         else if (events.length === 0) {

@@ -6,7 +6,7 @@ import { newConnection, NotDurable } from './connection.ts'
 import { giveUp, newPendingAppend, type PendingAppend } from './pending-append.ts'
 
 const BATCH_APPENDS = 512
-const BATCH_BYTES = 8 * 1024 * 1024 // a character counts as one byte
+const BATCH_CHARACTERS = 8 * 1024 * 1024
 
 /** The waiting appends. The next `take` removes those that have been answered meanwhile. */
 type AppendQueue = {
@@ -25,15 +25,16 @@ const newAppendQueue = (): AppendQueue => {
     const batch: PendingAppend[] = []
     const later: PendingAppend[] = []
     const streams = new Set<string>()
-    let bytes = 0
+    let characters = 0
     for (const append of pending) {
       if (append.isSettled()) continue
       const isAlone = (append.until ?? batch[0]?.until) !== undefined
-      const isSmallEnough = !isAlone && batch.length < BATCH_APPENDS && bytes + append.bytes <= BATCH_BYTES
+      const isSmallEnough =
+        !isAlone && batch.length < BATCH_APPENDS && characters + append.characters <= BATCH_CHARACTERS
       const fits = batch.length === 0 || isSmallEnough
       if (fits && !streams.has(append.stream)) {
         batch.push(append)
-        bytes += append.bytes
+        characters += append.characters
       } else later.push(append)
       streams.add(append.stream)
     }

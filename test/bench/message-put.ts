@@ -17,12 +17,13 @@ export const put =
         const run = randomUUID()
         const connections = await Promise.all(Array.from({ length: 32 }, () => openConnection(world.url)))
         for (let i = 0; i < 32; i++) await world.call('PUT', `/v1/traces/${run}-${traceOf(i)}`, authorization, {})
-        const counters = new Array<number>(32).fill(0)
+        const counts = new Map<string, number>()
         const result = await rate(32, ms, async (i) => {
-          const path = `/v1/traces/${run}-${traceOf(i)}/messages/m-${i}-${counters[i]!++}`
-          const { status, body } = await connections[i]!.send(
-            requestBytes('PUT', path, { authorization }, bodyOf(counters[i]!)),
-          )
+          const trace = traceOf(i)
+          const n = counts.get(trace) ?? 0
+          counts.set(trace, n + 1)
+          const path = `/v1/traces/${run}-${trace}/messages/m-${n}`
+          const { status, body } = await connections[i]!.send(requestBytes('PUT', path, { authorization }, bodyOf(n)))
           if (status !== 200) throw new Error(`put: ${status} ${body}`)
           return 1
         })

@@ -3,13 +3,10 @@ import { countText } from '../base/for-people.ts'
 /** How many characters are processed at a time, so that the event loop is never blocked for long; each may be shown as eight. */
 const SLICE = 8 * 1024
 
-const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff
-const CARRIAGE_RETURN = 0x0d
-
-/** The first index from `at` on at which a text can be cut. */
+/** The first index from `at` on at which a text can be cut: not between the halves of a character, and not between `\r` and `\n`. */
 export const cutAt = (text: string, at: number): number => {
-  const last = text.charCodeAt(at - 1)
-  return at < text.length && (isHighSurrogate(last) || last === CARRIAGE_RETURN) ? at + 1 : at
+  const isWithinCharacter = (text.codePointAt(at - 1) ?? 0) > 0xffff
+  return isWithinCharacter || text.slice(at - 1, at + 1) === '\r\n' ? at + 1 : at
 }
 
 /** Cuts a text, but never inside a character, or between `\r` and `\n`. */

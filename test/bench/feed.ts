@@ -1,5 +1,5 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { mainGroup } from '../../projections/index.ts'
+import { groups, mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { sessionFeedStatement } from '../../src/feed/queries.ts'
 import { openPostgresLog } from '../../src/log/postgres/postgres-log.ts'
@@ -7,7 +7,9 @@ import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { newPool } from '../../src/postgres/connect.ts'
 import { onServer } from '../support/database.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
-import { type Setting, between, metadata } from './measure.ts'
+import { type Named, type Setting, between, mean, metadata } from './measure.ts'
+import { processorUs } from './processor.ts'
+import { caughtUp } from './timeline-lag.ts'
 import type { World } from './world.ts'
 import { hello } from './yardsticks.ts'
 
@@ -46,11 +48,7 @@ const fillFeed = async (world: World): Promise<string> => {
     )
   }
   await log.close()
-  for (;;) {
-    const { text } = await world.call('GET', '/metrics', undefined)
-    if (Number(/tracebook_projection_lag_events\{group="main"\} (\d+)/.exec(text)?.[1]) === 0) break
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
+  for (const group of groups) await caughtUp(world, group)
   await onServer(world.databaseUrl, 'analyze')
   feedFilled = users[0]!.authorization
   return feedFilled
@@ -68,13 +66,26 @@ const get = async (world: World, workers: number, ms: number, headers: Record<st
   return result
 }
 
-/** The public feed, beside a bare HTTP server. */
-export const feedPublic = async ({ world, helloUrl, ms }: Setting) => {
+/**
+ * The public feed, beside a bare HTTP server: requests a second, and in a second of processor time of each, because the benchmark takes longer to
+ * read the 20 kB of an answer than the service to send them.
+ */
+export const feedPublic = async ({ world, helloUrl, helloPid, ms }: Setting): Promise<readonly Named[]> => {
   await fillFeed(world)
-  return between(
-    () => hello(helloUrl, 16, ms / 2),
-    () => get(world, 16, ms, {}),
-  )
+  const ofProcessor = async (pid: number, work: () => Promise<number>) => {
+    const before = processorUs(pid).own
+    const rate = await work()
+    return { rate, perSecond: (rate * ms * 1_000) / (processorUs(pid).own - before) }
+  }
+  const bare = () => ofProcessor(helloPid, () => hello(helloUrl, 16, ms))
+  const [before, feed, after] = [await bare(), await ofProcessor(world.pid, () => get(world, 16, ms, {})), await bare()]
+  return [
+    { name: 'feed-public', unit: 'requests/s', value: feed.rate, yardstick: mean([before.rate, after.rate]) },
+    {
+      ...{ name: 'feed-public: processor', unit: 'requests/s', value: feed.perSecond },
+      yardstick: mean([before.perSecond, after.perSecond]),
+    },
+  ]
 }
 
 /** The feed of a session, beside its bare query. */

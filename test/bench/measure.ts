@@ -10,6 +10,7 @@ export type Row = Named & { ratio: number }
 export type Setting = {
   readonly world: World
   readonly helloUrl: string
+  readonly helloPid: number
   readonly ms: number
   readonly messages?: number
 }

@@ -54,7 +54,7 @@ export const rows: readonly Measure[] = [
   { name: 'message-put', unit: 'requests/s', measure: put((i) => `trace-${i}`) },
   { name: 'message-put-one', unit: 'requests/s', measure: put(() => 'trace') },
   { name: 'message-page', unit: 'pages/s', measure: messagePage },
-  { name: 'feed-public', unit: 'requests/s', measure: feedPublic },
+  { name: 'feed-public', unit: '', measure: feedPublic },
   { name: 'feed-session', unit: 'requests/s', measure: feedSession },
   { name: 'realtime-push', unit: '', measure: realtimePush },
   { name: 'timeline-lag', unit: '', measure: timelineLag },

@@ -22,7 +22,8 @@ const optionsFor = (size: number) => ({
 
 /** The body of texts that are so many bytes in UTF-8; a promise if it is compressed on a thread. */
 export const newBody = (texts: readonly string[], bytes: number): Body | Promise<Body> => {
-  const whole = Buffer.allocUnsafe(bytes)
+  // A large one is freed below, so it must not share its memory with other buffers, as those of Node's pool do.
+  const whole = bytes < ON_THREAD_FROM ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes)
   let offset = 0
   for (const text of texts) offset += whole.write(text, offset)
   if (bytes < COMPRESSED_FROM) return { body: whole, bytes: null }

@@ -5,9 +5,13 @@ import { closest, element, icon } from './dom.ts'
 const SEQUENCE_MS = 3_000
 
 const TYPING = 'input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], dialog[open]'
-/** Whether the focused element uses a key itself: it takes text, or `Enter` activates it. */
+/**
+ * Whether the focused element uses a key itself: it takes text, or `Enter` activates it. The focus leaves a dialog only in the frame after it was
+ * closed, and keys until then are not its own.
+ */
 const isTaken = (target: EventTarget | null, key: string): boolean =>
-  closest(target, TYPING) !== null || (key === 'Enter' && closest(target, 'a, button, summary') !== null)
+  closest(target, 'dialog:not([open])') === null &&
+  (closest(target, TYPING) !== null || (key === 'Enter' && closest(target, 'a, button, summary') !== null))
 
 const keysHtml = (keys: string): Node[] =>
   keys

@@ -1,4 +1,4 @@
-FROM node:26-slim
+FROM node:26.10.0-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Development dependencies hold a Node of their own and the tests' tools: this image has the first and needs none of the second.

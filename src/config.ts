@@ -5,6 +5,7 @@ import { defaultDataDir } from './embedded/default-data-dir.ts'
 import { httpSettings } from './http/settings.ts'
 import { modelsSettings } from './models/settings.ts'
 import { quotaSettings } from './namespace/settings.ts'
+import { severalHosts } from './postgres/one-host.ts'
 import { minConnections } from './postgres/pool-sizes.ts'
 import { checkProof, proofSettings } from './proof/settings.ts'
 import { realtimeSettings } from './realtime/settings.ts'
@@ -20,6 +21,14 @@ const url = (...protocols: string[]) =>
     error: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   })
 
+const databaseUrl = z
+  .string()
+  .refine((text) => severalHosts(text) === undefined, {
+    error: ({ input }) => severalHosts(String(input)),
+    abort: true,
+  })
+  .pipe(url('postgres:', 'postgresql:'))
+
 const roles = z
   .string()
   .default('api,projector,worker')
@@ -34,7 +43,7 @@ export const Environment = z.object({
     .min(1)
     .transform((path) => resolve(path))
     .default(() => defaultDataDir()),
-  DATABASE_URL: url('postgres:', 'postgresql:').optional(),
+  DATABASE_URL: databaseUrl.optional(),
   DATABASE_CONNECTIONS: wholeNumber(minConnections(groups.length), 10_000).default(36),
   // Only its beginning is checked here: a list of hosts is no valid URL. The adapter parses the rest.
   EVENTSTORE_URL: z

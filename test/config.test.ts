@@ -32,6 +32,13 @@ test('a value that cannot be used is named', () => {
     assert.match(problemOf({ [name]: value })!, name)
 })
 
+test('a database is given by one host, and a list of them is refused as such', () => {
+  for (const url of ['postgres://me:p,w@a:5432,b:5432/x', 'postgresql://a,b/x', 'postgres:///x?user=me&host=a%2Cb'])
+    assert.match(problemOf({ DATABASE_URL: url })!, /DATABASE_URL: takes one host, not 2: .* primary[^\n]*$/)
+  for (const url of ['postgres://me:p,w@a:5432/x', 'postgresql:///x?host=/run/a'])
+    assert.is(readConfig({ DATABASE_URL: url }).DATABASE_URL, url)
+})
+
 test('all invalid variables are named at once, and an empty one counts as unset', () => {
   const problem = problemOf({ PORT: 'x', RATE_LIMIT_READS: '0', QUOTA_TRACES: '' })!
   assert.match(problem, /PORT: .*\n.*RATE_LIMIT_READS: must be a whole number from 1 to 1000000000/)

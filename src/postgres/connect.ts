@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { severalHosts } from './one-host.ts'
 
 /** How values are parsed: int8 as bigint, json as its stored text. */
 const types: pg.CustomTypesConfig = {
@@ -45,15 +46,20 @@ const timeouts = (ms: number) => (ms === 0 ? {} : { statement_timeout: ms, query
 /** Whether there was no answer within a query's timeout, not even the error of the statement's timeout. */
 const isUnanswered = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
 
-const settings = (url: string, name: string): pg.ClientConfig => ({
-  connectionString: url,
-  application_name: `tracebook ${name}`,
-  types,
-  connectionTimeoutMillis: ANSWER_MS,
-  options: COMMON,
-  keepAlive: true,
-  keepAliveInitialDelayMillis: 10_000,
-})
+/** @throws Error if the URL has several hosts */
+const settings = (url: string, name: string): pg.ClientConfig => {
+  const problem = severalHosts(url)
+  if (problem) throw new Error(`the URL of PostgreSQL ${problem}`)
+  return {
+    connectionString: url,
+    application_name: `tracebook ${name}`,
+    types,
+    connectionTimeoutMillis: ANSWER_MS,
+    options: COMMON,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  }
+}
 
 /** Without a listener the loss of the connection would end the process; queries on it fail anyway. */
 const survivesLoss = (client: pg.Client): pg.Client => client.on('error', () => {})

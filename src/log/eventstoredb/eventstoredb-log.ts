@@ -10,6 +10,7 @@ import { newFollow } from './follow.ts'
 import { newSharedReads } from './shared-reads.ts'
 import { newOwnEvents } from './own-events.ts'
 import { newServerReads } from './server-reads.ts'
+import { newOwnStreams } from './own-streams.ts'
 import { newReader } from './reader.ts'
 import { truncateStream } from './stream-metadata.ts'
 import { newWakeUps } from './wake-ups.ts'
@@ -39,6 +40,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const parsed = parseAddress(url)
   const address = { ...parsed, prefix: options.prefix ?? parsed.prefix }
   const maxAppendBytes = options.maxAppendBytes ?? parsed.maxAppendBytes ?? MAX_APPEND_BYTES
+  const ownStreams = newOwnStreams(address.prefix)
   const [forWriting, forReading] = [newConnection(address), newConnection(address)]
   const retryingRead = newRetryingRead(forReading, deadlineMs)
   const serverReads = newServerReads(retryingRead, address, deadlineMs)
@@ -46,6 +48,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const { page, ...reads } = newReader({
     retryingRead,
     address,
+    ownStreams,
     serverReads,
     ownEvents,
     identityRead: forReading.noteFailure, // so that the identity is verified
@@ -55,7 +58,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const { head, canReadUpTo } = serverReads
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, canReadUpTo, observe })
   const closing = new AbortController()
-  const identityStore = newIdentityStore(serverReads, writer, address.prefix)
+  const identityStore = newIdentityStore(serverReads, writer, { prefix: address.prefix, ownStreams })
   const listeners: ((identity: LogIdentity) => void)[] = []
   const guard = newEpochGuard([forReading, forWriting], identityStore, (identity) => {
     sharedReads.forget()
@@ -71,10 +74,13 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const append: EventLog['append'] = async (stream, expected, events, until) => {
     // The server would accept an empty append, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs at least one event')
+    const fullName = address.prefix + stream
+    if (!ownStreams.isOwn(fullName))
+      throw new TypeError(`the name of a stream must not contain ${address.prefix.at(-1)}`)
     const proposed = events.map(proposedEvent)
     ownEvents.remember(events)
     const assertSame = watch()
-    const answer = await writer.append(address.prefix + stream, expected, proposed, { assertSame, until })
+    const answer = await writer.append(fullName, expected, proposed, { assertSame, until })
     wakeUps.increment()
     return answer
   }

@@ -1,5 +1,6 @@
 import { type AllStreamSubscription, START, streamNameFilter } from '@eventstore/db-client'
 import type { Position } from '../log.ts'
+import type { OwnStreams } from './own-streams.ts'
 import { consume, newPageCollector, passThrough } from './page.ts'
 import type { StoredEvent } from './read-response.ts'
 import type { RetryingRead } from './retrying-client.ts'
@@ -15,8 +16,7 @@ type FilteredPage = {
 
 type FilteredReadOptions = {
   readonly credentials: { readonly username: string; readonly password: string }
-  /** The beginnings of the names of Tracebook's streams. */
-  readonly prefixes: readonly string[]
+  readonly ownStreams: Pick<OwnStreams, 'prefixes' | 'isOwn'>
   /** After this many milliseconds the read ends at the next checkpoint, so that its follower gets the events so far. */
   readonly maxMs?: number
 }
@@ -52,9 +52,9 @@ export const newFilteredRead = (
   server: FilteredReadSource,
   options: FilteredReadOptions,
 ): FilteredRead => {
-  const { prefixes, credentials, maxMs = MAX_MS } = options
-  const isOurs = ({ stream }: { readonly stream: string }) => prefixes.some((prefix) => stream.startsWith(prefix))
-  const filter = streamNameFilter({ prefixes: [...prefixes], maxSearchWindow: CHECKPOINT_EVENTS })
+  const { ownStreams, credentials, maxMs = MAX_MS } = options
+  const isOurs = ({ stream }: { readonly stream: string }) => ownStreams.isOwn(stream)
+  const filter = streamNameFilter({ prefixes: [...ownStreams.prefixes], maxSearchWindow: CHECKPOINT_EVENTS })
 
   /** Collects events of a range, until a page is full, the time is over, or the server is silent or fails. */
   const collect = async (

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { LogIdentity, Position } from '../log.ts'
+import type { OwnStreams } from './own-streams.ts'
 import type { ServerReads } from './server-reads.ts'
 import { type StreamMetadata, changeMetadata, metadataStream, parseMetadata } from './stream-metadata.ts'
 import type { Writer } from './writer.ts'
@@ -13,7 +14,7 @@ export type IdentityStore = {
   /** Begins another epoch if the current one is still `seen`. Returns the identity after that. */
   renewEpoch(seen: string): Promise<LogIdentity>
   /**
-   * Whether the event at a position has this id. Undefined if the event was erased and scavenged, which proves nothing. Also false
+   * Whether the event at a position has this id, and is of this log. Undefined if the event was erased and scavenged, which proves nothing. Also false
    * beyond the log's end, which a newly elected leader may not have reached yet.
    */
   holds(position: Position, id: string): Promise<boolean | undefined>
@@ -35,7 +36,7 @@ const identityOf = ({ [KEY]: value }: StreamMetadata): LogIdentity | undefined =
 export const newIdentityStore = (
   serverReads: Pick<ServerReads, 'lastEvent' | 'recordAt'>,
   writer: Pick<Writer, 'append'>,
-  prefix: string,
+  { prefix, ownStreams }: { readonly prefix: string; readonly ownStreams: Pick<OwnStreams, 'nameOf'> },
 ): IdentityStore => {
   const change = async (next: (known: LogIdentity | undefined) => LogIdentity | undefined) => {
     const metadata = await changeMetadata(serverReads, writer, prefix + STREAM, (metadata) => {
@@ -60,7 +61,8 @@ export const newIdentityStore = (
   const holds = async (position: Position, id: string) => {
     const found = await serverReads.recordAt(position)
     if (found === undefined || found === 'not a record') return false
-    return found.position === position ? found.id === id : undefined
+    if (found.position !== position) return undefined
+    return found.id === id && ownStreams.nameOf(found.stream) !== undefined
   }
 
   return { identity, storedIdentity, renewEpoch, holds }

@@ -3,6 +3,7 @@ import type { Address } from './address.ts'
 import { newFilteredRead } from './filtered-read.ts'
 import { identityStream } from './identity-store.ts'
 import type { OwnEvents } from './own-events.ts'
+import type { OwnStreams } from './own-streams.ts'
 import type { StoredEvent } from './read-response.ts'
 import type { RetryingRead } from './retrying-client.ts'
 import type { ServerReads } from './server-reads.ts'
@@ -17,7 +18,7 @@ type TruncationFilter = (events: readonly StoredEvent[], isToEnd: boolean) => Pr
  * read.
  */
 const newTruncationFilter =
-  ({ lastEvent }: Pick<ServerReads, 'lastEvent'>, prefix: string): TruncationFilter =>
+  ({ lastEvent }: Pick<ServerReads, 'lastEvent'>, { nameOf }: Pick<OwnStreams, 'nameOf'>): TruncationFilter =>
   async (events, isToEnd) => {
     const points = new Map<string, bigint>()
     for (const event of events)
@@ -27,7 +28,7 @@ const newTruncationFilter =
       const metadata = await lastEvent(metadataStream(stream))
       if (metadata) points.set(stream, truncationPoint(parseMetadata(metadata.data)))
     }
-    const streams = new Set(events.map(({ stream }) => stream).filter((stream) => stream.startsWith(prefix)))
+    const streams = new Set(events.map(({ stream }) => stream).filter((stream) => nameOf(stream) !== undefined))
     if (!isToEnd) await Promise.all([...streams].map(readPoint))
     return events.filter(({ stream, revision }) => revision >= (points.get(stream) ?? 0n))
   }
@@ -68,6 +69,7 @@ type Reader = {
 type ReaderOptions = {
   readonly retryingRead: RetryingRead
   readonly address: Address
+  readonly ownStreams: OwnStreams
   readonly serverReads: ServerReads
   readonly ownEvents: Pick<OwnEvents, 'withDecoded'>
   /** Called when a page has a record of the log's identity, which may be a change. */
@@ -92,19 +94,20 @@ const runsOf = (revisions: readonly Revision[]): Revision[][] => {
 
 /** Reads in pages: no call to the server stays open between two of them, so the consumer may be slow or stop early. */
 export const newReader = (options: ReaderOptions): Reader => {
-  const { retryingRead, address, serverReads, ownEvents, identityRead, watch } = options
+  const { retryingRead, address, ownStreams, serverReads, ownEvents, identityRead, watch } = options
   const { credentials, prefix } = address
-  const withoutTruncated = newTruncationFilter(serverReads, prefix)
+  const withoutTruncated = newTruncationFilter(serverReads, ownStreams)
 
   const ours = async (events: readonly StoredEvent[], isToEnd: boolean): Promise<StoredRecord[]> => {
     if (events.some(({ stream }) => stream === identityStream(prefix))) identityRead()
-    return (await withoutTruncated(events, isToEnd))
-      .filter((event) => event.stream.startsWith(prefix))
-      .map((event) => ownEvents.withDecoded({ ...event, stream: event.stream.slice(prefix.length) }))
+    const left = await withoutTruncated(events, isToEnd)
+    return left.flatMap((event) => {
+      const stream = ownStreams.nameOf(event.stream)
+      return stream === undefined ? [] : [ownEvents.withDecoded({ ...event, stream })]
+    })
   }
 
-  const prefixes = [prefix, metadataStream(prefix)]
-  const readFiltered = newFilteredRead(retryingRead, serverReads, { credentials, prefixes })
+  const readFiltered = newFilteredRead(retryingRead, serverReads, { credentials, ownStreams })
 
   const page = async (
     after: Position,
@@ -115,8 +118,7 @@ export const newReader = (options: ReaderOptions): Reader => {
       const { events, through, isComplete } = filtered
       return { events: await ours(events, isComplete), through, isLast: false, isSparse: !isComplete }
     }
-    const wanted = (stream: string, position: bigint) =>
-      position > after && prefixes.some((prefix) => stream.startsWith(prefix))
+    const wanted = (stream: string, position: bigint) => position > after && ownStreams.isOwn(stream)
     // One more event than asked for, because the first one may be the event at `after`.
     const {
       events,

@@ -1,7 +1,8 @@
+import { status } from '@grpc/grpc-js'
 import * as assert from 'uvu/assert'
 import { LogUnavailable, type NewEvent, WrongRevision } from '../../../src/log/log.ts'
 import { wholeAppends } from '../../../src/log/whole-appends.ts'
-import { notLeader } from '../../support/eventstoredb/faults.ts'
+import { failure, notLeader } from '../../support/eventstoredb/faults.ts'
 import { aStream, all, anAppend, bodies, errorOf, essence, numbered } from '../support/events.ts'
 import { eventStoreSuite } from '../support/eventstoredb-scene.ts'
 import { bodyOf } from '../support/segments.ts'
@@ -176,6 +177,22 @@ test('a server limit below ours is reported at once, and nothing of the append s
   const fitting = wholeAppends(open({ url: `${small.url}&maxAppendBytes=1000` }))
   await fitting.append('a', 'none', anAppend(bodyOf(900, 1), bodyOf(900, 2), bodyOf(5_000, 3)))
   assert.is((await all(fitting.read('a'))).length, 3)
+})
+
+test('a request that a server finds invalid is not sent again, also by an error that the client does not know', async ({
+  open,
+  double,
+}) => {
+  const log = open({ deadlineMs: 60_000 })
+  const invalid = (exception: string) => failure(status.INVALID_ARGUMENT, 'Event exceeds the maximum.', { exception })
+  double.faults.failNext('append', invalid('maximum-append-event-size-exceeded'))
+  const error = (await errorOf(log.append('a', 'none', numbered(1)))) as LogUnavailable
+  assert.instance(error, LogUnavailable)
+  assert.is(error.stored, false)
+  assert.match(error.message, /^an event is larger than the log accepts: set maxAppendBytes/)
+  double.faults.failNext('append', invalid('of-a-newer-server'))
+  assert.match(((await errorOf(log.append('a', 'none', numbered(1)))) as Error).message, 'Event exceeds the maximum.')
+  assert.is(double.faults.count('append'), 2)
 })
 
 test('the default limit fits the default limit of a server', async ({ open }) => {

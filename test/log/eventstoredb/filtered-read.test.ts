@@ -6,6 +6,7 @@ import { newRetryingRead } from '../../../src/log/eventstoredb/retrying-client.t
 import { newConnection } from '../../../src/log/eventstoredb/connection.ts'
 import { newServerReads } from '../../../src/log/eventstoredb/server-reads.ts'
 import { type FilteredReadSource, newFilteredRead } from '../../../src/log/eventstoredb/filtered-read.ts'
+import { newOwnStreams } from '../../../src/log/eventstoredb/own-streams.ts'
 import type { Batch, EventLog } from '../../../src/log/log.ts'
 import { type Double, startDouble } from '../../support/eventstoredb/server.ts'
 import { failure } from '../../support/eventstoredb/faults.ts'
@@ -27,7 +28,7 @@ const newScene = (
   const connection = newConnection(address)
   const retryingRead = newRetryingRead(connection, 5_000)
   const serverReads = newServerReads(retryingRead, address, 5_000)
-  const options = { credentials, prefixes: ['tracebook.', '$$tracebook.'], maxMs }
+  const options = { credentials, ownStreams: newOwnStreams('tracebook.'), maxMs }
   return { readFiltered: newFilteredRead(retryingRead, change(serverReads), options), close: connection.close }
 }
 

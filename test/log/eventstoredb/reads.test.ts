@@ -181,6 +181,36 @@ test('other streams are ignored, and `through` passes them', async ({ open }) =>
   assert.is(await log.head(), position)
 })
 
+test('a log whose prefix goes on after that of another is no part of it', async ({ open, double }) => {
+  const [log, inner] = [open(), open({ prefix: 'tracebook.staging.' })]
+  await log.append('a', 'none', numbered(1))
+  const theirs = numbered(3, 10)
+  const { position } = await inner.append('a', 'none', theirs)
+  await inner.truncate('a', 1n)
+  double.store.writeForeign(2_000)
+  await log.append('a', 0n, numbered(1, 1))
+  assert.equal(bodies(await all(log.readAll({ after: 0n }))), ['{"n":0}', '{"n":1}'])
+  assert.equal(bodies(await readPrefix(log, '')), ['{"n":0}', '{"n":1}'])
+  assert.equal(bodies(await followPrefix(log, '', { after: 0n, count: 2 })), ['{"n":0}', '{"n":1}'])
+  assert.equal(bodies(await all(inner.readAll({ after: 0n }))), ['{"n":11}', '{"n":12}'])
+  assert.is(await inner.holds(position, theirs[2]!.id), true)
+  assert.is(await log.holds(position, theirs[2]!.id), false, 'nor does it hold their events')
+  assert.instance(await errorOf(log.append('staging.a', 'none', numbered(1))), TypeError)
+})
+
+test('a log holds no event of others, by whatever position and id', async ({ open, double }) => {
+  const [log, other] = [open(), open({ prefix: 'other.' })]
+  const theirs = numbered(1)
+  const { position } = await other.append('a', 'none', theirs)
+  assert.is(await log.holds(position, theirs[0]!.id), false)
+  double.store.writeForeign(1)
+  const foreign = double.store.all().at(-1)!
+  assert.is(await log.holds(foreign.position, foreign.id), false)
+  await log.append('a', 'none', numbered(3))
+  await log.truncate('a', 2n, { position, id: theirs[0]!.id })
+  assert.is((await all(log.read('a'))).length, 3, 'their event is no reason to erase')
+})
+
 test('metadata comes back unchanged, including numbers and blanks', async ({ open }) => {
   const log = open()
   const [event] = anAppend('{}')

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { runs } from './runs.ts'
 import { setLimit } from './set-limit.ts'
+import { testEnvironment } from './test-environment.ts'
 
 const { TEST_LIMIT_SECONDS, TEST_EVENTSTORE_URL } = process.env
 /** How long a file may take. With a given server it may take longer, because that may hold many other events, which are skipped again and again. */
@@ -100,11 +101,13 @@ const newCollector = (stream: Readable, print: Show) => {
 const WORKER = join(import.meta.dirname, 'worker.ts')
 const NAMED_TESTS = new URL('./preload-named-tests.ts', import.meta.url).href
 
+const homeIn = (folder: string) => join(folder, 'home')
+
 const launch = ({ root, folder, env }: ProcessOptions) => {
   const child = spawn(process.execPath, [...(process.env.TEST_NAME ? ['--import', NAMED_TESTS] : []), WORKER], {
     cwd: root,
     detached: true,
-    env: { ...process.env, ...env, NO_COLOR: '1', TMPDIR: folder },
+    env: { ...testEnvironment(process.env, homeIn(folder)), ...env, NO_COLOR: '1', TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   child.on('error', () => {}) // for a process that has just ended when a file is sent to it
@@ -116,6 +119,7 @@ export const startTestProcess = async (options: ProcessOptions): Promise<TestPro
   const { folder, signal } = options
   await mkdir(folder)
   await chmod(folder, 0o711)
+  await mkdir(homeIn(folder), { mode: 0o700 })
   const child = launch(options)
   let show: Show | undefined
   const outputs = [child.stdout!, child.stderr!].map((stream) => newCollector(stream, (text) => show?.(text)))

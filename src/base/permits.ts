@@ -33,7 +33,7 @@ export type Permits = {
   readonly capacity: number
   /**
    * Waits until a share of this size is free; a size above the capacity counts as the capacity. Without `onYield` the permit never has to yield.
-   * @throws Busy if there was no room in time; the reason of `signal` if it aborts
+   * @throws Busy if there was no room in time; the reason of `signal` if it aborts or has aborted
    */
   acquire(client: Client, size: number, onYield?: Yield, signal?: AbortSignal): Promise<Permit>
   /** Takes a permit at once; undefined if there is no room. */
@@ -56,6 +56,8 @@ export type PermitsOptions = {
   readonly minPace?: number
   /** For how many ticks a new holder does not count as slow. Default: those of a second. */
   readonly graceTicks?: number
+  /** For how many ticks a holder may move nothing before it has to yield, even if none waits. Default: any number. */
+  readonly silentTicks?: number
   /** For how many ticks `acquire` waits. Default: as long as a request waits. */
   readonly waitTicks?: number
   /** Whether held permits may grow beyond the capacity, in which case a holder has to yield even if none is slow. */
@@ -69,6 +71,8 @@ type Holding = Permit & {
   readonly client: Client
   readonly onYield: Yield | undefined
   isSlow(): boolean
+  /** Whether it has moved nothing for too long, although the service does not make it wait. */
+  isSilent(): boolean
   /** How many ticks the holder would take to move all that it holds. */
   ticksToMove(): number
   age(): void
@@ -102,7 +106,7 @@ const mostOf = <T>(items: Iterable<T>, value: (item: T) => number): T | undefine
 }
 
 export const newPermits = (options: PermitsOptions): Permits => {
-  const { capacity, things, minPace = 0, graceTicks = SECOND, grows = false } = options
+  const { capacity, things, minPace = 0, graceTicks = SECOND, silentTicks = Infinity, grows = false } = options
   const { waitTicks = REQUEST_WAIT_MS / TICK_MS } = options
   const holdings = new Set<Holding>()
   const waiters = new Set<Waiter>()
@@ -120,7 +124,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
   }
 
   const hold = (client: Client, initialSize: number, onYield?: Yield): Holding => {
-    let [size, movedNow, isResting] = [initialSize, 0, false]
+    let [size, movedNow, silent, isResting] = [initialSize, 0, 0, false]
     let recent: number[] = []
     const pace = () => recent.reduce((sum, moved) => sum + moved, 0) / recent.length
     const resize = (next: number) => {
@@ -131,6 +135,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
     }
     const age = () => {
       recent = isResting ? [] : [...recent.slice(1 - SECOND), movedNow]
+      silent = isResting || movedNow > 0 ? 0 : silent + 1
       movedNow = 0
     }
     const holding: Holding = {
@@ -152,6 +157,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
         settle()
       },
       isSlow: () => !isResting && recent.length >= graceTicks && !(pace() >= minPace),
+      isSilent: () => silent >= silentTicks,
       ticksToMove: () => size / (pace() || 0),
       age,
     }
@@ -214,10 +220,9 @@ export const newPermits = (options: PermitsOptions): Permits => {
     return mostOf(inNet, ({ client }) => clients.of(client.id))
   }
 
-  /** `are` says why this one of all that hold a permit has to yield. */
-  const makeYield = (holding: Holding, are: string) => {
+  const makeYield = (holding: Holding, message: string) => {
     holding.release()
-    holding.onYield!(new Busy(`There are too many ${things}, and yours ${are}: try again later`))
+    holding.onYield!(new Busy(message))
   }
 
   /** Admits waiters that fit, and makes holders yield for those that do not. */
@@ -231,9 +236,17 @@ export const newPermits = (options: PermitsOptions): Permits => {
         const slow = slowest()
         const yielding = slow ?? (grows && used > capacity ? largest() : undefined)
         if (!yielding) return
-        makeYield(yielding, slow ? 'moved slowest' : 'take up the most')
+        const are = slow ? 'moved slowest' : 'take up the most'
+        makeYield(yielding, `There are too many ${things}, and yours ${are}: try again later`)
       } else return
     }
+  }
+
+  const endSilent = () => {
+    const seconds = (silentTicks * TICK_MS) / 1_000
+    for (const holding of [...holdings])
+      if (mayYield(holding) && holding.isSilent())
+        makeYield(holding, `Nothing has moved for ${seconds} s of your ${things}: try again`)
   }
 
   const settle = () => {
@@ -267,11 +280,14 @@ export const newPermits = (options: PermitsOptions): Permits => {
     return promise.finally(() => signal?.removeEventListener('abort', onAbort))
   }
 
-  const acquire: Permits['acquire'] = async (client, size, onYield, signal) =>
-    tryAcquire(client, size, onYield) ?? wait(client, Math.min(size, capacity), onYield, signal)
+  const acquire: Permits['acquire'] = async (client, size, onYield, signal) => {
+    signal?.throwIfAborted()
+    return tryAcquire(client, size, onYield) ?? wait(client, Math.min(size, capacity), onYield, signal)
+  }
 
   const tick = () => {
     if (graceTicks > 0) for (const holding of holdings) holding.age()
+    if (silentTicks < Infinity) endSilent()
     for (const waiter of [...waiters])
       if (++waiter.ticks > waitTicks)
         waiter.refuse(new Busy(`There are too many ${things}, and no room came free in time: try again later`))

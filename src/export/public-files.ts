@@ -82,7 +82,7 @@ export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
     drafts.set(name, draft)
 
     const isOver = () => drafts.get(name) !== draft
-    const drop = () => drafts.delete(name)
+    const drop = () => void drafts.delete(name)
     const isChanged = () => changes.since(position, (topics) => topics.includes(version.traceId)) !== 'unchanged'
 
     const flush = () => {

@@ -8,6 +8,7 @@ import type { HistoryServices } from '../history/services.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Chunk, Chunks, LongList } from '../http/long-list.ts'
 import { route } from '../http/route.ts'
+import { whenOver } from '../http/when-over.ts'
 import { sessionHeaders } from '../pages/headers.ts'
 import { locateToRead } from '../trace/locate.ts'
 import { chunkSizeOf, messageChunks } from '../trace/messages/chunks.ts'
@@ -123,13 +124,13 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
       draft?.add(text)
       return text
     }
-    reply.raw.once('close', () => draft?.drop())
     return longLists.send(reply, {
       ...readers,
       chunkSize: source.chunkSize,
       chunks: source.chunks,
       before: () => {
         draft = draftOf()
+        if (draft) whenOver(reply.raw, draft.drop)
         transcript = newTranscript(format, source.trace())
         return kept(transcript.start())
       },

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { Unavailable } from '../engine/rejected.ts'
 import type { Permit, Permits } from '../base/permits.ts'
-import { clientOf } from './node-permits.ts'
+import { acquireUntilOver, whenOver } from './when-over.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -58,30 +57,19 @@ const streamOf = (pieces: Iterable<Buffer>, permit: Permit): Readable =>
 export const installLargeAnswers = (app: FastifyInstance, { answers }: { readonly answers: Permits }): void => {
   const held = new Map<FastifyReply, Permit>()
 
-  /** Undefined if the client has left meanwhile. */
-  const enter = async (reply: FastifyReply, bytes: number): Promise<Permit | undefined> => {
-    const { raw } = reply
-    const permit = await answers.acquire(clientOf(reply.request), bytes, () => raw.destroy())
-    if (raw.destroyed || raw.closed) {
-      permit.release()
-      return undefined
-    }
+  const enter = async (reply: FastifyReply, bytes: number): Promise<Permit> => {
+    const permit = await acquireUntilOver(answers, reply, bytes, () => reply.raw.destroy())
     permit.rest() // until it is made
     held.set(reply, permit)
-    const leave = () => {
-      held.delete(reply)
-      permit.release()
-    }
-    raw.once('finish', leave).once('close', leave)
+    whenOver(reply.raw, () => held.delete(reply))
     return permit
   }
 
-  /** Begins an answer of this number of bytes, in the memory that was reserved for it. Undefined if the client has left. */
-  const begin = async (reply: FastifyReply, bytes: number): Promise<Permit | undefined> => {
+  /** Begins an answer of this number of bytes, in the memory that was reserved for it. */
+  const begin = async (reply: FastifyReply, bytes: number): Promise<Permit> => {
     const reserved = held.get(reply)
     reserved?.resize(bytes)
     const permit = reserved ?? (await enter(reply, bytes))
-    if (!permit) return undefined
     reply.header('content-length', bytes)
     reply.raw.setTimeout(STALL_MS, () => reply.raw.destroy())
     return permit
@@ -89,22 +77,20 @@ export const installLargeAnswers = (app: FastifyInstance, { answers }: { readonl
 
   app.decorateReply('reserveMemory', async function (this: FastifyReply, bytes: number) {
     if (bytes < LARGE_BYTES || held.has(this)) return
-    if (!(await enter(this, bytes))) throw new Unavailable('the client has left')
+    await enter(this, bytes)
   })
 
   app.decorateReply('sendTexts', async function (this: FastifyReply, texts: readonly string[]) {
     const characters = texts.reduce((sum, text) => sum + text.length, 0)
     if (characters < LARGE_BYTES) return this.send(texts.join(''))
     const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-    const permit = await begin(this, length)
-    if (!permit) throw new Unavailable('the client has left')
-    return this.send(streamOf(bytesOf(texts), permit))
+    return this.send(streamOf(bytesOf(texts), await begin(this, length)))
   })
 
   /** A large payload as a stream. */
   const inParts = async (reply: FastifyReply, payload: string | Buffer, length: number) => {
     const permit = await begin(reply, length)
-    return permit ? streamOf(slicesOf(typeof payload === 'string' ? Buffer.from(payload) : payload), permit) : payload
+    return streamOf(slicesOf(typeof payload === 'string' ? Buffer.from(payload) : payload), permit)
   }
 
   app.addHook('onSend', (_request, reply, payload, done) => {

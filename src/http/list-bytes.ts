@@ -89,7 +89,7 @@ type ListBytesOptions = {
 }
 
 /** @throws BrokenOff if the list was broken off, or its reader has left */
-const assertOpen = (openList: OpenList): void => {
+export const assertOpen = (openList: OpenList): void => {
   const over = openList.over()
   if (over) throw new BrokenOff(over === 'left' ? 'the reader has closed the connection' : over.reason)
 }

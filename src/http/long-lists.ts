@@ -5,13 +5,14 @@ import { newRecentChanges } from '../engine/recent-changes.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { Busy, type Client, withPermit } from '../base/permits.ts'
 import { HttpError } from './http-error.ts'
-import { openBytes } from './list-bytes.ts'
+import { assertOpen, openBytes } from './list-bytes.ts'
 import { BrokenOff, type EndsReading, type LongList } from './long-list.ts'
 import { type OpenList, newOpenList } from './open-list.ts'
 import { newReadingRights } from './reading-rights.ts'
 import { JSON_TYPE } from './reply.ts'
 import { STALL_MS } from './large-answers.ts'
 import { type NodePermits, clientOf } from './node-permits.ts'
+import { acquireUntilOver, whenOver } from './when-over.ts'
 
 /** How many bytes are made ahead of the client: enough for a socket, little compared with a chunk. */
 const AHEAD_BYTES = 64 * 1024
@@ -87,20 +88,17 @@ export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): Lon
     const openList = newOpenList(list, reply, leave)
     openLists.add(openList)
     checking ??= setInterval(checkAll, CHECK_INTERVAL_MS).unref()
-    for (const end of ['finish', 'close']) reply.raw.once(end, openList.leave)
+    whenOver(reply.raw, openList.leave)
     return openList
   }
 
-  const open = async <Row>(openList: OpenList, list: LongList<Row>, client: Client) => {
+  const open = async <Row>(openList: OpenList, list: LongList<Row>, reply: FastifyReply) => {
     const onYield = () => openList.breakOff('its reader reads too slowly, and others wait')
-    openList.permit = await answers.acquire(client, list.chunkSize, onYield)
-    if (openList.over()) {
-      openList.permit.release()
-      throw new BrokenOff('the reader has closed the connection')
-    }
+    openList.permit = await acquireUntilOver(answers, reply, list.chunkSize, onYield)
+    assertOpen(openList)
     openList.permit.rest() // until the first piece is made
     await rights.confirm(openList)
-    return openBytes(openList, list, { rights, losses, reads, client, turns })
+    return openBytes(openList, list, { rights, losses, reads, client: clientOf(reply.request), turns })
   }
 
   /** Breaks off the answer on an error, because its status has been sent already. */
@@ -119,7 +117,7 @@ export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): Lon
     const openList = enter(reply, list)
     reply.raw.setTimeout(STALL_MS, () => openList.breakOff('its reader has stopped reading'))
     try {
-      const bytes = guarded(reply, openList, await open(openList, list, clientOf(reply.request)))
+      const bytes = guarded(reply, openList, await open(openList, list, reply))
       openList.readable = Readable.from(bytes, { objectMode: false, highWaterMark: AHEAD_BYTES })
     } catch (error) {
       openList.leave()

@@ -8,6 +8,9 @@ const MiB = 1024 * 1024
 /** The minimum pace while others wait, in bytes per tick: 1 MB/s. */
 const MIN_PACE = TICK_MS * 1_000
 
+/** A client that sends nothing of its body for so long gets a 503, even if no other client waits. */
+const SILENT_MS = 30_000
+
 /** What all clients of this node hold together. Each kind has its own capacity, in bytes or in number. */
 export type NodePermits = {
   /** Bytes of bodies that are arriving, or have arrived and wait. */
@@ -47,7 +50,13 @@ export const newNodePermits = (
 ): NodePermits => {
   const byPace = { minPace: MIN_PACE }
   const all = {
-    bodies: newPermits({ capacity: 32 * MiB, things: 'bytes of request bodies on their way', grows: true, ...byPace }),
+    bodies: newPermits({
+      capacity: 32 * MiB,
+      things: 'bytes of request bodies on their way',
+      grows: true,
+      silentTicks: SILENT_MS / TICK_MS,
+      ...byPace,
+    }),
     work: newPermits({ capacity: 12 * MiB, things: 'bytes of request bodies being worked on' }),
     answers: newPermits({ capacity: 64 * MiB, things: 'bytes of answers being read', ...byPace }),
     reads: newPermits({ capacity: 8, things: 'long lists and queries being read' }),

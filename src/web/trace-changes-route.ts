@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { LongLists } from '../http/long-lists.ts'
-import { clientOf } from '../http/node-permits.ts'
 import { type ChangesPage, startOfChanges } from '../pages/changes.ts'
 import { endOfPage } from '../pages/document.ts'
 import { documentHeaders } from '../pages/headers.ts'
@@ -10,6 +9,7 @@ import type { MessageListRow } from '../trace/messages/queries.ts'
 import { MOST_KEPT } from '../transcript/changes.ts'
 import type { RowMaking } from './row-making.ts'
 import { messagesInput } from './row-steps.ts'
+import { rowsOfAnswer } from './rows-of-answer.ts'
 import { messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-sending.ts'
 import { type ShownServices, showTrace } from './trace-shown.ts'
@@ -33,8 +33,7 @@ export const traceChangesRoute = (app: FastifyInstance, services: Services): voi
         viewer: viewerOf(request),
         project: typeof project === 'string' ? project : undefined,
       }
-      const made = rowMaking.open({ is: 'changes', page }, clientOf(request))
-      reply.raw.once('close', made.close)
+      const made = rowsOfAnswer(rowMaking, reply)({ is: 'changes', page })
       const size = Number(trace.bytes)
       return longLists.send<readonly MessageListRow[]>(reply, {
         reader,

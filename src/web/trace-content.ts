@@ -1,4 +1,3 @@
-import type { Client } from '../base/permits.ts'
 import type { Chunk } from '../http/long-list.ts'
 import { type TracePage, endOfMessages, endOfTrace, startOfTrace } from '../pages/trace.ts'
 import { beginningOf } from '../trace/messages/beginnings.ts'
@@ -7,8 +6,9 @@ import type { MessageListRow } from '../trace/messages/queries.ts'
 import { startOfOutline } from '../transcript/html/outline.ts'
 import type { View } from '../transcript/html/links.ts'
 import { previewText, shortened } from '../transcript/preview.ts'
-import type { RowMaking, Rows } from './row-making.ts'
+import type { Rows } from './row-making.ts'
 import { messagesInput } from './row-steps.ts'
+import type { OpenRows } from './rows-of-answer.ts'
 import { type ShownServices, type ShownTrace, sessionValues, shapeOf } from './trace-shown.ts'
 import { type PromptBeginning, allPrompts, messagesBetween } from './trace-messages.ts'
 
@@ -29,21 +29,19 @@ type ContentOptions = {
   readonly view: View
   /** The externalId of the message that the link to the page leads to. */
   readonly here: string | undefined
-  readonly client: Client
+  readonly open: OpenRows
   /** The places of the messages that are shown; undefined for all. */
   readonly part: TracePage['part']
   /** Makes the page, once its first rows have been read. */
   readonly pageOf: (firstRead: FirstRead) => TracePage
 }
 
-type Services = Pick<ShownServices, 'reads'> & { readonly rowMaking: RowMaking }
-
 export type TraceContent = ReturnType<typeof newTraceContent>
 
 /** Makes a page piece by piece while its messages are read: the head, the rows, and last the outline of the whole session. */
 export const newTraceContent = (
-  { reads, rowMaking }: Services,
-  { shown, view, here, client, part, pageOf }: ContentOptions,
+  reads: ShownServices['reads'],
+  { shown, view, here, open, part, pageOf }: ContentOptions,
 ) => {
   const { trace } = shown
   let revision = 0n
@@ -61,10 +59,8 @@ export const newTraceContent = (
   async function* chunks(): AsyncGenerator<Chunk<PageRow>, void> {
     const messages = await messagesBetween(reads, trace, part)
     revision = messages.revision
-    rows = rowMaking.open(
-      { is: 'rows', ...sessionValues(shown), view, here, part, range: messages.range, segments: shapeOf(shown.fields) },
-      client,
-    )
+    const { range } = messages
+    rows = open({ is: 'rows', ...sessionValues(shown), view, here, part, range, segments: shapeOf(shown.fields) })
     for await (const chunk of messages.chunks()) {
       firstPrompt ??= await firstPromptIn(chunk.rows)
       yield { ...chunk, rows: [{ messages: chunk.rows }] }
@@ -100,5 +96,5 @@ export const newTraceContent = (
     yield endOfTrace().source
   }
 
-  return { chunks, before, toText, after, revision: () => revision, close: () => rows?.close() }
+  return { chunks, before, toText, after, revision: () => revision }
 }

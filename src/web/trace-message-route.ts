@@ -4,7 +4,6 @@ import { messageId } from '../base/ids.ts'
 import { inSteps } from '../base/json/steps.ts'
 import { notFound } from '../http/http-error.ts'
 import type { LongLists } from '../http/long-lists.ts'
-import { clientOf } from '../http/node-permits.ts'
 import { documentHeaders, pageHeaders } from '../pages/headers.ts'
 import { endOfMessage, messageWithoutText, startOfMessage } from '../pages/trace.ts'
 import { viewerOf } from '../pages/viewer.ts'
@@ -17,6 +16,7 @@ import { MOST_WAITING } from '../transcript/turns.ts'
 import { slices } from '../transcript/slices.ts'
 import type { RowMaking, Rows } from './row-making.ts'
 import { type RowInput, messagesInput } from './row-steps.ts'
+import { rowsOfAnswer } from './rows-of-answer.ts'
 import { messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-sending.ts'
 import { type ShownServices, type ShownTrace, sessionValues, showTrace } from './trace-shown.ts'
@@ -80,7 +80,6 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
   const sendRow = (reply: FastifyReply, shown: ShownTrace, { id, place, start, end }: RowInPage) => {
     let made: Rows
     let hasRow = false
-    reply.raw.once('close', () => made?.close())
     async function* rowIn(input: RowInput) {
       for await (const text of made.make(input)) {
         hasRow ||= text !== ''
@@ -93,7 +92,7 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
         // Results in a message may be shown under the calls of an earlier one.
         const from = Math.max(0, place - MOST_WAITING)
         const { range, chunks } = await messagesBetween(reads, shown.trace, { from, to: place + 1 })
-        made = rowMaking.open({ is: 'message', ...sessionValues(shown), id, range }, clientOf(reply.request))
+        made = rowsOfAnswer(rowMaking, reply)({ is: 'message', ...sessionValues(shown), id, range })
         for await (const chunk of chunks()) yield { ...chunk, rows: [chunk.rows] }
       },
       before: start,

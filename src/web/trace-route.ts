@@ -1,10 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { Key } from '../contract/parameters.ts'
 import type { FileVersion, PublicFiles } from '../export/public-files.ts'
 import { takesEncoding } from '../http/assets.ts'
 import type { LongLists } from '../http/long-lists.ts'
-import { clientOf } from '../http/node-permits.ts'
 import { addressFor } from '../http/origin.ts'
 import { addVary } from '../http/reply.ts'
 import { tracePath } from '../pages/links.ts'
@@ -16,6 +15,7 @@ import { views } from '../transcript/html/links.ts'
 import { shortened } from '../transcript/preview.ts'
 import type { PublicPages } from './public-pages.ts'
 import type { RowMaking } from './row-making.ts'
+import { rowsOfAnswer } from './rows-of-answer.ts'
 import { newTraceContent } from './trace-content.ts'
 import { TraceParams } from './trace-params.ts'
 import { sendCompressed, sendKept, sendMade } from './trace-sending.ts'
@@ -84,10 +84,11 @@ const previewOf = (
 /** The page of a session that a request asks for: its content, which is made piece by piece, and its address. */
 const tracePageOf = async (
   services: Services,
-  request: FastifyRequest,
+  reply: FastifyReply,
   shown: ShownTrace,
   { m, from, view = 'full' }: PageQuery,
 ) => {
+  const { request } = reply
   const { slug, fields, head, trace, children } = shown
   const externalId = trace.external_id
   const linked = await linkedOf(services.reads, shown, m)
@@ -97,12 +98,12 @@ const tracePageOf = async (
   const viewer = viewerOf(request)
   const url = `${addressFor(services.config, request)}${tracePath(slug, externalId, here)}`
   const project = fields.get('projectName')
-  const content = newTraceContent(services, {
+  const content = newTraceContent(services.reads, {
     shown,
     part,
     view,
     here,
-    client: clientOf(request),
+    open: rowsOfAnswer(services.rowMaking, reply),
     pageOf: ({ revision, firstPrompt }) => ({
       slug,
       externalId,
@@ -177,7 +178,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
       const asked = key === undefined ? undefined : { key, position: await positionNow(reads) }
       const shown = await showTrace(services, params, caller)
       const { id: traceId, incarnation, revision, visibility } = shown.trace
-      const { content, viewer, url } = await tracePageOf(services, request, shown, query)
+      const { content, viewer, url } = await tracePageOf(services, reply, shown, query)
       const isForAll =
         visibility === 'public' &&
         isPlain(viewer, tracePath(shown.slug, shown.trace.external_id)) &&

@@ -4,7 +4,6 @@ import { aRevision } from '../contract/parameters.ts'
 import { invalid } from '../http/http-error.ts'
 import type { Chunk } from '../http/long-list.ts'
 import type { LongLists } from '../http/long-lists.ts'
-import { clientOf } from '../http/node-permits.ts'
 import { PAGE_ROWS } from '../pages/trace.ts'
 import { changedMessages } from '../trace/messages/changed.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
@@ -14,12 +13,12 @@ import { countsHtml } from '../transcript/html/head.ts'
 import { type View, views } from '../transcript/html/links.ts'
 import type { RowMaking, Rows } from './row-making.ts'
 import { messagesInput } from './row-steps.ts'
+import { type OpenRows, rowsOfAnswer } from './rows-of-answer.ts'
 import { changeOf, earliestChanges } from './trace-changed-rows.ts'
 import { type Around, messagesAround, messagesBetween } from './trace-messages.ts'
 import { fragmentHeaders } from './trace-sending.ts'
 import { type ShownServices, type ShownTrace, sessionValues, showTrace } from './trace-shown.ts'
 import { TraceParams } from './trace-params.ts'
-import type { RowTask } from './task-steps.ts'
 
 const Query = z.object({
   from: z
@@ -40,8 +39,6 @@ type Services = ShownServices & { readonly longLists: LongLists; readonly rowMak
 
 /** The messages that a task reads, and the rows that it makes of them. */
 type Piece = { readonly chunks: Around['chunks']; readonly made: Rows }
-
-type Open = (task: RowTask) => Rows
 
 /** An answer, whose rows are made piece by piece, and the revision of the trace that the page shows with it. */
 type Answer = {
@@ -69,7 +66,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
   const rowsBetween = async (
     shown: ShownTrace,
     { from, to, view }: { readonly from: number; readonly to: number; readonly view: View },
-    open: Open,
+    open: OpenRows,
   ): Promise<Answer> => {
     const { range, revision, chunks } = await messagesBetween(reads, shown.trace, { from, to })
     async function* pieces(): AsyncGenerator<Piece, void> {
@@ -78,7 +75,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
     return { before: '', revision, hasMore: false, pieces: pieces() }
   }
 
-  const rowsSince = async (shown: ShownTrace, since: bigint, view: View, open: Open): Promise<Answer> => {
+  const rowsSince = async (shown: ShownTrace, since: bigint, view: View, open: OpenRows): Promise<Answer> => {
     const { trace } = shown
     const wanted = { since, includeParts: false, size: CHANGES_SIZE, most: CHANGES_SIZE }
     const { rows, ...found } = await changedMessages(reads, trace, wanted)
@@ -109,17 +106,15 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
     }
   }
 
-  const send = (reply: FastifyReply, { trace, reader, check }: ShownTrace, read: (open: Open) => Promise<Answer>) => {
-    const opened: Rows[] = []
-    const open: Open = (task) => {
-      opened.push(rowMaking.open(task, clientOf(reply.request)))
-      return opened.at(-1)!
-    }
-    reply.raw.once('close', () => opened.forEach((one) => one.close()))
+  const send = (
+    reply: FastifyReply,
+    { trace, reader, check }: ShownTrace,
+    read: (open: OpenRows) => Promise<Answer>,
+  ) => {
     let answer: Answer
     let last: Piece | undefined
     async function* chunks(): AsyncGenerator<Chunk<Row>, void> {
-      answer = await read(open)
+      answer = await read(rowsOfAnswer(rowMaking, reply))
       for await (const piece of answer.pieces)
         for await (const chunk of piece.chunks()) yield { ...chunk, rows: [{ piece, rows: chunk.rows }] }
     }

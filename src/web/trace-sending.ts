@@ -3,6 +3,7 @@ import { tracesIn } from '../effects.ts'
 import { textBytes } from '../engine/sized-cache.ts'
 import type { Draft } from '../export/public-files.ts'
 import type { LongLists } from '../http/long-lists.ts'
+import { whenOver } from '../http/when-over.ts'
 import { documentHeaders } from '../pages/headers.ts'
 import { CHUNK_SIZE } from '../trace/messages/chunks.ts'
 import { type PublicPages, compressed } from './public-pages.ts'
@@ -40,10 +41,6 @@ export const sendMade = (
   async function* keptAll(texts: AsyncIterable<string>) {
     for await (const text of texts) yield kept(text)
   }
-  reply.raw.once('close', () => {
-    draft?.drop()
-    content.close()
-  })
   const isCompressed = forAll?.isCompressed === true
   return longLists.send<PageRow>(reply, {
     reader,
@@ -58,6 +55,7 @@ export const sendMade = (
     before: () => {
       const text = content.before()
       if (content.revision() === trace.revision) draft = forAll?.draftOf(position!)
+      if (draft) whenOver(reply.raw, draft.drop)
       return kept(text)
     },
     toText: (row) => keptAll(content.toText(row)),

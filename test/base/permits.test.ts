@@ -114,6 +114,34 @@ test('while others wait, slow holders yield: first the one that would take longe
   await three
 })
 
+test('a holder that has moved nothing for too long yields, even if none waits, unless it waits for the service', () => {
+  const permits = some({ silentTicks: 3 })
+  const [moving, resting, silent] = ['moving', 'resting', 'silent'].map((name) => holder(permits, user(name), 2))
+  const forced = permits.hold(user('forced'), 1)
+  resting!.permit.rest()
+  ticks(permits, 2)
+  silent!.permit.moved(1)
+  ticks(permits, 3, () => moving!.permit.moved(1))
+  assert.is(silent!.yielded.length, 0)
+  ticks(permits, 1, () => moving!.permit.moved(1))
+  assert.equal([moving!.yielded.length, resting!.yielded.length, silent!.yielded.length], [0, 0, 1])
+  assert.match((silent!.yielded[0] as Busy).message, 'Nothing has moved for 0.6 s of your bodies')
+  assert.is(permits.held(), 5)
+  forced.release()
+})
+
+test('a wait with a signal that has aborted before does not begin', async () => {
+  const permits = some()
+  const held = permits.tryAcquire(net('a'), 10)!
+  const reason = new Error('gone')
+  const refused = () =>
+    permits.acquire(net('b'), 1, undefined, AbortSignal.abort(reason)).catch((error: unknown) => error)
+  assert.is(await refused(), reason)
+  held.release()
+  assert.is(await refused(), reason)
+  assert.equal([permits.held(), permits.waiting()], [0, 0])
+})
+
 test('a holder that has just begun, or waits for the service, is not slow', async () => {
   const permits = some({ minPace: 2 })
   const resting = holder(permits, user('resting'), 5)

@@ -9,6 +9,7 @@ export const errors = {
   quota_exceeded: 403,
   not_found: 404,
   method_not_allowed: 405,
+  changed: 409,
   last_admin: 409,
   last_identity: 409,
   device_known: 409,
@@ -37,6 +38,9 @@ const reasons: Readonly<Record<ErrorCode, string>> = {
   quota_exceeded: 'The namespace has reached a limit of the operator. Delete something, or ask the operator.',
   not_found: 'What the path names does not exist, or you may not read it. Check the path and your token.',
   method_not_allowed: 'The path does not take this method. The header `Allow` lists those that it takes.',
+  changed:
+    'The trace is at another revision than `ifRevision`: `details.revision` has it. Read what has changed with `changedSince`, and send the ' +
+    'request again with the new revision.',
   last_admin: 'The namespace would be left without an admin. Make another member an admin first.',
   last_identity: 'The user would be left without a way to sign in. Add another device or account first.',
   device_known:
@@ -76,7 +80,7 @@ export const ErrorBody = z
           .meta({
             description:
               'For `invalid_request`: `formErrors`, and `fieldErrors` by the name of the field. For `unavailable` after a write: ' +
-              '`stored`, whether the write was stored (`true`, `false` or `"unknown"`). For `deleted`: `deletedAt`, when the ' +
+              '`stored`, whether the write was stored (`true`, `false` or `"unknown"`). For `changed`: `revision`, that of the trace. For `deleted`: `deletedAt`, when the ' +
               'trace was last deleted, in milliseconds since 1970',
             examples: [{ formErrors: [], fieldErrors: { deviceId: ['must not be longer than 1024 characters'] } }],
           })

@@ -4,6 +4,7 @@ import { count, id, nextCursor } from './fields.ts'
 import { Message, MessageBatch, MessageUpsert, messageExternalId } from './message.ts'
 import {
   Cursor,
+  IfRevision,
   InNamespace,
   Key,
   Limit,
@@ -14,11 +15,13 @@ import {
   isTrue,
   pastQuery,
 } from './parameters.ts'
+import { reasonsOf } from './errors.ts'
 import { type Api, data, json } from './route.ts'
-import { noTrace, noWritableTrace, notPublic, notWriter, pastForMembers } from './traces.ts'
+import { noTrace, noWritableTrace, notPublic, notWriter, pastForMembers, writtenRevision } from './traces.ts'
 
 const path = { externalId: TraceKey }
 const query = { namespace: InNamespace.optional() }
+const writeQuery = { ...query, ifRevision: IfRevision.optional() }
 
 const UpsertedMessage = z.object({
   message: Message,
@@ -28,6 +31,7 @@ const UpsertedMessage = z.object({
       description: 'The answer leaves out the parts because they have more than 256 KiB; the list of messages has them',
     })
     .optional(),
+  revision: writtenRevision,
 })
 export type UpsertedMessage = z.infer<typeof UpsertedMessage>
 
@@ -44,6 +48,7 @@ const BatchResults = z.object({
   updated: count('The number of messages that were changed'),
   unchanged: count('The number of messages that the service had already, as they were sent'),
   messageCount: count('The number of messages of the trace after the request'),
+  revision: writtenRevision,
 })
 export type BatchResults = z.infer<typeof BatchResults>
 
@@ -95,7 +100,7 @@ export const messages = {
         examples: ['message-1'],
       }),
     },
-    query,
+    query: writeQuery,
     body: json(MessageUpsert),
     answer: data(UpsertedMessage),
     errors: {
@@ -106,6 +111,7 @@ export const messages = {
       not_found: noWritableTrace,
       payload_too_large:
         'The body is larger than 1 MiB, or than the limit of the operator for a whole namespace. Send a smaller message.',
+      ...reasonsOf('changed'),
     },
   },
   'POST /v1/traces/{externalId}/messages/batch': {
@@ -116,7 +122,7 @@ export const messages = {
       'changes nothing.',
     auth: 'required',
     path,
-    query,
+    query: writeQuery,
     body: json(MessageBatch),
     answer: data(BatchResults),
     errors: {
@@ -128,6 +134,7 @@ export const messages = {
       not_found: noWritableTrace,
       payload_too_large:
         'The body is larger than 16 MiB, or than the limit of the operator for a whole namespace. Send fewer messages in one request.',
+      ...reasonsOf('changed'),
       unavailable:
         'The service cannot store the messages now, for example because its clients are sending too many bytes at once. `Retry-After` says ' +
         'after how many seconds to try again; `details.stored` says whether the messages were stored.',

@@ -52,6 +52,13 @@ export const aRevision = (description: string, ...examples: unknown[]) =>
     .meta({ description, ...(examples.length > 0 ? { examples } : {}) })
     .transform((text) => BigInt(text))
 
+/** The revision that a trace must have for a write to it. Without an example: the reference would fill it in, and the write be refused. */
+export const IfRevision = aRevision(
+  'Writes only while the trace is at this revision, the `revision` of an answer with its messages or of an earlier write. At another ' +
+    'revision the answer is the error `changed`, and nothing is written; a request that has nothing to change is answered as always, so that ' +
+    'it can be repeated if its answer was lost',
+)
+
 /** The errors of the parameters of a list. */
 export const badPage =
   '`limit` is not a whole number, or `cursor` is not the `nextCursor` of this list. Take the cursor of the previous page unchanged.'

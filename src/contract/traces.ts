@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { reasonsOf } from './errors.ts'
 import { EXAMPLE_SLUG, done, nextCursor } from './fields.ts'
 import { noNamespace } from './namespaces.ts'
 import {
   Cursor,
+  IfRevision,
   InNamespace,
   Key,
   Limit,
@@ -47,7 +49,17 @@ const upsertQuery = {
 }
 
 const OneTrace = z.object({ trace: TraceDetail })
-export type OneTrace = z.infer<typeof OneTrace>
+
+/** The revision in the answer to a write to a trace. */
+export const writtenRevision = z.int().meta({
+  description:
+    'The revision of the last event of the trace. If the request had `ifRevision` and has changed something, nothing but these changes lies ' +
+    'between the two revisions; if it has changed nothing, others may have written in between',
+  examples: [4],
+})
+
+const WrittenTrace = OneTrace.extend({ revision: writtenRevision })
+export type WrittenTrace = z.infer<typeof WrittenTrace>
 
 const ShownTrace = OneTrace.extend({
   revision: z
@@ -104,7 +116,7 @@ export const traces = {
     auth: 'required',
     query: upsertQuery,
     body: json(TraceCreate),
-    answer: data(OneTrace),
+    answer: data(WrittenTrace),
     errors: upsertErrors,
   },
   'PUT /v1/traces/{externalId}': {
@@ -112,24 +124,28 @@ export const traces = {
     summary: 'Create or update a trace',
     description:
       'Writes to the active namespace of the session, or to `namespace`. On an existing trace, fields that the body does not have keep ' +
-      'their values, except `visibility`, which becomes `private` (PATCH keeps it). Repeating the request changes only `updatedAt`.',
+      'their values, except `visibility`, which becomes `private` (PATCH keeps it). Repeating the request changes only `updatedAt`, which counts ' +
+      'as no change for `ifRevision`. A trace that does not exist counts as revision 0: with `ifRevision=0` the request creates it, and writes to no ' +
+      'trace that another client has created and filled meanwhile; with any other number it creates none.',
     auth: 'required',
     path,
-    query: upsertQuery,
+    query: { ...upsertQuery, ifRevision: IfRevision.optional() },
     body: json(TraceUpsert),
-    answer: data(OneTrace),
-    errors: upsertErrors,
+    answer: data(WrittenTrace),
+    errors: { ...upsertErrors, ...reasonsOf('changed') },
   },
   'PATCH /v1/traces/{externalId}': {
     tag: 'traces',
     summary: 'Change some fields of a trace, as its creator or as an admin',
-    description: 'Fields that the body does not have keep their values.',
+    description:
+      'Fields that the body does not have keep their values. A request that changes no field moves `updatedAt`, which counts as no change for ' +
+      '`ifRevision`.',
     auth: 'required',
     path,
-    query: writeQuery,
+    query: { ...writeQuery, ifRevision: IfRevision.optional() },
     body: json(TraceUpsert),
-    answer: data(OneTrace),
-    errors: { forbidden: notWriter, not_found: noWritableTrace },
+    answer: data(WrittenTrace),
+    errors: { forbidden: notWriter, not_found: noWritableTrace, ...reasonsOf('changed') },
   },
   'DELETE /v1/traces/{externalId}': {
     tag: 'traces',
@@ -139,7 +155,7 @@ export const traces = {
     auth: 'required',
     path,
     query: writeQuery,
-    answer: data(z.object({ deleted: done('The trace was deleted') })),
+    answer: data(z.object({ deleted: done('The trace was deleted'), revision: writtenRevision })),
     errors: {
       forbidden: notWriter,
       not_found: `${noWritableTrace} The same answer comes if the trace has been deleted already.`,

@@ -1,7 +1,16 @@
-import type { Anchor, NewEvent } from '../log/log.ts'
+import type { NewEvent, PlacedEvent } from '../log/log.ts'
 import type { Actor, Metadata } from '../log/metadata.ts'
 import type { Codec } from './codec.ts'
-import type { EventsWithResult, Decision, DecisionWithResult, DomainEvent, Loaded, StreamKind } from './stream.ts'
+import {
+  type CheckRevision,
+  type Decision,
+  type DecisionWithResult,
+  type DomainEvent,
+  type EventsWithResult,
+  type Loaded,
+  type StreamKind,
+  shownRevision,
+} from './stream.ts'
 import { newUuid } from '../base/uuid.ts'
 
 /** The caller and the request of a command; recorded with each event. */
@@ -9,7 +18,7 @@ export type Context = {
   readonly actor?: Actor | undefined
   readonly requestId?: string | undefined
   /** Called with the stream's last event once a command is answered: of its append, or of the state that it was decided on. */
-  readonly noteAnchor?: (anchor: Anchor) => void
+  readonly noteLastEvent?: (last: PlacedEvent) => void
 }
 
 export type Command<State, Event, Need, Answer, Result = void> = {
@@ -21,6 +30,8 @@ export type Command<State, Event, Need, Answer, Result = void> = {
   readonly answer: (state: State, events: readonly Event[], result: NoInfer<Result>) => Answer
   /** The parts of the state that this command needs, besides those that are always loaded. */
   readonly need?: Need
+  /** A command with it is decided alone: of several that are appended together, only the first knows the revision before its events. */
+  readonly checkRevision?: CheckRevision<State, Event> | undefined
   /** By `performance.now()`: the events are stored by then or never. For a decision that depends on another stream. */
   readonly until?: number
 }
@@ -73,14 +84,15 @@ const withResult = <Event>(
 /** The encoded events of a command, and the result of its decision. */
 type DecidedOne<Event> = { readonly toAppend: readonly EventToAppend<Event>[]; readonly result: unknown }
 
-/** Decides a command, and encodes its events with the time `at`. */
+/** Decides a command on the state of a stream, and encodes its events with the time `at`. */
 const decideOne = <State, Event extends DomainEvent, Need>(
   codec: Codec,
   { command, context }: PendingCommand<State, Event, Need>,
-  state: State,
-  { now, at }: { readonly now: number; readonly at: number },
+  { state, at, ...stream }: Pick<Loaded<State>, 'state' | 'at' | 'revision' | 'shown'>,
+  now: number,
 ): DecidedOne<Event> => {
   const { events, result } = withResult(command.decide(state, now, at))
+  command.checkRevision?.(state, shownRevision(stream), events)
   return { toAppend: events.map((event) => ({ event, context, at, ...codec.encode(event) })), result }
 }
 
@@ -115,7 +127,7 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
   for (const pending of commands) {
     if (isStateUnusable || length > APPEND_LENGTH) break
     const time = now()
-    const decided = attempt(() => decideOne(codec, pending, state, { now: time, at: Math.max(time, at) }))
+    const decided = attempt(() => decideOne(codec, pending, { ...loaded, state, at: Math.max(time, at) }, time))
     const events = 'value' in decided ? decided.value.toAppend : []
     const done = 'value' in decided ? attempt(() => evolveAndAnswer(kind, pending, state, decided.value)) : decided
     if ('error' in done) {
@@ -138,7 +150,7 @@ const newMetadata = (id: string, size: number) => {
     { readonly at: number; readonly context: Context; readonly common: object; readonly text: string } | undefined
   return ({ at, context, schemaVersion: schema }: EventToAppend<unknown>, index: number) => {
     if (last?.context !== context || last.at !== at) {
-      const { noteAnchor: _, ...recorded } = context
+      const { noteLastEvent: _, ...recorded } = context
       const common = { at, ...recorded }
       last = { at, context, common, text: JSON.stringify(common).slice(0, -1) }
     }

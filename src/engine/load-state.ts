@@ -1,6 +1,6 @@
 import { type Anchor, type EventLog, type ExpectedRevision, WrongRevision, revisionNumber } from '../log/log.ts'
 import type { StateCache } from './state-cache.ts'
-import { type Loaded, streamName } from './stream.ts'
+import { type Loaded, shownRevision, streamName } from './stream.ts'
 
 /** Where states are loaded from if the cache has none: the log, or read models, whose rows have the stream's revision. */
 export type StateSource<State, Need> = {
@@ -82,7 +82,7 @@ export const newStateLoader = <State, Need>(options: StateLoaderOptions<State, N
     const isReadable = revisionNumber(last) >= revisionNumber(reached)
     // A crash may have left records of an unfinished append, which no read returns: then this state is the newest.
     if (isReadable && !(await hasEventsAfter(stream, loaded.revision)))
-      return { ...found, loaded: { ...loaded, revision: last } }
+      return { ...found, loaded: { ...loaded, revision: last, shown: shownRevision(loaded) } }
     throw new WrongRevision(stream, reached)
   }
 

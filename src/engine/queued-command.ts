@@ -1,8 +1,8 @@
-import { LogUnavailable } from '../log/log.ts'
+import { LogUnavailable, revisionNumber } from '../log/log.ts'
 import { UnknownEvent } from './codec.ts'
 import type { CommandResult, PendingCommand } from './decide.ts'
 import { ExplainedUnavailable, InQuarantine, Rejected, Unavailable } from './rejected.ts'
-import type { Loaded } from './stream.ts'
+import { type Loaded, shownRevision } from './stream.ts'
 
 /** The answer of a command, and the position that read models must have reached to show its effect. */
 export type TransactResult<Answer> = { readonly answer: Answer; readonly position: bigint }
@@ -17,14 +17,15 @@ export type QueuedCommand<State, Event, Need> = PendingCommand<State, Event, Nee
 
 type Waiting = Pick<QueuedCommand<never, never, never>, 'context' | 'deadline' | 'resolve' | 'reject'>
 
-/** Answers a command with its result. `position` and `anchor` are of the state after it; a refusal gets the position. */
+/** Answers a command with its result, and tells it the last event of the state after it; a refusal gets the position. */
 export const conclude = (
   { context, resolve, reject }: Waiting,
   result: CommandResult,
-  { position, anchor }: Pick<Loaded<unknown>, 'position' | 'anchor'>,
+  after: Omit<Loaded<unknown>, 'state'>,
 ): void => {
+  const { position, anchor } = after
   if ('answer' in result) {
-    if (anchor) context.noteAnchor?.(anchor)
+    if (anchor) context.noteLastEvent?.({ ...anchor, revision: revisionNumber(shownRevision(after)) })
     return resolve({ answer: result.answer, position })
   }
   if (result.error instanceof Rejected) result.error.position = position

@@ -9,6 +9,7 @@ export type Rejection =
   | 'quota_exceeded'
   | 'payload_too_large'
   | 'not_found'
+  | 'changed'
   | 'last_admin'
   | 'last_identity'
   | 'device_known'

@@ -15,11 +15,19 @@ export type EventContext = { readonly at: number; readonly actor?: Actor | undef
 export type Loaded<State> = {
   readonly state: State
   readonly revision: ExpectedRevision
+  /**
+   * The revision of the last event that readers see, if it is not `revision`: a crash may have left records of an unfinished append after
+   * it.
+   */
+  readonly shown?: ExpectedRevision | undefined
   readonly at: number
   readonly position: bigint
   /** The stream's last event, if it is known. */
   readonly anchor?: Anchor | undefined
 }
+
+/** The revision of a stream's last event that readers see, which read models have as well. */
+export const shownRevision = ({ revision, shown = revision }: Pick<Loaded<unknown>, 'revision' | 'shown'>) => shown
 
 /**
  * One kind of stream: its events, and how they are folded into a state. A stream's name is `<category>-<id>`, where the id is a UUID.
@@ -53,6 +61,12 @@ export type DecisionWithResult<State, Event, Result> = (
   now: number,
   at: number,
 ) => EventsWithResult<Event, Result>
+
+/**
+ * Checks the revision of a stream before the decided events are appended to it: that of its last event, `'none'` for a stream without events.
+ * @throws Rejected if the events must not be appended at this revision
+ */
+export type CheckRevision<State, Event> = (state: State, revision: ExpectedRevision, events: readonly Event[]) => void
 
 export const streamName = (kind: { readonly category: string }, id: string): string => `${kind.category}-${id}`
 

@@ -69,12 +69,19 @@ const PAUSE_MS = 5
 /** How often commands that wait for the work of `exclusively` are checked against their deadlines. */
 const CHECK_MS = 250
 
-type InQueue = { readonly command: { readonly until?: number }; readonly work?: unknown }
+type InQueue = {
+  readonly command: { readonly until?: number; readonly checkRevision?: unknown }
+  readonly work?: unknown
+}
 
 const hasUntil = ({ command }: InQueue) => command.until !== undefined
-const isAlone = (queued: InQueue) => hasUntil(queued) || queued.work !== undefined
+const isAlone = (queued: InQueue) =>
+  hasUntil(queued) || queued.command.checkRevision !== undefined || queued.work !== undefined
 
-/** How many commands of a queue are decided and appended together. A command with `until`, and the work of `exclusively`, are handled alone. */
+/**
+ * How many commands of a queue are decided and appended together. A command with `until` or `checkRevision`, and the work of `exclusively`, are
+ * handled alone.
+ */
 const togetherCount = (queue: readonly InQueue[]): number => {
   const alone = queue.slice(0, MAX_COMMANDS).findIndex(isAlone)
   return alone < 0 ? MAX_COMMANDS : Math.max(alone, 1)
@@ -121,7 +128,12 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       const watermarkBefore = watermark?.position() ?? -1n
       const appended = await log.append(streamName(kind, id), loaded.revision, events, until)
       assertPositionIsNew(appended.position, watermarkBefore)
-      return { ...decided.after, ...appended, anchor: { position: appended.position, id: events.at(-1)!.id } }
+      return {
+        ...decided.after,
+        ...appended,
+        shown: undefined,
+        anchor: { position: appended.position, id: events.at(-1)!.id },
+      }
     } finally {
       appending.delete(id)
     }

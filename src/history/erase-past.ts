@@ -102,7 +102,7 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
     assertMayWrite(trace, writer)
     const first = detail.erased ?? detail.incarnation
     if (detail.revision === first) {
-      context.noteAnchor?.({ position: last.position, id: last.id })
+      context.noteLastEvent?.({ ...last, revision: first })
       return { answer: { revision: Number(first), erased: 0 }, position: last.position }
     }
     const past = (await timeline.rows<PastRow & Row>('past-entries', pastStatement, [id, detail.incarnation])).map(
@@ -119,7 +119,7 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
     const appended = await restatement.finish((restated) =>
       erasedEvent(trace, { ...restated, runs: [...restated.runs], since: Number(since), erased, past }),
     )
-    context.noteAnchor?.({ position: appended.position, id: appended.id })
+    context.noteLastEvent?.(appended)
     return { answer: { revision: Number(appended.revision), erased }, position: appended.position }
   }
 
@@ -146,7 +146,7 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
   const start = (id: string, writer: UserRole, contexts: readonly Context[]) => {
     const context: Context = {
       ...contexts[0],
-      noteAnchor: (anchor) => contexts.forEach(({ noteAnchor }) => noteAnchor?.(anchor)),
+      noteLastEvent: (last) => contexts.forEach(({ noteLastEvent }) => noteLastEvent?.(last)),
     }
     const result = last.then(() => traces.exclusively(id, BUSY, () => untilDone(id, writer, context)))
     last = result.catch(() => {})

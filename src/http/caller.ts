@@ -45,8 +45,8 @@ export const contextOf = (request: FastifyRequest): Context => {
   return {
     ...(caller ? { actor: { userId: caller.userId, sessionId: caller.sessionId } } : {}),
     requestId: String(request.id),
-    noteAnchor: (anchor) => {
-      if (request.anchor === undefined || anchor.position > request.anchor.position) request.anchor = anchor
+    noteLastEvent: (last) => {
+      if (!request.lastEvent || last.position > request.lastEvent.position) request.lastEvent = last
     },
   }
 }

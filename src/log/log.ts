@@ -41,6 +41,9 @@ export type RecordedEvent = StoredRecord & {
 /** An event by its position and id: a log without it there has lost its end, or is another one. */
 export type Anchor = Pick<StoredRecord, 'position' | 'id'>
 
+/** An event with its place in the whole log and in its stream. */
+export type PlacedEvent = Anchor & Pick<StoredRecord, 'revision'>
+
 export type Appended = { readonly revision: Revision; readonly position: Position }
 
 /** Whole appends in log order. The next batch begins after `through`, which may be after the last event. */

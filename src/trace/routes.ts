@@ -30,36 +30,39 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
   type Put = FastifyRequest & {
     readonly query: { readonly namespace?: string | undefined; readonly unlessDeleted?: boolean | undefined }
   }
-  const put = (request: Put, externalId: string, body: TraceUpsert) => {
+  const put = (request: Put, externalId: string, body: TraceUpsert, expected?: bigint) => {
     const { namespace, unlessDeleted = false } = request.query
     return upsertTrace(service, request, {
       name: { externalId, namespace },
       given: givenFields(body),
       unlessDeleted,
+      expected,
     })
   }
 
   route(app, traces, 'POST /v1/traces', (request) => put(request, request.body.externalId, request.body))
 
-  route(app, traces, 'PUT /v1/traces/{externalId}', (request) => put(request, request.params.externalId, request.body))
+  route(app, traces, 'PUT /v1/traces/{externalId}', (request) =>
+    put(request, request.params.externalId, request.body, request.query.ifRevision),
+  )
 
   route(app, traces, 'PATCH /v1/traces/{externalId}', async (request) => {
     const caller = requireCaller(request)
     const fields = await withModelName(models, givenFields(request.body))
-    const name: TraceName = { ...request.params, ...request.query }
-    const { id, trace } = await writeLocated(service, caller, name, async ({ id, writer }) => ({
-      id,
-      trace: await writeTrace(service, request, id, patch(writer, fields)),
-    }))
-    return writtenText(service, caller, id, trace)
+    const { ifRevision, ...query } = request.query
+    const name: TraceName = { ...request.params, ...query }
+    const written = await writeLocated(service, caller, name, ({ id, writer }) =>
+      writeTrace(service, request, id, patch(writer, fields), ifRevision),
+    )
+    return writtenText(service, caller, written)
   })
 
   route(app, traces, 'DELETE /v1/traces/{externalId}', async (request) => {
     const name: TraceName = { ...request.params, ...request.query }
-    await writeLocated(service, requireCaller(request), name, ({ id, writer }) =>
+    const { revision } = await writeLocated(service, requireCaller(request), name, ({ id, writer }) =>
       writeTrace(service, request, id, remove(writer)),
     )
-    return { deleted: true as const }
+    return { deleted: true as const, revision }
   })
 
   route(app, traces, 'GET /v1/traces/{externalId}', async (request, reply) => {

@@ -1,14 +1,16 @@
 import type { FastifyRequest } from 'fastify'
-import type { OneTrace } from '../contract/traces.ts'
+import type { WrittenTrace } from '../contract/traces.ts'
 import { afterStored } from '../engine/rejected.ts'
 import type { Decision } from '../engine/stream.ts'
 import { type Caller, contextOf, requireCaller, requireNamespace } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
 import { type JsonText, jsonText } from '../http/json-text.ts'
+import { writtenRevision } from '../http/log-position.ts'
 import { traceId } from '../base/ids.ts'
 import type { Reserve } from '../namespace/quota.ts'
 import { type FieldsOfUpsert, type Trace, type TraceState, replace, unlessDeleted, upsert } from './decide.ts'
 import type { TraceEvent } from './events.ts'
+import { ifRevision } from './expected-revision.ts'
 import { type TraceName, activeIn, remembered, unlessGone } from './locate.ts'
 import { traceWithModelName, withModelName } from './model-names.ts'
 import { type UserRole, assertMayWrite } from './policy.ts'
@@ -24,23 +26,32 @@ type UpsertRequest = {
   readonly given: FieldsOfUpsert
   /** Refuse if the trace was deleted. */
   readonly unlessDeleted: boolean
+  /** The revision that the trace must have. */
+  readonly expected: bigint | undefined
 }
 
-/** Writes to a trace and returns it as it is afterwards. */
-export const writeTrace = (
+/** A trace after a write to it, and the revision of its last event. */
+export type Written = { readonly id: string; readonly trace: Trace; readonly revision: number }
+
+/** Writes to a trace, which must have the expected revision if one is given. */
+export const writeTrace = async (
   { write, traces }: TraceServices,
   request: FastifyRequest,
   id: string,
   decide: Decide,
-): Promise<Trace> => write(traces, id, { decide, answer: ({ trace }) => trace }, contextOf(request))
+  expected?: bigint,
+): Promise<Written> => {
+  const command = { decide, checkRevision: ifRevision(expected), answer: ({ trace }: TraceState) => trace }
+  const trace = await write(traces, id, command, contextOf(request))
+  return { id, trace, revision: writtenRevision(request) }
+}
 
 /** The JSON text of an answer with the written trace. @throws 404 if it has been deleted since */
 export const writtenText = async (
   { reads, models }: TraceServices,
   { namespace }: Caller,
-  id: string,
-  trace: Trace,
-): Promise<JsonText<OneTrace>> => {
+  { id, trace, revision }: Written,
+): Promise<JsonText<WrittenTrace>> => {
   if (trace.is === 'absent') throw notFound()
   const [slug, read] = await afterStored(
     Promise.all([
@@ -48,7 +59,8 @@ export const writtenText = async (
       trace.counts.messageCount === 0 ? {} : timesAndShapeOf(reads, id),
     ]),
   )
-  return jsonText<OneTrace>({ trace: stateText(id, slug, traceWithModelName(models, trace), read) })
+  const text = stateText(id, slug, traceWithModelName(models, trace), read)
+  return jsonText<WrittenTrace>({ trace: text, revision: String(revision) })
 }
 
 /** A decision that reserves quota for the trace that it creates. */
@@ -66,13 +78,13 @@ export const upsertTrace = async (
   service: TraceServices,
   request: FastifyRequest,
   asked: UpsertRequest,
-): Promise<JsonText<OneTrace>> => {
+): Promise<JsonText<WrittenTrace>> => {
   const { externalId } = asked.name
   const caller = await activeIn(service, requireCaller(request), asked.name.namespace)
   const namespace = requireNamespace(caller)
   const id = traceId(namespace.id, externalId)
   const fields = await withModelName(service.models, asked.given)
-  const write = (decide: Decide) => writeTrace(service, request, id, decide)
+  const write = (decide: Decide) => writeTrace(service, request, id, decide, asked.expected)
 
   const updateRemembered = async () => {
     const known = remembered(service, caller, asked.name)
@@ -92,5 +104,5 @@ export const upsertTrace = async (
     const decide = asked.unlessDeleted ? unlessDeleted(decideUpsert) : decideUpsert
     return service.quotas.traces.enforce(namespace.id, (reserve) => write(counting(reserve, decide)))
   }
-  return writtenText(service, caller, id, (await updateRemembered()) ?? (await updateOrInsert()))
+  return writtenText(service, caller, (await updateRemembered()) ?? (await updateOrInsert()))
 }

@@ -8,7 +8,7 @@ const kind = { category: 'thing' } as never
 
 test('the metadata of an event are the JSON text of what followers get, for commands in any order', () => {
   const tricky: Context = { actor: { userId: '"index":7' }, requestId: 'a"index":1' }
-  const contexts: readonly Context[] = [{}, tricky, { requestId: 'b', noteAnchor: () => {} }]
+  const contexts: readonly Context[] = [{}, tricky, { requestId: 'b', noteLastEvent: () => {} }]
   const decided = Array.from({ length: 240 }, (_, i) => ({
     event: { type: 'Noted', data: { i } },
     context: contexts[(i * 7) % 11 < 5 ? 0 : (i >> 3) % 3]!,

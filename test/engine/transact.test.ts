@@ -5,7 +5,7 @@ import { foldSource } from '../../src/engine/fold.ts'
 import { newWatermark } from '../../src/engine/watermark.ts'
 import { Rejected, Unavailable } from '../../src/engine/rejected.ts'
 import type { StateSource } from '../../src/engine/load-state.ts'
-import { type Anchor, type EventLog, LogUnavailable } from '../../src/log/log.ts'
+import { type EventLog, type ExpectedRevision, LogUnavailable, type PlacedEvent } from '../../src/log/log.ts'
 import { metadataOf } from '../../src/log/metadata.ts'
 import { wholeAppends } from '../../src/log/whole-appends.ts'
 import { all, errorOf } from '../log/support/events.ts'
@@ -241,14 +241,14 @@ test('a command learns the last event of its stream, whether it appends or not; 
   const id = randomUUID()
   /** Runs a command; gives what it was told, which the last event in the log has to be. */
   const told = async (node: ReturnType<typeof newCounters>, command: ReturnType<typeof count>) => {
-    const anchors: Anchor[] = []
-    const outcome = node.transact(id, command, { noteAnchor: (anchor) => void anchors.push(anchor) })
+    const events: PlacedEvent[] = []
+    const outcome = node.transact(id, command, { noteLastEvent: (event) => void events.push(event) })
     await outcome.catch(() => {})
-    return anchors
+    return events
   }
   const lastEvent = async () => {
-    const { position, id: eventId } = (await eventsOf(id)).at(-1)!
-    return [{ position, id: eventId }]
+    const { position, id: eventId, revision } = (await eventsOf(id)).at(-1)!
+    return [{ position, id: eventId, revision }]
   }
   const node = newCounters(log)
   assert.equal(await told(node, reach(0)), [], 'there is none')
@@ -264,6 +264,43 @@ test('a command learns the last event of its stream, whether it appends or not; 
   await other.transact(id, count(1), {})
   assert.equal(await told(node, reach(4)), await lastEvent(), 'of another node')
   for (const event of await eventsOf(id)) assert.equal(Object.keys(metadataOf(event)), ['at', 'schema', 'append'])
+})
+
+/** Counts only at one revision of its stream. */
+const countAt = (expected: ExpectedRevision) => ({
+  ...count(),
+  checkRevision: (_: Counter, revision: ExpectedRevision) => {
+    if (revision !== expected) throw new Rejected('changed', `at ${revision}`)
+  },
+})
+
+/** The message of the refusal of such a command. */
+const refusalOf = async (work: Promise<unknown>) => ((await errorOf(work)) as Rejected).message
+
+test('a command that checks the revision is decided alone, at that of the commands before it', async () => {
+  const id = randomUUID()
+  const { log, appends } = watched()
+  const node = newCounters(log)
+  const asked = [count(), count(), countAt(1n), countAt(1n), countAt(2n), count(), countAt(4n)]
+  const settled = await Promise.allSettled(asked.map((command) => node.transact(id, command, {})))
+  assert.equal(
+    settled.map((one) => (one.status === 'fulfilled' ? one.value.answer : (one.reason as Rejected).message)),
+    [1, 2, 3, 'at 2', 4, 5, 6],
+  )
+  assert.is(appends(), 6, 'the first command had none to share its append with')
+  assert.is(await refusalOf(node.transact(randomUUID(), countAt(0n), {})), 'at none')
+})
+
+test('a revision is checked again when another node has appended meanwhile', async () => {
+  const id = randomUUID()
+  const other = newCounters(log)
+  const { log: slow } = watched(async (append) => append === 2 && (await other.transact(id, count(), {})))
+  const node = newCounters(slow)
+  await node.transact(id, count(), {})
+  assert.is(await refusalOf(node.transact(id, countAt(0n), {})), 'at 1')
+  await other.transact(id, count(), {})
+  assert.is(await refusalOf(node.transact(id, countAt(1n), {})), 'at 2', 'memory has an older state')
+  assert.is((await eventsOf(id)).length, 3)
 })
 
 test('a node that does not follow the log does not use its cache', async () => {
@@ -390,6 +427,25 @@ test('orphans block no command that changes nothing', async () => {
   const node = newCounters(whole, { source: stale(1n) })
   for (let i = 0; i < 2; i++) assert.is((await node.transact(id, reach(3), {})).answer, 3)
   assert.is((await node.transact(id, count(), {})).answer, 4)
+  await bare.close()
+})
+
+test('orphans do not count in the revision that a command checks and learns, because no reader sees them', async () => {
+  const bare = openBareLog(database.url, { maxAppendBytes: 40 })
+  const whole = wholeAppends(bare)
+  const id = randomUUID()
+  await newCounters(whole).transact(id, count(), {})
+  await errorOf(newCounters(dyingAfter(2, bare)).transact(id, count(1, { note: 'x'.repeat(100) }), {}))
+  const node = newCounters(whole, { source: stale(1n) })
+  let told: bigint | undefined
+  const noteLastEvent = ({ revision }: PlacedEvent) => void (told = revision)
+  for (let i = 0; i < 2; i++) {
+    await node.transact(id, reach(1), { noteLastEvent })
+    assert.is(told, 0n)
+    assert.is(await refusalOf(node.transact(id, countAt(2n), {})), 'at 0')
+  }
+  assert.is((await node.transact(id, countAt(0n), { noteLastEvent })).answer, 2)
+  assert.is(told, (await eventsOf(id, whole)).at(-1)!.revision)
   await bare.close()
 })
 

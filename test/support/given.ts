@@ -1,7 +1,8 @@
 import * as assert from 'uvu/assert'
 import { Rejected, type Rejection } from '../../src/engine/rejected.ts'
 import type { Actor } from '../../src/log/metadata.ts'
-import type { Decision, DecisionWithResult, DomainEvent, StreamKind } from '../../src/engine/stream.ts'
+import type { CheckRevision, Decision, DecisionWithResult, DomainEvent, StreamKind } from '../../src/engine/stream.ts'
+import { expectedOf } from '../../src/log/log.ts'
 
 export const NOON = Date.UTC(2026, 0, 1, 12)
 const LATER = NOON + 1_000_000
@@ -52,10 +53,14 @@ export const specify =
     when: (
       decide: Decision<State, Event> | DecisionWithResult<State, Event, unknown>,
       now = LATER,
+      checkRevision?: CheckRevision<State, Event>,
     ): Expectation<Event> => {
       const after = (...events: Event[]): readonly Event[] => {
-        const decided = decide(foldAll(kind, events, load(foldAll(kind, past)), past.length), now, now)
-        return 'events' in decided ? decided.events : decided
+        const state = foldAll(kind, events, load(foldAll(kind, past)), past.length)
+        const decided = decide(state, now, now)
+        const emitted = 'events' in decided ? decided.events : decided
+        checkRevision?.(state, expectedOf(BigInt(past.length + events.length - 1)), emitted)
+        return emitted
       }
       return {
         emits: (...expected) => {

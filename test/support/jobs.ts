@@ -35,6 +35,7 @@ const OVER_BOTH = [
   'test/erasure/process.test.ts',
   'test/history/erase.test.ts',
   'test/session/routes.test.ts',
+  'test/trace/if-revision.test.ts',
 ]
 
 /**

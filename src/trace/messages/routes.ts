@@ -9,10 +9,12 @@ import { afterStored } from '../../engine/rejected.ts'
 import { BATCH_LIMIT } from '../../http/body.ts'
 import { contextOf, requireCaller } from '../../http/caller.ts'
 import { type JsonText, jsonText } from '../../http/json-text.ts'
+import { writtenRevision } from '../../http/log-position.ts'
 import { jsonArray } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
 import type { Reserve } from '../../namespace/quota.ts'
 import type { TraceState } from '../decide.ts'
+import { ifRevision } from '../expected-revision.ts'
 import { assertMayWriteTo, type LocatedTrace, type TraceName, writeLocated } from '../locate.ts'
 import type { TraceServices } from '../services.ts'
 import { readBatch, readMessage } from './body.ts'
@@ -54,9 +56,14 @@ const growthOf = (messages: readonly UpsertedMessage[]): number => {
 const Params = z.object({ externalId: TraceKey })
 const Query = z.object({ namespace: InNamespace.optional() })
 
-type Written = { id: string; messages: readonly UpsertedMessage[]; messageCount: number }
+type Upserted = { id: string; messages: readonly UpsertedMessage[]; messageCount: number }
+/** The result of a request, with the revision of the last event of the trace. */
+type Written = Upserted & { readonly revision: number }
 
-const batchText = ({ id, messages, messageCount }: Written): JsonText<BatchResults> => {
+/** The trace that a request writes to, and the revision that it must have. */
+type Target = TraceName & { readonly ifRevision?: bigint | undefined }
+
+const batchText = ({ id, messages, messageCount, revision }: Written): JsonText<BatchResults> => {
   const count = { created: 0, updated: 0, unchanged: 0 }
   const items = messages.map(({ externalId, result }) => {
     count[result] += 1
@@ -72,6 +79,7 @@ const batchText = ({ id, messages, messageCount }: Written): JsonText<BatchResul
     updated: String(count.updated),
     unchanged: String(count.unchanged),
     messageCount: String(messageCount),
+    revision: String(revision),
   })
 }
 
@@ -86,37 +94,46 @@ const reserving =
     return decided
   }
 
+/** The command that upserts messages of a trace. */
+const upsertCommand = (
+  { id, writer }: Pick<LocatedTrace, 'id' | 'writer'>,
+  upserts: readonly MessageUpsert[],
+  reserve: Reserve,
+) => ({
+  decide: reserving(reserve, upsertMessages(writer, upserts)),
+  answer: ({ trace }: TraceState, _events: unknown, messages: readonly UpsertedMessage[]): Upserted => ({
+    id,
+    messages,
+    messageCount: trace.is === 'present' ? trace.counts.messageCount : 0,
+  }),
+  need: needOf(upserts),
+})
+
 const module = moduleUrl('./body-tasks', import.meta.url)
 
 /** The routes of messages: upsert one, upsert up to 200, list. */
 export const messageRoutes = (app: FastifyInstance, service: TraceServices): void => {
   const { traces, quotas } = service
 
-  const write = async (request: FastifyRequest, name: TraceName, upserts: readonly MessageUpsert[]): Promise<Written> =>
-    writeLocated(service, requireCaller(request), name, (located) =>
-      quotas.bytes.enforce(located.namespaceId, (reserve) => writeTo(request, located, upserts, reserve)),
+  const write = async (
+    request: FastifyRequest,
+    { ifRevision: expected, ...name }: Target,
+    upserts: readonly MessageUpsert[],
+  ): Promise<Written> => {
+    const upserted = await writeLocated(service, requireCaller(request), name, (located) =>
+      quotas.bytes.enforce(located.namespaceId, (reserve) => {
+        const command = { ...upsertCommand(located, upserts, reserve), checkRevision: ifRevision(expected) }
+        return service.write(traces, located.id, command, contextOf(request))
+      }),
     )
+    return { ...upserted, revision: writtenRevision(request) }
+  }
 
   /** Called before the body is read. An invalid path or query is refused later. */
   const refuseBeforeBody = async (request: FastifyRequest) => {
     const [params, query] = [Params.safeParse(request.params), Query.safeParse(request.query)]
     if (!params.success || !query.success) return
     await assertMayWriteTo(service, requireCaller(request), { ...params.data, ...query.data })
-  }
-
-  const writeTo = (
-    request: FastifyRequest,
-    { id, writer }: LocatedTrace,
-    upserts: readonly MessageUpsert[],
-    reserve: Reserve,
-  ) => {
-    const decide = reserving(reserve, upsertMessages(writer, upserts))
-    const answer = ({ trace }: TraceState, _events: unknown, messages: readonly UpsertedMessage[]): Written => ({
-      id,
-      messages,
-      messageCount: trace.is === 'present' ? trace.counts.messageCount : 0,
-    })
-    return service.write(traces, id, { decide, answer, need: needOf(upserts) }, contextOf(request))
   }
 
   /** The row of a message after an upsert. If the upsert has created it, no query is needed. */
@@ -133,10 +150,10 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     async (request, reply) => {
       const { externalId, messageExternalId } = request.params
       const upsert = { externalId: messageExternalId, ...request.body }
-      const { id, messages } = await write(request, { externalId, ...request.query }, [upsert])
+      const { id, messages, revision } = await write(request, { externalId, ...request.query }, [upsert])
       const [message] = messages
       await afterStored(reply.reserveMemory(message!.head.text?.length ?? 0))
-      return upsertedText(await afterStored(rowAfter(id, upsert, message!)))
+      return upsertedText(await afterStored(rowAfter(id, upsert, message!)), revision)
     },
     { readBody: { here: readMessage, module, name: 'message' }, onRequest: refuseBeforeBody },
   )

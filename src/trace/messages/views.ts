@@ -66,9 +66,9 @@ export const messageText = (row: MessageRow): JsonText<Message> =>
 export const MOST_PARTS_BYTES = 256 * 1024
 
 /** The JSON text of the message in the answer to its upsert: with its parts, if they are not too large. */
-export const upsertedText = (row: MessageRow): JsonText<UpsertedMessage> => {
+export const upsertedText = (row: MessageRow, revision: number): JsonText<UpsertedMessage> => {
   if (row.parts !== undefined && Buffer.byteLength(row.parts ?? '') <= MOST_PARTS_BYTES)
-    return jsonText({ message: messageText(row), partsOmitted: undefined })
+    return jsonText({ message: messageText(row), partsOmitted: undefined, revision: String(revision) })
   const { parts: _, ...message } = row
-  return jsonText({ message: messageText(message), partsOmitted: 'true' })
+  return jsonText({ message: messageText(message), partsOmitted: 'true', revision: String(revision) })
 }

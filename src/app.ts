@@ -55,6 +55,7 @@ import { installLargeAnswers } from './http/large-answers.ts'
 import { installLimits } from './http/limits.ts'
 import { installLogPosition } from './http/log-position.ts'
 import { installMetrics, metricsRoute } from './http/metrics.ts'
+import { waitAsClient } from './http/node-permits.ts'
 import { installOpenApi } from './http/openapi.ts'
 import { refuseOtherMethods } from './http/other-methods.ts'
 import { installSecurity, unhookedHeaders } from './http/security.ts'
@@ -126,7 +127,10 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installSecurity(app, service.config)
   installClosing(app)
   installLargeAnswers(app, service.permits)
+  app.addHook('onRequest', waitAsClient)
   installAuth(app, service)
+  app.addHook('onRequest', waitAsClient)
+  app.addHook('preValidation', waitAsClient) // a body arrives in turns of the event loop that belong to the socket
   installCrossOriginCheck(app, service.config)
   installLimits(app, service.limits)
   installLogPosition(app)

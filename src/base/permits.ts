@@ -98,6 +98,42 @@ const sumsByKey = () => {
   return { of, add, all: (): ReadonlyMap<string, number> => sums }
 }
 
+/** Those who wait, the oldest first: a line for each client of each net, so that the next one is found by clients, however many wait. */
+const newLines = () => {
+  const nets = new Map<string, Map<string, Set<Waiter>>>()
+  let size = 0
+
+  const add = (waiter: Waiter) => {
+    const { id, net } = waiter.client
+    const lines = nets.get(net) ?? new Map<string, Set<Waiter>>()
+    const line = lines.get(id) ?? new Set()
+    nets.set(net, lines.set(id, line.add(waiter)))
+    size += 1
+  }
+
+  /** Does nothing if it does not wait any more. */
+  const remove = (waiter: Waiter) => {
+    const { id, net } = waiter.client
+    const lines = nets.get(net)
+    const line = lines?.get(id)
+    if (!line?.delete(waiter)) return
+    size -= 1
+    if (line.size === 0) lines!.delete(id)
+    if (lines!.size === 0) nets.delete(net)
+  }
+
+  function* all() {
+    for (const lines of nets.values()) for (const line of lines.values()) yield* line
+  }
+
+  /** The oldest of each client. */
+  function* heads() {
+    for (const lines of nets.values()) for (const line of lines.values()) yield line.values().next().value!
+  }
+
+  return { size: () => size, add, remove, all, heads }
+}
+
 /** The item with the largest value; the first of several. */
 const mostOf = <T>(items: Iterable<T>, value: (item: T) => number): T | undefined => {
   let [most, found]: [number, T | undefined] = [-Infinity, undefined]
@@ -109,7 +145,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
   const { capacity, things, minPace = 0, graceTicks = SECOND, silentTicks = Infinity, grows = false } = options
   const { waitTicks = REQUEST_WAIT_MS / TICK_MS } = options
   const holdings = new Set<Holding>()
-  const waiters = new Set<Waiter>()
+  const waiters = newLines()
   const [nets, clients] = [sumsByKey(), sumsByKey()]
   /** When nets and clients were served last, kept while others wait. */
   const turns = new Map<string, number>()
@@ -178,21 +214,21 @@ export const newPermits = (options: PermitsOptions): Permits => {
 
   const nextWaiter = (): Waiter | undefined => {
     let next: Waiter | undefined
-    for (const waiter of waiters) if (!next || comesBefore(waiter.client, next.client) < 0) next = waiter
+    for (const waiter of waiters.heads()) if (!next || comesBefore(waiter.client, next.client) < 0) next = waiter
     return next
   }
 
   const leave = (waiter: Waiter) => {
-    waiters.delete(waiter)
+    waiters.remove(waiter)
     turn += 1
     for (const key of [waiter.client.net, waiter.client.id]) turns.set(key, turn)
-    if (waiters.size === 0) turns.clear()
+    if (waiters.size() === 0) turns.clear()
   }
 
   /** The nets that hold and ask for more than their share, the largest first. */
   const netsAboveShare = (): string[] => {
     const wanted = new Map(nets.all())
-    for (const { client, size } of waiters) wanted.set(client.net, (wanted.get(client.net) ?? 0) + size)
+    for (const { client, size } of waiters.all()) wanted.set(client.net, (wanted.get(client.net) ?? 0) + size)
     const share = capacity / wanted.size
     return [...wanted]
       .filter(([, sum]) => sum > share)
@@ -250,7 +286,7 @@ export const newPermits = (options: PermitsOptions): Permits => {
   }
 
   const settle = () => {
-    if (isSettling || (waiters.size === 0 && used <= capacity)) return
+    if (isSettling || (waiters.size() === 0 && used <= capacity)) return
     isSettling = true
     try {
       settleAll()
@@ -261,14 +297,14 @@ export const newPermits = (options: PermitsOptions): Permits => {
 
   const tryAcquire: Permits['tryAcquire'] = (client, wanted, onYield) => {
     const size = Math.min(wanted, capacity)
-    if (waiters.size === 0 && used + size <= capacity) return hold(client, size, onYield)
+    if (waiters.size() === 0 && used + size <= capacity) return hold(client, size, onYield)
     return undefined
   }
 
   const wait = async (client: Client, size: number, onYield?: Yield, signal?: AbortSignal): Promise<Permit> => {
     const { promise, resolve: admit, reject } = Promise.withResolvers<Permit>()
     const refuse = (error: unknown) => {
-      waiters.delete(waiter)
+      waiters.remove(waiter)
       reject(error)
       settle()
     }
@@ -288,21 +324,11 @@ export const newPermits = (options: PermitsOptions): Permits => {
   const tick = () => {
     if (graceTicks > 0) for (const holding of holdings) holding.age()
     if (silentTicks < Infinity) endSilent()
-    for (const waiter of [...waiters])
+    for (const waiter of [...waiters.all()])
       if (++waiter.ticks > waitTicks)
         waiter.refuse(new Busy(`There are too many ${things}, and no room came free in time: try again later`))
     settle()
   }
 
-  return { capacity, acquire, tryAcquire, hold, first, tick, held: () => used, waiting: () => waiters.size }
-}
-
-/** Runs work while it holds a permit of size 1. @throws Busy */
-export const withPermit = async <T>(permits: Permits, client: Client, work: () => Promise<T>): Promise<T> => {
-  const permit = await permits.acquire(client, 1)
-  try {
-    return await work()
-  } finally {
-    permit.release()
-  }
+  return { capacity, acquire, tryAcquire, hold, first, tick, held: () => used, waiting: waiters.size }
 }

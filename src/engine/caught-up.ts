@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { SERVICE, actAs } from '../base/current-client.ts'
 import { REQUEST_WAIT_MS, pause } from '../base/waits.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
@@ -114,7 +115,7 @@ export const newCaughtUp = (options: CaughtUpOptions): CaughtUp => {
 
   const untilCaughtUp = async () => {
     while (!isCaughtUp || catchingUp) {
-      catchingUp ??= catchUp().finally(() => {
+      catchingUp ??= actAs(SERVICE, catchUp).finally(() => {
         catchingUp = undefined
       })
       await catchingUp

@@ -1,7 +1,8 @@
-import type pg from 'pg'
 import type { Kysely } from 'kysely'
+import { Busy } from '../base/permits.ts'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
 import { kyselyOver, leaveServer, newPool } from '../postgres/connect.ts'
+import type { FairPool } from '../postgres/fair-pool.ts'
 import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
 import { CATCHING_UP, isSchemaMissing, newCaughtUp } from './caught-up.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -9,7 +10,7 @@ import { Unavailable, withTimeout } from './rejected.ts'
 
 export type Row = Record<string, unknown>
 
-/** Queries over the read models. Every call may throw `Unavailable`. */
+/** Queries over the read models. Every call may throw `Unavailable`, or `Busy` if no connection came free in time. */
 export type Reads<Tables> = {
   /** Runs a prepared statement. A name must always have the same text. */
   rows<T extends Row>(name: string, text: string, values?: readonly unknown[]): Promise<T[]>
@@ -21,7 +22,7 @@ export type Reads<Tables> = {
   assertNotQuarantined: Quarantine['assertNotQuarantined']
   /** Why queries cannot be answered now; undefined if they can. */
   check(): Promise<string | undefined>
-  readonly pool: pg.Pool
+  readonly pool: FairPool
   /** Closes the connections that are open, for the case that they lead to the server before a failover. */
   leaveServer(): void
   close(): Promise<void>
@@ -70,7 +71,7 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
       return await caughtUp.read(work)
     } catch (error) {
       if (isConnectionLost(error) && tries > 1 && performance.now() < until) return guarded(work, tries - 1, until)
-      if (error instanceof Unavailable) throw error
+      if (error instanceof Unavailable || error instanceof Busy) throw error
       if (isSchemaMissing(error)) caughtUp.forget()
       if (isTransient(error) || isDiskFull(error) || isSchemaMissing(error))
         throw new Unavailable('the database cannot be reached', false, error)
@@ -113,12 +114,13 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
 
 /**
  * Waits for a query on operational tables, which do not come from the log and are queried without `Reads`.
- * @throws Unavailable while the database cannot be reached, or its disk is full
+ * @throws Unavailable while the database cannot be reached, or its disk is full; Busy if no connection came free in time
  */
 export const operationalQuery = async <T>(query: Promise<T>): Promise<T> => {
   try {
     return await query
   } catch (error) {
+    if (error instanceof Busy) throw error
     if (isTransient(error) || isDiskFull(error)) throw new Unavailable('the database cannot be reached', false, error)
     throw error
   }

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { Busy } from '../base/permits.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { isTransient } from '../postgres/errors.ts'
 import { SessionLost } from '../postgres/leader.ts'
@@ -14,7 +15,7 @@ export class RebuildBlocked extends Error {
 /** Whether the same batch may succeed at the next try: the connection or another runner is the cause, not the event. */
 export const isRetryable = (error: unknown): boolean => {
   if (error instanceof UnknownEvent) return false
-  if (error instanceof RebuildBlocked) return true
+  if (error instanceof RebuildBlocked || error instanceof Busy) return true
   if (isCheckpointMoved(error) || error instanceof LogUnavailable || error instanceof SessionLost) return true
   return error instanceof pg.DatabaseError ? isTransient(error) : isConnectionError(error)
 }

@@ -1,4 +1,6 @@
 import { type EventLog, type ExpectedRevision, LogUnavailable, WrongRevision } from '../log/log.ts'
+import { actAs, currentClient } from '../base/current-client.ts'
+import type { Client } from '../base/permits.ts'
 import { REQUEST_WAIT_MS, pause } from '../base/waits.ts'
 import type { Codec } from './codec.ts'
 import { type Command, type Context, type DecidedBatch, decideAll, toNewEvents } from './decide.ts'
@@ -96,7 +98,11 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 ): Transactor<State, Event, Need> => {
   const { kind, source, log, codec, now, isCurrent = () => true, watermark, deadlineMs = REQUEST_WAIT_MS } = options
   const { budget = 2 * 1024 * 1024, trim, assertNotQuarantined = () => {} } = options
-  type Queued = QueuedCommand<State, Event, Need> & { readonly work?: (behind: Queued[]) => Promise<void> }
+  type Queued = QueuedCommand<State, Event, Need> & {
+    /** A batch waits for the database in the line of its first client. */
+    readonly client: Client
+    readonly work?: (behind: Queued[]) => Promise<void>
+  }
   const queues = new Map<string, Queued[]>()
   const cache = newStateCache<State>({ sizeOf: kind.sizeOf, budget, trim, isCurrent })
   const { loadAt, assertNewest } = newStateLoader({ kind, source, log, cache })
@@ -184,11 +190,11 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       const batch = queue.splice(0, togetherCount(queue))
       if (batch[0]!.work) {
         cache.delete(id)
-        await batch[0]!.work(queue)
+        await actAs(batch[0]!.client, () => batch[0]!.work!(queue))
         cache.delete(id)
         continue
       }
-      const unreachable = await answerAll(id, batch)
+      const unreachable = await actAs(batch[0]!.client, () => answerAll(id, batch))
       // The commands behind this batch have waited as long as it took to notice that the log cannot be reached.
       if (unreachable && !hasUntil(batch[0]!))
         refuse(queue.splice(0), new Unavailable(unreachable.message, false, unreachable), kind.category)
@@ -215,6 +221,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       const queued: Queued = {
         command: command as Queued['command'], // `answer` gets the result of its own `decide`
         context,
+        client: currentClient(),
         deadline,
         resolve: resolve as Queued['resolve'],
         reject,
@@ -231,7 +238,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       }
       const command = { decide: () => [], answer: () => undefined }
       const queued = { command, context: {}, deadline: Infinity, resolve: () => {}, reject }
-      enqueue(id, { ...queued, work: (behind) => guarded(behind).catch(reject) })
+      enqueue(id, { ...queued, client: currentClient(), work: (behind) => guarded(behind).catch(reject) })
     })
 
   const read = async <Answer>(id: string, look: (state: State, now: number) => Answer): Promise<Answer> => {

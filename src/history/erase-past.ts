@@ -1,4 +1,6 @@
 import type { TimelineTables } from '../../projections/timeline/tables.ts'
+import { currentClient, withPermit } from '../base/current-client.ts'
+import { newPermits } from '../base/permits.ts'
 import { pause } from '../base/waits.ts'
 import type { Context } from '../engine/decide.ts'
 import type { Row } from '../engine/reads.ts'
@@ -140,17 +142,17 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
   }
 
   const running = new Map<string, Running>()
-  let last: Promise<unknown> = Promise.resolve()
+  // One at a time, because each reads and writes a whole trace.
+  const permits = newPermits({ capacity: 1, things: 'erasures of a past', graceTicks: 0, waitTicks: Infinity })
 
-  /** Starts an erasure after those before it: one at a time, because each reads and writes a whole trace. */
+  /** Starts an erasure when its client has its turn. */
   const start = (id: string, writer: UserRole, contexts: readonly Context[]) => {
     const context: Context = {
       ...contexts[0],
       noteLastEvent: (last) => contexts.forEach(({ noteLastEvent }) => noteLastEvent?.(last)),
     }
-    const result = last.then(() => traces.exclusively(id, BUSY, () => untilDone(id, writer, context)))
-    last = result.catch(() => {})
-    return result
+    const erase = () => traces.exclusively(id, BUSY, () => untilDone(id, writer, context))
+    return withPermit(permits, currentClient(), erase)
   }
 
   // A repeated request of a user waits for the erasure that the first one has begun. A new erasure would also have to erase the writes that

@@ -1,5 +1,6 @@
 import { constants, createGzip } from 'node:zlib'
-import { type Client, type Permits, withPermit } from '../base/permits.ts'
+import { actAs, withPermit } from '../base/current-client.ts'
+import type { Client, Permits } from '../base/permits.ts'
 import type { Turns } from '../base/yielding.ts'
 import type { RecentChanges } from '../engine/recent-changes.ts'
 import { BrokenOff, type Chunk, type Chunks, type EndsReading, type LongList, type Texts } from './long-list.ts'
@@ -167,10 +168,16 @@ export const openBytes = async <Row>(
     yield* give(typeof after === 'string' ? after : '')
   }
 
+  /** Makes each piece for the client of the list: the turn of the event loop in which it is asked for belongs to the socket. */
   async function* closing(all: AsyncGenerator<Buffer, void>) {
     try {
-      yield* all
+      for (;;) {
+        const next = await actAs(client, () => all.next())
+        if (next.done) return
+        yield next.value
+      }
     } finally {
+      await actAs(client, () => all.return())
       gzip?.close()
     }
   }

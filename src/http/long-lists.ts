@@ -3,7 +3,8 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { Unavailable } from '../engine/rejected.ts'
-import { Busy, type Client, withPermit } from '../base/permits.ts'
+import { actAs, withPermit } from '../base/current-client.ts'
+import { Busy, type Client } from '../base/permits.ts'
 import { HttpError } from './http-error.ts'
 import { assertOpen, openBytes } from './list-bytes.ts'
 import { BrokenOff, type EndsReading, type LongList } from './long-list.ts'
@@ -11,7 +12,7 @@ import { type OpenList, newOpenList } from './open-list.ts'
 import { newReadingRights } from './reading-rights.ts'
 import { JSON_TYPE } from './reply.ts'
 import { STALL_MS } from './large-answers.ts'
-import { type NodePermits, clientOf } from './node-permits.ts'
+import type { NodePermits } from './node-permits.ts'
 import { acquireUntilOver, whenOver } from './when-over.ts'
 
 /** How many bytes are made ahead of the client: enough for a socket, little compared with a chunk. */
@@ -73,7 +74,8 @@ export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): Lon
     for (const openList of [...openLists]) {
       const reason = timeoutOf(openList, now())
       if (reason) openList.breakOff(reason)
-      else if (openList.readable) rights.ensure(openList).catch((error: unknown) => fail(openList, error))
+      else if (openList.readable)
+        actAs(openList.client, () => rights.ensure(openList)).catch((error: unknown) => fail(openList, error))
     }
   }
 
@@ -98,7 +100,7 @@ export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): Lon
     assertOpen(openList)
     openList.permit.rest() // until the first piece is made
     await rights.confirm(openList)
-    return openBytes(openList, list, { rights, losses, reads, client: clientOf(reply.request), turns })
+    return openBytes(openList, list, { rights, losses, reads, client: openList.client, turns })
   }
 
   /** Breaks off the answer on an error, because its status has been sent already. */

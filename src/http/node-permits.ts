@@ -1,4 +1,5 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { actAs } from '../base/current-client.ts'
 import { type Client, type Permits, TICK_MS, newPermits } from '../base/permits.ts'
 import { type Turns, newTurns } from '../base/yielding.ts'
 import { addressKey } from './address.ts'
@@ -79,3 +80,7 @@ export const clientOf = ({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>):
   const net = `net:${addressKey(ip)}`
   return { id: caller ? `user:${caller.userId}` : net, net }
 }
+
+/** A hook after which a request waits in the line of its client; to be called again whenever its caller has become known. */
+export const waitAsClient = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void =>
+  actAs(clientOf(request), done)

@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Reader, Sending } from './long-list.ts'
-import type { Permit } from '../base/permits.ts'
+import type { Client, Permit } from '../base/permits.ts'
+import { clientOf } from './node-permits.ts'
 
 /** A long list that is being sent. Times are milliseconds of a monotonic clock. */
 export type OpenList = Sending & {
+  readonly client: Client
   readonly reader: Reader
   /** The checkpoint of a snapshot in which the reader has the right to read. @throws HttpError unauthorized, not_found; Unavailable */
   readonly check: () => Promise<bigint>
@@ -82,6 +84,7 @@ export const newOpenList = (
   }
 
   const openList: OpenList = {
+    client: clientOf(reply.request),
     reader,
     check,
     opened,

@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Tinypool } from 'tinypool'
+import { currentClient, withPermit } from '../base/current-client.ts'
+import { newPermits } from '../base/permits.ts'
 import { Unavailable } from '../engine/rejected.ts'
 import { type BodyBytes, wholeOf } from './body-bytes.ts'
 import { HttpError } from './http-error.ts'
@@ -29,7 +31,7 @@ export type Task<T> = {
 export type BodyThreads = {
   /**
    * Reads a body, on a thread if it is large; then its bytes are transferred, and cannot be used afterwards.
-   * @throws HttpError from the task; Unavailable if no thread can start, or reading takes more than 30 seconds
+   * Clients take turns. @throws HttpError from the task; Unavailable if no thread can start, or reading takes more than 30 seconds
    */
   read<T>(task: Task<T>, bytes: BodyBytes): Promise<T>
   close(): Promise<void>
@@ -47,12 +49,19 @@ export const newBodyThreads = (onError: (error: Error) => void): BodyThreads => 
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 24 },
   })
   pool.on('error', onError)
+  const permits = newPermits({
+    capacity: maxThreads,
+    things: 'bodies being parsed',
+    graceTicks: 0,
+    waitTicks: Infinity,
+  })
 
   const onThread = <T>({ module, name, more }: Task<T>, { pieces }: BodyBytes): Promise<TaskResult<T>> => {
     const input: TaskInput = { ...more, pieces }
     const transferList = pieces.map(({ buffer }) => buffer) as never // its type follows the wrong overload of Node's
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    return pool.run(input, { filename: module.href, name, transferList, signal }).catch((error: unknown) => {
+    const run = () => pool.run(input, { filename: module.href, name, transferList, signal }) as Promise<TaskResult<T>>
+    return withPermit(permits, currentClient(), run, signal).catch((error: unknown) => {
       throw new Unavailable('the body could not be read', false, error)
     })
   }

@@ -1,5 +1,6 @@
 import type { ReadTables } from '../../projections/tables.ts'
 import { BoundedMap } from '../base/bounded-map.ts'
+import { SERVICE, actAs } from '../base/current-client.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { ModelsEvent } from './events.ts'
@@ -94,7 +95,7 @@ export const newModelRegistry = (
   }
 
   const loaded = (): Promise<Providers> =>
-    (loading ??= load().finally(() => {
+    (loading ??= actAs(SERVICE, load).finally(() => {
       loading = undefined
     }))
 

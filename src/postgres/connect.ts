@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { FairPool } from './fair-pool.ts'
 import { severalHosts } from './one-host.ts'
 
 /** How values are parsed: int8 as bigint, json as its stored text. */
@@ -134,12 +135,13 @@ type PoolOptions = {
   readonly onConnect?: (client: pg.ClientBase) => Promise<void>
 }
 
-/** A pool of connections that survives the loss of the server, even if the network drops packets silently. */
-export const newPool = (options: PoolOptions): pg.Pool => {
+/** A pool of connections that survives the loss of the server, even if the network drops packets silently. Clients take turns. */
+export const newPool = (options: PoolOptions): FairPool => {
   const { url, name, max, statementTimeoutMs = 30_000, schema, onConnect } = options
   const path = schema ? { options: `-c search_path=${schema} ${ONE_PLAN} ${COMMON}` } : {}
   const limits = { ...timeouts(statementTimeoutMs), ...path, ...(onConnect ? { onConnect } : {}) }
-  const pool = new pg.Pool({ ...settings(url, name), ...limits, max, idleTimeoutMillis: idleMs(statementTimeoutMs) })
+  const more = { name, max, idleTimeoutMillis: idleMs(statementTimeoutMs) }
+  const pool = new FairPool({ ...settings(url, name), ...limits, ...more })
   const idle = new Set<pg.PoolClient>()
   const open = new Set<pg.PoolClient>()
   openIn.set(pool, open)

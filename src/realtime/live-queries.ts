@@ -1,7 +1,7 @@
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { isId } from '../base/ids.ts'
 import type { NodePermits } from '../http/node-permits.ts'
-import { withPermit } from '../base/permits.ts'
+import { withPermit } from '../base/current-client.ts'
 import type { Query, SeenState, Subscriber, Subscription } from './answer.ts'
 import { isExpired } from './kept-answer.ts'
 import { type LiveQuery, type LiveQueryOptions, newLiveQuery } from './live-query.ts'

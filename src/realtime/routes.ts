@@ -13,7 +13,7 @@ import { jsonText } from '../http/json-text.ts'
 import { route, optionsOf } from '../http/route.ts'
 import type { Caller } from '../http/caller.ts'
 import { clientOf } from '../http/node-permits.ts'
-import { withPermit } from '../base/permits.ts'
+import { actAs, withPermit } from '../base/current-client.ts'
 import { type Connection, newConnection } from './connection.ts'
 import type { Owner } from './connections.ts'
 import { questionOf } from './queries.ts'
@@ -92,7 +92,7 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
     }
     let client = clientOf({ caller, ip: request.ip })
     const admitted = async (given: string) => {
-      const found = await admit(services, request.ip, given)
+      const found = await actAs(client, () => admit(services, request.ip, given))
       if (!found || caller) return
       caller = found
       client = clientOf({ caller, ip: request.ip })

@@ -1,9 +1,9 @@
-import type pg from 'pg'
 import { freeBytes } from '../embedded/disk.ts'
 import type { OpenGroup } from '../engine/open-groups.ts'
 import type { OpenGroups } from '../engine/open-groups.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import type { Metrics } from '../http/metrics.ts'
+import type { FairPool } from '../postgres/fair-pool.ts'
 import type { TreeProcess } from '../proof/process.ts'
 import type { Connections } from '../realtime/connections.ts'
 import type { LiveQueries } from '../realtime/live-queries.ts'
@@ -27,11 +27,11 @@ const measureGroups = (metrics: Metrics, { all }: OpenGroups, lastSeen: () => bi
 }
 
 /** Installs the gauges of read models and of the pool for reads. They are measured when metrics are requested. */
-export const installGauges = (metrics: Metrics, groups: OpenGroups, lastSeen: () => bigint, reads: pg.Pool): void => {
+export const installGauges = (metrics: Metrics, groups: OpenGroups, lastSeen: () => bigint, reads: FairPool): void => {
   measureGroups(metrics, groups, lastSeen)
   metrics.gauge('tracebook_pool_connections', 'Connections of the pool for reads', () => reads.totalCount)
   metrics.gauge('tracebook_pool_idle', 'Idle connections of the pool for reads', () => reads.idleCount)
-  metrics.gauge('tracebook_pool_waiting', 'Queries that wait for a connection', () => reads.waitingCount)
+  metrics.gauge('tracebook_pool_waiting', 'Queries that wait for a connection', () => reads.permits.waiting())
 }
 
 /** Installs the gauges of the audit tree, on a process that may write it. */

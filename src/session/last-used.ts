@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { BoundedMap } from '../base/bounded-map.ts'
+import { SERVICE, actAs } from '../base/current-client.ts'
 import { int8s, uuids } from '../postgres/arrays.ts'
 
 /** When sessions were last used. Collected in memory and stored within about a second; not part of the log. */
@@ -59,7 +60,7 @@ export const newLastUsedTimes = ({ pool, now, delayMs = 500, maxPending = 10_000
     timer = undefined
     while (running) await running
     if (pending.size === 0) return
-    running = write().finally(() => {
+    running = actAs(SERVICE, write).finally(() => {
       running = undefined
       schedule()
     })

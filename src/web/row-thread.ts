@@ -22,11 +22,11 @@ const openOf = ({ id, client, task }: RowRequest): Open | undefined => {
   return sessions.get(id)
 }
 
-/** The next text, of at least a length. The first rows are made at once, because a reader waits for them; all else takes turns. */
-const next = async (open: Open, { id, task, length }: RowRequest): Promise<RowAnswer> => {
+/** The next text, of at least a length, made in the turns of its client. */
+const next = async (open: Open, { id, length }: RowRequest): Promise<RowAnswer> => {
   let text = ''
   while (text.length < length) {
-    if (task?.is !== 'rows') await turns.take(open.client)
+    await turns.take(open.client)
     const { done, value } = open.rest.next()
     if (done) return { id, text, isOver: true }
     text += value

@@ -98,6 +98,20 @@ test('rows come in pieces, of which the first is short', async () => {
   rows.close()
 })
 
+test('a reader does not wait for the first rows of all pages that another has asked for before', async () => {
+  const [greedy, other] = ['greedy', 'other'].map((name) => ({ id: `user:${name}`, net: 'net:1' }))
+  const answered: object[] = []
+  const open = async (reader: typeof client) => {
+    const rows = making.open(task, reader)
+    await rows.make(works(60, 500)[0]!).next()
+    answered.push(reader)
+    rows.close()
+  }
+  await Promise.all([...Array.from({ length: 60 }, () => open(greedy!)), open(other!)])
+  const before = answered.indexOf(other!)
+  assert.ok(before < 30, `${before} of 60 came before`)
+})
+
 test('rows are no longer made after their reader has left', async () => {
   const rows = making.open(task, client)
   const reading = rows.make(works(60, 2_000)[0]!)

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
-import { newPermits, withPermit } from '../../base/permits.ts'
+import { currentClient, withPermit } from '../../base/current-client.ts'
+import { newPermits } from '../../base/permits.ts'
 import { LogUnavailable } from '../log.ts'
 import type { Connection } from './connection.ts'
 import { permanentError, isNotLeader } from './errors.ts'
@@ -8,7 +9,6 @@ import { permanentError, isNotLeader } from './errors.ts'
 // A connection has 100 streams, of which the subscription takes one.
 const MAX_CONCURRENT = 64
 const RETRY_MS = 50
-const SERVICE = { id: 'the service', net: 'the service' }
 
 export type RetryingRead = <T>(work: (client: EventStoreDBClient) => Promise<T>, signal?: AbortSignal) => Promise<T>
 
@@ -24,7 +24,7 @@ export const newRetryingRead = (connection: Connection, deadlineMs: number): Ret
     for (;;) {
       const client = connection.client()
       try {
-        return await withPermit(reads, SERVICE, () => work(client))
+        return await withPermit(reads, currentClient(), () => work(client))
       } catch (error) {
         const final = permanentError(error)
         if (final) throw final

@@ -1,4 +1,6 @@
 import type { EventStoreDBClient } from '@eventstore/db-client'
+import { currentClient, withPermit } from '../../base/current-client.ts'
+import { newPermits } from '../../base/permits.ts'
 import { type Appended, type ExpectedRevision, LogChanged, LogUnavailable, WrongRevision } from '../log.ts'
 import type { Address } from './address.ts'
 import { callAppend } from './append-call.ts'
@@ -43,11 +45,13 @@ type WriterOptions = {
 }
 
 /**
- * Sends one append at a time for each stream, and at most 64 in all. After any error but a conflict the append is sent
+ * Sends one append at a time for each stream, and at most 64 in all, for which clients take turns. After any error but a conflict the append is sent
  * again until the deadline, with the same ids and the same expected revision, so that the server recognises it.
  */
 export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, observe }: WriterOptions): Writer => {
-  const keyedQueue = newKeyedQueue(MAX_CONCURRENT)
+  const keyedQueue = newKeyedQueue()
+  // An append that waits is answered at its deadline.
+  const permits = newPermits({ capacity: MAX_CONCURRENT, things: 'appends', graceTicks: 0, waitTicks: Infinity })
   let closed = false
 
   const conflict = (append: PendingAppend, actual: ExpectedRevision) => {
@@ -135,7 +139,8 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
       // Once this append is answered the next one starts, even if the client's promise never settles.
       await pending.answered.catch(() => {})
     }
-    keyedQueue.add(stream, job)
+    const client = currentClient()
+    keyedQueue.add(stream, () => withPermit(permits, client, job))
     return pending.answered
   }
 

@@ -55,6 +55,12 @@ export const ifLate = async <T>(ms: number, late: () => void, work: Promise<T>):
 export const REQUEST_WAIT_MS = 5_000
 
 /**
+ * For how long one step of a work may take that has a deadline: half of it. Then there is time for another attempt, over another connection,
+ * after a server that is silent; and whoever waits as long as the work may take still gets its answer.
+ */
+export const attemptMs = (deadlineMs: number): number => deadlineMs / 2
+
+/**
  * Resolves like `work`, or to undefined once the signal aborts. Unlike `Promise.race` it removes its listener, so that a long-lived
  * signal does not collect one for each call.
  */

@@ -47,25 +47,26 @@ const copy = (): Command =>
 
 const scavengeHelp = `
 Erased events leave the disk of EventStoreDB with a scavenge; a log in PostgreSQL needs none. The scavenge
-runs in the server, also after this command has ended. In a cluster, start one on each node, with the address
-of that node.
+runs in the server, also after this command has ended. A server scavenges itself only: the command starts one on
+each node of the cluster, which it finds by asking the hosts of the URL, and prints a line for each.
 
 Examples:
   tracebook log scavenge
+  tracebook log scavenge --url 'esdb://admin:password@es1:2113,es2:2113,es3:2113?tls=true'
 
 Environment:
-  EVENTSTORE_URL  the server, when --url is not given
+  EVENTSTORE_URL  the servers, when --url is not given
 
 Exit codes:
-  0  started
-  1  the server refused, or did not answer
+  0  started on every node
+  1  a node refused, did not answer, or has a scavenge running since before
   2  wrong usage`
 
 const scavenge = (): Command =>
   withAction(
     new Command('scavenge')
       .description('Free the disk space of events erased from a log in EventStoreDB')
-      .option('--url <url>', 'the server (default: $EVENTSTORE_URL)'),
+      .option('--url <url>', 'the servers (default: $EVENTSTORE_URL)'),
     scavengeHelp,
     async () => (await import('../log/scavenge.ts')).scavenge,
   )

@@ -2,6 +2,10 @@
 export type Address = {
   /** The URL for `EventStoreDBClient.connectionString`. Clients with different numbers never share a connection. */
   readonly clientUrl: (number: number) => string
+  /** The hosts of the URL, each with its port. */
+  readonly hosts: readonly string[]
+  /** The same URL for one host, which a client connects to whatever that host knows of a cluster. */
+  readonly directUrl: (host: string) => string
   readonly credentials: { readonly username: string; readonly password: string }
   readonly prefix: string
   readonly maxAppendBytes: number | undefined
@@ -14,6 +18,9 @@ export class BadAddress extends Error {
 
 const PREFIX = 'tracebook.'
 const KEEP_ALIVE_MS = 10_000
+const DEFAULT_PORT = 2113
+/** Seconds. The client asks one seed after the other, each for 5 s by default: as long as an append may take in all. */
+const GOSSIP_TIMEOUT = 1
 
 // For any other parameter the client would print a warning with the whole URL. (tlsVerifyCert has no effect.)
 const clientParameters = [
@@ -55,9 +62,10 @@ const credentialsOf = (authority: string) => {
   return { username: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
+const hostsOf = (authority: string) => authority.slice(authority.indexOf('@') + 1).split(',')
+
 /** With TLS the client cannot connect to an IP address, because it sends the host as the server's name. @throws BadAddress */
-const assertHostNames = (authority: string, tls: string | undefined) => {
-  const hosts = authority.slice(authority.indexOf('@') + 1).split(',')
+const assertHostNames = (hosts: readonly string[], tls: string | undefined) => {
   if (tls !== 'false' && hosts.some((host) => /^[\d.]+(:\d+)?$/.test(host)))
     throw new BadAddress('with tls=true hosts must be names, not IP addresses; also those that a cluster advertises')
 }
@@ -94,13 +102,19 @@ export const parseAddress = (url: string): Address => {
   const keepAlive = Number(valueOf('keepAliveInterval') ?? KEEP_ALIVE_MS)
   if (!Number.isSafeInteger(keepAlive) || keepAlive < KEEP_ALIVE_MS)
     throw new BadAddress(`keepAliveInterval must be at least ${KEEP_ALIVE_MS} milliseconds`)
-  assertHostNames(authority, valueOf('tls'))
+  const hosts = hostsOf(authority)
+  assertHostNames(hosts, valueOf('tls'))
   const dropped = [...ignoredParameters, 'streamPrefix', 'maxAppendBytes'].map(normalised)
   const passedOn = parameters.filter(({ name }) => !dropped.includes(name)).map(({ name, value }) => `${name}=${value}`)
+  const discovers = discover !== '' || hosts.length > 1
+  if (discovers && valueOf('gossipTimeout') === undefined) passedOn.push(`gossipTimeout=${GOSSIP_TIMEOUT}`)
+  const queryOf = (keepAliveMs: number) => [...passedOn, `keepAliveInterval=${keepAliveMs}`].join('&')
   // The client always uses several hosts as gossip seeds; with `+discover` it would use only the first one.
   const base = `esdb${authority.includes(',') ? '' : discover.toLowerCase()}://${authority}`
   return {
-    clientUrl: (number) => `${base}?${[...passedOn, `keepAliveInterval=${keepAlive + number}`].join('&')}`,
+    clientUrl: (number) => `${base}?${queryOf(keepAlive + number)}`,
+    hosts: hosts.map((host) => (/:\d+$/.test(host) ? host : `${host}:${DEFAULT_PORT}`)),
+    directUrl: (host) => `esdb://${host}?${queryOf(keepAlive)}`,
     credentials: credentialsOf(authority),
     prefix: prefixOf(valueOf('streamPrefix')),
     maxAppendBytes: bytesOf(valueOf('maxAppendBytes')),

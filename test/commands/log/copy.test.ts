@@ -46,16 +46,4 @@ test('a copy that a signal ends says how far it came and ends with the code of t
   await Promise.all([double.stop(), database.drop()])
 })
 
-test('`log scavenge` starts one; without a server, or with wrong words, the exit code says so', async () => {
-  const double = await startDouble()
-  const started = await tracebook('scavenge', '--url', double.url)
-  assert.is(started.how, 0)
-  assert.match(started.out, 'Started the scavenge')
-  assert.is(double.faults.count('scavenge'), 1)
-  assert.is((await tracebook('scavenge')).how, 2)
-  assert.is((await tracebook('scavenge', '--url', 'http://127.0.0.1:1')).how, 1)
-  assert.is((await tracebook('copy', '--from', double.url)).how, 2)
-  await double.stop()
-})
-
 test.run()

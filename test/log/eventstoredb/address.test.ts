@@ -7,9 +7,20 @@ const client = (url: string) => parseAddress(url).clientUrl(3)
 
 test('KurrentDB URLs become EventStoreDB URLs, which is all that the client knows', () => {
   assert.is(client('kurrentdb://a:2113'), 'esdb://a:2113?keepAliveInterval=10003')
-  assert.is(client('kurrentdb+discover://a?tls=false'), 'esdb+discover://a?tls=false&keepAliveInterval=10003')
-  assert.is(client('esdb://a:1,b:2,c:3/?tls=false'), 'esdb://a:1,b:2,c:3?tls=false&keepAliveInterval=10003')
-  assert.is(client('kurrentdb+discover://a:1,b:2'), 'esdb://a:1,b:2?keepAliveInterval=10003', 'all are asked')
+  assert.is(
+    client('kurrentdb+discover://a?tls=false'),
+    'esdb+discover://a?tls=false&gossipTimeout=1&keepAliveInterval=10003',
+  )
+  assert.is(
+    client('esdb://a:1,b:2,c:3/?tls=false'),
+    'esdb://a:1,b:2,c:3?tls=false&gossipTimeout=1&keepAliveInterval=10003',
+  )
+  assert.is(
+    client('kurrentdb+discover://a:1,b:2'),
+    'esdb://a:1,b:2?gossipTimeout=1&keepAliveInterval=10003',
+    'all are asked',
+  )
+  assert.is(client('esdb://a:1,b:2?gossipTimeout=4'), 'esdb://a:1,b:2?gossipTimeout=4&keepAliveInterval=10003')
 })
 
 test('our parameters are not passed to the client, and some of its own we set ourselves', () => {

@@ -1,6 +1,7 @@
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js'
 
-export type Method = 'append' | 'read' | 'subscribe' | 'batchAppend' | 'features' | 'gossip' | 'scavenge'
+const METHODS = ['append', 'read', 'subscribe', 'batchAppend', 'features', 'gossip', 'scavenge'] as const
+export type Method = (typeof METHODS)[number]
 
 export type Failure = Partial<StatusObject>
 
@@ -43,6 +44,10 @@ export const newFaults = () => {
       void next.set(method, [...(next.get(method) ?? []), ...Array.from({ length: times }, () => error)]),
     /** Calls of a method wait, until `resume`. */
     stall: (method: Method) => void stalled.add(method),
+    /** All calls wait, until `resume`, as those to a process that was stopped. */
+    freeze: () => {
+      for (const method of METHODS) stalled.add(method)
+    },
     resume: () => {
       stalled.clear()
       for (const resolve of resumed) resolve()

@@ -85,17 +85,24 @@ export const appendResponse = (outcome: Outcome, expected: ExpectedRevision) => 
   return response.setWrongExpectedVersion(wrong)
 }
 
-export const scavengeResponse = (id: string) =>
-  new operations.ScavengeResp().setScavengeId(id).setScavengeResult(operations.ScavengeResp.ScavengeResult.STARTED)
+export const scavengeResponse = (id: string, isNew: boolean) => {
+  const { STARTED, INPROGRESS } = operations.ScavengeResp.ScavengeResult
+  return new operations.ScavengeResp().setScavengeId(id).setScavengeResult(isNew ? STARTED : INPROGRESS)
+}
 
-export const gossipResponse = (port: number) => {
-  const member = new codes.MemberInfo()
-    .setInstanceId(uuid('00000000-0000-4000-8000-000000000001'))
-    .setTimeStamp(`${Date.now()}`)
-    .setState(codes.MemberInfo.VNodeState.LEADER)
-    .setIsAlive(true)
-    .setHttpEndPoint(new codes.EndPoint().setAddress('127.0.0.1').setPort(port))
-  return new codes.ClusterInfo().setMembersList([member])
+/** A node as the gossip shows it. */
+export type Member = { readonly port: number; readonly isLeader: boolean; readonly isAlive: boolean }
+
+export const gossipResponse = (members: readonly Member[]) => {
+  const { LEADER, FOLLOWER } = codes.MemberInfo.VNodeState
+  const memberOf = ({ port, isLeader, isAlive }: Member) =>
+    new codes.MemberInfo()
+      .setInstanceId(uuid(`00000000-0000-4000-8000-${`${port}`.padStart(12, '0')}`))
+      .setTimeStamp(`${Date.now()}`)
+      .setState(isLeader ? LEADER : FOLLOWER)
+      .setIsAlive(isAlive)
+      .setHttpEndPoint(new codes.EndPoint().setAddress('127.0.0.1').setPort(port))
+  return new codes.ClusterInfo().setMembersList(members.map(memberOf))
 }
 
 /** Lists the batch path, as servers do: a client that is not told otherwise takes it. */

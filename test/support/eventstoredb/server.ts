@@ -13,9 +13,9 @@ import {
 import { type AppendCounts, answerAppend, newAppendCounts } from './appends.ts'
 import { newCosts } from './costs.ts'
 import { type Failure, type Faults, type Method, failure, newFaults } from './faults.ts'
-import { featuresResponse, gossipResponse, scavengeResponse } from './messages.ts'
+import { type Member, featuresResponse, gossipResponse, scavengeResponse } from './messages.ts'
 import { type ReadCall, answerRead, fail } from './reads.ts'
-import { type Store, newStore } from './store.ts'
+import { type Record, type Store, newStore } from './store.ts'
 import { type Subscriptions, newSubscriptions } from './subscriptions.ts'
 import { type Visibility, newVisibility } from './visibility.ts'
 
@@ -44,6 +44,7 @@ export type Double = {
   readonly visibility: Visibility
   readonly appends: AppendCounts
   readonly subscriptions: Subscriptions
+  readonly node: Node
   /** Reads that occupy a stream of their connection, subscriptions too. */
   openReads(): number
   /** Breaks all connections, as a reset in the network. */
@@ -52,6 +53,16 @@ export type Double = {
   stop(): Promise<void>
   /** Listens on the same port again. */
   start(): Promise<void>
+}
+
+/** The server as a node of a cluster: alone until it is told of others. */
+export type Node = {
+  /** What its gossip shows; undefined: itself alone, as the leader. */
+  members: readonly Member[] | undefined
+  /** Those that get what is appended here. */
+  followers: readonly Double[]
+  /** Whether a scavenge that was started runs on. */
+  isScavenging: boolean
 }
 
 const MAX_MESSAGE = 16_767_216
@@ -84,7 +95,14 @@ const newServices = (options: DoubleOptions, port: () => number, reset: () => vo
     if (failed) return fail(call, failed)
     return isSubscription ? subscriptions.subscribe(call) : answerRead(call, store, visibility)
   }
-  const { publish: stored } = subscriptions
+  const node: Node = { members: undefined, followers: [], isScavenging: false }
+  const stored = (records: readonly Record[]) => {
+    subscriptions.publish(records)
+    for (const follower of node.followers) {
+      follower.store.replicate(records)
+      follower.subscriptions.publish(records)
+    }
+  }
   const costs = newCosts()
   const spend = (events: number) => costs(events * appendCostUs)
   const setting = { store, faults: { ...faults, enter }, visibility, maxAppendSize, spend, now, stored, reset }
@@ -92,11 +110,14 @@ const newServices = (options: DoubleOptions, port: () => number, reset: () => vo
     void enter('batchAppend', call.metadata).then(() => call.emit('error', failure(status.UNIMPLEMENTED, 'refused')))
 
   const scavenge = () => {
+    if (node.isScavenging) return scavengeResponse('running', false)
     const before = store.all().at(-1)!.position
     const id = store.scavenge()
     subscriptions.publish(store.all().filter(({ position }) => position > before))
-    return scavengeResponse(id)
+    return scavengeResponse(id, true)
   }
+
+  const gossiped = () => gossipResponse(node.members ?? [{ port: port(), isLeader: true, isAlive: true }])
 
   const add = (server: Server) => {
     server.addService(streams.StreamsService, {
@@ -106,10 +127,10 @@ const newServices = (options: DoubleOptions, port: () => number, reset: () => vo
       batchAppend: refuse,
     })
     server.addService(features.ServerFeaturesService, { getSupportedMethods: unary('features', featuresResponse) })
-    server.addService(gossip.GossipService, { read: unary('gossip', () => gossipResponse(port())) })
+    server.addService(gossip.GossipService, { read: unary('gossip', gossiped) })
     server.addService(operations.OperationsService, { startScavenge: unary('scavenge', scavenge) })
   }
-  return { store, faults, visibility, appends, subscriptions, openReads: () => reading.size, add }
+  return { store, faults, visibility, appends, subscriptions, node, openReads: () => reading.size, add }
 }
 
 /**

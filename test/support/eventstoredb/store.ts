@@ -49,18 +49,29 @@ export const newStore = () => {
 
   const isVisible = ({ stream, revision }: Record) => revision >= truncatedBelow(stream)
 
+  const sizeOf = ({ stream, type, data, metadata }: Record) =>
+    BigInt(93 + 2 * stream.length + type.length + data.length + metadata.length)
+
   const write = (stream: string, events: readonly Proposed[], created: number): Record[] => {
     const held = streams.get(stream) ?? []
     if (events.length > 0) streams.set(stream, held)
     return events.map((event) => {
       const record = { ...event, stream, revision: BigInt(held.length), position: end, created }
-      const size = 93 + 2 * stream.length + event.type.length + event.data.length + event.metadata.length
-      end += BigInt(size)
+      end += sizeOf(record)
       held.push(record)
       records.push(record)
       recent.set(`${event.id} ${stream}`, record.revision)
       return record
     })
+  }
+
+  /** Takes what another node has written, where that has it. */
+  const replicate = (written: readonly Record[]) => {
+    for (const record of written) {
+      streams.set(record.stream, [...(streams.get(record.stream) ?? []), record])
+      records.push(record)
+      end = record.position + sizeOf(record)
+    }
   }
 
   /** What a retry is answered with: the place of its last event, without a position once that is truncated. */
@@ -157,6 +168,7 @@ export const newStore = () => {
 
   return {
     append,
+    replicate,
     writeForeign,
     scavenge,
     keepFirst,

@@ -7,6 +7,7 @@ import {
   StreamDeletedError,
 } from '@eventstore/db-client'
 import { LogUnavailable } from '../log.ts'
+import { NotConnected } from './append-call.ts'
 
 /** The status of gRPC for a request that would be refused at any time. */
 const INVALID_ARGUMENT = 3
@@ -17,6 +18,7 @@ export const isNotLeader = (error: unknown): boolean => error instanceof NotLead
 /** Whether the call cannot have reached a server that would execute it. */
 export const isNeverSent = (error: unknown): boolean =>
   isNotLeader(error) ||
+  error instanceof NotConnected ||
   /No connection established|Failed to discover|Server Is Not Ready|Channel closed before call started/.test(
     error instanceof Error ? error.message : '',
   )

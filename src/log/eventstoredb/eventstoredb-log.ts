@@ -1,5 +1,5 @@
 import { type Anchor, type EventLog, type LogIdentity, type Revision, type StoredRecord } from '../log.ts'
-import { REQUEST_WAIT_MS } from '../../base/waits.ts'
+import { REQUEST_WAIT_MS, attemptMs } from '../../base/waits.ts'
 import { parseAddress } from './address.ts'
 import { proposedEvent } from './append-request.ts'
 import { newRetryingRead } from './retrying-client.ts'
@@ -43,7 +43,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const ownStreams = newOwnStreams(address.prefix)
   const [forWriting, forReading] = [newConnection(address), newConnection(address)]
   const retryingRead = newRetryingRead(forReading, deadlineMs)
-  const serverReads = newServerReads(retryingRead, address, deadlineMs)
+  const serverReads = newServerReads(retryingRead, address, attemptMs(deadlineMs))
   const ownEvents = newOwnEvents()
   const { page, ...reads } = newReader({
     retryingRead,

@@ -1,4 +1,5 @@
 import type { EventStoreDBClient } from '@eventstore/db-client'
+import { attemptMs } from '../../base/waits.ts'
 import { type ExpectedRevision, LogUnavailable } from '../log.ts'
 import { type PendingAnswer, newPendingAnswer } from '../pending-answer.ts'
 import type { ProposedEvent } from './append-request.ts'
@@ -15,6 +16,8 @@ export type PendingAppend = Append &
   PendingAnswer & {
     /** The deadline, by `performance.now()`. */
     readonly end: number
+    /** How long an attempt may take: a server that is silent must leave time for another one. */
+    readonly attemptMs: number
     /** Answers with LogUnavailable, as the deadline does; `stored` is what the attempts so far say. */
     readonly refuse: () => void
     /** Whether an attempt that got no answer may have been stored. */
@@ -36,6 +39,7 @@ export const newPendingAppend = (
   }
   const state = { maybeStored: false, inFlight: undefined, lastError: undefined }
   const end = performance.now() + deadlineMs
-  const append: PendingAppend = { ...what, ...newPendingAnswer(deadlineMs, refuse), end, refuse, ...state }
+  const answer = newPendingAnswer(deadlineMs, refuse)
+  const append: PendingAppend = { ...what, ...answer, end, attemptMs: attemptMs(deadlineMs), refuse, ...state }
   return append
 }

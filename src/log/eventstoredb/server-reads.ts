@@ -26,7 +26,7 @@ export type ServerReads = {
   head(): Promise<Position>
 }
 
-/** All reads go to the leader: another node may not have the newest events yet. */
+/** All reads go to the leader: another node may not have the newest events yet. A read fails after `timeoutMs` of silence, and is tried again. */
 export const newServerReads = (
   retryingRead: RetryingRead,
   { credentials }: Address,

@@ -68,8 +68,8 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
 
   const send = async (client: EventStoreDBClient, append: PendingAppend): Promise<Appended | WrongRevision> => {
     const { stream, expected, events, end } = append
-    const deadline = Math.max(1, Math.ceil(end - performance.now()))
-    const answer = await callAppend(client, { stream, expected, events, credentials: address.credentials, deadline })
+    const until = Math.min(end, performance.now() + append.attemptMs)
+    const answer = await callAppend(client, { stream, expected, events, credentials: address.credentials, until })
     if (answer.is === 'conflict') return conflict(append, answer.actual)
     return { revision: answer.revision, position: answer.position ?? (await head()) }
   }

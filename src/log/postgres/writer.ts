@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { attemptMs } from '../../base/waits.ts'
 import { isDiskFull, isTransient } from '../../postgres/errors.ts'
 import { type EventLog, LogUnavailable, revisionNumber, type StoredRecord } from '../log.ts'
 import { type BatchResult, type EncodedAppend, prepareAppend, TooLate } from './append-statement.ts'
@@ -131,37 +132,44 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
     for (const [i, { append }] of batch.entries()) append.settle(answers[i]!)
   }
 
-  /** Connects and writes. Drops the connection if that takes longer than the deadline. */
+  /** Connects and writes. Drops the connection if that takes so long that only another one may still help. */
   const writeInTime = async (batch: readonly PendingAppend[]) => {
-    const timeout = setTimeout(connection.drop, deadlineMs)
+    const timeout = setTimeout(connection.drop, attemptMs(deadlineMs))
     await write(batch).finally(() => clearTimeout(timeout))
   }
 
-  /** Depending on the error, refuses the batch, tries it again later, or finds the append that causes it by bisection. */
-  const handleFailure = async (batch: readonly PendingAppend[], error: unknown) => {
+  /**
+   * Depending on the error, refuses the batch, leaves it to be tried again, or finds the append that causes it by bisection. Returns what has to
+   * be tried again over another connection.
+   */
+  const handleFailure = async (batch: readonly PendingAppend[], error: unknown): Promise<readonly PendingAppend[]> => {
     if (error instanceof PermanentError) for (const append of batch) giveUp(append, error.cause)
     else if (isDiskFull(error) || error instanceof TooLate) for (const append of batch) giveUp(append, error)
     else if (isTransient(error)) {
       lastError = error
-      queue.putBack(batch)
       connection.drop()
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
+      return batch
     } else if (batch.length === 1) batch[0]!.settle(error as Error)
     else {
-      const half = batch.length >> 1
-      await attempt(batch.slice(0, half))
-      await attempt(batch.slice(half))
+      const [first, second] = [batch.slice(0, batch.length >> 1), batch.slice(batch.length >> 1)]
+      const left = await attempt(first)
+      return left.length > 0 ? [...left, ...second] : attempt(second)
     }
+    return []
   }
 
-  const attempt = (batch: readonly PendingAppend[]): Promise<void> =>
-    writeInTime(batch).catch((error) => handleFailure(batch, error))
+  const attempt = (batch: readonly PendingAppend[]): Promise<readonly PendingAppend[]> =>
+    writeInTime(batch).then(
+      () => [],
+      (error) => handleFailure(batch, error),
+    )
 
   const drain = async () => {
     while (queue.hasWaiting()) {
       await new Promise(setImmediate) // so that all appends of this turn of the event loop are in one batch
       const batch = queue.take()
-      if (batch.length > 0) await attempt(batch)
+      if (batch.length > 0) queue.putBack(await attempt(batch))
     }
     draining = undefined
   }

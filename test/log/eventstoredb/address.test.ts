@@ -20,7 +20,7 @@ test('KurrentDB URLs become EventStoreDB URLs, which is all that the client know
     'esdb://a:1,b:2?gossipTimeout=1&keepAliveInterval=10003',
     'all are asked',
   )
-  assert.is(client('esdb://a:1,b:2?gossipTimeout=4'), 'esdb://a:1,b:2?gossipTimeout=4&keepAliveInterval=10003')
+  assert.is(client('esdb://a:1,b:2?gossipTimeout=4'), 'esdb://a:1,b:2?gossiptimeout=4&keepAliveInterval=10003')
 })
 
 test('our parameters are not passed to the client, and some of its own we set ourselves', () => {

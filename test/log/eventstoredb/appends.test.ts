@@ -100,11 +100,14 @@ test('an append whose answer was lost is found again, also after a restart', asy
   assert.equal([(await all(log.read('a'))).length, (await all(log.read('b'))).length], [6, 2])
 })
 
+/** More answers than an append waits for before its deadline. */
+const ALL = 9
+
 test('an append that may have been stored is never reported as refused', async ({ open, double }) => {
   const log = open({ deadlineMs: 200 })
-  double.faults.forgetNext('silence')
+  double.faults.forgetNext('silence', ALL)
   assert.is(((await errorOf(log.append('a', 'none', numbered(1)))) as LogUnavailable).stored, 'unknown')
-  double.faults.forgetNext('silence')
+  double.faults.forgetNext('silence', ALL)
   const lost = errorOf(log.append('b', 'none', numbered(1)))
   await until(() => double.store.stream('tracebook.b') !== undefined)
   await double.stop()
@@ -134,7 +137,7 @@ test('an unreachable server leads to a refusal at the deadline, and is used when
 
 test('a refused append is not stored later', async ({ open, double }) => {
   const log = open({ deadlineMs: 200 })
-  double.faults.forgetNext('silence')
+  double.faults.forgetNext('silence', ALL)
   const errors = await Promise.all(
     [log.append('a', 'none', numbered(1)), log.append('a', 0n, numbered(1))].map(errorOf),
   )
@@ -142,6 +145,7 @@ test('a refused append is not stored later', async ({ open, double }) => {
     errors.map((error) => (error as LogUnavailable).stored),
     ['unknown', false],
   )
+  double.faults.forgetNothing()
   await log.append('b', 'none', numbered(1))
   assert.is((await all(log.read('a'))).length, 1)
 })

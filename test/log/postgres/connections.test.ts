@@ -75,6 +75,16 @@ test('an append whose answer was lost is found again, and followers see its even
   assert.equal((await following).map(essence), (await all(direct.readAll({ after: 0n }))).map(essence))
 })
 
+test('a connection that falls silent takes a part of the time that an append has, not all of it', async ({
+  open,
+  proxy,
+}) => {
+  const log = open()
+  await log.append('a', 'none', numbered(1))
+  proxy.forget()
+  assert.is((await log.append('a', 0n, numbered(1, 1))).revision, 1n)
+})
+
 test('an append that may have been stored is never reported as refused', async ({ open, proxy, database }) => {
   const [log, direct] = [open({ deadlineMs: 500 }), open({ url: database.url })]
   await log.append('before', 'none', numbered(1))

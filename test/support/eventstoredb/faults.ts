@@ -55,6 +55,7 @@ export const newFaults = () => {
     },
     /** The next appends are stored, and their answers lost. */
     forgetNext: (loss: Loss, times = 1) => void losses.push(...Array.from({ length: times }, () => loss)),
+    forgetNothing: () => void losses.splice(0),
     /** Calls that need the leader are sent there; nothing when this is the leader again. */
     setLeader: (host?: string, port?: number) => void (leader = host ? { host, port: port! } : undefined),
 

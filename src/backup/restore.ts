@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { newClient, withConnection } from '../postgres/connect.ts'
 import { hasMigration, migrateTo } from '../postgres/migrate.ts'
+import { assertSuitable } from '../postgres/server-check.ts'
 import { isRestoreUnfinished, unfinishedRestoreTable } from '../postgres/unfinished-restore.ts'
 import type { Header } from './format.ts'
 import { type Piece, BadBackup, checkBackup, readPieces } from './read.ts'
@@ -106,11 +107,13 @@ export const checkRestorable = async (path: string, check?: () => void): Promise
  * Restores a backup into a database that is empty, or has an unfinished restore. All rows appear in one commit; until then `migrate` refuses
  * the database, also after a kill. The next start of a service builds the read models. Needs memory for one block.
  * `header` comes from `checkRestorable`.
- * @throws NotEmpty before anything is changed
+ * @throws NotEmpty, UnsuitableServer before anything is changed
  */
-export const restoreBackup = (header: Header, options: RestoreOptions): Promise<RestoreResult> =>
-  withConnection(newClient(options.url, 'restore'), async (client) => {
+export const restoreBackup = async (header: Header, options: RestoreOptions): Promise<RestoreResult> => {
+  await assertSuitable(options.url)
+  return withConnection(newClient(options.url, 'restore'), async (client) => {
     await begin(client)
     await migrateTo(options.url, header.migration)
     return fill(client, options)
   })
+}

@@ -9,7 +9,7 @@ import { type SignalStep, signalUntilGone } from './processes.ts'
 import { type Account, programEnvironment } from './run-program.ts'
 import { lastLines, openServerLog } from './server-log.ts'
 
-/** Chosen for two cores and little memory. */
+/** What only a server can be told, chosen for two cores and little memory. Sessions have settings of their own (`../postgres/session-settings.ts`). */
 const TUNING: Readonly<Record<string, string>> = {
   // For several processes with their default number of connections. An unused slot costs some kilobytes.
   max_connections: '400',
@@ -19,12 +19,7 @@ const TUNING: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
 
   shared_buffers: '128MB',
-  effective_cache_size: '512MB',
   maintenance_work_mem: '64MB',
-  work_mem: '8MB',
-  max_parallel_workers_per_gather: '0',
-  jit: 'off',
-  random_page_cost: '1.1',
   autovacuum: 'on',
   // Often, because lists step over index entries of deleted rows until they are vacuumed.
   autovacuum_naptime: '15s',
@@ -50,7 +45,6 @@ const TUNING: Readonly<Record<string, string>> = {
   log_autovacuum_min_duration: '-1',
   log_line_prefix: '%m [%p] ',
   log_timezone: 'UTC',
-  timezone: 'UTC',
 }
 
 /**

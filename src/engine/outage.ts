@@ -1,5 +1,6 @@
 import { LogUnavailable } from '../log/log.ts'
 import type { MinimalLogger } from '../base/logger.ts'
+import { isCancelled } from '../postgres/errors.ts'
 
 /**
  * Logs outages of PostgreSQL and of the log: one line when an outage begins and one when it ends, however many parts of the
@@ -23,7 +24,7 @@ const reasonOf = (error: unknown): string => {
 
 export const newOutageLog = (logger: Logger, clock: () => number = () => performance.now()): OutageLog => {
   const failing = new Set<string>()
-  let what = '' // that cannot be reached; empty without an outage
+  let what = '' // that cannot be used; empty without an outage
   let since = 0
 
   const failed = (part: string, error: unknown) => {
@@ -31,12 +32,13 @@ export const newOutageLog = (logger: Logger, clock: () => number = () => perform
     if (what !== '') return
     what = error instanceof LogUnavailable ? 'the log' : 'PostgreSQL'
     since = clock()
-    logger.warn({ reason: reasonOf(error) }, `${what} cannot be reached; the service continues as soon as it can be`)
+    const problem = isCancelled(error) ? 'is too slow' : 'cannot be reached'
+    logger.warn({ reason: reasonOf(error) }, `${what} ${problem}; the service continues as soon as it can`)
   }
 
   const recovered = (part: string) => {
     if (!failing.delete(part) || failing.size > 0) return
-    logger.info({ seconds: Math.round((clock() - since) / 1_000) }, `${what} can be reached again`)
+    logger.info({ seconds: Math.round((clock() - since) / 1_000) }, `${what} answers again`)
     what = ''
   }
 

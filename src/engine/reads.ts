@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import { Busy } from '../base/permits.ts'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
-import { kyselyOver, leaveServer, newPool } from '../postgres/connect.ts'
+import { ANSWER_MS, kyselyOver, leaveServer, newPool } from '../postgres/connect.ts'
 import type { FairPool } from '../postgres/fair-pool.ts'
-import { isConnectionLost, isDiskFull, isTransient } from '../postgres/errors.ts'
+import { failureText, isConnectionLost, isTransient } from '../postgres/errors.ts'
 import { CATCHING_UP, isSchemaMissing, newCaughtUp } from './caught-up.ts'
 import type { Quarantine } from './quarantine.ts'
 import { Unavailable, withTimeout } from './rejected.ts'
@@ -73,9 +73,8 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
       if (isConnectionLost(error) && tries > 1 && performance.now() < until) return guarded(work, tries - 1, until)
       if (error instanceof Unavailable || error instanceof Busy) throw error
       if (isSchemaMissing(error)) caughtUp.forget()
-      if (isTransient(error) || isDiskFull(error) || isSchemaMissing(error))
-        throw new Unavailable('the database cannot be reached', false, error)
-      throw error
+      if (isSchemaMissing(error)) throw new Unavailable(CATCHING_UP, false, error)
+      throw unavailableIfPassing(error, STATEMENT_MS)
     }
   }
 
@@ -112,16 +111,18 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
   }
 }
 
+/** The error `Unavailable` for one of PostgreSQL that may pass; any other one unchanged. */
+const unavailableIfPassing = (error: unknown, statementMs: number): unknown =>
+  isTransient(error) ? new Unavailable(failureText('the database', error, statementMs), false, error) : error
+
 /**
  * Waits for a query on operational tables, which do not come from the log and are queried without `Reads`.
- * @throws Unavailable while the database cannot be reached, or its disk is full; Busy if no connection came free in time
+ * @throws Unavailable while the database cannot be reached, is too slow, or its disk is full; Busy if no connection came free in time
  */
 export const operationalQuery = async <T>(query: Promise<T>): Promise<T> => {
   try {
     return await query
   } catch (error) {
-    if (error instanceof Busy) throw error
-    if (isTransient(error) || isDiskFull(error)) throw new Unavailable('the database cannot be reached', false, error)
-    throw error
+    throw error instanceof Busy ? error : unavailableIfPassing(error, ANSWER_MS)
   }
 }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { Busy } from '../base/permits.ts'
 import { LogUnavailable } from '../log/log.ts'
-import { isTransient } from '../postgres/errors.ts'
+import { isAway, isTransient } from '../postgres/errors.ts'
 import { SessionLost } from '../postgres/leader.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { isCheckpointMoved } from './checkpoint.ts'
@@ -20,14 +20,11 @@ export const isRetryable = (error: unknown): boolean => {
   return error instanceof pg.DatabaseError ? isTransient(error) : isConnectionError(error)
 }
 
-/** SQLSTATEs of the connection, of a server that shuts down or starts, and of its operating system. */
-const AWAY = /^(08|57P|58)/
-
 /** Whether the database or the log cannot be reached, or has ended the connection: an outage, not a bug of this process. */
 export const isOutage = (error: unknown): boolean => {
   if (error instanceof LogUnavailable || error instanceof SessionLost) return true
   if (!(error instanceof pg.DatabaseError)) return isConnectionError(error)
-  return AWAY.test(error.code ?? '08') || hasSqlState(error, SqlState.tooManyConnections)
+  return isAway(error) || hasSqlState(error, SqlState.tooManyConnections)
 }
 
 /** An error of the socket or the driver. */

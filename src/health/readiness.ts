@@ -3,7 +3,7 @@ import type { OpenGroups } from '../engine/open-groups.ts'
 import type { Reads } from '../engine/reads.ts'
 import { DiskFull, Unavailable } from '../engine/rejected.ts'
 import { withTimeout } from '../engine/rejected.ts'
-import type { EventLog } from '../log/log.ts'
+import { type EventLog, LogUnavailable } from '../log/log.ts'
 import { REQUEST_WAIT_MS, attemptMs } from '../base/waits.ts'
 import { newClockCheck } from '../postgres/clock-check.ts'
 import { MAX_LAG_MS, newProjectorWatch, readModelsHealth } from './read-models.ts'
@@ -52,7 +52,7 @@ export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
   const headProblem = () =>
     withTimeout(attemptMs(REQUEST_WAIT_MS), LOG_UNREACHABLE, log.head()).then(
       () => undefined,
-      () => LOG_UNREACHABLE,
+      (error: unknown) => (error instanceof LogUnavailable ? error.message : LOG_UNREACHABLE),
     )
 
   const readiness = async (): Promise<Readiness> => {

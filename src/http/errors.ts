@@ -8,7 +8,7 @@ import { drain } from './drain.ts'
 import { ExplainedUnavailable, Rejected, Unavailable } from '../engine/rejected.ts'
 import { LogUnavailable } from '../log/log.ts'
 import { Busy } from '../base/permits.ts'
-import { isTransient } from '../postgres/errors.ts'
+import { isCancelled, isTransient } from '../postgres/errors.ts'
 import { HttpError, type Details, invalid, notFound } from './http-error.ts'
 import { installRefusalLog, logRefusal } from './refusals.ts'
 import { addVary } from './reply.ts'
@@ -65,6 +65,7 @@ export const logError = (error: unknown, request: FastifyRequest): void => {
   const { code } = toHttpError(error)
   logRefusal(error, code, request)
   if (statuses[code] === 500) request.log.error({ err: error }, 'request failed')
+  else if (isCancelled(error)) request.log.warn({ reason: (error as Error).message }, 'request took too long')
   // Readiness and metrics show it; a log line for each request would hide the one with the cause.
   else if (statuses[code] === 503) request.log.debug({ err: error }, 'request could not be served')
 }

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { FairPool } from './fair-pool.ts'
 import { severalHosts } from './one-host.ts'
+import { SESSION, type SessionSettings, optionsOf, readModelSession, takeOptions } from './session-settings.ts'
 
 /** How values are parsed: int8 as bigint, json as its stored text. */
 const types: pg.CustomTypesConfig = {
@@ -12,74 +14,81 @@ const types: pg.CustomTypesConfig = {
   }) as typeof pg.types.getTypeParser,
 }
 
-/**
- * All queries of this service look rows up by index. Prepared plans are kept as long as a connection, and a plan that was made
- * while a table was empty would still scan the whole table once it is full: so the planner must not choose such scans and joins.
- */
-const INDEX_PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
-
-/**
- * Lets a connection plan each statement over read models only once. By default PostgreSQL would plan it again for each page of a
- * list, to see how few rows the values ask for; but the plan is the same for all values, because the SQL determines which indexes
- * are read. For a single message, planning would take PostgreSQL longer than writing.
- */
-const ONE_PLAN = '-c plan_cache_mode=force_generic_plan'
-
-/** If a machine has vanished from the network, the server ends its sessions within half a minute, and so releases their locks. */
-const KEEPALIVES = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
-
-/** If a process freezes within a transaction, the server ends its session after ten seconds, and so releases its locks. */
-const IDLE_TRANSACTIONS = '-c idle_in_transaction_session_timeout=10000'
-
-/** Keeps parameters, which are texts of users, out of the errors in the server's log. (`error-verbosity.ts` keeps out rows.) */
-const NO_PARAMETERS_IN_LOG = '-c log_parameter_max_length_on_error=0'
-
-const COMMON = `${INDEX_PLANS} ${KEEPALIVES} ${IDLE_TRANSACTIONS} ${NO_PARAMETERS_IN_LOG}`
-
 /** How long a server may take to accept a connection, or to answer a statement about a few rows. A slower server counts as away. */
 export const ANSWER_MS = 5_000
 
 /** How long to wait beyond the statement's timeout, at which the server answers with an error; after that the network must have lost the answer. */
 const GRACE_MS = 1_000
 
-const timeouts = (ms: number) => (ms === 0 ? {} : { statement_timeout: ms, query_timeout: ms + GRACE_MS })
-
 /** Whether there was no answer within a query's timeout, not even the error of the statement's timeout. */
 const isUnanswered = (error: unknown) => error instanceof Error && error.message === 'Query read timeout'
 
-/** @throws Error if the URL has several hosts */
-const settings = (url: string, name: string): pg.ClientConfig => {
+/** PostgreSQL cuts the name of a prepared statement off after so many bytes. */
+const MAX_NAME_BYTES = 63
+
+/** A name that PostgreSQL keeps whole, for one that it would cut off: two long names may begin alike. */
+const shortName = (name: string): string => createHash('sha256').update(name).digest('base64url')
+
+const isLong = (name: unknown) => typeof name === 'string' && Buffer.byteLength(name) > MAX_NAME_BYTES
+
+/** A connection whose prepared statements may have names of any length. */
+class Connection extends pg.Client {
+  override query = ((query: pg.QueryConfig, ...rest: unknown[]) => {
+    const named = isLong(query.name) ? { ...query, name: shortName(query.name!) } : query
+    return (super.query as (...all: unknown[]) => unknown)(named, ...rest)
+  }) as pg.Client['query']
+}
+
+type ConnectionOptions = {
+  /** 0 sets no timeout. */
+  readonly statementTimeoutMs?: number
+  /** What this connection needs beyond the settings of all. */
+  readonly session?: SessionSettings
+}
+
+/**
+ * The configuration of every connection of this service, of pools and single ones. What the URL says of a session is kept, except for what the
+ * service relies on.
+ * @throws Error if the URL has several hosts
+ */
+export const connectionConfig = (
+  url: string,
+  name: string,
+  { statementTimeoutMs = 0, session = {} }: ConnectionOptions = {},
+) => {
   const problem = severalHosts(url)
   if (problem) throw new Error(`the URL of PostgreSQL ${problem}`)
+  const { connectionString, options } = takeOptions(url)
+  const own = { ...SESSION, ...session, statement_timeout: statementTimeoutMs }
   return {
-    connectionString: url,
+    connectionString,
     application_name: `tracebook ${name}`,
-    types,
     connectionTimeoutMillis: ANSWER_MS,
-    options: COMMON,
+    options: `${options} ${optionsOf(own)}`.trimStart(),
+    ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs + GRACE_MS }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   }
 }
 
 /** Without a listener the loss of the connection would end the process; queries on it fail anyway. */
-const survivesLoss = (client: pg.Client): pg.Client => client.on('error', () => {})
+const connectionOf = (config: pg.ClientConfig): pg.Client => new Connection({ ...config, types }).on('error', () => {})
 
 /** A single connection. `statementTimeoutMs` 0 sets no timeout. */
 export const newClient = (url: string, name: string, statementTimeoutMs = 0): pg.Client =>
-  survivesLoss(new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs) }))
+  connectionOf(connectionConfig(url, name, { statementTimeoutMs }))
 
 /** A connection for `openLeaderSession`. It pipelines, because heartbeats are sent while other statements are under way. */
 export const newLeaderClient = (url: string, name: string, statementTimeoutMs: number): pg.Client =>
-  survivesLoss(new pg.Client({ ...settings(url, name), ...timeouts(statementTimeoutMs), pipeline: true }))
+  connectionOf({ ...connectionConfig(url, name, { statementTimeoutMs }), pipeline: true })
 
 /**
  * A connection that applies events to the read models of a schema. It pipelines statements, and commits asynchronously: a crash of
  * PostgreSQL may undo the last commits, and the runner applies their events again.
  */
 export const newApplyingClient = (url: string, schema: string): pg.Client => {
-  const options = `-c search_path=${schema} -c synchronous_commit=off ${ONE_PLAN} ${COMMON}`
-  return survivesLoss(new pg.Client({ ...settings(url, `projections ${schema}`), pipeline: true, options }))
+  const session = { ...readModelSession(schema), synchronous_commit: 'off' }
+  return connectionOf({ ...connectionConfig(url, `projections ${schema}`, { session }), pipeline: true })
 }
 
 /** Closes a connection at once, without the server's part: its pending queries fail. */
@@ -138,10 +147,13 @@ type PoolOptions = {
 /** A pool of connections that survives the loss of the server, even if the network drops packets silently. Clients take turns. */
 export const newPool = (options: PoolOptions): FairPool => {
   const { url, name, max, statementTimeoutMs = 30_000, schema, onConnect } = options
-  const path = schema ? { options: `-c search_path=${schema} ${ONE_PLAN} ${COMMON}` } : {}
-  const limits = { ...timeouts(statementTimeoutMs), ...path, ...(onConnect ? { onConnect } : {}) }
-  const more = { name, max, idleTimeoutMillis: idleMs(statementTimeoutMs) }
-  const pool = new FairPool({ ...settings(url, name), ...limits, ...more })
+  const session = schema === undefined ? {} : readModelSession(schema)
+  const config = {
+    ...connectionConfig(url, name, { statementTimeoutMs, session }),
+    ...(onConnect ? { onConnect } : {}),
+  }
+  const more = { name, Client: Connection, types, max, idleTimeoutMillis: idleMs(statementTimeoutMs) }
+  const pool = new FairPool({ ...config, ...more })
   const idle = new Set<pg.PoolClient>()
   const open = new Set<pg.PoolClient>()
   openIn.set(pool, open)

@@ -41,5 +41,23 @@ const TRANSIENT = [
   SqlState.transactionTimeout,
 ]
 
+/** Whether the server has cancelled a statement, as it does when one takes longer than it may; also of an error with such a cause. */
+export const isCancelled = (error: unknown): boolean =>
+  hasSqlState(error, SqlState.queryCanceled) || (error instanceof Error && isCancelled(error.cause))
+
+/** Whether an error of the server says that it cannot be used now: of the connection, of its start or end, of its operating system. */
+export const isAway = ({ code = '08' }: pg.DatabaseError): boolean => /^(?:08|57P|58)/.test(code)
+
+/**
+ * Why a statement has failed that may succeed later, in words for an operator.
+ * @param what what did not answer, such as `the database`
+ * @param statementMs how long the statement was allowed to take
+ */
+export const failureText = (what: string, error: unknown, statementMs: number): string => {
+  if (isCancelled(error)) return `a statement of ${what} took longer than ${statementMs / 1_000} s and was cancelled`
+  if (!(error instanceof pg.DatabaseError) || isAway(error)) return `${what} cannot be reached`
+  return `${what} has refused a statement: ${error.message}`
+}
+
 /** Whether the server's disk is full. */
 export const isDiskFull = (error: unknown): boolean => hasSqlState(error, SqlState.diskFull)

@@ -12,6 +12,7 @@ import {
 } from 'kysely'
 import { moduleUrl } from '../base/threads.ts'
 import { newPool } from './connect.ts'
+import { assertSuitable } from './server-check.ts'
 import { UnfinishedRestore, unfinishedRestoreStatement } from './unfinished-restore.ts'
 
 const SCHEMA = 'tracebook'
@@ -58,6 +59,7 @@ const withMigrator = async <T>(
   url: string,
   work: (migrator: Migrator, db: Kysely<unknown>) => Promise<T>,
 ): Promise<T> => {
+  await assertSuitable(url)
   const db = new Kysely<unknown>({
     dialect: new OwnDialect({ pool: newPool({ url, name: 'migrations', max: 2, statementTimeoutMs: NO_TIMEOUT }) }),
   })
@@ -75,7 +77,7 @@ const assertRestored = async (db: Kysely<unknown>) => {
 
 /**
  * Migrates the log and the operational tables to the version of this code. Several processes may call it at once.
- * @throws UnfinishedRestore
+ * @throws UnfinishedRestore, UnsuitableServer
  */
 export const migrate = (url: string): Promise<void> =>
   withMigrator(url, async (migrator, db) => {

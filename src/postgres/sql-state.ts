@@ -2,6 +2,7 @@
 export const SqlState = {
   uniqueViolation: '23505',
   readOnlySqlTransaction: '25006',
+  protocolViolation: '08P01',
   idleInTransactionSessionTimeout: '25P03',
   transactionTimeout: '25P04',
   invalidSchemaName: '3F000',
@@ -10,6 +11,7 @@ export const SqlState = {
   diskFull: '53100',
   tooManyConnections: '53300',
   lockNotAvailable: '55P03',
+  queryCanceled: '57014',
   adminShutdown: '57P01',
   crashShutdown: '57P02',
   cannotConnectNow: '57P03',

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { diskGuard } from '../embedded/disk.ts'
 import { lockDataDir } from '../embedded/lock.ts'
 import { startPostgres } from '../embedded/postgres.ts'
+import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { waitUntilReady } from '../postgres/wait-until-ready.ts'
 
 /** The database of a service: an embedded PostgreSQL, or that of `DATABASE_URL`. */
@@ -32,10 +33,10 @@ const assertReachable = async (url: string, signal: AbortSignal) => {
   } catch (error) {
     signal.throwIfAborted()
     const { message, code } = error as { message?: string; code?: string }
-    throw new Error(
-      `DATABASE_URL: the database cannot be reached: ${message || code}. Check the URL, and that the server runs`,
-      { cause: error },
-    )
+    const advice = hasSqlState(error, SqlState.protocolViolation)
+      ? 'Connect to PostgreSQL itself, not to a pooler: the service needs the settings that it sends with each connection'
+      : 'Check the URL, and that the server runs'
+    throw new Error(`DATABASE_URL: the database cannot be reached: ${message || code}. ${advice}`, { cause: error })
   }
 }
 

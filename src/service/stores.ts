@@ -15,6 +15,7 @@ import { ANSWER_MS, leaveServer, newPool } from '../postgres/connect.ts'
 import { keepErrorsTerse } from '../postgres/error-verbosity.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { poolSizes } from '../postgres/pool-sizes.ts'
+import { serverWarnings } from '../postgres/server-check.ts'
 import { openSearchReads } from '../search/reads.ts'
 import { installGauges } from './gauges.ts'
 import { convertLog, openServiceLog } from './log.ts'
@@ -33,6 +34,7 @@ export const openStores = async ({ config, databaseUrl, logger, groups: known = 
   await migrate(databaseUrl)
   await convertLog(databaseUrl, logger)
   const verbosity = await keepErrorsTerse(databaseUrl)
+  for (const warning of await serverWarnings(databaseUrl, config.DATABASE_CONNECTIONS)) logger.warn({}, warning)
   if (verbosity) logger.warn({}, verbosity)
   const metrics = newMetrics()
   const log = await openServiceLog({

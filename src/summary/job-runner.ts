@@ -2,7 +2,7 @@ import { type JobHelpers, Logger, runMigrations, runTaskList, type WorkerPool } 
 import pg from 'pg'
 import { ifLate, pause } from '../base/waits.ts'
 import { withTimeout } from '../engine/rejected.ts'
-import { ANSWER_MS, destroyConnection } from '../postgres/connect.ts'
+import { connectionConfig, destroyConnection } from '../postgres/connect.ts'
 import { type Payload, TASK } from './process-state.ts'
 import { indexLockedJobs, rescheduleStatement } from './worker-liveness.ts'
 
@@ -34,13 +34,7 @@ class LenientPool extends pg.Pool {
 
 /** The job runner's connections, with the driver's own type parsers, as the runner expects. */
 export const newJobPool = (url: string, connections: number): { pool: pg.Pool; close(): Promise<void> } => {
-  const pool = new LenientPool({
-    connectionString: url,
-    application_name: 'tracebook jobs',
-    max: connections,
-    connectionTimeoutMillis: ANSWER_MS,
-    keepAlive: true,
-  })
+  const pool = new LenientPool({ ...connectionConfig(url, 'jobs'), max: connections })
   const clients = new Set<pg.PoolClient>()
   pool.on('error', () => {})
   pool.on('connect', (client) => {

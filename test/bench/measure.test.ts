@@ -15,7 +15,7 @@ const vacuumedSlowly = `
   delete from slow`
 
 test('one that is being vacuumed is removed as well', async () => {
-  const server = process.env.TEST_DATABASE_URL!
+  const server = process.env.TEST_POSTGRES_URL!
   let name = ''
   await withDatabase(server, async (url) => {
     name = new URL(url).pathname.slice(1)

@@ -13,7 +13,7 @@ const test = suite('engine: a log whose previous server still runs')
 
 /** A copy of a database that nobody uses, with a name as long. */
 const copyOf = async ({ url }: Database): Promise<Database> => {
-  const [server, name] = [process.env.TEST_DATABASE_URL!, new URL(url).pathname.slice(1)]
+  const [server, name] = [process.env.TEST_POSTGRES_URL!, new URL(url).pathname.slice(1)]
   const copy = name.slice(0, -12) + randomBytes(6).toString('hex')
   await onServer(server, `create database "${copy}" template "${name}" strategy file_copy`)
   return { url: databaseUrl(server, copy), drop: () => dropDatabase(server, copy) }

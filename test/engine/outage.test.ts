@@ -25,9 +25,9 @@ test('one line is logged when an outage begins, and one when it is over', () => 
   for (const part of ['a', 'c', 'b', 'b']) outage.recovered(part)
   outage.failed('a', new LogUnavailable(false, refused))
   assert.equal(said, [
-    'PostgreSQL cannot be reached; the service continues as soon as it can be {"reason":"connect ECONNREFUSED 10.0.0.1:5432"}',
-    'PostgreSQL can be reached again {"seconds":12}',
-    'the log cannot be reached; the service continues as soon as it can be {"reason":"the log cannot be reached: connect ECONNREFUSED 10.0.0.1:5432"}',
+    'PostgreSQL cannot be reached; the service continues as soon as it can {"reason":"connect ECONNREFUSED 10.0.0.1:5432"}',
+    'PostgreSQL answers again {"seconds":12}',
+    'the log cannot be reached; the service continues as soon as it can {"reason":"the log cannot be reached: connect ECONNREFUSED 10.0.0.1:5432"}',
   ])
 })
 
@@ -59,7 +59,7 @@ test('a whole service logs two lines, and no stack', async () => {
   await until(isReady)
   assert.equal(
     lines.map(({ msg }) => msg.split(';')[0]),
-    ['PostgreSQL cannot be reached', 'PostgreSQL can be reached again'],
+    ['PostgreSQL cannot be reached', 'PostgreSQL answers again'],
   )
   assert.not.match(JSON.stringify(lines), 'stack')
   await close()

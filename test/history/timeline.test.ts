@@ -52,6 +52,19 @@ const texts = async (url: string, query = '') =>
   (await dataOf<List>(ask('GET', `${url}/events${query}`))).events.map(({ text }) => text)
 const home = `/v1/namespaces/${ada.namespaceSlug}`
 
+test('both orders can be asked for with all filters at once', async () => {
+  const { externalId, url } = await newTrace()
+  await okText(ask('PATCH', url, '{"title":"Other"}'))
+  const filters = `type=TraceCreated,TraceUpdated&actor=${ada.userId}&from=0&to=${Date.now() + 1e6}&trace=${externalId}&limit=1`
+  const all = async (order: string) => {
+    const of = (cursor: string) => dataOf<List>(ask('GET', `${home}/events?order=${order}&${filters}${cursor}`))
+    const first = await of('')
+    return [first, await of(`&cursor=${first.nextCursor}`)].flatMap(({ events }) => events.map(({ type }) => type))
+  }
+  assert.equal(await all('asc'), ['TraceCreated', 'TraceUpdated'])
+  assert.equal(await all('desc'), ['TraceUpdated', 'TraceCreated'])
+})
+
 test('every entry is a sentence with the current names', async () => {
   await okText(ask('PATCH', '/v1/user', '{"displayName":"Ada"}'))
   const { url } = await newTrace('{"title":"First"}')

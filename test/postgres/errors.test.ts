@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isDiskFull, isTransient } from '../../src/postgres/errors.ts'
+import { failureText, isCancelled, isDiskFull, isTransient } from '../../src/postgres/errors.ts'
 
 const test = suite('postgres/errors')
 
@@ -25,6 +25,22 @@ test('an error of the statement or of our code is permanent', () => {
 test('a full disk is distinguished from a lack of other resources', () => {
   assert.ok(isDiskFull(fromServer('53100')))
   assert.not(isDiskFull(fromServer('53300')))
+})
+
+test('what has taken too long is not said to be out of reach', () => {
+  const said = (error: unknown) => failureText('the database', error, 4_000)
+  assert.is(said(fromServer('57014')), 'a statement of the database took longer than 4 s and was cancelled')
+  for (const error of [fromServer('57P01'), fromServer('08006'), fromSystem('ECONNREFUSED')])
+    assert.is(said(error), 'the database cannot be reached')
+  const full = Object.assign(new pg.DatabaseError('no space left', 0, 'error'), { code: '53100' })
+  assert.is(said(full), 'the database has refused a statement: no space left')
+})
+
+test('an error that a cancelled statement has caused is known', () => {
+  const cancelled = fromServer('57014')
+  assert.ok(isCancelled(cancelled))
+  assert.ok(isCancelled(new Error('outer', { cause: new Error('inner', { cause: cancelled }) })))
+  assert.not(isCancelled(new Error('outer', { cause: fromServer('57P01') })))
 })
 
 test.run()

@@ -11,6 +11,8 @@ export type TestServer = {
   readonly env: Readonly<Record<string, string>>
   /** The process id of the server, if this run has started it. */
   pid(): number | undefined
+  /** How many connections the server takes. */
+  readonly connections: number
   /** Creates the template again with the current code. */
   renew(): Promise<void>
   /** Removes all databases of this run, and stops the server if this run has started it. */
@@ -37,7 +39,7 @@ const chooseFolder = async (): Promise<string> => {
 }
 
 const openServer = async (signal: AbortSignal) => {
-  const { TEST_DATABASE_URL: given } = process.env
+  const { TEST_POSTGRES_URL: given } = process.env
   if (given) return { url: given, pid: () => undefined, stop: async () => {} }
   const dataDir = await mkdtemp(join(await chooseFolder(), 'tracebook-test-server-'))
   const remove = () => rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
@@ -57,7 +59,7 @@ const dropAll = async (url: string, run: string) => {
 }
 
 /**
- * One real Postgres for the whole run, embedded, or `TEST_DATABASE_URL` where it is set (its role must be allowed to
+ * One real Postgres for the whole run, embedded, or `TEST_POSTGRES_URL` where it is set (its role must be allowed to
  * create databases); with a template that each file clones.
  */
 export const startServer = async ({ run, env, signal }: ServerOptions): Promise<TestServer> => {
@@ -73,12 +75,14 @@ export const startServer = async ({ run, env, signal }: ServerOptions): Promise<
     })
   }
   const end = async () => {
-    if (process.env.TEST_DATABASE_URL) await dropAll(url, run)
+    if (process.env.TEST_POSTGRES_URL) await dropAll(url, run)
     await stop()
   }
   try {
+    const { rows } = await onServer(url, `select current_setting('max_connections')::int4 as connections`)
+    const connections = rows[0]!.connections as number
     await renew()
-    return { env: { TEST_DATABASE_URL: url, TEST_TEMPLATE: template }, pid, renew, stop: end }
+    return { connections, env: { TEST_POSTGRES_URL: url, TEST_TEMPLATE: template }, pid, renew, stop: end }
   } catch (error) {
     await end()
     throw error

@@ -55,11 +55,11 @@ const dropReadModels = `
 /**
  * A new database with migrated tables and empty read models, as after the first start of a service; with `readModels: false`
  * as before that start. It is cloned from the run's template. A test file that is run without the runner, with
- * `TEST_DATABASE_URL` set, has no template: then the database is migrated here, and the service creates its read models.
+ * `TEST_POSTGRES_URL` set, has no template: then the database is migrated here, and the service creates its read models.
  */
 export const freshDatabase = async ({ readModels = true } = {}): Promise<Database> => {
-  const { TEST_DATABASE_URL: server, TEST_TEMPLATE: template, TEST_RUN: run = 'test' } = process.env
-  if (!server) throw new Error('use `npm test -- <part of the path>`, or set TEST_DATABASE_URL')
+  const { TEST_POSTGRES_URL: server, TEST_TEMPLATE: template, TEST_RUN: run = 'test' } = process.env
+  if (!server) throw new Error('use `npm test -- <part of the path>`, or set TEST_POSTGRES_URL')
   const name = `${run}_${randomBytes(6).toString('hex')}`
   // Copied as files, which takes a third of the time of a copy by the WAL: the checkpoint that it needs is cheap in memory.
   await onServer(server, `create database "${name}"${template ? ` template "${template}" strategy file_copy` : ''}`)

@@ -33,7 +33,8 @@ const newDatabases = (signal: AbortSignal) => {
     const made = newReach(root)(TEMPLATE)
     if (changed.some((path) => made.has(path) || path.startsWith('migrations/'))) await server?.renew()
   }
-  return { envFor, heed, pid: () => server?.pid(), stop: async () => server?.stop() }
+  const connections = () => server?.connections ?? Infinity
+  return { envFor, heed, pid: () => server?.pid(), connections, stop: async () => server?.stop() }
 }
 
 /** Runs the chosen files, with `watch` again after each change. Returns the exit code. */
@@ -55,6 +56,7 @@ const main = async (
       live,
       costs,
       server: databases.pid,
+      connections: databases.connections(),
       signal,
     })
   }

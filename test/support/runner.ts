@@ -10,11 +10,13 @@ const AGAIN = process.env.TEST_AGAIN === '1'
 const CORES = availableParallelism()
 
 /**
- * How many processes run at once. Most files wait half of their time, for a database or a timer; more than six could want
- * more connections than the server has. Files that start processes run one per core, because these take all that they get.
+ * How many processes run at once. Most files wait half of their time, for a database or a timer. Files that start processes run one per core,
+ * because these take all that they get.
  */
-const SHARED_AT_ONCE = Math.min(CORES + 2, 6)
+const SHARED_AT_ONCE = CORES + 2
 const ALONE_AT_ONCE = CORES
+/** How many connections to the database server a file may take: it opens one node or two. */
+const CONNECTIONS_OF_FILE = 60
 
 export type RunnerOptions = {
   readonly root: string
@@ -30,6 +32,8 @@ export type RunnerOptions = {
   readonly costs: boolean
   /** The process id of the database server, if this run has started it. */
   readonly server: () => number | undefined
+  /** How many connections the database server takes. */
+  readonly connections: number
   readonly signal: AbortSignal
 }
 
@@ -136,9 +140,10 @@ const printSummary = (results: readonly Result[]): boolean => {
 /** Runs jobs in their order and prints their outcome. @returns whether there were tests, and none failed */
 export const run = async (jobs: readonly Job[], options: RunnerOptions): Promise<boolean> => {
   const results: Results = new Map()
+  const most = options.costs ? 1 : Math.max(1, Math.floor(options.connections / CONNECTIONS_OF_FILE))
   for (const [some, atOnce] of [
-    [jobs.filter(({ isAlone }) => !isAlone), options.costs ? 1 : SHARED_AT_ONCE],
-    [jobs.filter(({ isAlone }) => isAlone), options.costs ? 1 : ALONE_AT_ONCE],
+    [jobs.filter(({ isAlone }) => !isAlone), Math.min(SHARED_AT_ONCE, most)],
+    [jobs.filter(({ isAlone }) => isAlone), Math.min(ALONE_AT_ONCE, most)],
   ] as const) {
     const left = some.values()
     await Promise.all(Array.from({ length: atOnce }, () => runInTurn(left, options, results)))

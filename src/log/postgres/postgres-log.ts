@@ -15,7 +15,7 @@ import {
 } from '../log.ts'
 import { DamagedRow } from './body.ts'
 import { newProbe } from './probe.ts'
-import { queryWithRetry, newReader } from './reader.ts'
+import { STATEMENT_MS, queryWithRetry, newReader } from './reader.ts'
 import { newRecentEvents } from './recent-events.ts'
 import { truncateStream } from './truncate.ts'
 import { newWakeUps } from './wake-ups.ts'
@@ -25,7 +25,6 @@ import { newWriter } from './writer.ts'
 const POLL_MS = 400
 const RETRY_MS = 200
 const CLOSE_TIMEOUT_MS = 1_000
-const STATEMENT_MS = 10_000
 /** How much memory the recent events may take. */
 const RECENT_BYTES = 16 * 1024 * 1024
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { int8s } from '../../postgres/arrays.ts'
-import { isTransient } from '../../postgres/errors.ts'
+import { failureText, isCancelled, isTransient } from '../../postgres/errors.ts'
 import { LogUnavailable, type Position, type ReadOptions, type StoredRecord, type Revision } from '../log.ts'
 import { decompressed } from './body.ts'
 import { type StoredBody, type StoredRow, headAt, recordsOf, storedColumns } from './rows.ts'
@@ -86,11 +86,14 @@ type Reader = {
   readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<StoredRecord>
 }
 
+/** How long a statement of the pool may take. */
+export const STATEMENT_MS = 10_000
 const TIMEOUT_MS = 1_000
 const RETRY_MS = 20
 
 /**
- * Runs a query, and retries it for a second: when the server restarts, every connection of the pool fails once.
+ * Runs a query, and retries it for a second: when the server restarts, every connection of the pool fails once. A statement that took too long
+ * would take as long again.
  * @throws LogUnavailable
  */
 export const queryWithRetry = async <Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.QueryConfig) => {
@@ -100,7 +103,8 @@ export const queryWithRetry = async <Row extends pg.QueryResultRow>(pool: pg.Poo
       return await pool.query<Row>(query)
     } catch (error) {
       if (!isTransient(error)) throw error
-      if (pool.ending || performance.now() > deadline) throw new LogUnavailable(false, error)
+      if (pool.ending || isCancelled(error) || performance.now() > deadline)
+        throw new LogUnavailable(false, error, failureText('the log', error, STATEMENT_MS))
       await setTimeout(RETRY_MS)
     }
   }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../agents/support/sqlite/load.ts'
-import { serverKey, spellingsOf } from '../server-key.ts'
+import { nameOfServer } from '../login/credentials.ts'
+import { spellingsOf } from '../server-key.ts'
 import { type Claims, claimStatements, newClaims } from './claims.ts'
 import { readOlderStates, removeOlderStates } from './older-states.ts'
 import { newSessionStates, sessionStatements, type SessionStates } from './session-states.ts'
@@ -114,9 +115,9 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
 
   return {
     of: async (given) => {
-      const place = { ...given, server: serverKey(given.server) }
+      const place = { ...given, server: nameOfServer(config, given.server) }
       const states = newSessionStates(file, newIdOf(place))
-      for (const server of spellingsOf(place.server)) {
+      for (const server of spellingsOf(given.server)) {
         if (isInMemory || !readOnly) await takeOver(config, { ...place, server }, states)
         if (!readOnly) await removeOlderStates(config, { ...place, server })
       }
@@ -124,14 +125,14 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
     },
     lastWriteTo: (server) =>
       file.use(({ lastWrite }) => {
-        const found = lastWrite.get(serverKey(server))?.['position']
+        const found = lastWrite.get(nameOfServer(config, server))?.['position']
         return typeof found === 'string' ? found : undefined
       }),
     forget: (server) =>
       file.use((prepared) =>
         transaction(prepared.database, () => {
-          prepared.forgetWrite.run(serverKey(server))
-          prepared.forgetDestinations.run(serverKey(server))
+          prepared.forgetWrite.run(nameOfServer(config, server))
+          prepared.forgetDestinations.run(nameOfServer(config, server))
         }),
       ),
     originOf: (source) =>

@@ -22,15 +22,28 @@ export const addText = ({ hashOf, addHashes }: Hasher, hashes: Set<number>, text
   addHashes(hashes, text.text)
 }
 
-const hashesOfMessage = (hasher: Hasher, row: MessageRow): Int32Array => {
+function* hashesOfMessage(hasher: Hasher, row: MessageRow): Generator<void, Int32Array<ArrayBuffer>> {
   const hashes = new Set(tokensOfValues(valuesOfMessage(row)).map(hasher.hashOf))
   for (const text of textsOfMessage(storedMessage(row))) {
     if (text) addText(hasher, hashes, text)
     if (hashes.size > MOST_HASHES) break
+    yield
   }
   return sortedHashes(hashes.values().take(MOST_HASHES))
 }
 
-/** The hashes of the words and values of each message, in order. */
-export const hashesOfMessages = (hasher: Hasher, rows: readonly MessageRow[]): Int32Array[] =>
-  rows.map((row) => hashesOfMessage(hasher, row))
+/** The hashes of the words and values of each message, in order. Each step takes a text, so that none takes long. */
+export function* hashesInSteps(hasher: Hasher, rows: readonly MessageRow[]): Generator<void, Int32Array[]> {
+  const all: Int32Array[] = []
+  for (const row of rows) all.push(yield* hashesOfMessage(hasher, row))
+  return all
+}
+
+/** The same in one step, for a thread. */
+export const hashesOfMessages = (hasher: Hasher, rows: readonly MessageRow[]): Int32Array[] => {
+  const steps = hashesInSteps(hasher, rows)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}

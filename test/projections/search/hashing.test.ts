@@ -27,6 +27,24 @@ test('a large message of many different words is hashed while the event loop doe
   assert.ok(hashes[0]!.length > 2_000)
 })
 
+test('what the thread cannot take is hashed on the event loop, where other work has turns in between', async () => {
+  let turns = 0
+  const counting = setInterval(() => (turns += 1), 0)
+  const seen: number[] = []
+  const rows = Array.from({ length: 100 }, (_, i) => ({
+    uncloneable: () => {}, // no thread can be sent this
+    ...messageOf(''),
+    get text_content() {
+      seen.push(turns)
+      return JSON.stringify(wordsFrom(i * 3_000))
+    },
+  }))
+  const hashes = await newHashMessages(key)(rows)
+  clearInterval(counting)
+  assert.is(hashes.length, 100)
+  assert.ok(seen.at(-1)! > seen[100]! + 3, `from the turn ${seen[100]} to ${seen.at(-1)}`)
+})
+
 test('another key makes other hashes, on the thread too', async () => {
   const rows = [messageOf(wordsFrom(0))]
   const [one] = await newHashMessages(key)(rows)

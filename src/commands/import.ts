@@ -2,6 +2,7 @@ import { exitCodes } from '../cli/exit.ts'
 import { explainMissingFile } from '../cli/named-file.ts'
 import { printDocument, printLines } from '../cli/output.ts'
 import { jsonReporter, lineReporter, ownOutput } from '../sync/report/reporters.ts'
+import { openDuties } from '../sync/state/duties.ts'
 import { openExportFile } from '../sync/transfer/export-file.ts'
 import { type Imported, importTrace } from '../sync/transfer/import-trace.ts'
 import { Damaged } from '../sync/transfer/json-pieces.ts'
@@ -31,12 +32,18 @@ const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
   }
 }
 
-export const importFile = async ({ connect }: Access, options: Options, file: string): Promise<number> => {
+export const importFile = async (
+  { config, server, connect }: Access,
+  options: Options,
+  file: string,
+): Promise<number> => {
   const opened = await explained(file, openExportFile(file))
   const connection = await connect({ readOnly: false, timing: patientTiming })
   const report = options.json ? jsonReporter(ownOutput()) : lineReporter(ownOutput(), false)
-  const done = await explained(file, importTrace(opened, { connection, file, visibility: options.visibility, report }))
-  const exitCode = done.leftOut > 0 ? exitCodes.failed : exitCodes.ok
+  const { visibility } = options
+  const duties = openDuties(config, server)
+  const done = await explained(file, importTrace(opened, { connection, file, visibility, report, duties }))
+  const exitCode = done.leftOut + done.exposed > 0 ? exitCodes.failed : exitCodes.ok
   const { skippedLines: _skipped, exposed: _exposed, ...shown } = done
   if (options.json) await printDocument({ type: 'import', file, ...shown, exitCode })
   else await printLines([sentence(file, done)])

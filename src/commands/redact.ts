@@ -1,12 +1,19 @@
 import { requireAgreement } from '../cli/ask.ts'
 import { commandName, shellWord } from '../cli/command-name.ts'
+import { io } from '../cli/io.ts'
 import { escapeControls } from '../cli/escape.ts'
 import { UsageError, errorMessage, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines } from '../cli/output.ts'
+import { stateDir } from '../sync/config.ts'
+import type { Connection } from '../sync/login/connect.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
 import type { Redaction } from '../sync/redaction/session.ts'
+import { jsonReporter, lineReporter, ownOutput } from '../sync/report/reporters.ts'
 import { countOf } from '../sync/report/text.ts'
+import { openDuties } from '../sync/state/duties.ts'
+import { openSyncState, type SyncState } from '../sync/state/sync-state.ts'
 import { findText, searchTrace } from '../sync/transfer/redact-trace.ts'
+import { doDuties, erasePast } from '../sync/upload/owed-erasures.ts'
 import type { ClientOptions } from './declared/command.ts'
 import type { Access } from './support/access.ts'
 import { type Found, explainRefusal, findWritable } from './support/find-trace.ts'
@@ -21,6 +28,9 @@ const optionsFor = async ({ config }: Access, { text }: Options) => {
 
 const placeOf = ({ externalId, where }: Redaction): string =>
   externalId === undefined ? where : `${where} of message ${externalId}`
+
+/** How long to wait for another process that redacts the same trace. */
+const PATIENCE_MS = 60_000
 
 const MOST_SHOWN = 20
 
@@ -38,17 +48,35 @@ const explainLeft =
   (error: unknown): never => {
     throw new Error(
       `The secrets were replaced, but the past of the trace, which has them, was not erased: ${errorMessage(error)}. ` +
-        `Run: ${commandName} rm --history ${shellWord(externalId)}`,
+        `The next "${commandName} sync" or "redact" tries again, and "${commandName} rm --history ${shellWord(externalId)}" does it now.`,
       { cause: error },
     )
   }
 
-export const redact = async (given: Access, options: Options, name: string): Promise<number> => {
-  const found = await findWritable(given, options, name)
-  const { trace, traces, access } = found
+/** A trace, and what was found in it. */
+type Search = Awaited<ReturnType<typeof searchTrace>> & { readonly found: Found; readonly connection: Connection }
+
+/** Replaces what was found, and erases the past, which has it; stores before that the past has to be erased. */
+const replaceAndErase = async ({ found, connection, redactions, replace }: Search, state: SyncState) => {
+  const { externalId, namespace } = found.trace
+  const duties = openDuties(found.access.config, found.access.server)
+  const exposed = { namespace: namespace.slug, externalId, source: `trace ${externalId}` }
+  return state.alone(exposed.source, { waitMs: PATIENCE_MS }, async () => {
+    await duties.add({ ...exposed, hashes: [...new Set(redactions.map(({ hash }) => hash))] })
+    const replaced = await replace().catch(explainRefusal(found.trace))
+    return { ...replaced, erased: await erasePast(connection, duties, exposed).catch(explainLeft(externalId)) }
+  })
+}
+
+const redactWith = async (state: SyncState, found: Found, options: Options): Promise<number> => {
+  const { trace, access } = found
   const { externalId, namespace } = trace
   const connection = await access.connect({ readOnly: false })
-  const { redactions, replace } = await searchTrace(connection, trace, await optionsFor(access, options))
+  const report = options.json ? jsonReporter(ownOutput()) : lineReporter(ownOutput(), false)
+  const { failed } = await doDuties({ connection, duties: openDuties(access.config, access.server) }, state, report)
+  const exitCode = failed > 0 ? exitCodes.failed : exitCodes.ok
+  const searched = await searchTrace(connection, trace, await optionsFor(access, options))
+  const { redactions } = searched
   if (options.json) for (const one of redactions) await printDocument({ type: 'redaction', ...one })
   if (redactions.length === 0) {
     const nothing = { type: 'redacted', externalId, namespace: namespace.slug, messages: 0, fields: 0, erased: 0 }
@@ -57,16 +85,25 @@ export const redact = async (given: Access, options: Options, name: string): Pro
       await printLines([
         `nothing to replace in ${externalId}; "${commandName} rm --history ${shellWord(externalId)}" erases what it was before`,
       ])
-    return exitCodes.ok
+    return exitCode
   }
   await requireAgreement(describe(found, redactions), options.yes ?? false)
-  const { messages, fields } = await replace().catch(explainRefusal(trace))
-  const erased = await traces.eraseHistory(externalId).catch(explainLeft(externalId))
+  const { messages, fields, erased } = await replaceAndErase({ ...searched, found, connection }, state)
   if (options.json)
     await printDocument({ type: 'redacted', externalId, namespace: namespace.slug, messages, fields, erased })
   else
     await printLines([
       `replaced secrets in ${countOf(messages, 'message')} and ${countOf(fields, 'field')} of ${externalId}, and erased its past, ${countOf(erased, 'event')}`,
     ])
-  return exitCodes.ok
+  return exitCode
+}
+
+export const redact = async (given: Access, options: Options, name: string): Promise<number> => {
+  const found = await findWritable(given, options, name)
+  const state = openSyncState({ folder: stateDir(io().env), config: found.access.config })
+  try {
+    return await redactWith(state, found, options)
+  } finally {
+    state.close()
+  }
 }

@@ -8,7 +8,7 @@ import { type SearchedHome, findSessionFiles, totalSize } from '../sync/agents/s
 import { newApiClient } from '../sync/api/client.ts'
 import { realTiming, withConnectionNotice, withPatience, withSignal } from '../sync/api/retry.ts'
 import { configDir, serverAddress, stateDir } from '../sync/config.ts'
-import { connect } from '../sync/login/connect.ts'
+import { type Connection, connect } from '../sync/login/connect.ts'
 import { readRedactionOptions } from '../sync/redaction/options.ts'
 import type { Reporter, SyncEvent } from '../sync/report/events.ts'
 import { newReporter, ownOutput } from '../sync/report/reporters.ts'
@@ -17,6 +17,7 @@ import { keepHeapSmall } from '../sync/upload/sync-files.ts'
 import { terminalAsking } from '../sync/rules/confirm-public.ts'
 import { openRules } from '../sync/rules/open.ts'
 import { onlyOf } from '../sync/upload/destination.ts'
+import { openDuties } from '../sync/state/duties.ts'
 import { noStates } from '../sync/state/session-states.ts'
 import { openSyncState } from '../sync/state/sync-state.ts'
 import { replacedEvent } from '../sync/watch/reach.ts'
@@ -125,6 +126,7 @@ const syncUntil = async (
     const isReplaced = connection.holds === false
     if (isReplaced) report(replacedEvent(server))
     if (isReplaced && !dryRun) state.forget(server)
+    const placeOf = (opened: Connection) => state.of({ server, ...opened })
     const rules = await openRules({
       ...searched,
       config,
@@ -138,7 +140,7 @@ const syncUntil = async (
         ...(visibility && { visibility }),
       },
       connect: connectTo,
-      statesOf: async (opened) => (isReplaced && dryRun ? noStates : state.of({ server, ...opened })),
+      statesOf: async (opened) => (isReplaced && dryRun ? noStates(openDuties(config, server)) : placeOf(opened)),
     })
     if (files.length === 0 && !json)
       say(`No session files in ${(paths.length > 0 ? paths : foldersOf(searched)).join(', ')}.`)
@@ -151,7 +153,8 @@ const syncUntil = async (
     })
     for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
     const destinationOf = onlyOf(options.project, rules.destinationOf)
-    const job = { ...rules, destinationOf, origins: state, redaction, dryRun, force, strict, report, signal }
+    const place = { connection, states: await placeOf(connection) }
+    const job = { ...rules, destinationOf, place, origins: state, redaction, dryRun, force, strict, report, signal }
     return (await syncFiles(job, files, unreadable.length)).exitCode
   } finally {
     state.close()

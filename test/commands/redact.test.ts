@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { openDuties } from '../../src/sync/state/duties.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
 import { inWorld } from './support/world.ts'
@@ -64,6 +65,25 @@ test('a text that the user names is replaced, and --json reports it in documents
     assert.not.match(shown, 'Jane')
     assert.match(shown, '[redacted:text] and [redacted:text]')
     assert.is((await user.run('redact', id, '--text', '', '--yes')).how, 2)
+  }))
+
+test('redact does first what an earlier command has left to erase', () =>
+  inWorld(async ({ url, user, putTrace }) => {
+    const token = tokenIn(user.config)
+    await putTrace(user, id, { title: `log in with ${secret}` }, ['Hello'])
+    const { trace } = await ask<{ trace: { namespace: { slug: string } } }>(url, `/v1/traces/${id}`, { token })
+    await ask(url, `/v1/traces/${id}`, { token, method: 'PATCH', body: { title: 'log in with [redacted:github]' } })
+    const duties = openDuties(user.config, url)
+    await duties.add({ namespace: trace.namespace.slug, externalId: id, source: `trace ${id}`, hashes: [] })
+    const done = await user.run('redact', id, '--yes')
+    assert.equal([done.how, done.out.includes('nothing to replace')], [0, true])
+    assert.match(done.err, 'it was taken out, and the past of the trace erased')
+    const { events } = await ask<{ events: { type: string }[] }>(url, `/v1/traces/${id}/events`, { token })
+    assert.equal(
+      events.map(({ type }) => type),
+      ['HistoryErased'],
+    )
+    assert.equal(await duties.all(), [])
   }))
 
 test('rm --history erases the past of a trace and keeps its present', () =>

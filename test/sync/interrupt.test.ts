@@ -81,4 +81,27 @@ test('a second Ctrl-C ends a sync at once, and it still reports what it uploaded
   assert.match(await out, 'nothing was sent')
 })
 
+test('what a killed sync has not erased of the past, the next one erases', async (context) => {
+  const key = 'q7Zr4TnW2kXvB9mLpC3sJd8F'
+  const file = writeSession(context.home, 's-2.jsonl', [userLine('u-1', `it is ${key}`, { sessionId: 's-2' })])
+  await run(context, 'sync', file)
+  appendFileSync(file, `${userLine('u-2', `API_KEY=${key}`, { sessionId: 's-2' })}\n`)
+  const isErasure = (request: string) => request.endsWith('/s-2/history/erase')
+  const child = start(context, 'sync', file)
+  context.server.fault = ({ path }) => {
+    if (!isErasure(path)) return undefined
+    child.kill('SIGKILL')
+    return 'no answer'
+  }
+  await once(child, 'close')
+  context.server.fault = () => undefined
+  const { messages } = context.server.traces.find(({ externalId }) => externalId === 's-2')!
+  assert.not.match(JSON.stringify([...messages.values()]), key)
+  context.server.requests.length = 0
+  const { code, err } = await run(context, 'sync', file)
+  assert.is(code, 0)
+  assert.match(err, 'it was taken out, and the past of the trace erased')
+  assert.is(context.server.writes().filter(isErasure).length, 1)
+})
+
 test.run()

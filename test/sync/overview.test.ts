@@ -4,6 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { agents } from '../../src/sync/agents/index.ts'
 import { overviewOf, type Sent } from '../../src/sync/overview.ts'
+import { openDuties } from '../../src/sync/state/duties.ts'
 import { noStates, type SessionStates } from '../../src/sync/state/session-states.ts'
 import { tempFolder } from './support/temp.ts'
 
@@ -66,7 +67,7 @@ test('an expiring session counts as unsent if sync would send it, or ask about i
   const path = claudeFolder('sent', [1, 40, 41, 42, 43, 44, 45])
   const ageOf = (source: string) => /days-(\d+)/.exec(source)![1]
   const states: SessionStates = {
-    ...noStates,
+    ...noStates(openDuties(folder, '')),
     read: (source) =>
       ageOf(source) === '41'
         ? { agentId: 'claude-code', sessionId: 's', externalId: 's', status: 'stored', fields: new Map(), source }

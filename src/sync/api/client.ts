@@ -20,7 +20,13 @@ export type UpsertCounts = {
   readonly unchanged: number
   /** How many messages the trace has afterwards. */
   readonly messageCount: number
+  /** That of the trace afterwards; an older service does not say. */
+  readonly revision?: number
 }
+
+/** The revision that a trace must have for a write to it; undefined for any. */
+type Revision = number | undefined
+const textOf = (revision: Revision): string | undefined => (revision === undefined ? undefined : `${revision}`)
 
 /** The response header with the position of a write. */
 const LOG_POSITION = 'x-log-position'
@@ -53,8 +59,6 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
   }
   const { call } = newRequests(server, token, { timing, onAnswer })
   return {
-    /** Which service it is; needs no session. */
-    service: () => call('GET /v1/service'),
     newSession: async (body: BodyFor<'POST /v1/session'>): Promise<NewSession> =>
       requireNamespace((await call('POST /v1/session', { body })).session),
     /** With the position of a write also whether the service still has it; an older service does not say. */
@@ -70,31 +74,47 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
     completeSignIn: async (body: SignInCodes): Promise<NewSession> =>
       requireNamespace((await call('POST /v1/auth/complete', { body })).session),
     namespace: async (slug: string) => (await call('GET /v1/namespaces/{slug}', { path: { slug } })).namespace,
-    trace: async (externalId: string): Promise<TraceSummary> =>
-      (await call('GET /v1/traces/{externalId}', { path: { externalId } })).trace,
+    /** `namespace` is the slug of the trace's namespace, for where several have a trace with this id. */
+    trace: async (externalId: string, namespace?: string) =>
+      (await call('GET /v1/traces/{externalId}', { path: { externalId }, query: { namespace } })).trace,
     messages: newHistoryClient(server, token, timing).messages,
     /** The revision of a trace; undefined if there is no such trace, or it may not be read. */
     traceRevision: async (externalId: string) => {
       const { value } = await call('POST /v1/query', { body: { query: 'traces:get', args: { externalId } } })
       return (value as { revision: number } | null)?.revision
     },
-    /** With `unlessDeleted` a deleted trace is not created again: RequestFailed with status 410. */
-    putTrace: async (externalId: string, body: TraceBody, unlessDeleted?: boolean) =>
-      void (await call('PUT /v1/traces/{externalId}', {
+    /**
+     * With `unlessDeleted` a deleted trace is not created again: RequestFailed with status 410. This and the next two write only to a trace at the
+     * revision `ifRevision`, 0 for one that does not exist: else RequestFailed with the code `changed`.
+     */
+    putTrace: (
+      externalId: string,
+      body: TraceBody,
+      { unlessDeleted = false, ifRevision }: { readonly unlessDeleted?: boolean; readonly ifRevision?: Revision } = {},
+    ): Promise<{ readonly trace: TraceSummary; readonly revision?: number }> =>
+      call('PUT /v1/traces/{externalId}', {
         path: { externalId },
-        query: { unlessDeleted: unlessDeleted || undefined },
+        query: { unlessDeleted: unlessDeleted || undefined, ifRevision: textOf(ifRevision) },
         body,
-      })),
-    /** Erases the past of a trace: everything before its present state. */
-    eraseHistory: async (externalId: string) =>
-      void (await call('POST /v1/traces/{externalId}/history/erase', { path: { externalId } })),
-    patchTrace: async (externalId: string, body: TraceBody) =>
-      void (await call('PATCH /v1/traces/{externalId}', { path: { externalId }, body })),
+      }),
+    patchTrace: (
+      externalId: string,
+      body: TraceBody,
+      ifRevision?: Revision,
+    ): Promise<{ readonly trace: TraceSummary; readonly revision?: number }> =>
+      call('PATCH /v1/traces/{externalId}', { path: { externalId }, query: { ifRevision: textOf(ifRevision) }, body }),
     /**
      * `messages` are up to 200 messages, each as JSON text in UTF-8: parsing and serializing it again would round large numbers.
      */
-    upsertMessages: (externalId: string, messages: readonly Buffer[]): Promise<UpsertCounts> =>
-      call('POST /v1/traces/{externalId}/messages/batch', { path: { externalId }, json: batchJson(messages) }),
+    upsertMessages: (externalId: string, messages: readonly Buffer[], ifRevision?: Revision): Promise<UpsertCounts> =>
+      call('POST /v1/traces/{externalId}/messages/batch', {
+        path: { externalId },
+        query: { ifRevision: textOf(ifRevision) },
+        json: batchJson(messages),
+      }),
+    /** Erases the past of a trace: everything before its present state. `namespace` is the slug of its namespace. */
+    eraseHistory: async (externalId: string, namespace?: string): Promise<number> =>
+      (await call('POST /v1/traces/{externalId}/history/erase', { path: { externalId }, query: { namespace } })).erased,
   }
 }
 export type ApiClient = ReturnType<typeof newApiClient>

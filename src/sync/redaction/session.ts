@@ -5,42 +5,10 @@ import { digest } from '../digest.ts'
 import { isEnvCall } from './env-file.ts'
 import type { FindSecrets } from './find.ts'
 import { mapFields, mapMessage, mapPart, type MapText, type Place } from './map-texts.ts'
+import { butMarks, markOf } from './marks.ts'
 import type { SecretMemory } from './memory.ts'
 import type { Finding } from './rules.ts'
 import { isWordy } from './values.ts'
-
-/** A value as it may have been sent earlier, and those of its secrets that were not known then. */
-type EarlierForm<T> = { readonly value: T; readonly unknown: readonly string[] }
-
-type Sets = readonly (readonly string[])[]
-
-/** Up to this number of secrets all sets of them are tried. */
-const FEW = 4
-
-const allSets = (secrets: readonly string[]): Sets =>
-  secrets.reduce<Sets>((sets, secret) => sets.flatMap((set) => [set, [...set, secret]]), [[]])
-
-/**
- * The likely sets of unknown secrets, which are given in the order in which they were found. A session was sent up to some place, and
- * what is found behind it was unknown then; and each one alone may have been allowed, or not found by older rules.
- */
-const likelySets = (secrets: readonly string[]): Sets => [
-  [],
-  ...secrets.map((_, known) => secrets.slice(known)),
-  ...secrets.slice(0, -1).map((secret) => [secret]),
-]
-
-/** The forms in which a value may have been sent, the one without secrets first. `redact` leaves the secrets `except` in. */
-function* earlierForms<T>(
-  value: T,
-  secrets: readonly string[],
-  redact: (value: T, except: ReadonlySet<string>) => T,
-): Generator<EarlierForm<T>> {
-  const text = JSON.stringify(redact(value, new Set(secrets)))
-  const held = secrets.filter((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))
-  const sets = held.length <= FEW ? allSets(held) : likelySets(held)
-  for (const unknown of sets) yield { value: redact(value, new Set(unknown)), unknown }
-}
 
 /** A secret that was found, without its value. The list of allowed values names it by `hash`. */
 export type Redaction = {
@@ -64,9 +32,6 @@ export type RedactionOptions = {
   /** The secrets of sessions that a watch reads again and again. Without it a session with secrets is always read as a whole. */
   readonly memory?: SecretMemory
 }
-
-/** What replaces a secret in everything that is sent. */
-const replacementOf = (rule: string) => `[redacted:${rule}]`
 
 /** Whether a secret is replaced everywhere. One that could be a word is replaced only where it was found. */
 const isDistinct = (secret: string): boolean =>
@@ -106,7 +71,7 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, know
     let result = ''
     let from = 0
     for (const { rule, start, end } of found) {
-      result += text.slice(from, start) + replacementOf(rules.get(text.slice(start, end)) ?? rule)
+      result += text.slice(from, start) + markOf(rules.get(text.slice(start, end)) ?? rule)
       from = end
     }
     return result + text.slice(from)
@@ -128,28 +93,34 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, know
     return found.length > 0 ? replace(text, found) : text
   }
 
-  /** Replaces what the rules find in a text, except for some secrets. */
-  const replaceFound = (text: string, place: Place, except?: ReadonlySet<string>): string => {
-    const found = secretsIn(text, place)
-    return replace(text, except ? found.filter(({ start, end }) => !except.has(text.slice(start, end))) : found)
-  }
+  /** Replaces what the rules find in a text. */
+  const replaceFound = (text: string, place: Place): string => replace(text, secretsIn(text, place))
 
   /** Replaces secrets that were found anywhere in the session, the longest first, because one may be a part of another. */
-  const replaceKnown = (text: string, except?: ReadonlySet<string>): string => {
+  const replaceKnown = (text: string): string => {
     let result = text
     for (const secret of distinct)
-      if (result.includes(secret) && !except?.has(secret))
-        result = result.replaceAll(secret, replacementOf(rules.get(secret)!))
+      if (result.includes(secret)) result = result.replaceAll(secret, markOf(rules.get(secret)!))
     return result
+  }
+
+  const findInStored = butMarks(find)
+  /** Replaces both in a text that the service has, which may have marks already. `note` gets the secrets. */
+  const replaceStored = (text: string, place: Place, note: (secret: string) => void): string => {
+    const found = findInStored(text, place).filter(({ start, end }) => !isAllowed(hashOf(text.slice(start, end))))
+    for (const { start, end } of found) note(text.slice(start, end))
+    const rest = replace(text, found)
+    distinct.filter((secret) => rest.includes(secret)).forEach(note)
+    return replaceKnown(rest)
   }
   const sortDistinct = () => void distinct.sort((a, b) => b.length - a.length)
 
-  /** All secrets, in the order in which they were found. */
-  const all = (): readonly string[] => [...rules.keys()]
   sortDistinct()
-
-  return { redactions, rules, note, sortDistinct, replaceFound, replaceKnown, all, hasNew: () => hasNew }
+  return { redactions, rules, note, sortDistinct, replaceFound, replaceKnown, replaceStored, hasNew: () => hasNew }
 }
+
+/** A message without its secrets, and their hashes. */
+export type WithoutSecrets = { readonly message: SessionMessage; readonly secrets: readonly string[] }
 
 /** A session without its secrets, and what was taken out of it. */
 export type Redacted = {
@@ -160,10 +131,11 @@ export type Redacted = {
   readonly hasNew: () => boolean
   /** What a later reading has to know; undefined if that is nothing. */
   readonly known: () => KnownSecrets | undefined
-  /** How a message of `session` may have been sent before all of its secrets were known, or all of its parts were written. */
-  readonly earlierMessages: (message: SessionMessage) => Iterable<EarlierForm<SessionMessage>>
-  /** The same for the trace's fields. */
-  readonly earlierTraces: () => Iterable<EarlierForm<SessionFields>>
+  /**
+   * Takes the secrets out of a message that the service has; it is the same object if it has none. `secrets` are the hashes of those that were
+   * taken out.
+   */
+  readonly withoutSecrets: (message: SessionMessage) => WithoutSecrets
 }
 
 /** The messages that were searched: the objects where the session yields the same ones again, otherwise a digest of their texts. */
@@ -196,7 +168,6 @@ export const redactSession = async (
   const secrets = newSecrets(options, known)
   const [scanned, affected] = [newScanned(session), new Set<string>()]
   const { isEnv, calls: envCalls } = newEnvCalls(known.envCalls)
-  const originals = new WeakMap<SessionMessage, SessionMessage>()
   const scan = (message: SessionMessage): void => {
     const { externalId } = message
     const redacted = mapMessage(message, isEnv, (text, place) => secrets.note(text, place, externalId))
@@ -215,33 +186,30 @@ export const redactSession = async (
         scan(message)
         secrets.sortDistinct()
       }
-      const redacted = secrets.rules.size === 0 ? message : redactMessage(message)
-      if (redacted !== message) originals.set(redacted, message)
-      yield redacted
+      yield secrets.rules.size === 0 ? message : redactMessage(message)
     }
   }
-  const redactMessage = (message: SessionMessage, except?: ReadonlySet<string>): SessionMessage => {
+  const redactMessage = (message: SessionMessage): SessionMessage => {
     const isAffected = affected.has(message.externalId)
     return mapMessage(message, isEnv, (text, place) =>
-      secrets.replaceKnown(isAffected ? secrets.replaceFound(text, place, except) : text, except),
+      secrets.replaceKnown(isAffected ? secrets.replaceFound(text, place) : text),
     )
   }
-  const redactFields = (fields: SessionFields, except?: ReadonlySet<string>): SessionFields =>
+  const redactFields = (fields: SessionFields): SessionFields =>
     mapFields(fields, (text, where, name) =>
-      secrets.replaceKnown(secrets.replaceFound(text, { where, name, isEnv: false }, except), except),
+      secrets.replaceKnown(secrets.replaceFound(text, { where, name, isEnv: false })),
     )
-
-  function* earlierMessages(redacted: SessionMessage) {
-    const message = originals.get(redacted)
-    for (let length = message?.parts.length ?? 0; length > 0; length--)
-      yield* earlierForms({ ...message!, parts: message!.parts.slice(0, length) }, secrets.all(), redactMessage)
+  const withoutSecrets = (message: SessionMessage): WithoutSecrets => {
+    const found = new Set<string>()
+    const note = (secret: string) => void found.add(hashOf(secret))
+    const redacted = mapMessage(message, isEnv, (text, place) => secrets.replaceStored(text, place, note))
+    return { message: redacted, secrets: [...found] }
   }
   return {
     session: { ...session, trace: redactFields(session.trace), messages },
     redactions: secrets.redactions,
     hasNew: secrets.hasNew,
     known: () => (secrets.rules.size === 0 && envCalls.size === 0 ? undefined : { rules: secrets.rules, envCalls }),
-    earlierMessages,
-    earlierTraces: () => earlierForms(session.trace, secrets.all(), redactFields),
+    withoutSecrets,
   }
 }

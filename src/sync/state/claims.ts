@@ -6,11 +6,11 @@ import { type ProcessLock, tryLock } from '../../base/process-lock.ts'
 import type { Database } from '../agents/support/sqlite/load.ts'
 import { type StateFile, transaction } from './state-file.ts'
 
-/** Another process has worked on a source for as long as this one was willing to wait. */
+/** Another process, or another machine, has worked on a source for as long as this one was willing to wait. */
 export class SourceBusy extends Error {
   override readonly name = 'SourceBusy'
-  constructor() {
-    super('another process is uploading this session: this one leaves it out')
+  constructor(message = 'another process is uploading this session: this one leaves it out') {
+    super(message)
   }
 }
 

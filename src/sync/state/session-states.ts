@@ -1,5 +1,6 @@
 import { hashOf } from '../agents/support/hashed-map.ts'
 import type { Database } from '../agents/support/sqlite/load.ts'
+import type { Duties } from './duties.ts'
 import { type StateFile, transaction } from './state-file.ts'
 
 /** A session by its agent and its own id: the same one wherever its file is. */
@@ -9,21 +10,36 @@ export type SessionKey = { readonly agentId: string; readonly sessionId: string 
 type TraceStatus = 'new' | 'stored' | 'deleted'
 
 /**
- * What was sent of a session. `externalId` is the id of its trace. `fields` holds digests of
- * the trace's fields that the server acknowledged. `sentFrom` is the source that all of it was sent from last.
+ * What was sent of a session. `externalId` is the id of its trace. `fields` holds digests of the trace's fields as they were when they were
+ * compared with the service. `revision` is that of the trace at which the notes about messages hold; undefined if nothing is known of what the
+ * service has. `sentFrom` is the only source of the versions that are noted as ours; undefined if there are several.
  */
 export type SentSession = SessionKey & {
   readonly externalId: string
   readonly status: TraceStatus
   readonly fields: ReadonlyMap<string, string>
+  readonly revision?: number | undefined
   readonly sentFrom?: string | undefined
 }
 
 /** What was sent of the session that a source held; `stamp` is that of its last complete upload, undefined after one that was interrupted. */
 export type SessionState = SentSession & { readonly source: string; readonly stamp?: string | undefined }
 
-/** A message that the server has stored, and the digest of its text. */
-export type StoredMessage = { readonly externalId: string; readonly digest: Uint8Array }
+/**
+ * What the service has of a message: the version with this digest; or, if it is `theirs`, what another machine has sent, which was compared with
+ * the version with this digest, and has at least as much.
+ */
+export type MessageNote = { readonly digest: Uint8Array; readonly isTheirs?: boolean }
+export type NotedMessage = MessageNote & { readonly externalId: string }
+
+/** The digest in the note of a message that others have sent, and that was not compared yet. */
+export const NOT_COMPARED = new Uint8Array([0])
+
+/** The digest in the note of a message that was sent without an answer: whether the service has it is not known. */
+export const MAYBE_SENT = new Uint8Array()
+
+/** The revision of a trace before and after what is noted; undefined: nothing was, or is, known of what the service has. */
+export type Revisions = { readonly from: number | undefined; readonly to: number | undefined }
 
 /** What was sent to one namespace of one service. Every function reads or writes the file at once. */
 export type SessionStates = {
@@ -36,17 +52,32 @@ export type SessionStates = {
   readonly noteWrite: (position: string | undefined) => void
   readonly read: (source: string) => SessionState | undefined
   readonly find: (session: SessionKey) => SentSession | undefined
-  /** Writes everything but the messages and `sentFrom`. If the source now holds another session, what `complete` has noted for it is forgotten. */
+  /**
+   * Writes everything but the messages; the revision, and the source as `sentFrom`, only of a session that is not recorded yet. If the source now holds another session, what `complete` has noted for it is forgotten.
+   */
   readonly write: (state: SessionState) => void
-  /** Gives the digest of a message by its id, as it was acknowledged. */
-  readonly digests: (session: SessionKey) => (externalId: string) => Uint8Array | undefined
-  readonly acknowledge: (session: SessionKey, messages: readonly StoredMessage[]) => void
-  /** How many messages were acknowledged. */
+  /** Gives the note about a message by its id. */
+  readonly notes: (session: SessionKey) => (externalId: string) => MessageNote | undefined
+  /**
+   * Notes what the service has of messages, once its trace has got from one revision to the other. Nothing is noted if the recorded revision is
+   * another one: a process that knows more has recorded it. Where they are ours, and another source was `sentFrom`, there is none any more.
+   */
+  readonly note: (
+    session: SessionKey & { readonly source: string },
+    messages: readonly NotedMessage[],
+    revisions: Revisions,
+  ) => void
+  /** How many messages the service has for certain. */
   readonly count: (session: SessionKey) => number
   readonly forget: (session: SessionKey) => void
-  /** Notes that all of a session was sent from its source. `resume`: a text to continue reading from, if there is one. */
-  readonly complete: (state: SessionState, resume: string | undefined) => void
+  /**
+   * Notes that a session was sent as it is in its source. `resume`: a text to continue reading from, if there is one. `hasAll`: whether it has every
+   * message that the service has: then it is `sentFrom`.
+   */
+  readonly complete: (state: SessionState, resume: string | undefined, hasAll: boolean) => void
   readonly resume: (source: string) => string | undefined
+  /** What still has to be done at the service, which outlasts all that is recorded here. */
+  readonly duties: Duties
 }
 
 const OF_SESSION = 'destination = ? AND agent = ? AND session = ?'
@@ -60,15 +91,17 @@ const statementsOf = (database: Database) => ({
     'INSERT OR REPLACE INTO last_write (server, position) SELECT server, ? FROM destination WHERE id = ?',
   ),
   read: database.prepare(
-    'SELECT agent, session.session, trace, status, fields, sent_from, source.source, stamp ' +
+    'SELECT agent, session.session, trace, status, fields, revision, sent_from, source.source, stamp ' +
       'FROM source JOIN session ON session.id = source.session WHERE source.destination = ? AND source.source = ?',
   ),
-  find: database.prepare(`SELECT agent, session, trace, status, fields, sent_from FROM session WHERE ${OF_SESSION}`),
-  id: database.prepare(`SELECT id FROM session WHERE ${OF_SESSION}`),
+  find: database.prepare(
+    `SELECT agent, session, trace, status, fields, revision, sent_from FROM session WHERE ${OF_SESSION}`,
+  ),
+  id: database.prepare(`SELECT id, revision FROM session WHERE ${OF_SESSION}`),
   // Nothing is written once the destination is gone: another process has found that its log is gone.
   write: database.prepare(
-    'INSERT INTO session (destination, agent, session, trace, status, fields) ' +
-      'SELECT id, ?, ?, ?, ?, ? FROM destination WHERE id = ? ' +
+    'INSERT INTO session (destination, agent, session, trace, status, fields, revision, sent_from) ' +
+      'SELECT id, ?, ?, ?, ?, ?, ?, ? FROM destination WHERE id = ? ' +
       'ON CONFLICT DO UPDATE SET trace = excluded.trace, status = excluded.status, fields = excluded.fields',
   ),
   writeSource: database.prepare(
@@ -76,13 +109,15 @@ const statementsOf = (database: Database) => ({
       'ON CONFLICT DO UPDATE SET session = excluded.session, stamp = excluded.stamp, ' +
       'resume = iif(session = excluded.session, resume, NULL)',
   ),
-  digest: database.prepare(
-    `SELECT digest FROM message WHERE id = ? AND session = (SELECT id FROM session WHERE ${OF_SESSION})`,
+  noteOf: database.prepare(
+    `SELECT digest, theirs FROM message WHERE id = ? AND session = (SELECT id FROM session WHERE ${OF_SESSION})`,
   ),
-  acknowledge: database.prepare('INSERT OR REPLACE INTO message (session, id, digest) VALUES (?, ?, ?)'),
+  note: database.prepare('INSERT OR REPLACE INTO message (session, id, digest, theirs) VALUES (?, ?, ?, ?)'),
+  addSource: database.prepare('UPDATE session SET sent_from = NULL WHERE id = ? AND sent_from <> ?'),
+  setRevision: database.prepare('UPDATE session SET revision = ? WHERE id = ?'),
   forget: database.prepare(`DELETE FROM session WHERE ${OF_SESSION}`),
   count: database.prepare(
-    `SELECT count(*) AS count FROM message WHERE session = (SELECT id FROM session WHERE ${OF_SESSION})`,
+    `SELECT count(*) AS count FROM message WHERE digest <> x'' AND session = (SELECT id FROM session WHERE ${OF_SESSION})`,
   ),
   setSentFrom: database.prepare(`UPDATE session SET sent_from = ? WHERE ${OF_SESSION}`),
   setResume: database.prepare('UPDATE source SET resume = ? WHERE destination = ? AND source = ?'),
@@ -96,43 +131,51 @@ type Row = Readonly<Record<string, unknown>>
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
+const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+
 const sentOf = (row: Row): SentSession => ({
   agentId: String(row['agent']),
   sessionId: String(row['session']),
   externalId: String(row['trace']),
   status: row['status'] as TraceStatus,
   fields: new Map(JSON.parse(String(row['fields'])) as [string, string][]),
+  revision: numberOf(row['revision']),
   sentFrom: textOf(row['sent_from']),
 })
 
 const write = (statements: Statements, destination: number, state: SessionState): void => {
-  const { agentId, sessionId, externalId, status, stamp = null, fields, source } = state
-  statements.write.run(agentId, sessionId, externalId, status, JSON.stringify([...fields]), destination)
+  const { agentId, sessionId, externalId, status, stamp = null, fields, revision = null, source } = state
+  const texts = JSON.stringify([...fields])
+  statements.write.run(agentId, sessionId, externalId, status, texts, revision, source, destination)
   const id = statements.id.get(destination, agentId, sessionId)?.['id']
   if (id !== undefined) statements.writeSource.run(destination, source, id, stamp)
 }
 
-const acknowledge = (
+const note = (
   statements: Statements,
   destination: number,
-  { agentId, sessionId }: SessionKey,
-  messages: readonly StoredMessage[],
+  { agentId, sessionId, source }: SessionKey & { readonly source: string },
+  { messages, from, to }: Revisions & { readonly messages: readonly NotedMessage[] },
 ): void =>
   transaction(statements.database, () => {
-    const id = statements.id.get(destination, agentId, sessionId)?.['id']
-    if (id === undefined) return
-    for (const { externalId, digest } of messages) statements.acknowledge.run(id, hashOf(externalId), digest)
+    const found = statements.id.get(destination, agentId, sessionId)
+    if (!found || numberOf(found['revision']) !== from) return
+    const id = found['id']!
+    for (const { externalId, digest, isTheirs = false } of messages)
+      statements.note.run(id, hashOf(externalId), digest, Number(isTheirs))
+    if (messages.some(({ isTheirs }) => !isTheirs)) statements.addSource.run(id, source)
+    if (to !== from) statements.setRevision.run(to ?? null, id)
   })
 
 const complete = (
   statements: Statements,
   destination: number,
   state: SessionState,
-  resume: string | undefined,
+  { resume, hasAll }: { readonly resume: string | undefined; readonly hasAll: boolean },
 ): void => {
   const { agentId, sessionId, source } = state
   write(statements, destination, state)
-  statements.setSentFrom.run(source, destination, agentId, sessionId)
+  if (hasAll) statements.setSentFrom.run(source, destination, agentId, sessionId)
   statements.setResume.run(resume ?? null, destination, source)
 }
 
@@ -140,6 +183,7 @@ const complete = (
 export const newSessionStates = <Prepared extends { readonly sessions: Statements }>(
   file: StateFile<Prepared>,
   idOf: (prepared: Prepared) => number,
+  duties: Duties,
 ): SessionStates => {
   const on = <T>(work: (statements: Statements, destination: number) => T): T =>
     file.use((prepared) => work(prepared.sessions, idOf(prepared)))
@@ -162,29 +206,30 @@ export const newSessionStates = <Prepared extends { readonly sessions: Statement
       }),
     write: (state) =>
       on((statements, destination) => transaction(statements.database, () => write(statements, destination, state))),
-    digests:
+    notes:
       ({ agentId, sessionId }) =>
       (externalId) =>
-        on(({ digest }, destination) => {
-          const found = digest.get(hashOf(externalId), destination, agentId, sessionId)
-          return found?.['digest'] as Uint8Array | undefined
+        on(({ noteOf }, destination) => {
+          const found = noteOf.get(hashOf(externalId), destination, agentId, sessionId)
+          return found && { digest: found['digest'] as Uint8Array, isTheirs: found['theirs'] === 1 }
         }),
-    acknowledge: (session, messages) =>
-      on((statements, destination) => acknowledge(statements, destination, session, messages)),
+    note: (session, messages, revisions) =>
+      on((statements, destination) => note(statements, destination, session, { messages, ...revisions })),
     count: ({ agentId, sessionId }) =>
       on(({ count }, destination) => Number(count.get(destination, agentId, sessionId)!['count'])),
     forget: ({ agentId, sessionId }) =>
       on(({ forget }, destination) => void forget.run(destination, agentId, sessionId)),
-    complete: (state, resume) =>
+    complete: (state, resume, hasAll) =>
       on((statements, destination) =>
-        transaction(statements.database, () => complete(statements, destination, state, resume)),
+        transaction(statements.database, () => complete(statements, destination, state, { resume, hasAll })),
       ),
     resume: (source) => on(({ resume }, destination) => textOf(resume.get(destination, source)?.['resume'])),
+    duties,
   }
 }
 
-/** Nothing is remembered. */
-export const noStates: SessionStates = {
+/** Nothing is remembered but duties. */
+export const noStates = (duties: Duties): SessionStates => ({
   isKept: () => true,
   logId: () => undefined,
   lastWrite: () => undefined,
@@ -192,10 +237,11 @@ export const noStates: SessionStates = {
   read: () => undefined,
   find: () => undefined,
   write: () => {},
-  digests: () => () => undefined,
-  acknowledge: () => {},
+  notes: () => () => undefined,
+  note: () => {},
   count: () => 0,
   forget: () => {},
   complete: () => {},
   resume: () => undefined,
-}
+  duties,
+})

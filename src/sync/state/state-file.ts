@@ -3,73 +3,38 @@ import { join } from 'node:path'
 import { errorMessage, UsageError } from '../../cli/exit.ts'
 import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 
-/** To be raised with each change of the tables; `create` has to migrate older ones then. */
-const VERSION = 5
-
-/** Since version 2: losses of sessions of an agent that were reported. */
-const TOLD = 'CREATE TABLE told (agent TEXT NOT NULL, loss TEXT NOT NULL, PRIMARY KEY (agent, loss)) WITHOUT ROWID;'
-
-/** Since version 3: the process that works on a source, by the name of its lock. */
-const CLAIM = 'CREATE TABLE claim (source TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;'
-
-/** Since version 5: of each service, the position in its log of the last write that it has acknowledged. */
-const LAST_WRITE = 'CREATE TABLE last_write (server TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;'
-
-const sessionTable = (name: string) => `
-  CREATE TABLE ${name} (
-    id INTEGER PRIMARY KEY, destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE,
-    agent TEXT NOT NULL, session TEXT NOT NULL, trace TEXT NOT NULL, status TEXT NOT NULL, fields TEXT NOT NULL,
-    sent_from TEXT,
-    UNIQUE (destination, agent, session));`
-
-const SOURCE = `
-  CREATE TABLE source (
-    destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE, source TEXT NOT NULL,
-    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE, stamp TEXT, resume TEXT,
-    UNIQUE (destination, source));
-  CREATE INDEX source_of_session ON source (session);`
+/** To be raised with each change of the tables. A record of an older version is thrown away. */
+const VERSION = 6
 
 /**
- * Before version 4 each source had a session of its own, so that one in another file was sent anew. Stamps begin with the agent. Of
- * sources with the same session the notes of the last one are kept. Foreign keys have to be off, because `session` is created again.
- */
-const BY_SESSION = `
-  UPDATE OR IGNORE told SET agent = (SELECT substr(stamp, 1, instr(stamp, '/') - 1) FROM origin WHERE source = agent);
-  ${sessionTable('session_by_id')}
-  CREATE TEMP TABLE by_source AS
-    SELECT *, substr(agent_stamp, 1, instr(agent_stamp, '/') - 1) AS agent
-    FROM (SELECT session.*, coalesce(session.stamp, origin.stamp) AS agent_stamp
-          FROM session LEFT JOIN origin ON origin.source = session.source);
-  INSERT INTO session_by_id (id, destination, agent, session, trace, status, fields, sent_from)
-    SELECT max(id), destination, agent, session, trace, iif(stored, 'stored', 'new'), fields, iif(stamp IS NULL, NULL, source)
-    FROM by_source WHERE agent <> '' GROUP BY destination, agent, session;
-  DROP TABLE session;
-  ALTER TABLE session_by_id RENAME TO session;
-  ${SOURCE}
-  INSERT INTO source (destination, source, session, stamp, resume)
-    SELECT old.destination, old.source, session.id, old.stamp, old.resume
-    FROM by_source AS old JOIN session USING (destination, agent, session);
-  DELETE FROM message WHERE session NOT IN (SELECT id FROM session);
-  DROP TABLE by_source;`
-
-/**
- * `destination`: a namespace of a service, and the log that the service had. `session`: what was sent to it of a session, and the
- * source that all of it was sent from last. `source`: which session a source held; `stamp` is that of its last complete upload.
- * `message`: digests of what the server acknowledged, by a hash of the message's id. `origin`: the project of a source, which decides where it goes.
+ * `destination`: a namespace of a service, and the log that the service had. `session`: what was sent to it of a session, the revision of
+ * its trace at which the notes about messages hold (NULL: nothing is known of what the service has), and the only source of
+ * the versions that are ours, if it is one. `source`: which session a source held; `stamp` is that of its last complete upload. `message`: what the service has of
+ * each message, by a hash of its id: the version with this digest, or, if it is `theirs`, one that another machine has sent. `origin`: the
+ * project of a source, which decides where it goes. `told`: losses of sessions of an agent that were reported. `claim`: the process that
+ * works on a source, by the name of its lock. `last_write`: the position in the log of a service of the last write that it has acknowledged.
  */
 const TABLES = `
   CREATE TABLE destination (
     id INTEGER PRIMARY KEY AUTOINCREMENT, server TEXT NOT NULL, namespace TEXT NOT NULL, log TEXT,
     UNIQUE (server, namespace));
-  ${sessionTable('session')}
-  ${SOURCE}
+  CREATE TABLE session (
+    id INTEGER PRIMARY KEY, destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE,
+    agent TEXT NOT NULL, session TEXT NOT NULL, trace TEXT NOT NULL, status TEXT NOT NULL, fields TEXT NOT NULL,
+    revision INTEGER, sent_from TEXT,
+    UNIQUE (destination, agent, session));
+  CREATE TABLE source (
+    destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE, source TEXT NOT NULL,
+    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE, stamp TEXT, resume TEXT,
+    UNIQUE (destination, source));
+  CREATE INDEX source_of_session ON source (session);
   CREATE TABLE message (
     session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE, id INTEGER NOT NULL, digest BLOB NOT NULL,
-    PRIMARY KEY (session, id)) WITHOUT ROWID;
+    theirs INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
   CREATE TABLE origin (source TEXT PRIMARY KEY, stamp TEXT NOT NULL, project TEXT) WITHOUT ROWID;
-  ${TOLD}
-  ${CLAIM}
-  ${LAST_WRITE}
+  CREATE TABLE told (agent TEXT NOT NULL, loss TEXT NOT NULL, PRIMARY KEY (agent, loss)) WITHOUT ROWID;
+  CREATE TABLE claim (source TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE last_write (server TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
   PRAGMA user_version = ${VERSION};`
 
 export const STATE_FILE = 'uploads.sqlite'
@@ -121,20 +86,21 @@ export const transaction = <T>(database: Database, work: () => T): T => {
 
 const versionOf = (database: Database) => Number(database.prepare('PRAGMA user_version').get()!['user_version'])
 
-/** SQL that migrates the tables of a version. */
-const stepsFrom = (version: number): string => {
-  if (version === 4) return LAST_WRITE
-  const told = version < 2 ? TOLD : 'ALTER TABLE told RENAME COLUMN source TO agent;'
-  return `${told} ${version < 3 ? CLAIM : ''} ${BY_SESSION} ${LAST_WRITE}`
-}
+const tablesOf = (database: Database): readonly string[] =>
+  database
+    .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`)
+    .all()
+    .map(({ name }) => String(name))
 
+/** Makes the tables. What an older version has recorded is found out again by comparing with the service. */
 const create = (database: Database): void =>
   transaction(database, () => {
     const version = versionOf(database)
-    if (version === 0) database.exec(TABLES)
-    else if (version < VERSION) database.exec(`${stepsFrom(version)} PRAGMA user_version = ${VERSION};`)
-    else if (version > VERSION)
+    if (version > VERSION)
       throw new UsageError('a newer version of tracebook has written the record of what was uploaded: update this one')
+    if (version === VERSION) return
+    for (const table of tablesOf(database)) database.exec(`DROP TABLE "${table}"`)
+    database.exec(TABLES)
   })
 
 const open = (path: string): Database => {

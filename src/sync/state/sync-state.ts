@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../agents/support/sqlite/load.ts'
-import { nameOfServer } from '../login/credentials.ts'
-import { spellingsOf } from '../server-key.ts'
+import { serverKey } from '../server-key.ts'
 import { type Claims, claimStatements, newClaims } from './claims.ts'
-import { readOlderStates, removeOlderStates } from './older-states.ts'
+import { openDuties } from './duties.ts'
 import { newSessionStates, sessionStatements, type SessionStates } from './session-states.ts'
 import { openStateFile, STATE_FILE, type StateFile, transaction } from './state-file.ts'
 
@@ -94,17 +93,7 @@ const newIdOf = (place: Place) => {
   }
 }
 
-/** Takes over what an older version has stored; again, if that was interrupted. */
-const takeOver = async (config: string, place: Place, states: SessionStates): Promise<void> => {
-  for await (const { messages, ...state } of readOlderStates(config, place)) {
-    if (states.read(state.source)) continue
-    states.write({ ...state, stamp: undefined })
-    states.acknowledge(state, messages)
-    states.complete(state, undefined)
-  }
-}
-
-/** `config` is where earlier versions kept their states. With `readOnly` everything is written to memory only. */
+/** `config` is the folder of settings, where duties lie. With `readOnly` everything is written to memory only. */
 type Options = { readonly folder: string; readonly config: string; readonly readOnly?: boolean }
 
 /** Opens the state in `folder`. Throws UsageError if a newer version has written it. */
@@ -115,24 +104,19 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
 
   return {
     of: async (given) => {
-      const place = { ...given, server: nameOfServer(config, given.server) }
-      const states = newSessionStates(file, newIdOf(place))
-      for (const server of spellingsOf(given.server)) {
-        if (isInMemory || !readOnly) await takeOver(config, { ...place, server }, states)
-        if (!readOnly) await removeOlderStates(config, { ...place, server })
-      }
-      return states
+      const place = { ...given, server: serverKey(given.server) }
+      return newSessionStates(file, newIdOf(place), openDuties(config, place.server))
     },
     lastWriteTo: (server) =>
       file.use(({ lastWrite }) => {
-        const found = lastWrite.get(nameOfServer(config, server))?.['position']
+        const found = lastWrite.get(serverKey(server))?.['position']
         return typeof found === 'string' ? found : undefined
       }),
     forget: (server) =>
       file.use((prepared) =>
         transaction(prepared.database, () => {
-          prepared.forgetWrite.run(nameOfServer(config, server))
-          prepared.forgetDestinations.run(nameOfServer(config, server))
+          prepared.forgetWrite.run(serverKey(server))
+          prepared.forgetDestinations.run(serverKey(server))
         }),
       ),
     originOf: (source) =>

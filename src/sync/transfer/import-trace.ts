@@ -1,14 +1,17 @@
+import { resolve } from 'node:path'
 import { UsageError } from '../../cli/exit.ts'
 import type { TraceDetail, TraceUpsert } from '../../contract/trace.ts'
-import { RequestFailed } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
 import type { Reporter } from '../report/events.ts'
+import { countOf } from '../report/text.ts'
+import type { Duties } from '../state/duties.ts'
 import { noStates } from '../state/session-states.ts'
 import { toBatches } from '../upload/batches.ts'
-import type { EncodedMessage } from '../upload/encode.ts'
-import { sendBatch } from '../upload/server-target.ts'
-import { type FileCounts, newFileCounts, type Upload } from '../upload/upload.ts'
-import { type Visibility, findOwnTrace, upsertTrace } from '../upload/upsert-trace.ts'
+import { eraseExposed, exposedBy, newOwedErasure } from '../upload/owed-erasures.ts'
+import { serverTarget } from '../upload/server-target.ts'
+import { newReadMessages } from '../upload/stored-messages.ts'
+import { type FileCounts, type NewSending, newFileCounts, notice, type Upload } from '../upload/upload.ts'
+import { type Visibility, findOwnTrace } from '../upload/upsert-trace.ts'
 import type { ExportFile, ExportedTrace } from './export-file.ts'
 
 /** What an import has done. */
@@ -27,6 +30,8 @@ type Import = {
   /** Undefined leaves it to `visibilityFor`. */
   readonly visibility: Visibility | undefined
   readonly report: Reporter
+  /** What is left to do at the service. */
+  readonly duties: Duties
 }
 
 /** Whether an import sends a field of the file; the others are the service's own, or the import decides them. */
@@ -85,51 +90,76 @@ const visibilityFor = (
   return found?.visibility ?? (exported === 'public' ? 'private' : exported)
 }
 
+/** A file is sent batch by batch: messages without an order of their own keep that of their arrival. */
+const oneByOne: NewSending = (send) => ({
+  add: async (batch, prepare) => {
+    if (!(await prepare())) return false
+    await send(batch)
+    return true
+  },
+  finish: async () => {},
+  settle: async () => {},
+})
+
+const newUpload = (
+  { connection, file, visibility, report, duties }: Import,
+  { trace: { externalId } }: ExportFile,
+): Upload => {
+  const upload: Upload = {
+    destination: { connection, states: noStates(duties), visibility },
+    state: {
+      source: resolve(file),
+      agentId: 'import',
+      sessionId: externalId,
+      externalId,
+      status: 'new',
+      fields: new Map(),
+    },
+    noteOf: () => undefined,
+    owed: newOwedErasure(duties, () => exposedBy(upload)),
+    force: false,
+    keepsFields: false,
+    unlessDeleted: false,
+    unknown: [],
+    readMessages: newReadMessages(),
+    shorter: 0,
+    isCountChecked: true,
+    hasWritten: false,
+    counts: newFileCounts(),
+    report,
+  }
+  return upload
+}
+
+const shorterNotice = (messages: number): string =>
+  `the service has more of ${countOf(messages, 'message')} than the file: left as it is there`
+
 /**
- * Writes an exported trace and its messages. An existing trace keeps its other messages. A repetition changes nothing, so an interrupted
- * import is simply run again. @throws RequestFailed, Damaged, UsageError
+ * Writes an exported trace and its messages, as a first contact does. An existing trace keeps its other messages, and those that it has more of. A
+ * repetition changes nothing, so an interrupted import is simply run again. @throws RequestFailed, Damaged, UsageError
  */
 export const importTrace = async (opened: ExportFile, wanted: Import): Promise<Imported> => {
-  const { connection, file, report } = wanted
+  const { connection } = wanted
   const { trace } = opened
   const found = await findOwnTrace(connection, trace.externalId)
   const visibility = visibilityFor(wanted.visibility, found, trace.visibility)
-  const upserted = await upsertTrace(connection, trace.externalId, { fields: fieldsOf(trace), visibility })
-  if (!upserted) throw new RequestFailed(`another user has the id ${trace.externalId}`, { status: 409 })
-  const { externalId } = upserted
-  const notice = (message: string) => report({ type: 'notice', file, externalId, message })
-  if (externalId !== trace.externalId) notice(`another user has the id ${trace.externalId}: stored as ${externalId}`)
-  if (wanted.visibility === undefined && !found && visibility !== trace.visibility)
-    notice(`it was ${trace.visibility}: stored as ${visibility}; --visibility ${trace.visibility} publishes it`)
-  const counts = await sendMessages(opened.read(), { ...wanted, visibility }, externalId)
-  const { messageCount = opened.messages } = await connection.api.trace(externalId)
-  const others = Math.max(0, messageCount - (opened.messages - counts.leftOut))
-  return { ...counts, externalId, namespace: connection.namespaceSlug, visibility, others }
-}
-
-const sendMessages = async (
-  messages: AsyncIterable<EncodedMessage>,
-  { connection, file, visibility, report }: Import,
-  externalId: string,
-): Promise<FileCounts> => {
-  const counts = newFileCounts()
-  const upload: Upload = {
-    // A repetition sends everything again, and changes nothing.
-    destination: { connection, states: noStates, visibility },
-    state: { source: file, agentId: 'import', sessionId: externalId, externalId, status: 'stored', fields: new Map() },
-    ...{
-      messageDigest: () => undefined,
-      isFirstContact: false,
-      unlessDeleted: false,
-      shorter: 0,
-      traceExisted: false,
-      isCountChecked: true,
-      hasWritten: false,
-    },
-    counts,
-    report,
+  const upload = newUpload({ ...wanted, visibility }, opened)
+  const { counts } = upload
+  const target = serverTarget(upload, oneByOne)
+  let isComplete = false
+  try {
+    await target.upsertTrace(new Map(Object.entries(fieldsOf(trace))))
+    for await (const batch of toBatches(opened.read())) await target.sending.add(batch, async () => true)
+    isComplete = true
+  } finally {
+    await eraseExposed(upload, { isComplete })
   }
-  // One after the other: messages without an order of their own keep that of their arrival.
-  for await (const batch of toBatches(messages)) await sendBatch(upload, batch)
-  return counts
+  if (wanted.visibility === undefined && !found && visibility !== trace.visibility)
+    notice(upload, `it was ${trace.visibility}: stored as ${visibility}; --visibility ${trace.visibility} publishes it`)
+  if (upload.shorter > 0) notice(upload, shorterNotice(upload.shorter))
+  const { externalId } = upload.state
+  const { messageCount = opened.messages } = await connection.api.trace(externalId)
+  const messages = opened.messages - counts.leftOut
+  const others = Math.max(0, messageCount - messages)
+  return { ...counts, messages, externalId, namespace: connection.namespaceSlug, visibility, others }
 }

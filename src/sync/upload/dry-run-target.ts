@@ -1,10 +1,10 @@
 import { bytesOf } from './batches.ts'
 import type { TraceSummary } from '../api/client.ts'
-import { newComparison } from './first-contact.ts'
 import { requireNotLost } from './same-log.ts'
-import { changeOf, comparing, type NewSending, type Send, targetOf, type Upload } from './upload.ts'
+import { listMessages } from './stored-messages.ts'
+import { changeOf, compareBatch, type NewSending, type Send, targetOf, type Upload } from './upload.ts'
 import type { Target } from './upload-session.ts'
-import { fallbackId, findOwnTrace, patchOf } from './upsert-trace.ts'
+import { fallbackId, findOwnTrace, patchOf, shownBy } from './upsert-trace.ts'
 
 /** The trace that the server has of a session, under the id that it would be sent to. */
 const findTrace = async ({ destination: { connection }, state }: Upload): Promise<TraceSummary | undefined> => {
@@ -16,22 +16,24 @@ const findTrace = async ({ destination: { connection }, state }: Upload): Promis
   return undefined
 }
 
-/**
- * The target of `--dry-run`: counts what would be sent, and sends nothing. Where it is not known which messages were sent, as
- * with --force, as many as the server has are not called new.
- */
+/** The target of `--dry-run`: counts what would be sent, and sends nothing. With --force everything is, and what the server has is not called new. */
 export const dryRunTarget = (upload: Upload, newSending: NewSending): Target => {
-  const { counts, messageDigest, report, destination } = upload
-  let unknown = 0
+  const { counts, noteOf, report, destination, unknown } = upload
+  const isStored = (id: string) => noteOf(id) !== undefined || unknown.some(({ has }) => has(id))
   const upsert: Target['upsertTrace'] = async (changedFields) => {
     const found = await findTrace(upload)
     if (upload.state.status === 'stored' && !found) {
       await requireNotLost(destination)
       return false
     }
-    if (found && upload.isFirstContact) upload.compare = newComparison(destination.connection, found.externalId)
-    else if (upload.state.status === 'new') unknown = found?.messageCount ?? 0
-    upload.hasWritten = !found || Object.keys(patchOf(changeOf(upload, changedFields), found)).length > 0
+    const change = changeOf(upload, changedFields)
+    const patch = found && patchOf(change, found)
+    if (found && upload.state.revision === undefined) {
+      const listed = await listMessages(destination.connection, found.externalId)
+      if (listed) unknown.push(listed)
+    }
+    if (patch && shownBy(patch, found).length > 0) await change.takesOut(shownBy(patch, found))
+    upload.hasWritten = !patch || Object.keys(patch).length > 0
     upload.onVisibility?.({
       before: found?.visibility,
       after: destination.visibility ?? found?.visibility ?? 'private',
@@ -39,13 +41,14 @@ export const dryRunTarget = (upload: Upload, newSending: NewSending): Target => 
     return true
   }
   const count: Send = async (batch) => {
-    const updated = batch.filter(({ externalId }) => messageDigest(externalId) !== undefined).length
-    const again = Math.min(unknown, batch.length - updated)
-    unknown -= again
-    counts.messages += batch.length
-    counts.new += batch.length - updated - again
-    counts.updated += updated
-    report({ type: 'progress', messages: batch.length, bytes: bytesOf(batch) })
+    const toSend = await compareBatch(upload, batch, () => {})
+    if (toSend.length === 0) return
+    upload.hasWritten = true
+    const stored = toSend.filter(({ externalId }) => isStored(externalId)).length
+    counts.messages += toSend.length
+    counts.new += toSend.length - stored
+    if (!upload.force) counts.updated += stored
+    report({ type: 'progress', messages: toSend.length, bytes: bytesOf(toSend) })
   }
-  return targetOf(upload, upsert, newSending(comparing(upload, () => {}, count)))
+  return targetOf(upload, upsert, newSending(count))
 }

@@ -63,6 +63,8 @@ export type EncodedMessage = {
   readonly digest: Uint8Array
   /** A description of each text that had to be truncated. */
   readonly truncations: readonly string[]
+  /** Whether what the service has, or gets, is not this version, but that of another machine, which has at least as much (`MessageNote`). */
+  readonly isTheirs?: boolean
 }
 
 /**

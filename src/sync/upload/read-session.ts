@@ -29,8 +29,8 @@ export type ReadResult = {
   readonly session: Session
   readonly projectPath: string | undefined
   readonly resume: () => string | undefined
-  /** Finds secrets that were sent before; undefined if secrets are not taken out. */
-  readonly redacted: Pick<Redacted, 'earlierMessages' | 'earlierTraces'> | undefined
+  /** Takes secrets out of what was sent before; undefined if secrets are not taken out. */
+  readonly redacted: Pick<Redacted, 'withoutSecrets'> | undefined
 }
 
 /** How a session is read. */

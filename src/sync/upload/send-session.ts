@@ -4,12 +4,14 @@ import type { SentSession, SessionKey, SessionState } from '../state/session-sta
 import type { Destination } from './destination.ts'
 import { dryRunTarget } from './dry-run-target.ts'
 import { type ReadResult, stampOf } from './read-session.ts'
-import { eraseSentSecrets, newSentSecrets } from './sent-secrets.ts'
+import { eraseExposed, exposedBy, newOwedErasure } from './owed-erasures.ts'
+import { newReadMessages } from './stored-messages.ts'
 import { serverTarget } from './server-target.ts'
 import type { SessionRun, SyncJob } from './sync-session.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
 import { notice, type Upload } from './upload.ts'
-import type { VisibilityChange } from './upsert-trace.ts'
+import { requireNotLost } from './same-log.ts'
+import { findOwnTrace, type VisibilityChange } from './upsert-trace.ts'
 
 /** The result for a session that may be sent. */
 export type SentResult = {
@@ -38,53 +40,65 @@ export const noteVisibility = (run: SessionRun, { before, after }: VisibilityCha
 const sentOf = (session: SessionKey, sent: SentSession | undefined): SentSession =>
   sent ?? { ...session, externalId: session.sessionId, status: 'new', fields: new Map() }
 
-/** `known` was sent before; with `isLost` everything is sent again, as with --force. */
-type Before = { readonly known: SessionState; readonly isLost: boolean; readonly read: ReadResult }
+/** `--force` begins as if nothing was ever sent. */
+const stateOf = ({ force }: SyncJob, run: SessionRun, { states }: Destination, session: SessionKey): SessionState => ({
+  ...sentOf(session, force ? undefined : states.find(session)),
+  source: run.session.source,
+})
 
 const newUpload = (
-  { force }: SyncJob,
+  { force, dryRun }: SyncJob,
   run: SessionRun,
   destination: Destination,
-  { known, isLost, read: { session, redacted } }: Before,
+  state: SessionState,
+  { redacted }: ReadResult,
 ): Upload => {
   const { states } = destination
-  const { agentId, sessionId, source } = known
-  const state = force || isLost ? { ...sentOf({ agentId, sessionId }, undefined), source } : known
-  const isStored = known.status === 'stored'
   const upload: Upload = {
     destination,
     state,
-    messageDigest: state.status === 'stored' ? states.digests(state) : () => undefined,
-    sentSecrets: redacted && isStored ? newSentSecrets(session, redacted, { state: known, states }) : undefined,
+    noteOf: state.status === 'stored' ? states.notes(state) : () => undefined,
+    withoutSecrets: redacted?.withoutSecrets,
+    owed: newOwedErasure(dryRun ? undefined : states.duties, () => exposedBy(upload)),
+    force,
+    keepsFields: !force,
     unlessDeleted: !force,
-    isFirstContact: !force && state.sentFrom !== state.source,
-    traceExisted: false,
+    unknown: [],
+    readMessages: newReadMessages(),
     shorter: 0,
     isCountChecked: false,
     hasWritten: false,
     counts: run.counts,
     report: run.report,
-    onVisibility: (change) => {
-      upload.traceExisted = change.before !== undefined
-      noteVisibility(run, change)
-    },
+    onVisibility: (change) => noteVisibility(run, change),
     newLosses: run.newLosses,
   }
   return upload
 }
 
-/** Stores what was sent of a session. An unsure session gets no stamp, so that it is read again also if it does not change. */
+/** Stores what was sent of a session, after so many messages were read. An unsure session gets no stamp, so that it is read again also if it does not change. */
 const storeProgress = (
   { redaction, dryRun }: SyncJob,
   run: SessionRun,
   upload: Upload,
   { session, resume }: ReadResult,
+  messages: number,
 ): void => {
   run.isUnsure = session.isUnsure === true
   if (dryRun) return
   const { state, destination } = upload
   const stamp = run.isUnsure ? undefined : stampOf(run.agent, run.session, redaction)
-  destination.states.complete({ ...state, stamp }, resume())
+  const hasAll = session.isResumed !== true && messages >= destination.states.count(state)
+  destination.states.complete({ ...state, stamp }, resume(), hasAll)
+}
+
+/** Whether the trace of a session is there, of which nothing was to be sent. It is not known from another file than before. */
+const isStillThere = async (upload: Upload): Promise<boolean> => {
+  const { state, destination } = upload
+  if (state.status !== 'stored' || state.sentFrom === state.source) return true
+  if (await findOwnTrace(destination.connection, state.externalId)) return true
+  await requireNotLost(destination)
+  return false
 }
 
 /** Uploads a session, and reports it to the user. */
@@ -97,16 +111,17 @@ const uploadAndReport = async (
   const target = (job.dryRun ? dryRunTarget : serverTarget)(upload, run.newSending)
   let isComplete = false
   const sendAll = async () => {
-    const result = await uploadSession(read.session, target)
+    const sent = await uploadSession(read.session, target)
     isComplete = true
-    return result
+    const isGone = sent.result === 'nothing to send' && !(await isStillThere(upload))
+    return isGone ? { ...sent, result: 'deleted' as const } : sent
   }
-  // Also after a failure half-way: messages that have arrived are not compared again. A new trace has no history.
   const erase = async () => {
-    if (upload.traceExisted) await eraseSentSecrets(run, upload, { isComplete, dryRun: job.dryRun })
+    run.isErasureOwed = await eraseExposed(upload, { isComplete, dryRun: job.dryRun })
   }
-  const result = await sendAll().finally(erase)
-  storeProgress(job, run, upload, read)
+  const { result, messages } = await sendAll().finally(erase)
+  if (result === 'deleted') upload.state = { ...upload.state, status: 'deleted' }
+  storeProgress(job, run, upload, read, messages)
   if (upload.shorter > 0) notice(upload, shorterNotice(upload.shorter))
   if (result === 'deleted') notice(upload, deletedNotice)
   return result
@@ -121,24 +136,23 @@ const reportLabelOf = ({
 })
 
 /**
- * Sends the new part of a session that was read, and stores it. A session that is known to be deleted needs no request. With `isLost`
- * the whole session is sent, as if it were new. Throws SessionLost if that is needed.
+ * Sends the new part of a session that was read, and stores it. A session that is known to be deleted needs no request. Throws SessionLost if
+ * the service lacks what it had acknowledged.
  */
 export const sendSession = async (
   job: SyncJob,
   run: SessionRun,
   destination: Destination,
   read: ReadResult,
-  isLost = false,
 ): Promise<SentResult> => {
   const key = { agentId: run.agent.id, sessionId: read.session.externalId }
-  const known = { ...sentOf(key, destination.states.find(key)), source: run.session.source }
-  const upload = newUpload(job, run, destination, { known, isLost, read })
+  const upload = newUpload(job, run, destination, stateOf(job, run, destination, key), read)
   run.about = reportLabelOf(read.session)
   if (upload.state.status !== 'deleted') {
+    if (job.force && !job.dryRun) destination.states.forget(key)
     const result = await uploadAndReport(job, run, upload, read)
     return { status: statusOf[result], externalId: upload.state.externalId }
   }
-  storeProgress(job, run, upload, read)
-  return { status: 'deleted', externalId: known.externalId }
+  storeProgress(job, run, upload, read, 0)
+  return { status: 'deleted', externalId: upload.state.externalId }
 }

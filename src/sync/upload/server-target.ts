@@ -1,47 +1,80 @@
 import { bytesOf } from './batches.ts'
 import type { UpsertCounts } from '../api/client.ts'
-import { hasStatus, RequestFailed } from '../api/errors.ts'
+import { hasStatus, isTemporaryFailure, RequestFailed } from '../api/errors.ts'
 import { digest } from '../digest.ts'
+import { MAYBE_SENT } from '../state/session-states.ts'
 import type { EncodedMessage } from './encode.ts'
-import { newComparison } from './first-contact.ts'
+import { catchUp, expecting, noteStored, setRevision } from './expected-revision.ts'
 import { requireNotLost, SessionLost } from './same-log.ts'
-import { changeOf, comparing, type NewSending, notice, reportOmission, targetOf, type Upload } from './upload.ts'
+import { changeOf, compareBatch, type NewSending, notice, reportOmission, targetOf, type Upload } from './upload.ts'
 import type { Target } from './upload-session.ts'
-import { fallbackId, type Upserted, updateTrace, upsertTrace } from './upsert-trace.ts'
+import { createTrace, fallbackId, type Upserted, updateTrace } from './upsert-trace.ts'
+
+/** Updates the fields of a trace; undefined if the namespace has none of this id. */
+const updateFields = async (upload: Upload, changedFields: ReadonlyMap<string, string>) => {
+  const { destination } = upload
+  return expecting(upload, async () => {
+    const { externalId, revision } = upload.state
+    const updated = await updateTrace(destination.connection, externalId, {
+      ...changeOf(upload, changedFields),
+      ifRevision: revision,
+    })
+    // A change that others have made already is none, and may come after other changes of theirs.
+    if (revision !== undefined && updated?.revision === revision + 1) setRevision(upload, updated.revision)
+    return updated?.upserted
+  })
+}
+
+/**
+ * Creates the trace of a session under an id, or updates it if there is one: then it was sent from another machine, or before what was recorded
+ * here. Undefined when another user has taken the id.
+ */
+const enterTraceAs = async (
+  upload: Upload,
+  externalId: string,
+  changedFields: ReadonlyMap<string, string>,
+): Promise<Upserted | undefined> => {
+  const { connection, states } = upload.destination
+  upload.state = { ...upload.state, externalId, revision: undefined }
+  return expecting(upload, async () => {
+    if (upload.state.revision !== undefined || (await catchUp(upload))) return updateFields(upload, changedFields)
+    const created = await createTrace(connection, externalId, changeOf(upload, changedFields))
+    if (created?.upserted !== 'created') return created?.upserted
+    // The notes are about an earlier trace.
+    states.forget(upload.state)
+    upload.state = { ...upload.state, revision: created.revision }
+    noteStored(upload)
+    return 'created'
+  })
+}
 
 /** Creates or updates the trace of a session that was never sent, and notes its id. */
 const enterTrace = async (upload: Upload, changedFields: ReadonlyMap<string, string>): Promise<Upserted> => {
-  const { state, destination } = upload
-  const { sessionId } = state
-  const entered = await upsertTrace(destination.connection, sessionId, changeOf(upload, changedFields))
-  if (!entered) {
-    const ids = `${sessionId} and ${fallbackId(sessionId, destination.connection)}`
-    throw new RequestFailed(`another user has the ids ${ids}`, { status: 409 })
+  const { sessionId } = upload.state
+  const { connection } = upload.destination
+  const fallback = fallbackId(sessionId, connection)
+  for (const externalId of [sessionId, fallback]) {
+    const upserted = await enterTraceAs(upload, externalId, changedFields)
+    if (!upserted) continue
+    if (upserted !== 'deleted' && externalId !== sessionId)
+      notice(upload, `another user has the id ${sessionId}: stored as ${externalId}`)
+    return upserted
   }
-  const { externalId, upserted } = entered
-  // The notes are about an earlier trace.
-  if (upserted === 'created') destination.states.forget(state)
-  upload.state = { ...state, externalId, status: 'stored' }
-  if (upserted !== 'deleted' && externalId !== sessionId)
-    notice(upload, `another user has the id ${sessionId}: stored as ${externalId}`)
-  return upserted
+  throw new RequestFailed(`another user has the ids ${sessionId} and ${fallback}`, { status: 409 })
 }
 
 /** Updates the stored trace, or creates it. False when a stored trace was deleted since. */
 const ensureTrace = async (upload: Upload, changedFields: ReadonlyMap<string, string>): Promise<boolean> => {
-  const { state, destination, isFirstContact } = upload
-  const upserted =
-    state.status === 'stored'
-      ? await updateTrace(destination.connection, state.externalId, changeOf(upload, changedFields))
-      : await enterTrace(upload, changedFields)
+  const { state, destination } = upload
+  const isStored = state.status === 'stored'
+  const isKnown = !isStored || state.revision !== undefined || (await catchUp(upload))
+  const upserted = isKnown && (await (isStored ? updateFields : enterTrace)(upload, changedFields))
   if (!upserted) await requireNotLost(destination)
   if (!upserted || upserted === 'deleted') {
     upload.state = { ...upload.state, status: 'deleted' }
     return false
   }
   upload.hasWritten ||= upserted !== 'unchanged'
-  if (isFirstContact && upserted !== 'created')
-    upload.compare = newComparison(destination.connection, upload.state.externalId)
   return true
 }
 
@@ -56,10 +89,18 @@ const requireAcknowledged = (
   const { state, destination } = upload
   const known = destination.states.count(state)
   // A new session has no acknowledged messages: so the state need not be asked for each.
-  const digestOf = known === 0 ? () => undefined : destination.states.digests(state)
-  const added = new Set(batch.map(({ externalId }) => externalId).filter((id) => digestOf(id) === undefined))
+  const noteOf = known === 0 ? () => undefined : destination.states.notes(state)
+  const isKnown = (id: string) => (noteOf(id)?.digest ?? MAYBE_SENT).length > 0
+  const added = new Set(batch.map(({ externalId }) => externalId).filter((id) => !isKnown(id)))
   if (messageCount < known + added.size) throw new SessionLost()
 }
+
+/**
+ * The revision that a trace has got by a batch. If the batch has changed nothing, others may have changed other messages since the revision that
+ * was known.
+ */
+const revisionAfter = (known: number | undefined, { created, updated, revision }: UpsertCounts): number | undefined =>
+  known !== undefined && created + updated > 0 ? revision : known
 
 /** Counts a batch that the server has stored, and remembers it, so that the next run does not send it again. */
 const acknowledge = (upload: Upload, batch: readonly EncodedMessage[], result: UpsertCounts): void => {
@@ -69,7 +110,7 @@ const acknowledge = (upload: Upload, batch: readonly EncodedMessage[], result: U
   counts.messages += created + updated + unchanged
   counts.new += created
   counts.updated += updated
-  destination.states.acknowledge(state, batch)
+  setRevision(upload, revisionAfter(state.revision, result), batch)
   destination.states.noteWrite(destination.connection.api.position())
   report({ type: 'progress', messages: batch.length, bytes: bytesOf(batch) })
 }
@@ -78,10 +119,18 @@ const acknowledge = (upload: Upload, batch: readonly EncodedMessage[], result: U
  * Sends a batch. The server refuses the whole batch for one invalid message; then both halves are sent, down to that message,
  * which is left out.
  */
-export const sendBatch = async (upload: Upload, batch: readonly EncodedMessage[]): Promise<void> => {
+const sendBatch = async (upload: Upload, batch: readonly EncodedMessage[]): Promise<void> => {
   const { api } = upload.destination.connection
   const texts = batch.map(({ json }) => json)
-  const result = await api.upsertMessages(upload.state.externalId, texts).catch((error: unknown) => {
+  const { externalId, revision } = upload.state
+  const result = await api.upsertMessages(externalId, texts, revision).catch((error: unknown) => {
+    // It may have arrived.
+    if (isTemporaryFailure(error))
+      setRevision(
+        upload,
+        revision,
+        batch.map((message) => ({ ...message, digest: MAYBE_SENT, isTheirs: true })),
+      )
     if (!hasStatus(error, 400, 413)) throw error
     return error
   })
@@ -93,15 +142,23 @@ export const sendBatch = async (upload: Upload, batch: readonly EncodedMessage[]
   await sendBatch(upload, batch.slice(half))
 }
 
+/** Sends those messages of a batch that the service lacks, or has less of, and notes what it has of the others. */
+export const compareAndSend = async (upload: Upload, batch: readonly EncodedMessage[]): Promise<void> => {
+  let rest = batch
+  await expecting(upload, async () => {
+    rest = await compareBatch(upload, rest, (known) => setRevision(upload, upload.state.revision, known))
+    if (rest.length === 0) return
+    upload.hasWritten = true
+    await sendBatch(upload, rest)
+  })
+}
+
 /** The server as target. After each request it is remembered what the server has acknowledged. */
 export const serverTarget = (upload: Upload, newSending: NewSending): Target => {
   const { states } = upload.destination
   const upsert: Target['upsertTrace'] = async (changedFields) => {
-    const { keepsFields } = changeOf(upload, changedFields)
     if (!(await ensureTrace(upload, changedFields))) return false
-    // Fields that were left as they are differ when the session is read next, and are sent then.
-    const set = keepsFields && upload.compare ? [] : [...changedFields]
-    const digests = set.map(([name, value]) => [name, digest(value)] as const)
+    const digests = [...changedFields].map(([name, value]) => [name, digest(value)] as const)
     upload.state = { ...upload.state, fields: new Map([...upload.state.fields, ...digests]) }
     states.write(upload.state)
     states.noteWrite(upload.destination.connection.api.position())
@@ -110,12 +167,6 @@ export const serverTarget = (upload: Upload, newSending: NewSending): Target => 
   return targetOf(
     upload,
     upsert,
-    newSending(
-      comparing(
-        upload,
-        (known) => states.acknowledge(upload.state, known),
-        (batch) => sendBatch(upload, batch),
-      ),
-    ),
+    newSending((batch) => compareAndSend(upload, batch)),
   )
 }

@@ -1,7 +1,7 @@
 import type { Agent, StoredSession, SessionFields } from '../agents/agent.ts'
 import type { Reporter, SessionEvent } from '../report/events.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
-import type { SessionState } from '../state/session-states.ts'
+import type { SessionKey, SessionState } from '../state/session-states.ts'
 import type { SyncState } from '../state/sync-state.ts'
 import type { Destination, DestinationOf, Held, NotSent, Origin } from './destination.ts'
 import { type ReadResult, readSession, readStamp, stampOf } from './read-session.ts'
@@ -14,6 +14,10 @@ import { findOwnTrace } from './upsert-trace.ts'
 /** The settings of a run. With `force` everything is uploaded again. */
 export type SyncJob = {
   readonly destinationOf: DestinationOf
+  /** Where sessions go without a rule: what earlier runs have left to do at its service is done at the end of this one. */
+  readonly place?: Pick<Destination, 'connection' | 'states'> | undefined
+  /** Leaves that to a later run. */
+  readonly leavesDuties?: boolean
   /** The stored state of sources. */
   readonly origins: Pick<SyncState, 'originOf' | 'noteOrigin' | 'newLosses' | 'noteReported' | 'alone'>
   /** Takes secrets out; undefined if they are not taken out. */
@@ -42,8 +46,12 @@ export type SessionRun = {
   readonly turn: Turn
   readonly newSending: NewSending
   destination?: Destination
+  /** Does `work` while no other file of the same session is worked on: each remembers what was sent from the others. */
+  readonly alone: <T>(session: SessionKey, work: () => Promise<T>) => Promise<T>
   /** Whether the session has to be read again even if it does not change (`Session.isUnsure`). */
   isUnsure?: boolean
+  /** Whether the past of its trace was to be erased, and could not be. */
+  isErasureOwed?: boolean
   /** The losses that were not reported to the user before; with `force` all. They count as reported then. */
   readonly newLosses: (losses: readonly string[]) => readonly string[]
   /** The title or id by which users know the session, and who may read it. */
@@ -64,9 +72,10 @@ const updateVisibility = async (
   dryRun: boolean,
   run: SessionRun,
   destination: Destination,
-  { source, externalId, status }: SessionState,
+  stored: SessionState,
 ): Promise<SentResult['status']> => {
-  const { connection, visibility } = destination
+  const { source, externalId, status, revision: from } = stored
+  const { connection, visibility, states } = destination
   if (status === 'deleted') return 'deleted'
   if (status === 'new' || visibility === undefined) return 'unchanged'
   const trace = await findOwnTrace(connection, externalId)
@@ -76,7 +85,10 @@ const updateVisibility = async (
     return 'deleted'
   }
   if (trace.visibility === visibility) return 'unchanged'
-  if (!dryRun) await connection.api.patchTrace(externalId, { visibility })
+  if (!dryRun) {
+    const { revision: to } = await connection.api.patchTrace(externalId, { visibility })
+    if (from !== undefined && to === from + 1) states.note(stored, [], { from, to })
+  }
   if (trace.title !== undefined) run.about = { ...run.about, title: trace.title }
   noteVisibility(run, { before: trace.visibility, after: visibility })
   return 'synced'
@@ -117,7 +129,7 @@ const sendOrAgain = async (
   await requireSameLog(destination)
   const { externalId: sessionId } = read.session
   if (!job.dryRun) destination.states.forget({ agentId: run.agent.id, sessionId })
-  const sent = await sendSession(job, run, destination, await readSession(job, run, undefined), true)
+  const sent = await sendSession(job, run, destination, await readSession(job, run, undefined))
   const { externalId, status } = sent
   if (status !== 'deleted' && !job.dryRun)
     run.report({ type: 'notice', file: run.session.source, externalId, message: lostNotice })
@@ -137,7 +149,9 @@ const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destinatio
   run.destination = destination
   // Only another namespace has the part that was not read.
   const isPart = read.session.isResumed === true && destination.states !== expected?.states
-  return sendOrAgain(job, run, destination, isPart ? await readSession(job, run, undefined) : read)
+  const whole = isPart ? await readSession(job, run, undefined) : read
+  const key = { agentId: agent.id, sessionId: whole.session.externalId }
+  return run.alone(key, () => sendOrAgain(job, run, destination, whole))
 }
 
 /**

@@ -8,6 +8,9 @@ import { hasStatus, isTemporaryFailure } from '../api/errors.ts'
 import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
 import { SourceBusy } from '../state/claims.ts'
 import { StateFailed } from '../state/state-file.ts'
+import type { Duty } from '../state/duties.ts'
+import type { Destination } from './destination.ts'
+import { doDuties } from './owed-erasures.ts'
 import { type Budget, newBudget, newTurns, type Turn } from './turns.ts'
 import { type FileProgress, newFileProgress } from './file-progress.ts'
 import { LogReplaced } from './same-log.ts'
@@ -126,6 +129,8 @@ const newTotals = (job: SyncJob) => {
   }
   const held: HeldSession[] = []
   const [busy, unsure] = [new Set<string>(), new Set<string>()]
+  const tried = new Set<string>()
+  let place: Destination | undefined
   let stopReason: StopReason | undefined
   const add = (status: FileStatus | undefined, more: FileCounts) => {
     if (status !== undefined) byStatus[status]++
@@ -135,8 +140,25 @@ const newTotals = (job: SyncJob) => {
     stopReason ??= reason
     stopped.abort(new Error(reason.why))
   }
+  const note = ({ destination, session: { source }, isUnsure = false, isErasureOwed = false }: SessionRun) => {
+    place ??= destination
+    if (isUnsure) unsure.add(source)
+    if (isErasureOwed) tried.add(source)
+  }
   const result = (): SyncResult => ({ byStatus, counts, held, busy, unsure, stopReason })
-  return { signal, add, held, busy, unsure, stop, result }
+  return {
+    signal,
+    add,
+    held,
+    busy,
+    note,
+    /** Any place that a session of the run was sent to. */
+    place: () => place,
+    /** Whether this run has tried to do a duty, and could not. */
+    isTried: ({ source }: Duty) => tried.has(source),
+    stop,
+    result,
+  }
 }
 type Totals = ReturnType<typeof newTotals>
 
@@ -169,13 +191,36 @@ const lossesOf = ({ origins, force, dryRun }: SyncJob, agentId: string) => {
   return { newLosses, told }
 }
 
+/** Runs pieces of work with the same key one after the other. */
+const newQueues = () => {
+  const last = new Map<string, Promise<unknown>>()
+  /** Waits for its turn within `wait`. */
+  return async <T>(key: string, wait: Turn['pausedFor'], work: () => Promise<T>): Promise<T> => {
+    const before = last.get(key)
+    const { promise, resolve: end } = Promise.withResolvers<void>()
+    last.set(key, promise)
+    if (before) await wait(() => before)
+    try {
+      return await work()
+    } finally {
+      if (last.get(key) === promise) last.delete(key)
+      end()
+    }
+  }
+}
+
 /** The data that the sessions of a run share. */
-type Shared = { readonly totals: Totals; readonly newTurn: () => Turn; readonly budget: Budget }
+type Shared = {
+  readonly totals: Totals
+  readonly newTurn: () => Turn
+  readonly budget: Budget
+  readonly queued: ReturnType<typeof newQueues>
+}
 
 /** Uploads one session. Its events are reported together at its end, because events of others would be mixed with them otherwise. */
 const syncAndReport = async (
   job: SyncJob,
-  { totals, newTurn, budget }: Shared,
+  { totals, newTurn, budget, queued }: Shared,
   { progress = newFileProgress(0, 1, job.report), ...found }: FoundSession,
 ): Promise<void> => {
   const { source: file } = found.session
@@ -193,6 +238,7 @@ const syncAndReport = async (
     report,
     turn,
     newSending: (send) => newSending({ send, budget, turn, signal: totals.signal }),
+    alone: (session, work) => queued(JSON.stringify([session.agentId, session.sessionId]), turn.pausedFor, work),
     about: {},
     newLosses: losses.newLosses,
   }
@@ -214,7 +260,6 @@ const syncAndReport = async (
       tell()
       job.report({ type: 'session', file, ...result, ...tallyOf(run.counts), ...aboutOf(run) })
       totals.add(result.status, run.counts)
-      if (run.isUnsure) totals.unsure.add(file)
     } else if (result.status === 'held' && job.askFor) totals.held.push({ ...found, origin: result.origin })
     else {
       // The losses of a session that is not sent do not matter.
@@ -228,8 +273,18 @@ const syncAndReport = async (
     if (totals.signal.aborted) totals.add(undefined, run.counts)
     else fail(job, totals, file, error, run)
   } finally {
+    totals.note(run)
     progress.closed()
   }
+}
+
+/** Does what earlier runs have left to do at the service. */
+const doOldDuties = async (job: SyncJob, totals: Totals): Promise<void> => {
+  const place = job.place ?? totals.place()
+  if (job.dryRun || job.leavesDuties || totals.signal.aborted || !place) return
+  const { connection, states } = place
+  const { failed } = await doDuties({ connection, duties: states.duties }, job.origins, job.report, totals.isTried)
+  totals.add(undefined, { ...newFileCounts(), exposed: failed })
 }
 
 type Sessions = AsyncIterable<Found> | Iterable<Found>
@@ -242,7 +297,7 @@ type Sessions = AsyncIterable<Found> | Iterable<Found>
 export const syncSessions = async (job: SyncJob, sessions: Sessions): Promise<SyncResult> => {
   const totals = newTotals(job)
   const { signal } = totals
-  const shared = { totals, newTurn: newTurns(READERS, signal), budget: newBudget(BYTES) }
+  const shared = { totals, newTurn: newTurns(READERS, signal), budget: newBudget(BYTES), queued: newQueues() }
   await pMap(
     sessions,
     async (found) => {
@@ -252,6 +307,7 @@ export const syncSessions = async (job: SyncJob, sessions: Sessions): Promise<Sy
     },
     { concurrency: SESSIONS },
   )
+  await doOldDuties(job, totals)
   return totals.result()
 }
 

@@ -1,18 +1,16 @@
 import type { Session, SessionMessage } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
+import type { MessageNote } from '../state/session-states.ts'
 import { newBatches, fitsInBatch } from './batches.ts'
 import { type EncodedMessage, encodeMessage, encodeFields } from './encode.ts'
 import type { Sending } from './sending.ts'
-import type { SentSecrets } from './sent-secrets.ts'
 
 /** Where a session's changes are sent: to the server, or, in a dry run, nowhere. */
 export type Target = {
-  /** The digest of a field of the trace, as the server has it. */
+  /** The digest of a field of the trace, as it was when it was compared with the server. */
   readonly fieldDigest: (name: string) => string | undefined
-  /** The digest of a message, by its id, as the server has it. */
-  readonly messageDigest: (externalId: string) => Uint8Array | undefined
-  /** Compares a message with what was sent of it; undefined if no secret can have been sent. */
-  readonly noteSentSecrets: SentSecrets['compare'] | undefined
+  /** What is known of a message, by its id, that the server has. */
+  readonly noteOf: (externalId: string) => MessageNote | undefined
   readonly isTraceStored: () => boolean
   /** Creates the trace or updates these fields; false when the trace was deleted. */
   readonly upsertTrace: (fields: ReadonlyMap<string, string>) => Promise<boolean>
@@ -24,6 +22,9 @@ export type Target = {
   /** Reports a message that is not sent, and why. */
   readonly reportOmission: (message: { readonly externalId: string; readonly line: number }, why: string) => void
 }
+
+/** How much was read. */
+type Amount = { messages: number }
 
 export type UploadResult = 'sent' | 'nothing to send' | 'empty' | 'deleted'
 
@@ -42,16 +43,15 @@ const encodeUnlessTooDeep = (message: SessionMessage): EncodedMessage | undefine
 const isSame = (stored: Uint8Array | undefined, sent: Uint8Array): boolean =>
   stored !== undefined && Buffer.compare(stored, sent) === 0
 
-/** A message as it is to be sent; undefined when the server has it, or would refuse it. */
+/** A message as it is to be sent; undefined when the server has it or more of it, or would refuse it. */
 const changed = (
   message: SessionMessage,
-  { messageDigest, noteSentSecrets, reportTruncation, reportOmission }: Target,
+  { noteOf, reportTruncation, reportOmission }: Target,
 ): EncodedMessage | undefined => {
   const encoded = encodeUnlessTooDeep(message)
   if (!encoded) return void reportOmission({ externalId: message.externalId, line: message.order }, tooDeep)
   if (!fitsInBatch(encoded)) return void reportOmission(encoded, tooBig)
-  if (isSame(messageDigest(encoded.externalId), encoded.digest)) return undefined
-  noteSentSecrets?.(message, encoded)
+  if (isSame(noteOf(encoded.externalId)?.digest, encoded.digest)) return undefined
   for (const truncation of encoded.truncations) reportTruncation(`message ${encoded.externalId}: ${truncation}`)
   return encoded
 }
@@ -60,8 +60,9 @@ const sendChanges = async (
   session: Session,
   changedFields: ReadonlyMap<string, string>,
   target: Target,
+  read: Amount,
 ): Promise<UploadResult> => {
-  let [count, isUpserted] = [0, false]
+  let isUpserted = false
   const batches = newBatches()
   /** Returns false if there is no trace to send it to. */
   const send = async (batch: readonly EncodedMessage[] | undefined): Promise<boolean> => {
@@ -70,7 +71,7 @@ const sendChanges = async (
   }
   // One loop, not a chain of generators: these would wait several times for each message.
   for await (const message of session.messages()) {
-    count++
+    read.messages++
     const encoded = changed(message, target)
     const batch = encoded && batches.add(encoded)
     if (batch && !(await send(batch))) return 'deleted'
@@ -78,21 +79,26 @@ const sendChanges = async (
   if (!(await send(batches.rest()))) return 'deleted'
   await target.sending.finish()
   if (isUpserted) return target.hasWritten() ? 'sent' : 'nothing to send'
-  if (count === 0 && session.isResumed !== true) return 'empty'
+  if (read.messages === 0 && session.isResumed !== true) return 'empty'
   if (changedFields.size === 0 || !target.isTraceStored()) return 'nothing to send'
   return (await target.upsertTrace(changedFields)) ? 'sent' : 'deleted'
 }
 
 /**
  * Sends what has changed in a session: the trace first, then the messages in batches, while the session is read on. A session
- * without messages creates no trace. Ends when no batch is on its way any more.
+ * without messages creates no trace. Ends when no batch is on its way any more. Returns how many messages were read, too.
  */
-export const uploadSession = async (session: Session, target: Target): Promise<UploadResult> => {
+export const uploadSession = async (
+  session: Session,
+  target: Target,
+): Promise<{ readonly result: UploadResult; readonly messages: number }> => {
+  const read = { messages: 0 }
   const { fields, truncations } = encodeFields(session.trace)
   const changedFields = new Map([...fields].filter(([name, value]) => target.fieldDigest(name) !== digest(value)))
   if (changedFields.size > 0) truncations.forEach(target.reportTruncation)
   try {
-    return await sendChanges(session, changedFields, target)
+    const result = await sendChanges(session, changedFields, target, read)
+    return { result, ...read }
   } finally {
     await target.sending.settle()
   }

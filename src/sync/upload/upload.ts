@@ -1,11 +1,13 @@
 import type { Reporter } from '../report/events.ts'
+import type { Redacted } from '../redaction/session.ts'
 import type { SessionState } from '../state/session-states.ts'
 import type { Destination } from './destination.ts'
 import { bytesOf } from './batches.ts'
+import { compareMessage } from './compare.ts'
 import type { EncodedMessage } from './encode.ts'
-import type { newComparison } from './first-contact.ts'
+import type { OwedErasure } from './owed-erasures.ts'
 import type { Sending } from './sending.ts'
-import type { SentSecrets } from './sent-secrets.ts'
+import type { newReadMessages, StoredMessage, StoredMessages } from './stored-messages.ts'
 import type { Target } from './upload-session.ts'
 import type { VisibilityChange } from './upsert-trace.ts'
 
@@ -40,16 +42,19 @@ type Batch = readonly EncodedMessage[]
 export type Upload = {
   readonly destination: Destination
   state: SessionState
-  readonly messageDigest: Target['messageDigest']
-  /** Undefined if no secrets are taken out, or nothing was sent before. */
-  readonly sentSecrets?: SentSecrets | undefined
+  readonly noteOf: Target['noteOf']
+  /** Finds the secrets in what the service has; undefined where no secrets are known. */
+  readonly withoutSecrets?: Redacted['withoutSecrets'] | undefined
+  readonly owed: OwedErasure
+  /** Whether everything is sent as it is, whatever the service has. */
+  readonly force: boolean
+  /** Whether a field of the trace that was never compared with the service stays as it is there. */
+  readonly keepsFields: boolean
   /** Whether a deleted trace stays deleted. */
   readonly unlessDeleted: boolean
-  /** Whether this file was never uploaded to its end, or another file of the same session was uploaded after it. */
-  readonly isFirstContact: boolean
-  /** Compares messages with a trace that existed before the first contact. */
-  compare?: ReturnType<typeof newComparison>
-  traceExisted: boolean
+  /** Messages that the service has, and of which the notes do not say what: compared before they are sent. The newest list is the first. */
+  readonly unknown: StoredMessages[]
+  readonly readMessages: ReturnType<typeof newReadMessages>
   /** How many messages are shorter here than there. */
   shorter: number
   /** Whether the messages that the service has were counted, to notice missing ones. */
@@ -83,8 +88,7 @@ export const notice = ({ state: { source, externalId }, report }: Upload, messag
 /** The parts that both targets have in common. */
 export const targetOf = (upload: Upload, upsertTrace: Target['upsertTrace'], sending: Sending): Target => ({
   fieldDigest: (name) => upload.state.fields.get(name),
-  messageDigest: upload.messageDigest,
-  noteSentSecrets: upload.sentSecrets?.compare,
+  noteOf: upload.noteOf,
   isTraceStored: () => upload.state.status === 'stored',
   upsertTrace,
   hasWritten: () => upload.hasWritten,
@@ -93,34 +97,77 @@ export const targetOf = (upload: Upload, upsertTrace: Target['upsertTrace'], sen
   reportOmission: reportOmission(upload),
 })
 
-/** How the trace is changed. On a first contact its fields were set by another machine, and stay. */
-export const changeOf = (
-  { state, destination: { visibility, visibilityOfNew }, isFirstContact, unlessDeleted, onVisibility }: Upload,
-  fields: ReadonlyMap<string, string>,
-) => ({
-  fields: Object.fromEntries(fields),
-  visibility,
-  visibilityOfNew,
-  unlessDeleted,
-  keepsFields: isFirstContact && state.status === 'new',
-  ...(onVisibility && { onVisibility }),
-})
+/** The hashes of the secrets in a field that the service has. */
+const secretsIn = ({ withoutSecrets, state }: Upload, text: string): readonly string[] => {
+  const parts = [{ type: 'text' as const, content: { text } }]
+  return withoutSecrets?.({ externalId: state.externalId, role: 'user', order: 0, parts }).secrets ?? []
+}
+
+/** How the trace is changed. */
+export const changeOf = (upload: Upload, fields: ReadonlyMap<string, string>) => {
+  const { state, destination, keepsFields, unlessDeleted, owed, onVisibility } = upload
+  const { visibility, visibilityOfNew } = destination
+  return {
+    fields: Object.fromEntries(fields),
+    visibility,
+    visibilityOfNew,
+    unlessDeleted,
+    stays: (name: string) => keepsFields && !state.fields.has(name),
+    takesOut: (texts: readonly string[]) => owed.owe(texts.flatMap((text) => secretsIn(upload, text))),
+    ...(onVisibility && { onVisibility }),
+  }
+}
 
 /**
- * Once it is known that another machine may have sent the session, sends only those messages of a batch that the service lacks or has in a
- * shorter version. `note` gets those that the service has.
+ * Whether a message is compared with what the service has before it is sent: if another machine has sent that, or another file of the session, or
+ * if it may show a secret that this message has not. All else that the service has is an earlier version of it.
  */
-export const comparing =
-  (upload: Upload, note: (batch: Batch) => void, send: Send): Send =>
-  async (batch) => {
-    const { toSend, same, shorter } = (await upload.compare?.(batch)) ?? { toSend: batch, same: [], shorter: [] }
-    const known = [...same, ...shorter]
-    upload.shorter += shorter.length
-    if (known.length > 0) {
-      note(known)
-      upload.report({ type: 'progress', messages: known.length, bytes: bytesOf(known) })
-    }
-    if (toSend.length === 0) return
-    upload.hasWritten = true
-    await send(toSend)
+const isCompared =
+  ({ state, noteOf, unknown }: Upload) =>
+  ({ externalId, json }: EncodedMessage): boolean => {
+    if (unknown.some(({ has }) => has(externalId))) return true
+    const note = noteOf(externalId)
+    return (
+      note !== undefined && (note.isTheirs === true || state.sentFrom !== state.source || json.includes('[redacted:'))
+    )
   }
+
+/** What the service has of some messages. */
+const readStored = async (
+  { destination: { connection }, state: { externalId }, unknown, readMessages }: Upload,
+  batch: Batch,
+): Promise<ReadonlyMap<string, StoredMessage>> => {
+  const found = new Map<string, StoredMessage>()
+  let ids = batch.map((message) => message.externalId)
+  for (const listed of unknown) {
+    for (const [id, message] of await listed.read(ids)) found.set(id, message)
+    ids = ids.filter((id) => !listed.has(id))
+  }
+  for (const [id, message] of await readMessages(connection, externalId, ids)) found.set(id, message)
+  return found
+}
+
+/**
+ * Compares a batch with what the service has, and returns what of it is to be sent. `note` gets what is not: the service has it, or more.
+ * Before that is returned the duty is stored that follows from it, if it takes out a secret.
+ */
+export const compareBatch = async (upload: Upload, batch: Batch, note: (batch: Batch) => void): Promise<Batch> => {
+  const toCompare = batch.filter(isCompared(upload))
+  if (toCompare.length === 0) return batch
+  const stored = await readStored(upload, toCompare)
+  const { withoutSecrets, force } = upload
+  const compared = batch.map((message) => {
+    const found = stored.get(message.externalId)
+    return found
+      ? compareMessage(message, found, { withoutSecrets, force })
+      : ({ is: 'sent', message, takesOut: false, secrets: [] } as const)
+  })
+  const known = compared.flatMap(({ is, message }) => (is === 'sent' ? [] : [message]))
+  upload.shorter += compared.filter(({ is }) => is === 'left').length
+  if (known.length > 0) {
+    note(known)
+    upload.report({ type: 'progress', messages: known.length, bytes: bytesOf(known) })
+  }
+  if (compared.some(({ takesOut }) => takesOut)) await upload.owed.owe(compared.flatMap(({ secrets }) => secrets))
+  return compared.flatMap(({ is, message }) => (is === 'sent' ? [message] : []))
+}

@@ -1,8 +1,8 @@
 import type { Visibility } from '../../contract/trace.ts'
 import type { TraceSummary } from '../api/client.ts'
-import { hasStatus } from '../api/errors.ts'
+import { hasStatus, RequestFailed } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
-import { isUnredacted } from './within.ts'
+import { isUnredacted, showsSecretOf } from './within.ts'
 
 /** All values, without the schema of the contract, which help would have to load. */
 export const visibilities = ['private', 'direct', 'public'] as const satisfies readonly Visibility[]
@@ -16,8 +16,12 @@ type TraceChange = {
   readonly fields: Readonly<Record<string, string>>
   readonly visibility?: Visibility | undefined
   readonly visibilityOfNew?: Visibility | undefined
-  /** Whether fields that a trace has already stay as they are. */
-  readonly keepsFields?: boolean
+  /** Whether a field stays as it is if the trace has it already, unless a secret is taken out of it. */
+  readonly stays?: (name: string) => boolean
+  /** Called before secrets are taken out of fields, with these as they are stored. */
+  readonly takesOut?: (texts: readonly string[]) => Promise<void>
+  /** The trace is changed only at this revision, if it is known. */
+  readonly ifRevision?: number | undefined
   /** Whether a deleted trace stays deleted. */
   readonly unlessDeleted?: boolean
   /** Called with the visibility of the trace once it is known. */
@@ -39,18 +43,27 @@ export const findOwnTrace = async (
 }
 
 /** The fields of an existing trace that a change sets. */
-export const patchOf = ({ fields, visibility, keepsFields }: TraceChange, found: TraceSummary) => {
-  /** Whether a field keeps its value. A field from which a secret is taken out now does not. */
-  const stays = ([name, value]: readonly [string, string]) => {
+export const patchOf = ({ fields, visibility, stays }: TraceChange, found: TraceSummary) => {
+  const isSet = ([name, value]: readonly [string, string]) => {
     const stored = found[name as keyof TraceSummary]
-    return keepsFields && stored !== undefined && (stored === value || !isUnredacted(String(stored), value))
+    return !stays?.(name) || stored === undefined || (stored !== value && isUnredacted(String(stored), value))
   }
-  const set = Object.entries(fields).filter((field) => !stays(field))
-  return { ...Object.fromEntries(set), ...(visibility && visibility !== found.visibility ? { visibility } : {}) }
+  const set = Object.fromEntries(Object.entries(fields).filter(isSet))
+  return { ...set, ...(visibility && visibility !== found.visibility ? { visibility } : {}) }
 }
 
-/** The result of an upsert; `deleted`: the trace was deleted, and is not created again. */
+/** The stored fields that show a secret which a change takes out. */
+export const shownBy = (patch: Readonly<Record<string, string>>, found: TraceSummary): readonly string[] =>
+  Object.entries(patch).flatMap(([name, value]) => {
+    const stored = String(found[name as keyof TraceSummary] ?? '')
+    return showsSecretOf(stored, value) ? [stored] : []
+  })
+
+/** `deleted`: the trace was deleted, and is not created again. */
 export type Upserted = 'created' | 'updated' | 'unchanged' | 'deleted'
+
+/** What became of a trace, and its revision; an older service does not say that. */
+type Result<Of> = { readonly upserted: Of; readonly revision?: number | undefined }
 
 /**
  * Updates an existing trace; undefined when there is none. Uses PATCH, because a PUT without `visibility` would make a public
@@ -60,51 +73,47 @@ export const updateTrace = async (
   connection: Connection,
   externalId: string,
   change: TraceChange,
-): Promise<'updated' | 'unchanged' | undefined> => {
+): Promise<Result<'updated' | 'unchanged'> | undefined> => {
   const found = await findOwnTrace(connection, externalId)
   if (!found) return undefined
   const patch = patchOf(change, found)
   const isChanged = Object.keys(patch).length > 0
-  if (isChanged) await connection.api.patchTrace(externalId, patch)
+  const shown = shownBy(patch, found)
+  if (shown.length > 0) await change.takesOut?.(shown)
+  const written = isChanged ? await connection.api.patchTrace(externalId, patch, change.ifRevision) : undefined
   change.onVisibility?.({ before: found.visibility, after: change.visibility ?? found.visibility })
-  return isChanged ? 'updated' : 'unchanged'
+  return { upserted: isChanged ? 'updated' : 'unchanged', revision: written?.revision }
 }
 
 /** The trace's id for a session whose own id another user has taken. */
 export const fallbackId = (sessionId: string, { namespaceSlug }: Connection): string => `${sessionId}@${namespaceSlug}`
 
-/** Undefined when another user has taken the id: the service answers 404 then, as for all that one may not read. */
-const updateOrCreate = async (
+/**
+ * Creates a trace that the namespace does not have. Undefined when another user has taken the id: the service answers 404 then, as for all that one
+ * may not read. Throws RequestFailed, with the code `changed` if another client has created and filled it meanwhile.
+ */
+export const createTrace = async (
   connection: Connection,
   externalId: string,
-  change: TraceChange,
-): Promise<Upserted | undefined> => {
-  const updated = await updateTrace(connection, externalId, change)
-  if (updated) return updated
+  {
+    fields,
+    visibilityOfNew = 'private',
+    visibility = visibilityOfNew,
+    unlessDeleted = false,
+    onVisibility,
+  }: TraceChange,
+): Promise<Result<'created' | 'deleted'> | undefined> => {
   try {
-    const { fields, visibilityOfNew = 'private', visibility = visibilityOfNew, unlessDeleted } = change
-    await connection.api.putTrace(externalId, { ...fields, visibility }, unlessDeleted)
-    change.onVisibility?.({ after: visibility })
-    return 'created'
+    const body = { ...fields, visibility }
+    const { trace, revision } = await connection.api.putTrace(externalId, body, { unlessDeleted, ifRevision: 0 })
+    // It had the same fields already.
+    if (trace.messageCount)
+      throw new RequestFailed('another client has created the trace', { status: 409, code: 'changed' })
+    onVisibility?.({ after: visibility })
+    return { upserted: 'created', revision }
   } catch (error) {
     if (hasStatus(error, 404)) return undefined
-    if (hasStatus(error, 410)) return 'deleted'
+    if (hasStatus(error, 410)) return { upserted: 'deleted' }
     throw error
   }
-}
-
-/**
- * Creates or updates the trace of a session, and returns what became of it, with its externalId: the session's id, or `fallbackId` when another user
- * has taken that one. Undefined when both are taken.
- */
-export const upsertTrace = async (
-  connection: Connection,
-  sessionId: string,
-  change: TraceChange,
-): Promise<{ readonly externalId: string; readonly upserted: Upserted } | undefined> => {
-  for (const externalId of [sessionId, fallbackId(sessionId, connection)]) {
-    const upserted = await updateOrCreate(connection, externalId, change)
-    if (upserted) return { externalId, upserted }
-  }
-  return undefined
 }

@@ -66,6 +66,8 @@ type Agenda = {
   readonly onPath: (path: string) => void
   /** Schedules the next scan of everything, instead of the one that was scheduled before. */
   readonly scanIn: (ms: number) => void
+  /** Something else is due after this time. */
+  readonly dueIn: (ms: number) => void
   /** Resolves when something is due, or the signal is aborted. */
   readonly isDue: () => Promise<void>
   readonly take: () => Due
@@ -84,6 +86,7 @@ export const newAgenda = (signal: AbortSignal): Agenda => {
   const paths = new Set<string>()
   let isScan = true
   let scanTimer: NodeJS.Timeout | undefined
+  let dueTimer: NodeJS.Timeout | undefined
   let waking = new AbortController()
   const scanNow = () => {
     isScan = true
@@ -105,6 +108,10 @@ export const newAgenda = (signal: AbortSignal): Agenda => {
       clearTimeout(scanTimer)
       scanTimer = setTimeout(scanNow, ms)
     },
+    dueIn: (ms) => {
+      clearTimeout(dueTimer)
+      dueTimer = setTimeout(bell.ring, ms)
+    },
     isDue: bell.rung,
     take: () => {
       const due = { paths: [...paths], isScan }
@@ -118,6 +125,7 @@ export const newAgenda = (signal: AbortSignal): Agenda => {
     },
     close: () => {
       clearTimeout(scanTimer)
+      clearTimeout(dueTimer)
       clearInterval(heartbeat)
     },
   }

@@ -41,13 +41,17 @@ const holdingFailures = (report: Reporter) => {
   return { hold, failures, others, succeeded }
 }
 
-/** Leaves out a notice that is equal to the last one of a session: otherwise each new line would repeat it. */
+/**
+ * Leaves out a notice that is equal to the last one of a session: otherwise each new line would repeat it. The same for a past that still could
+ * not be erased.
+ */
 const withoutRepetition = (report: Reporter): Reporter => {
   const last = new Map<string, string>()
   return (event) => {
-    if (event.type === 'notice') {
-      if (last.get(event.file) === event.message) return
-      last.set(event.file, event.message)
+    if (event.type === 'notice' || (event.type === 'problem' && event.kind === 'secret_in_history')) {
+      const key = `${event.type} ${event.file}`
+      if (last.get(key) === event.message) return
+      last.set(key, event.message)
     }
     report(event)
   }
@@ -67,6 +71,27 @@ const tellNotSent = (report: Reporter) => {
   }
 }
 
+const FIRST_OWED_MS = 1_000
+const LONGEST_OWED_MS = 60_000
+
+/** When a watch does again what could not be erased: not in each round, because a request that fails is repeated for seconds. */
+const newOwed = () => {
+  let delayMs = FIRST_OWED_MS
+  let dueAt: number | undefined
+  const inMs = () => (dueAt === undefined ? undefined : Math.max(0, dueAt - performance.now()))
+  return {
+    isDue: () => (inMs() ?? 0) <= 0,
+    inMs,
+    /** Whether something could not be erased in a round. */
+    note: (isOwed: boolean) => {
+      const wasDue = (inMs() ?? 0) <= 0
+      if (!isOwed && !wasDue) return
+      dueAt = isOwed ? performance.now() + delayMs : undefined
+      delayMs = isOwed ? Math.min(2 * delayMs, LONGEST_OWED_MS) : FIRST_OWED_MS
+    },
+  }
+}
+
 type Place = Pick<Destination, 'connection' | 'states'>
 
 /** Whether the service answers. Throws LogReplaced and NotesForgotten; other refusals are reported for each session. */
@@ -83,7 +108,7 @@ const isInReach = async (place: Place): Promise<boolean> => {
 
 /**
  * The `upload` of a watch. A session that fails by itself is reported and not tried again; one that another process uploads is not
- * reported and tried again. If the service cannot be reached, nothing is reported here. If nothing can be stored, as on a full disk, this
+ * reported and tried again. Whatever cannot be erased is tried again too. If the service cannot be reached, nothing is reported here. If nothing can be stored, as on a full disk, this
  * is reported once, and all sessions wait. Throws UsageError when the login has ended, and StateFailed if not even the stored state can be
  * read. Throws LogReplaced if the service has another log or was restored from a backup: `place` is asked before anything is sent, because a
  * write would hide it. Throws NotesForgotten if another process has noticed that first. Then a new job compares or uploads everything again.
@@ -91,13 +116,15 @@ const isInReach = async (place: Place): Promise<boolean> => {
 export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes: Notes): WatchOptions['upload'] => {
   const report = withoutRepetition(job.report)
   const tell = tellNotSent(report)
+  const owed = newOwed()
   return async (changes) => {
-    if (!(await isInReach(place))) return { done: new Set(), isInterrupted: true }
+    if (!(await isInReach(place))) return { done: new Set(), isInterrupted: true, owedInMs: owed.inMs() }
     const { hold, failures, others, succeeded } = holdingFailures(report)
-    const { stopReason, busy, unsure } = await syncSessionsOf(
-      { ...job, patienceMs: PATIENCE_MS, report: hold },
+    const { stopReason, busy, unsure, counts } = await syncSessionsOf(
+      { ...job, place, leavesDuties: !owed.isDue(), patienceMs: PATIENCE_MS, report: hold },
       filesOf(changes),
     )
+    owed.note(counts.exposed > 0)
     if (stopReason?.stateFailed) notes.noteFailure(stopReason.stateFailed)
     else if (!stopReason) notes.noteSuccess()
     if (stopReason?.isOtherLog) throw new LogReplaced()
@@ -111,6 +138,6 @@ export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes
       isInterrupted ? succeeded.has(source) : !busy.has(source),
     )
     const again = done.filter(({ session: { source } }) => unsure.has(source))
-    return { done: new Set(done), again: new Set(again), isInterrupted }
+    return { done: new Set(done), again: new Set(again), isInterrupted, owedInMs: owed.inMs() }
   }
 }

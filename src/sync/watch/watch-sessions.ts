@@ -68,6 +68,8 @@ type Uploaded = {
   readonly done: ReadonlySet<Change>
   readonly again?: ReadonlySet<Change>
   readonly isInterrupted: boolean
+  /** In how many milliseconds `upload` is to be called again, also if nothing has changed, because something is left to do at the service. */
+  readonly owedInMs?: number | undefined
 }
 
 export type WatchOptions = {
@@ -118,9 +120,12 @@ export const watchSessions = async ({ searched, upload, report, signal, watchFol
   const changes = newChanges({ searched, folders, unreadable })
   const { look, waiting } = newLook(changes, agenda, report)
   let backoffMs = FIRST_BACKOFF_MS
+  let owedAt = Infinity
   const send = async (round: readonly Change[]) => {
     const begin = performance.now()
-    const { done, again, isInterrupted } = await upload(round)
+    const { done, again, isInterrupted, owedInMs } = await upload(round)
+    owedAt = owedInMs === undefined ? Infinity : performance.now() + owedInMs
+    if (owedInMs !== undefined) agenda.dueIn(owedInMs)
     done.forEach((change) => again?.has(change) || changes.settle(change))
     round.filter((change) => !done.has(change)).forEach(waiting.add)
     // A session that is written all the time takes at most half of the time.
@@ -132,12 +137,12 @@ export const watchSessions = async ({ searched, upload, report, signal, watchFol
     for (let isFirst = true; !signal.aborted;) {
       await look()
       const round = waiting.take()
-      if (round.length > 0) await send(round)
-      else {
-        if (isFirst) report({ type: 'watching', sessions: changes.sessions(), folders: folders.count() })
+      if (round.length === 0 && isFirst) {
+        report({ type: 'watching', sessions: changes.sessions(), folders: folders.count() })
         isFirst = false
-        await agenda.isDue()
       }
+      if (round.length > 0 || performance.now() >= owedAt) await send(round)
+      else await agenda.isDue()
     }
   } finally {
     agenda.close()

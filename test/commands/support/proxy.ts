@@ -27,7 +27,7 @@ export const startProxy = async (first: string): Promise<Proxy> => {
   let [target, arrive] = [Promise.resolve(first), (_url: string): void => {}]
   let batches = 0
   const http = createServer(async (incoming, outgoing) => {
-    const isBatch = incoming.url!.endsWith('/batch')
+    const isBatch = /\/batch(\?|$)/.test(incoming.url!)
     passOn(incoming, outgoing, await target, () => isBatch && proxy.onBatch(++batches))
   })
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))

@@ -21,8 +21,8 @@ test('records that several processes write at once are all kept', async () => {
   const states = await state.of({ server: 'http://s', namespaceId: 'n', logId: 'log' })
   for (const name of names) {
     assert.is(states.read(`/${name}`)?.stamp, 'complete')
-    const digestOf = states.digests({ agentId: 'codex', sessionId: name })
-    for (let i = 0; i < COUNT; i++) assert.equal([...digestOf(`m-${i}`)!], [i])
+    const noteOf = states.notes({ agentId: 'codex', sessionId: name })
+    for (let i = 0; i < COUNT; i++) assert.equal([...noteOf(`m-${i}`)!.digest], [i])
   }
   state.close()
   remove()

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/sync/agents/support/sqlite/load.ts'
-import { hashOf } from '../../../src/sync/agents/support/hashed-map.ts'
-import { digest, digestBytes } from '../../../src/sync/digest.ts'
+import { digestBytes } from '../../../src/sync/digest.ts'
 import { STATE_FILE } from '../../../src/sync/state/state-file.ts'
 import { openSyncState, type SyncState } from '../../../src/sync/state/sync-state.ts'
 import type { SessionState } from '../../../src/sync/state/session-states.ts'
@@ -38,7 +37,8 @@ const session: SessionState = {
   status: 'stored',
   stamp: undefined,
   fields: new Map([['title', 'd']]),
-  sentFrom: undefined,
+  revision: undefined,
+  sentFrom: '/s.jsonl',
 }
 const message = { externalId: 'm', digest: new Uint8Array(digestBytes(Buffer.from('text'))) }
 
@@ -48,12 +48,12 @@ test('a session is recorded with the position to resume reading from, in a file 
 }) => {
   const states = await open().of(place)
   states.write(session)
-  states.acknowledge(session, [message])
-  states.complete({ ...session, stamp: 'stamp' }, 'resume')
+  states.note(session, [message], { from: undefined, to: undefined })
+  states.complete({ ...session, stamp: 'stamp' }, 'resume', true)
   const again = await open().of(place)
   assert.equal(again.read(session.source), { ...session, stamp: 'stamp', sentFrom: session.source })
-  assert.equal(again.digests(session)('m'), message.digest)
-  assert.is(again.digests(session)('other'), undefined)
+  assert.equal(again.notes(session)('m')?.digest, message.digest)
+  assert.is(again.notes(session)('other')?.digest, undefined)
   assert.is(again.resume(session.source), 'resume')
   assert.is(statSync(file).mode & 0o077, 0)
 })
@@ -62,38 +62,38 @@ test('the record of a session is kept during its next upload, without a stamp un
   open,
 }) => {
   const states = await open().of(place)
-  states.complete({ ...session, stamp: 'stamp' }, 'resume')
-  states.acknowledge(session, [message])
+  states.complete({ ...session, stamp: 'stamp' }, 'resume', true)
+  states.note(session, [message], { from: undefined, to: undefined })
   states.write(session)
   assert.is(states.read(session.source)?.stamp, undefined)
   assert.is(states.resume(session.source), 'resume')
-  assert.equal(states.digests(session)('m'), message.digest)
+  assert.equal(states.notes(session)('m')?.digest, message.digest)
 })
 
 test('the record of a session is found when it is read from another source, which has no stamp yet', async ({
   open,
 }) => {
   const states = await open().of(place)
-  states.complete({ ...session, stamp: 'stamp' }, 'resume')
-  states.acknowledge(session, [message])
+  states.complete({ ...session, stamp: 'stamp' }, 'resume', true)
+  states.note(session, [message], { from: undefined, to: undefined })
   const moved = '/archived/s.jsonl'
   assert.equal([states.read(moved), states.resume(moved)], [undefined, undefined])
   const { source: _, stamp: __, ...sent } = session
   assert.equal(states.find(session), { ...sent, sentFrom: session.source })
-  states.complete({ ...session, source: moved, stamp: 'moved' }, undefined)
-  assert.equal(states.digests(session)('m'), message.digest)
+  states.complete({ ...session, source: moved, stamp: 'moved' }, undefined, true)
+  assert.equal(states.notes(session)('m')?.digest, message.digest)
   assert.equal([states.read(session.source)?.stamp, states.find(session)?.sentFrom], ['stamp', moved])
 })
 
 test('the record of a session stays its own when its source holds another session', async ({ open }) => {
   const states = await open().of(place)
-  states.complete({ ...session, stamp: 'stamp' }, 'resume')
-  states.acknowledge(session, [message])
+  states.complete({ ...session, stamp: 'stamp' }, 'resume', true)
+  states.note(session, [message], { from: undefined, to: undefined })
   const another = { ...session, sessionId: 'another' }
   states.write(another)
   assert.equal([states.read(session.source), states.resume(session.source)], [another, undefined])
-  assert.is(states.digests(another)('m'), undefined)
-  assert.equal(states.digests(session)('m'), message.digest)
+  assert.is(states.notes(another)('m')?.digest, undefined)
+  assert.equal(states.notes(session)('m')?.digest, message.digest)
 })
 
 test('sessions of two agents with the same id have separate records', async ({ open }) => {
@@ -118,7 +118,7 @@ test('records are dropped if the service has another log, and kept if it does no
   assert.is(renewed.read(session.source), undefined)
   // A process that still knows the old log writes nothing into the new one.
   old.write(session)
-  old.acknowledge(session, [message])
+  old.note(session, [message], { from: undefined, to: undefined })
   assert.is(renewed.read(session.source), undefined)
   assert.is((await open().of({ ...place, logId: 'another' })).read(session.source), undefined)
 })
@@ -187,78 +187,55 @@ test('a state file of a newer version is refused, and not changed', ({ open, fil
   )
 })
 
-/** What versions before 0.2 stored. */
-const writeOlder = (home: string, namespaceId = place.namespaceId): string => {
-  const folder = join(home, 'synced', digest(place.server), digest(namespaceId))
-  mkdirSync(folder, { recursive: true })
-  const { source: path, agentId, status: _, fields, ...rest } = session
-  const state = {
-    path,
-    ...rest,
-    stored: true,
-    stamp: `${agentId}/1 2 3`,
-    fields: [...fields],
-    messages: [['m', digest('text')]],
-  }
-  writeFileSync(join(folder, `${digest(path)}.json`), JSON.stringify(state))
-  writeFileSync(join(folder, 'damaged.json'), '{')
-  return folder
-}
-
-test('the state files of an older version are migrated once', async ({ home, open }) => {
-  const folder = writeOlder(home)
-  const states = await open().of(place)
-  assert.equal(states.read(session.source), { ...session, stamp: 'codex/1 2 3', sentFrom: session.source })
-  assert.equal([...states.digests(session)('m')!], [...message.digest])
-  assert.not.ok(existsSync(folder))
-})
-
-/** The tables of version 3, with a session that was sent from two files, and one whose upload was interrupted. */
-const VERSION_3 = `
-  CREATE TABLE destination (id INTEGER PRIMARY KEY AUTOINCREMENT, server TEXT NOT NULL, namespace TEXT NOT NULL, log TEXT,
-    UNIQUE (server, namespace));
-  CREATE TABLE session (id INTEGER PRIMARY KEY, destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE,
-    source TEXT NOT NULL, stamp TEXT, session TEXT NOT NULL, trace TEXT NOT NULL, stored INTEGER NOT NULL,
-    fields TEXT NOT NULL, resume TEXT, UNIQUE (destination, source));
-  CREATE TABLE message (session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE, id INTEGER NOT NULL,
-    digest BLOB NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
-  CREATE TABLE origin (source TEXT PRIMARY KEY, stamp TEXT NOT NULL, project TEXT) WITHOUT ROWID;
-  CREATE TABLE told (source TEXT NOT NULL, loss TEXT NOT NULL, PRIMARY KEY (source, loss)) WITHOUT ROWID;
-  CREATE TABLE claim (source TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
-  INSERT INTO destination VALUES (7, 'http://s', 'n', 'log');
-  INSERT INTO session VALUES (1, 7, '/copy.jsonl', 'codex/1 a', 's', 's', 1, '[]', NULL),
-    (2, 7, '/s.jsonl', 'codex/1 b', 's', 's@ada', 1, '[["title","d"]]', 'resume'),
-    (3, 7, '/t.jsonl', NULL, 't', 't', 1, '[]', NULL);
-  INSERT INTO message VALUES (1, ${hashOf('m')}, x'00'), (2, ${hashOf('m')}, x'01'), (3, ${hashOf('m')}, x'02');
-  INSERT INTO origin VALUES ('/s.jsonl', 'codex/1 b', '/w'), ('/t.jsonl', 'pi/2 c', '/w');
-  INSERT INTO told VALUES ('/s.jsonl', 's line 1');
-  PRAGMA user_version = 3;`
-
-test('records that older versions stored by source are found by session', async ({ open, file }) => {
+test('the record of an older version is thrown away, because it can be found out again', async ({ open, file }) => {
   mkdirSync(join(file, '..'))
   const older = openDatabase(file)
-  older.exec(VERSION_3)
+  older.exec(`CREATE TABLE session (id INTEGER PRIMARY KEY); CREATE TABLE message (session INTEGER REFERENCES session);
+    INSERT INTO session VALUES (1); INSERT INTO message VALUES (1); PRAGMA user_version = 5`)
   older.close()
-  const state = open()
-  const states = await state.of(place)
-  const sent = { ...session, stamp: 'codex/1 b', sentFrom: '/s.jsonl' }
-  assert.equal([states.read('/s.jsonl'), states.resume('/s.jsonl')], [sent, 'resume'])
-  assert.equal([states.read('/copy.jsonl')?.stamp, states.find(session)?.externalId], ['codex/1 a', 's@ada'])
-  assert.equal([...states.digests(session)('m')!], [1])
-  const interrupted = { agentId: 'pi', sessionId: 't' }
-  assert.equal([states.read('/t.jsonl')?.agentId, states.find(interrupted)?.sentFrom], ['pi', undefined])
-  assert.equal([...states.digests(interrupted)('m')!], [2])
-  assert.equal(state.newLosses('codex', ['s line 1', 's line 2']), ['s line 2'])
-  // What belongs to a destination still goes with it.
-  assert.is((await state.of({ ...place, logId: 'another' })).find(session), undefined)
+  const states = await open().of(place)
+  assert.is(states.find(session), undefined)
+  states.write(session)
+  assert.equal((await open().of(place)).read(session.source), session)
 })
 
-test('a dry run reads older state files, and writes nothing', async ({ home, open, file }) => {
-  const folder = writeOlder(home)
+test('a dry run writes nothing', async ({ open, file }) => {
   const states = await open(true).of(place)
-  assert.is(states.read(session.source)?.stamp, 'codex/1 2 3')
-  assert.ok(existsSync(folder))
+  states.write(session)
   assert.not.ok(existsSync(file))
+})
+
+test('a note about what the service has needs the revision that was noted before', async ({ open }) => {
+  const states = await open().of(place)
+  states.write(session)
+  states.note(session, [message], { from: undefined, to: 4 })
+  const other = { ...message, digest: new Uint8Array([7]) }
+  // What another process notes that knows less.
+  states.note(session, [other], { from: undefined, to: 3 })
+  states.note(session, [other], { from: 3, to: 5 })
+  assert.equal([states.find(session)?.revision, states.notes(session)('m')?.digest], [4, message.digest])
+  states.note(session, [{ ...other, isTheirs: true }], { from: 4, to: 5 })
+  assert.equal(
+    [states.find(session)?.revision, states.notes(session)('m')],
+    [5, { digest: other.digest, isTheirs: true }],
+  )
+})
+
+test('a session of which two files were sent is sent from none of them, until one has all of it', async ({ open }) => {
+  const states = await open().of(place)
+  states.write(session)
+  assert.is(states.find(session)?.sentFrom, session.source)
+  const copy = { ...session, source: '/copy.jsonl' }
+  const same = { from: undefined, to: undefined }
+  states.write(copy)
+  states.note(copy, [{ ...message, isTheirs: true }], same)
+  assert.is(states.find(session)?.sentFrom, session.source)
+  states.note(copy, [message], same)
+  states.complete(copy, undefined, false)
+  states.complete(session, undefined, false)
+  assert.is(states.find(session)?.sentFrom, undefined)
+  states.complete(copy, undefined, true)
+  assert.is(states.find(session)?.sentFrom, '/copy.jsonl')
 })
 
 test.run()

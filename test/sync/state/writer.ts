@@ -14,6 +14,6 @@ const session = {
 }
 states.write(session)
 for (let i = 0; i < Number(count); i++)
-  states.acknowledge(session, [{ externalId: `m-${i}`, digest: new Uint8Array([i]) }])
-states.complete({ ...session, stamp: 'complete' }, undefined)
+  states.note(session, [{ externalId: `m-${i}`, digest: new Uint8Array([i]) }], { from: undefined, to: undefined })
+states.complete({ ...session, stamp: 'complete' }, undefined, true)
 state.close()

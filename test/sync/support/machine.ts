@@ -60,8 +60,9 @@ export const newMachine = (home: string, url: string) => {
     }
     const redaction = redacting(await readRedactionOptions(config))
     const states = await state.of({ server: url, ...connection })
-    const destinationOf = destinations({ connection, states, visibility })
-    const job = { destinationOf, origins: state, redaction, dryRun, force, strict, report }
+    const place = { connection, states }
+    const destinationOf = destinations({ ...place, visibility })
+    const job = { destinationOf, place, origins: state, redaction, dryRun, force, strict, report }
     try {
       return { summary: await syncFiles(job, files, 0), events }
     } finally {

@@ -1,4 +1,5 @@
 import { cpSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { logInWithDevice } from '../../../src/sync/login/device-login.ts'
 import { databaseUrl, freshDatabase, dropDatabase, onServer } from '../../support/database.ts'
@@ -17,9 +18,18 @@ export const startRealService = async (env: Readonly<Record<string, string>> = {
   const requests: Request[] = []
   const open = async (port: number) => {
     const opened = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none', ...env } })
-    opened.app.server.on('request', ({ method = '', url = '' }) => void requests.push({ method, url }))
+    const handlers = opened.app.server.listeners('request')
+    opened.app.server.removeAllListeners('request')
+    opened.app.server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
+      const { method = '', url = '' } = request
+      requests.push({ method, url })
+      await gate.pass({ method, url })
+      if (!response.destroyed) for (const handle of handlers) handle.call(opened.app.server, request, response)
+    })
     return { ...opened, url: await opened.app.listen({ host: '127.0.0.1', port }) }
   }
+  /** Each request waits for this before it is answered. */
+  const gate: { pass: (request: Request) => Promise<void> } = { pass: async () => {} }
   let running = await open(0)
   const { url } = running
   const folder = tempFolder()
@@ -60,7 +70,7 @@ export const startRealService = async (env: Readonly<Record<string, string>> = {
   }
   const writes = () => requests.filter(({ method }) => method !== 'GET').map(({ method, url }) => `${method} ${url}`)
   const call: typeof running.call = (...asked) => running.call(...asked)
-  return { url, requests, writes, call, logIn, another, backUp, restore, close }
+  return { url, requests, gate, writes, call, logIn, another, backUp, restore, close }
 }
 
 export type RealService = Awaited<ReturnType<typeof startRealService>>

@@ -25,6 +25,12 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
+/** The path and the query, and beside them the revision that a write expects. */
+const addressOf = (url: string): Pick<Asked, 'path' | 'ifRevision'> => {
+  const [, before, revision, after = ''] = /^(.*)[?&]ifRevision=(\d+)(.*)$/.exec(url) ?? [undefined, url]
+  return { path: `${before}${after}`, ifRevision: revision === undefined ? undefined : Number(revision) }
+}
+
 const reply = (response: ServerResponse, { status, headers, body }: Answer): void => {
   response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': randomUUID(), ...headers })
   response.end(JSON.stringify(body))
@@ -41,7 +47,7 @@ export const startServer = async (): Promise<TestServer> => {
   const requests: Asked[] = []
   const http = createServer(async (request, response) => {
     const token = request.headers.authorization?.replace(/^Bearer /, '')
-    const asked: Asked = { method: request.method!, path: request.url!, token, text: await bodyOf(request) }
+    const asked: Asked = { method: request.method!, ...addressOf(request.url!), token, text: await bodyOf(request) }
     requests.push(asked)
     const fault = await server.fault(asked)
     if (fault === 'cut before') return void request.socket.destroy()

@@ -1,6 +1,8 @@
 export type Asked = {
   readonly method: string
   readonly path: string
+  /** The revision that a write expects. */
+  readonly ifRevision?: number | undefined
   readonly token?: string | undefined
   readonly text: string
 }
@@ -17,6 +19,10 @@ export type StoredTrace = {
   readonly createdBy: string
   fields: Record<string, string>
   readonly messages: Map<string, StoredMessage>
+  /** How often it was changed; absent: never. */
+  revision?: number
+  /** The revision at which a message was last changed. */
+  readonly changedAt?: Map<string, number>
 }
 export type TestSession = { readonly userId: string; readonly namespaceId: string }
 
@@ -26,10 +32,8 @@ export type World = {
   readonly namespaces: { readonly id: string; readonly slug: string; readonly roles: Map<string, 'admin' | 'member'> }[]
   readonly sessions: Map<string, TestSession>
   readonly users: Map<string, string>
-  /** What names the log of the service, and its present epoch. */
+  /** What names the log of the service. */
   logId: string
-  /** What names the log in all its epochs; undefined for a service of an older version, which does not say. */
-  log: string | undefined
   /** The writes that the log holds; undefined for a service of an older version, which does not say. */
   positions: Set<string> | undefined
   /** Whether a message is refused with 400, and with it its batch. */
@@ -41,6 +45,7 @@ const codes: Record<number, string> = {
   401: 'unauthorized',
   403: 'forbidden',
   404: 'not_found',
+  409: 'changed',
 }
 
 export const ok = (data: unknown): Answer => ({ status: 200, body: { ok: true, data } })

@@ -9,6 +9,7 @@ import type { NewSession } from '../../../src/contract/sessions.ts'
 import { newApiClient } from '../../../src/sync/api/client.ts'
 import type { Connection } from '../../../src/sync/login/connect.ts'
 import type { SyncEvent } from '../../../src/sync/report/events.ts'
+import { openDuties } from '../../../src/sync/state/duties.ts'
 import { download } from '../../../src/sync/transfer/download.ts'
 import { openExportFile } from '../../../src/sync/transfer/export-file.ts'
 import { importTrace } from '../../../src/sync/transfer/import-trace.ts'
@@ -69,7 +70,9 @@ const exported = async (app: App, { token }: Connection, id: string): Promise<st
 const imported = async (path: string, visibility?: Visibility) => {
   const events: SyncEvent[] = []
   const report = (event: SyncEvent) => void events.push(event)
-  const done = await importTrace(await openExportFile(path), { connection: there, file: path, visibility, report })
+  const duties = openDuties(folder.path, serverOf(second!))
+  const wanted = { connection: there, file: path, visibility, report, duties }
+  const done = await importTrace(await openExportFile(path), wanted)
   return { done, notices: events.flatMap((event) => (event.type === 'notice' ? [event.message] : [])) }
 }
 

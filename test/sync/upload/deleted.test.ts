@@ -64,12 +64,14 @@ const uploadAndDelete = async (service: RealService, write: Case['write']) => {
 }
 
 for (const [when, { write, happens }] of Object.entries(cases))
-  test(`a deleted trace is not uploaded again ${when}`, async ({ service }) => {
+  test(`a deleted trace is not uploaded again ${when}, which is said`, async ({ service }) => {
     const { machine, written, status } = await uploadAndDelete(service, write)
     const { sync } = happens(written, machine, service) ?? written
-    await sync()
+    const { summary, events } = await sync()
+    assert.equal([summary.deleted, summary.unchanged, summary.exitCode], [1, 0, 0])
+    assert.match(JSON.stringify(events), 'its trace was deleted on the service: left alone')
     assert.is(await status(), 404)
-    await sync()
+    assert.is((await sync()).summary.deleted, 1)
     assert.is(await status(), 404)
   })
 

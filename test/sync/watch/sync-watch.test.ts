@@ -5,9 +5,6 @@ import * as assert from 'uvu/assert'
 import { until } from '../../support/until.ts'
 import { opencodeDatabase, text, userInfo } from '../agents/opencode/database-file.ts'
 import { meta, prompt, uuidAt } from '../support/codex-file.ts'
-import { newApiClient } from '../../../src/sync/api/client.ts'
-import { allCredentials, moveCredentials } from '../../../src/sync/login/credentials.ts'
-import { startProxy } from '../../commands/support/proxy.ts'
 import { openDatabase } from '../../../src/sync/agents/support/sqlite/load.ts'
 import { STATE_FILE } from '../../../src/sync/state/state-file.ts'
 import { type CommandContext, newCommandContext, run } from '../support/commands.ts'
@@ -101,6 +98,24 @@ test('a watch reports once a secret that was sent before the next line revealed 
   await watching.end('SIGTERM')
   const told = watching.of('notice').filter(({ message }) => `${message}`.includes('had been sent before'))
   assert.equal([told.map(({ externalId }) => externalId), watching.of('problem')], [[session], []])
+})
+
+test('a watch erases what it could not erase as soon as the service does, without a further change, and says once that it could not', async (context) => {
+  const key = 'q7Zr4TnW2kXvB9mLpC3sJd8F'
+  const say = (id: string, words: string) => `${userLine(id, words, { sessionId: session })}\n`
+  const isErasure = (path: string) => path.endsWith('/history/erase')
+  const watching = await watch(context)
+  appendFileSync(fileOf(context), say('u-bare', `it is ${key}`))
+  await isStored(context, session, `it is ${key}`)
+  let asked = 0
+  context.server.fault = ({ path }) => (isErasure(path) && ++asked <= 3 ? refusal(500) : undefined)
+  appendFileSync(fileOf(context), say('u-told', `API_KEY=${key}`))
+  await until(() => watching.of('notice').some(({ message }) => `${message}`.endsWith('the past of the trace erased')))
+  assert.is(asked, 4)
+  assert.equal(
+    watching.of('problem').map(({ kind }) => kind),
+    ['secret_in_history'],
+  )
 })
 
 test('lines that are written in quick succession are sent together', async (context) => {
@@ -339,24 +354,6 @@ test('a watch uploads everything again to a service that has lost its data or wa
   appendFileSync(fileOf(context), added('u-newer'))
   await isStored(context, session, 'line u-newer')
   assert.equal((await watching.end('SIGTERM')).how, 0)
-})
-
-test('a watch goes on at the new address of its service once the user has logged in there', async (context) => {
-  const watching = await watch(context)
-  const config = join(context.home, 'config')
-  const [former] = allCredentials(config)
-  const proxy = await startProxy(context.server.url)
-  const { token: own } = await newApiClient(proxy.url).newSession({ deviceId: former!.deviceId })
-  const moved = { ...former!, server: proxy.url, login: { ...former!.login!, token: own } }
-  await moveCredentials(config, moved, former!)
-  context.server.fault = ({ token }) => (token === own ? undefined : 'cut before')
-  appendFileSync(fileOf(context), added('u-new'))
-  await isStored(context, session, 'line u-new')
-  await until(() => watching.of('watching').length === 2)
-  assert.is(watching.of('start').at(-1)!['server'], proxy.url)
-  assert.equal(watching.of('connection'), [], 'what was sent is not sent again')
-  assert.equal((await watching.end('SIGTERM')).how, 0)
-  await proxy.close()
 })
 
 test('a watch first uploads the lost messages again to a service restored from a backup, and reports this once', async (context) => {

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { syncFolder } from '../../base/replace-file.ts'
+import { readJson, writePrivateFile } from '../private-files.ts'
+import { serverKey } from '../server-key.ts'
+
+/**
+ * The past of a trace has secrets that were, or are about to be, taken out of it, and is to be erased. `namespace` is the slug of its namespace.
+ * `source` is where they were found, such as a session's file: a process that works on it has claimed it. `hashes` are those of the secrets, as
+ * far as they are known.
+ */
+const Duty = z.object({
+  server: z.string(),
+  namespace: z.string(),
+  externalId: z.string(),
+  source: z.string(),
+  hashes: z.array(z.string()),
+})
+export type Duty = Readonly<z.infer<typeof Duty>> & { readonly id: string }
+
+/** The duties at one service. */
+export type Duties = {
+  /** Resolves once the duty is on the disk: only then may be sent what it follows from. */
+  readonly add: (duty: Omit<Duty, 'id' | 'server'>) => Promise<void>
+  readonly all: () => Promise<readonly Duty[]>
+  /** Called once these duties were done. */
+  readonly remove: (duties: readonly Duty[]) => Promise<void>
+}
+
+const ENDING = '.json'
+
+/**
+ * The duties in the configuration folder, a file for each. They do not belong to the record of what was uploaded, because that may be
+ * thrown away, and nothing else tells what is left to do. Each has a name of its own, so that no process removes the duty of another one.
+ */
+export const openDuties = (config: string, server: string): Duties => {
+  const folder = join(config, 'duties')
+  const pathOf = (id: string) => join(folder, `${id}${ENDING}`)
+  const isMissing = (error: NodeJS.ErrnoException): [] => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  }
+
+  const read = async (name: string): Promise<readonly Duty[]> => {
+    const { data } = Duty.safeParse(await readJson(join(folder, name)))
+    return data && serverKey(data.server) === serverKey(server) ? [{ ...data, id: name.slice(0, -ENDING.length) }] : []
+  }
+
+  return {
+    add: async (duty) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const text = JSON.stringify({ server: serverKey(server), ...duty } satisfies Omit<Duty, 'id'>)
+      await writePrivateFile(pathOf(randomUUID()), `${text}\n`)
+      await syncFolder(folder)
+    },
+    all: async () => {
+      const names = (await readdir(folder).catch(isMissing)).filter((name) => name.endsWith(ENDING))
+      return (await Promise.all(names.map(read))).flat()
+    },
+    remove: async (duties) => {
+      for (const { id } of duties) await rm(pathOf(id), { force: true })
+    },
+  }
+}

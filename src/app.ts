@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from './config.ts'
 import { api } from './contract/api.ts'
@@ -42,7 +41,7 @@ import { browserRoutes } from './signin/browser-routes.ts'
 import { signinRoutes } from './signin/routes.ts'
 import { assertStatesAuth, installAuth } from './http/auth.ts'
 import { compilersFactory, installBodies } from './http/body.ts'
-import { answerBrokenHead, answerUnroutable } from './http/unroutable.ts'
+import { answerUnroutable, newBrokenHeadAnswer } from './http/unroutable.ts'
 import { installClosing } from './http/closing.ts'
 import { installAssets } from './http/assets.ts'
 import { installErrors, sendError } from './http/errors.ts'
@@ -60,14 +59,15 @@ import { installOpenApi } from './http/openapi.ts'
 import { refuseOtherMethods } from './http/other-methods.ts'
 import { installSecurity, unhookedHeaders } from './http/security.ts'
 import { newRequestLogger } from './http/request-logger.ts'
-import { boundSockets, endAnsweredUpgrades } from './http/sockets.ts'
+import { requestIdOf } from './http/request-id.ts'
+import { boundSockets } from './http/sockets.ts'
+import { endAnsweredUpgrades, isUpgrade } from './http/upgrades.ts'
 import { wantsPage } from './pages/page.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_PARAM_LENGTH = 6_000
 /** Enough for an address with two externalIds of 1,024 characters, each of which takes up to twelve bytes when it is percent-encoded. */
 const MAX_HEAD_BYTES = 32 * 1024
-const REQUEST_ID = /^[\w.:-]{1,100}$/
 
 /** The API of a service with these settings. */
 export const apiOf = (config: Config): Api => {
@@ -78,20 +78,18 @@ export const apiOf = (config: Config): Api => {
 const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck): FastifyInstance => {
   // Hooks do not run for an invalid path.
   const headers = unhookedHeaders(config)
-  return Fastify({
+  const app: FastifyInstance = Fastify({
     loggerInstance: logger,
     trustProxy: config.TRUST_PROXY,
-    clientErrorHandler: answerBrokenHead,
+    clientErrorHandler: newBrokenHeadAnswer(config),
     http: {
       requireHostHeader: false, // Node's answer would not have the error format of the API
       maxHeaderSize: MAX_HEAD_BYTES,
+      shouldUpgradeCallback: (request) => isUpgrade(app.server, request),
     },
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: newRequestLogger,
-    genReqId: ({ headers }) => {
-      const given = headers['x-request-id']
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
-    },
+    genReqId: requestIdOf,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: false },
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
@@ -107,6 +105,7 @@ const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck)
       void sendError(checkHost(request.raw) ?? error, request, reply)
     },
   })
+  return app
 }
 
 /** The HTTP service without its socket: routes, errors, limits, documentation. */

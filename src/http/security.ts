@@ -40,7 +40,7 @@ const preflight: Headers = {
   'content-length': '0',
 }
 
-/** The headers of an answer that is sent before any hook has run. */
+/** The headers of an answer that is sent before any hook has run, or without one. */
 export const unhookedHeaders = (config: HttpConfig): Headers => ({
   ...answerHeaders(config),
   'access-control-allow-origin': '*',

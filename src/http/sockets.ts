@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Permit, Permits } from '../base/permits.ts'
 import { addressKey } from './address.ts'
@@ -15,7 +14,8 @@ type SocketsOptions = {
 /** How many connections beyond the limit may be open for a moment, while others are being closed. */
 const MOST_BEYOND_LIMIT = 64
 
-const hasBody = ({ headers }: IncomingMessage) =>
+/** Whether a request announces a body that is not empty. */
+export const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /**
@@ -51,12 +51,4 @@ export const boundSockets = (server: Server, { sockets, logger, lines }: Sockets
     response.on('close', answered)
   })
   server.on('upgrade', ({ socket }: IncomingMessage) => connections.get(socket)?.permit.rest())
-}
-
-/** Ends the connection of a refused upgrade. Node gives such a connection no timeout any more, so it would stay open for ever. */
-export const endAnsweredUpgrades = (app: FastifyInstance): void => {
-  app.addHook('onResponse', ({ raw }, _reply, done) => {
-    if (raw.headers.upgrade !== undefined) raw.socket.end(() => raw.socket.destroy())
-    done()
-  })
 }

@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import type { Busy, Permit, Permits } from '../base/permits.ts'
 import { Unavailable } from '../engine/rejected.ts'
@@ -19,6 +20,13 @@ export const whenOver = (answer: ServerResponse, release: () => void): void => {
   releases.set(answer, all)
   answer.once('close', () => all.forEach((one) => one()))
 }
+
+/**
+ * The answer that a connection is sending, or waits for. Whatever is written to the connection itself comes behind it: a client may send requests
+ * before it has the answers to earlier ones. Node's own answer to a broken request looks at the same property.
+ */
+export const answerUnderWay = (socket: Socket): ServerResponse<IncomingMessage> | undefined =>
+  (socket as { readonly _httpMessage?: ServerResponse<IncomingMessage> | null })._httpMessage ?? undefined
 
 /**
  * Takes a permit for an answer, and gives it back when the answer is over. Also a wait for it ends then.

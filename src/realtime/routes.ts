@@ -1,5 +1,6 @@
 import websocket from '@fastify/websocket'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import { closeCodes } from '../contract/close-codes.ts'
 import { MAX_FRAME_BYTES } from '../contract/frames.ts'
@@ -10,6 +11,7 @@ import { cookieNameOf, presentedToken } from '../http/auth.ts'
 import { HttpError, rateLimited } from '../http/http-error.ts'
 import { newTrustedOriginCheck } from '../http/origin.ts'
 import { jsonText } from '../http/json-text.ts'
+import { JSON_TYPE } from '../http/reply.ts'
 import { route, optionsOf } from '../http/route.ts'
 import type { Caller } from '../http/caller.ts'
 import { clientOf } from '../http/node-permits.ts'
@@ -70,6 +72,31 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
     errorHandler: (_error: unknown, socket: WebSocket) => socket.terminate(),
   })
 
+  /** By their requests: `ws` answers these itself. */
+  const replies = new WeakMap<IncomingMessage, FastifyReply>()
+
+  /** Adds the headers of every answer to the one that opens a WebSocket. */
+  const addHeaders = (headers: string[], request: IncomingMessage) => {
+    for (const [name, value] of Object.entries(replies.get(request)!.getHeaders())) headers.push(`${name}: ${value}`)
+  }
+
+  /** Answers a handshake that `ws` does not accept. */
+  const refuse = (problem: Error, _socket: unknown, request: IncomingMessage) => {
+    const reply = replies.get(request)!
+    const message = `${problem.message}: connect with a WebSocket client`
+    const body = JSON.stringify({ ok: false, error: { code: 'invalid_request', message } })
+    reply.raw.writeHead(400, {
+      ...(reply.getHeaders() as OutgoingHttpHeaders),
+      'content-type': JSON_TYPE,
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+      'sec-websocket-version': '13',
+    })
+    reply.raw.end(body)
+  }
+
+  app.websocketServer.on('headers', addHeaders).on('wsClientError', refuse)
+
   /** A cookie does not count for pages of other origins, because browsers send it without being asked. */
   const tokenOf = (request: FastifyRequest): string | undefined => {
     const presented = request.caller && presentedToken(request, cookieName)
@@ -121,7 +148,8 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
     {
       ...optionsOf(realtime['GET /v1/realtime']),
       websocket: true,
-      preValidation: async (request) => {
+      preValidation: async (request, reply) => {
+        replies.set(request.raw, reply)
         if (!request.ws)
           throw new HttpError('not_found', 'This address only accepts WebSocket connections: send an upgrade')
         const caller = tokenOf(request) === undefined ? undefined : request.caller

@@ -31,8 +31,10 @@ const urlOf = (app: FastifyInstance, { HOST, PORT }: Config): string => {
 }
 
 const listen = async (app: FastifyInstance, { HOST, PORT }: Config) => {
+  // For `localhost` Fastify would open a second server at ::1, which would bound no connections, and leave errors to Node.
+  const host = HOST === 'localhost' ? '127.0.0.1' : HOST
   try {
-    await app.listen({ host: HOST, port: PORT })
+    await app.listen({ host, port: PORT })
   } catch (error) {
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
     throw new Error(`port ${PORT} of ${HOST} is in use: stop the program that uses it, or set PORT to another one`, {

@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('requests that Node would answer without a route')
 
@@ -61,12 +63,88 @@ test('100-continue is answered, and then the request', async () => {
   assert.ok(answer.startsWith('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n'), answer)
 })
 
-test('an upgrade on a path without a WebSocket is answered, and its connection ends', async () => {
-  for (const path of ['/health', '/v1/feed', '/nothing']) {
-    const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n'
-    const answer = await ask(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${upgrade}\r\n`)
-    assert.match(answer, path === '/nothing' ? 'HTTP/1.1 404' : 'HTTP/1.1 200')
-  }
+const LAST = 'GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n'
+const HANDSHAKE = `sec-websocket-key: ${Buffer.alloc(16).toString('base64')}\r\nsec-websocket-version: 13\r\n`
+const upgrade = (to: string, line: string, more = '') =>
+  `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: ${to}\r\n${more}`
+const statuses = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+
+/** Sends a request, its body once its head has arrived, and another request over the same connection once it is answered. */
+const askTwice = async (head: string, body = '') => {
+  const arrived = once(app.server, 'request')
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  let all = ''
+  socket.on('data', (chunk: Buffer) => (all += String(chunk))).write(head)
+  await Promise.race([arrived, once(socket, 'close')])
+  socket.write(body)
+  await until(() => all !== '' || socket.closed)
+  socket.write(LAST)
+  await until(() => socket.closed)
+  return all
+}
+
+for (const [to, line, status] of [
+  ['websocket', 'GET /health', '200'],
+  ['websocket', 'GET /v1/feed', '200'],
+  ['websocket', 'GET /nothing', '404'],
+  ['websocket', 'GET /v1/realtime/', '404'],
+  ['websocket', 'HEAD /v1/realtime', '405'],
+  ['h2c', 'GET /v1/feed', '200'],
+  ['h2c', 'GET /v1/realtime', '404'],
+  ['websocket', 'POST /v1/realtime', '405'],
+  ['h2c, websocket', 'GET /v1/realtime', '404'],
+  ['TLS/1.0', 'GET /health', '200'],
+] as const)
+  test(`an upgrade to ${to} by ${line} is answered as if it were not there`, async () => {
+    assert.equal(statuses(await askTwice(`${upgrade(to, line, HANDSHAKE)}\r\n`)), [status, '200'])
+  })
+
+test('a request with a body and an upgrade to h2c is read and answered', async () => {
+  const head = upgrade('h2c', 'POST /v1/session', 'http2-settings: AAMAAABkAAQAAP__\r\n')
+  const ofBody = `content-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n`
+  const answer = await askTwice(head + ofBody, BODY)
+  assert.equal(statuses(answer), ['200', '200'])
+  assert.match(answer, '"token":"')
 })
+
+for (const [what, handshake] of [
+  ['no key', 'sec-websocket-version: 13\r\n'],
+  ['a key that is none', 'sec-websocket-key: x\r\nsec-websocket-version: 13\r\n'],
+  ['another version', HANDSHAKE.replace('13', '12')],
+  ['a list of protocols that is none', `${HANDSHAKE}sec-websocket-protocol: a,,b\r\n`],
+] as const)
+  test(`a handshake with ${what} gets an error of the API`, async () => {
+    const answer = parsed(await ask(`${upgrade('websocket', 'GET /v1/realtime', handshake)}x-request-id: mine\r\n\r\n`))
+    assert.equal([answer.line, answer.ok, answer.code], ['http/1.1 400 bad request', false, 'invalid_request'])
+    for (const header of [
+      'x-request-id: mine',
+      'x-content-type-options: nosniff',
+      'content-type: application/json; charset=utf-8',
+      'sec-websocket-version: 13',
+    ])
+      assert.ok(answer.headers.includes(header), header)
+  })
+
+test('an upgrade has the headers of all answers', async () => {
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  socket.write(`${upgrade('websocket', 'GET /v1/realtime?x', HANDSHAKE)}x-request-id: mine\r\n\r\n`)
+  const [head] = (await once(socket, 'data')) as [Buffer]
+  assert.match(String(head), /^HTTP\/1\.1 101 [^]*\r\nx-request-id: mine\r\n[^]*nosniff\r\n/)
+  socket.destroy()
+})
+
+/** A request that waits for the database before it is answered. */
+const EARLIER = 'GET /v1/feed HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer x\r\n\r\n'
+
+for (const [what, request, status] of [
+  ['CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nhost: example.org:443\r\n\r\n', '404'],
+  ['an unknown expectation', post('x') + BODY, '400'],
+  ['a broken request', 'hello\r\n\r\n', '400'],
+  ['an upgrade', `${upgrade('websocket', 'GET /v1/realtime', HANDSHAKE)}\r\n${LAST}`, '404'],
+] as const)
+  test(`${what} before the answer to an earlier request of its connection is answered behind it`, async () => {
+    const answer = await ask(EARLIER + request)
+    assert.equal(statuses(answer).slice(0, 2), ['200', status])
+  })
 
 test.run()

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { untrustedCertificate } from '../base/untrusted-certificate.ts'
 
 /** The text of a catalogue and its ETag, or `same` when it still has the given ETag. */
 type SourceResult =
@@ -71,6 +72,6 @@ export const readSource = async (
   } catch (error) {
     if (timeout.aborted) throw new Error(`it did not answer within ${timeoutMs} ms`, { cause: error })
     const { cause } = error as { cause?: unknown }
-    throw cause instanceof Error ? new Error(cause.message, { cause: error }) : error
+    throw cause instanceof Error ? new Error(untrustedCertificate(cause) ?? cause.message, { cause: error }) : error
   }
 }

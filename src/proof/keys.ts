@@ -9,11 +9,29 @@ type KeySettings = Pick<ProofSettings, 'AUDIT_ORIGIN' | 'AUDIT_KEY' | 'AUDIT_KEY
 }
 
 /** The origin of a service without a public address. */
-const DEFAULT_ORIGIN = 'tracebook.invalid/log'
+const UNNAMED_HOST = 'tracebook.invalid'
+const DEFAULT_ORIGIN = `${UNNAMED_HOST}/log`
 
 /** The origin of a log for a new key. */
 const originOf = ({ AUDIT_ORIGIN, PUBLIC_URL }: KeySettings): string =>
   AUDIT_ORIGIN ?? (PUBLIC_URL ? new URL(PUBLIC_URL).host : DEFAULT_ORIGIN)
+
+/**
+ * What an operator should be told about a key that names no host although people know the service by one: people keep checkpoints and
+ * public keys under this name. Undefined for any other key.
+ */
+export const originWarning = ({ name }: Signer, settings: KeySettings): string | undefined => {
+  if (name.split('/')[0] !== UNNAMED_HOST || settings.PUBLIC_URL === undefined) return undefined
+  const { host } = new URL(settings.PUBLIC_URL)
+  const isOwn = settings.AUDIT_KEY === undefined && settings.AUDIT_KEY_FILE === undefined
+  const remedy = isOwn
+    ? `set AUDIT_ORIGIN=${host}`
+    : `give the workers a key that \`tracebook audit new-key ${host}\` makes`
+  return (
+    `checkpoints name the log ${name}, but PUBLIC_URL is ${settings.PUBLIC_URL}: ${remedy}. ` +
+    'Whoever has kept a checkpoint accepts the other name once, with --accept-key'
+  )
+}
 
 const readKeyFile = async (path: string): Promise<Signer | undefined> => {
   try {

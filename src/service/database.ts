@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { untrustedCertificate } from '../base/untrusted-certificate.ts'
 import type { Config } from '../config.ts'
 import { diskGuard } from '../embedded/disk.ts'
 import { lockDataDir } from '../embedded/lock.ts'
@@ -36,7 +37,8 @@ const assertReachable = async (url: string, signal: AbortSignal) => {
     const advice = hasSqlState(error, SqlState.protocolViolation)
       ? 'Connect to PostgreSQL itself, not to a pooler: the service needs the settings that it sends with each connection'
       : 'Check the URL, and that the server runs'
-    throw new Error(`DATABASE_URL: the database cannot be reached: ${message || code}. ${advice}`, { cause: error })
+    const reason = untrustedCertificate(error) ?? (message || code)
+    throw new Error(`DATABASE_URL: the database cannot be reached: ${reason}. ${advice}`, { cause: error })
   }
 }
 

@@ -8,7 +8,7 @@ import { newBodyThreads } from '../http/parse-bodies.ts'
 import { newNodePermits } from '../http/node-permits.ts'
 import { newLogId } from '../log/log-id.ts'
 import { isHeld } from '../proof/queries.ts'
-import { readSigner } from '../proof/keys.ts'
+import { originWarning, readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newRowMaking } from '../web/row-making.ts'
 import { installDiskGauge, installPermitGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
@@ -38,6 +38,8 @@ const readAuditSigner = async ({ config, dataDir, logger }: OpenOptions) => {
   const signer = await readSigner(config, dataDir)
   if (!signer && config.ROLES.includes('worker'))
     logger.warn({}, 'neither AUDIT_KEY nor AUDIT_KEY_FILE is set: no checkpoints of the log are signed')
+  const warning = signer && originWarning(signer, config)
+  if (warning) logger.warn({}, warning)
   return signer
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ConfigError, readConfig } from '../../src/config.ts'
-import { readSigner } from '../../src/proof/keys.ts'
+import { originWarning, readSigner } from '../../src/proof/keys.ts'
 import { generateSigner, parseSigner } from '../../src/proof/note.ts'
 import { inFolder } from '../embedded/support.ts'
 
@@ -42,6 +42,24 @@ test('a key keeps its name when PUBLIC_URL changes; AUDIT_ORIGIN gives it anothe
     assert.is(renamed!.name, AUDIT_ORIGIN)
     assert.is(secret(renamed!.text), secret(made!.text))
     assert.is((await readSigner(settings(), folder))!.text, made!.text)
+  }))
+
+test('a key without the name of a host is warned of once there is a PUBLIC_URL, with what renames it', () =>
+  inFolder(async (folder) => {
+    const made = (await readSigner(settings(), folder))!
+    assert.is(originWarning(made, settings()), undefined)
+    const own = originWarning((await readSigner(settings({ PUBLIC_URL }), folder))!, settings({ PUBLIC_URL }))!
+    assert.match(
+      own,
+      /name the log tracebook\.invalid\/log, but PUBLIC_URL is https:.*: set AUDIT_ORIGIN=traces\.example\.com\./,
+    )
+    const configured = settings({ PUBLIC_URL, AUDIT_KEY: made.text })
+    assert.match(originWarning(made, configured)!, '`tracebook audit new-key traces.example.com`')
+    for (const env of [
+      { PUBLIC_URL, AUDIT_ORIGIN },
+      { PUBLIC_URL, AUDIT_ORIGIN: 'traces.example.com' },
+    ])
+      assert.is(originWarning((await readSigner(settings(env), folder))!, settings(env)), undefined)
   }))
 
 test('a configured key determines the origin, and is used for every database', () =>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { untrustedCertificate } from '../../base/untrusted-certificate.ts'
 import { RequestFailed } from './errors.ts'
 import type { Answer } from './exchange.ts'
 
@@ -32,7 +33,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
 export const networkReason = (error: unknown): string => {
   const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } }
   if (name === 'TimeoutError') return 'no answer in time'
-  return MEANINGS[cause?.code ?? ''] ?? cause?.message ?? cause?.code ?? String(error)
+  return MEANINGS[cause?.code ?? ''] ?? untrustedCertificate(cause) ?? cause?.message ?? cause?.code ?? String(error)
 }
 
 const notTracebook = 'this is not the address of a Tracebook server'

@@ -1,5 +1,6 @@
 import { setTimeout as sleepFor } from 'node:timers/promises'
 import { timeoutText } from '../../cli/time-text.ts'
+import { untrustedCertificate } from '../../base/untrusted-certificate.ts'
 import { isTemporaryFailure, RequestFailed } from './errors.ts'
 
 /** `silent`: a request has not been answered for long. `back`: the server answers again. */
@@ -133,6 +134,10 @@ const givenUp = (error: RequestFailed, why: string): RequestFailed => {
   return new RequestFailed(`${error.message} (${why})${hint}`, details, { cause: error })
 }
 
+/** Whether the server's certificate is not trusted: another attempt a moment later would fail as well. */
+const isUntrusted = ({ cause }: RequestFailed) =>
+  cause instanceof Error && untrustedCertificate(cause.cause) !== undefined
+
 /**
  * Runs `request` again while it fails with a temporary error (`isTemporaryFailure`), for up to `patienceMs`, with a growing delay or
  * the one that the server asks for. Throws the last error, at once where the server asks for too long a delay, and the reason of an
@@ -149,7 +154,7 @@ export const withRetry = async <T>(request: () => Promise<T>, timing: RetryTimin
       watch?.answers()
       return result
     } catch (error) {
-      if (!(error instanceof RequestFailed)) throw error
+      if (!(error instanceof RequestFailed) || isUntrusted(error)) throw error
       if (!isTemporaryFailure(error)) {
         watch?.answers()
         throw error

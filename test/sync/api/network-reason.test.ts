@@ -1,8 +1,15 @@
 import { createServer } from 'node:http'
+import { once } from 'node:events'
+import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { download } from '../../../src/sync/transfer/download.ts'
+import { newAccountClient } from '../../../src/sync/api/account.ts'
 import { networkReason } from '../../../src/sync/api/answer-data.ts'
+import { probe } from '../../../src/sync/api/probe.ts'
+import { errorOf } from '../../log/support/events.ts'
+import { newCertificate } from '../../support/certificate.ts'
 
 const test = suite('why a service cannot be reached')
 
@@ -20,6 +27,25 @@ test('the reason says that a port refuses connections, or does not speak TLS', a
   assert.match(await reasonOf(`https://127.0.0.1:${port}`), /^the server does not speak TLS: try http:/)
   await new Promise((closed) => server.close(closed))
   assert.is(await reasonOf(`http://127.0.0.1:${port}`), 'connection refused')
+})
+
+test('the reason names the variable that makes the certificate of a server known', async () => {
+  const { key, certificate: cert } = newCertificate()
+  const server = https.createServer({ key, cert }, (_request, response) => response.end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  assert.match(await reasonOf(url), 'set NODE_EXTRA_CA_CERTS to a file (PEM) with the certificate of the authority')
+  const attempts = [
+    newAccountClient(url, 'token').session(),
+    download({ server: url, path: '/', token: undefined }).next(),
+  ]
+  for (const failing of attempts)
+    assert.match(((await errorOf(failing)) as Error).message, /^cannot reach https:.*NODE_EXTRA_CA_CERTS/)
+  const { is, why } = (await probe(url)) as { is: string; why: string }
+  assert.is(is, 'out of reach')
+  assert.match(why, 'NODE_EXTRA_CA_CERTS')
+  server.closeAllConnections()
+  await new Promise((closed) => server.close(closed))
 })
 
 test('the reason says that a host name is unknown; any other error is shown unchanged', () => {

@@ -86,6 +86,20 @@ test('redact does first what an earlier command has left to erase', () =>
     assert.equal(await duties.all(), [])
   }))
 
+test('a text and a secret are replaced in whatever colours they are', () =>
+  inWorld(async ({ user, putTrace }) => {
+    const coloured = (text: string) => `\u001b[31m${text.slice(0, 4)}\u001b[1m${text.slice(4)}\u001b[0m`
+    await putTrace(user, id, { title: 'Colours' }, [coloured('Jane Doe'), `TOKEN=${coloured(secret)}`])
+    const all = [
+      ['redact', id, '--text', 'Jane Doe', '--yes'],
+      ['redact', id, '--yes'],
+    ]
+    for (const line of all) assert.is((await user.run(...line)).how, 0)
+    const { out } = await user.run('show', id, '--json')
+    assert.match(out, String.raw`"\u001b[31m[redacted:text]\u001b[0m"`)
+    assert.match(out, String.raw`"TOKEN=\u001b[31m[redacted:secret-value]\u001b[0m"`)
+  }))
+
 test('rm --history erases the past of a trace and keeps its present', () =>
   inWorld(async ({ url, user, putTrace }) => {
     const token = tokenIn(user.config)

@@ -9,7 +9,7 @@ import type { RedactionOptions } from './session.ts'
  * Raise this number when other secrets are found than before: then every session is read once more, and messages that lose a secret
  * are sent. Keep the names of rules where possible, because a message with another mark is sent again.
  */
-const VERSION = 3
+const VERSION = 4
 
 /** The file in the configuration folder with values that look like secrets but are not: a hash on each line, `#` for comments. */
 export const ALLOWED_SECRETS = 'allowed-secrets'

@@ -3,11 +3,10 @@ import type { Part, Session, SessionMessage, SessionFields } from '../agents/age
 import { newHashedMap } from '../agents/support/hashed-map.ts'
 import { digest } from '../digest.ts'
 import { isEnvCall } from './env-file.ts'
-import type { FindSecrets } from './find.ts'
+import { type FindSecrets, findKnown, type Secret } from './find.ts'
 import { mapFields, mapMessage, mapPart, type MapText, type Place } from './map-texts.ts'
 import { butMarks, markOf } from './marks.ts'
 import type { SecretMemory } from './memory.ts'
-import type { Finding } from './rules.ts'
 import { isWordy } from './values.ts'
 
 /** A secret that was found, without its value. The list of allowed values names it by `hash`. */
@@ -64,14 +63,13 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, know
   const distinct: string[] = [...rules.keys()].filter(isDistinct)
   let hasNew = false
 
-  const secretsIn = (text: string, about: Place) =>
-    find(text, about).filter(({ start, end }) => !isAllowed(hashOf(text.slice(start, end))))
+  const secretsIn = (text: string, about: Place) => find(text, about).filter(({ value }) => !isAllowed(hashOf(value)))
 
-  const replace = (text: string, found: readonly Finding[]): string => {
+  const replace = (text: string, found: readonly Secret[]): string => {
     let result = ''
     let from = 0
-    for (const { rule, start, end } of found) {
-      result += text.slice(from, start) + markOf(rules.get(text.slice(start, end)) ?? rule)
+    for (const { rule, start, end, value } of found) {
+      result += text.slice(from, start) + markOf(rules.get(value) ?? rule)
       from = end
     }
     return result + text.slice(from)
@@ -80,8 +78,7 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, know
   /** Notes the secrets in a text, and replaces them. */
   const note = (text: string, place: Place, externalId?: string): string => {
     const found = secretsIn(text, place)
-    for (const { rule, start, end } of found) {
-      const secret = text.slice(start, end)
+    for (const { rule, value: secret } of found) {
       const where = { ...(externalId === undefined ? {} : { externalId }), where: place.where }
       redactions.push({ rule, hash: hashOf(secret), ...where })
       if (rules.has(secret)) continue
@@ -96,27 +93,20 @@ const newSecrets = ({ find, isAllowed }: Omit<RedactionOptions, 'version'>, know
   /** Replaces what the rules find in a text. */
   const replaceFound = (text: string, place: Place): string => replace(text, secretsIn(text, place))
 
-  /** Replaces secrets that were found anywhere in the session, the longest first, because one may be a part of another. */
-  const replaceKnown = (text: string): string => {
-    let result = text
-    for (const secret of distinct)
-      if (result.includes(secret)) result = result.replaceAll(secret, markOf(rules.get(secret)!))
-    return result
-  }
+  /** Replaces secrets that were found anywhere in the session. */
+  const replaceKnown = (text: string): string => replace(text, findKnown(text, distinct, rules))
 
   const findInStored = butMarks(find)
   /** Replaces both in a text that the service has, which may have marks already. `note` gets the secrets. */
   const replaceStored = (text: string, place: Place, note: (secret: string) => void): string => {
-    const found = findInStored(text, place).filter(({ start, end }) => !isAllowed(hashOf(text.slice(start, end))))
-    for (const { start, end } of found) note(text.slice(start, end))
+    const found = findInStored(text, place).filter(({ value }) => !isAllowed(hashOf(value)))
     const rest = replace(text, found)
-    distinct.filter((secret) => rest.includes(secret)).forEach(note)
-    return replaceKnown(rest)
+    const known = findKnown(rest, distinct, rules)
+    for (const { value } of [...found, ...known]) note(value)
+    return replace(rest, known)
   }
-  const sortDistinct = () => void distinct.sort((a, b) => b.length - a.length)
 
-  sortDistinct()
-  return { redactions, rules, note, sortDistinct, replaceFound, replaceKnown, replaceStored, hasNew: () => hasNew }
+  return { redactions, rules, note, replaceFound, replaceKnown, replaceStored, hasNew: () => hasNew }
 }
 
 /** A message without its secrets, and their hashes. */
@@ -178,14 +168,10 @@ export const redactSession = async (
     scan(message)
     scanned.add(message)
   }
-  secrets.sortDistinct()
 
   async function* messages() {
     for await (const message of session.messages()) {
-      if (!scanned.has(message)) {
-        scan(message)
-        secrets.sortDistinct()
-      }
+      if (!scanned.has(message)) scan(message)
       yield secrets.rules.size === 0 ? message : redactMessage(message)
     }
   }

@@ -2,9 +2,10 @@ import type { TraceDetail } from '../../contract/trace.ts'
 import type { Session, SessionFields } from '../agents/agent.ts'
 import { pagesOf } from '../api/pages.ts'
 import type { Connection } from '../login/connect.ts'
-import type { FindSecrets } from '../redaction/find.ts'
+import { type FindSecrets, findKnown } from '../redaction/find.ts'
 import { butMarks } from '../redaction/marks.ts'
 import { type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
+import { textShown } from '../redaction/shown.ts'
 import { toBatches } from '../upload/batches.ts'
 import { toSearch, toSend } from '../upload/compare.ts'
 import { whileOthersWrite } from '../upload/expected-revision.ts'
@@ -14,15 +15,12 @@ import { fieldsOf } from './import-trace.ts'
 /** How many messages are read at once. */
 const PAGE = 100
 
-/** Finds each occurrence of a text. */
-export const findText =
-  (wanted: string): FindSecrets =>
-  (text) => {
-    const found = []
-    for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))
-      found.push({ rule: 'text', start: at, end: at + wanted.length })
-    return found
-  }
+/** Finds each occurrence of a text, in whatever colours and escapes. */
+export const findText = (wanted: string): FindSecrets => {
+  const value = textShown(wanted)
+  const rules = new Map([[value, 'text']])
+  return (text) => findKnown(text, [value], rules)
+}
 
 /** What was replaced: how many messages and fields. */
 type Replaced = { readonly messages: number; readonly fields: number }

@@ -214,6 +214,42 @@ export const phrases: Readonly<Record<string, readonly [text: string, value: str
   kubectl: ['kubectl create secret generic db --from-literal=login={}', '{A:9}{d:1}'],
 }
 
+/** Wraps pieces of three characters, which no name and no value begins or ends with alone. */
+const inPieces = (text: string, before: string, after: string): string =>
+  text.replace(/\w{3}/g, (piece) => `${before}${piece}${after}`)
+const code = (character: string) => character.codePointAt(0)!
+
+/** Ways to write a text so that a terminal or a page shows it as if it were written plainly. */
+export const disguises: Readonly<Record<string, (text: string) => string>> = {
+  'coloured words': (text) => text.replace(/\w+/g, (word) => `\u001b[38;5;186m${word}\u001b[39;49;00m`),
+  'matches of grep': (text) => inPieces(text, '\u001b[01;31m\u001b[K', '\u001b[m\u001b[K'),
+  'colours in JSON': (text) => inPieces(text, '\\u001b[32m', '\\u001b[0m'),
+  'colours in JSON in JSON': (text) => inPieces(text, '\\\\u001b[32m', '\\\\u001b[0m'),
+  'colours in code': (text) => inPieces(text, '\\x1b[1;31m', '\\033[0m'),
+  'colours of cat -v': (text) => inPieces(text, '^[[32m', '^[[0m'),
+  'links of a terminal': (text) => inPieces(text, '\u001b]8;;https://acme.io\u001b\\', '\u001b]8;;\u0007'),
+  'other sequences': (text) => inPieces(text, '\u001b(B\u009b1m', '\u001b7\u001b[?25l'),
+  'characters without width': (text) => inPieces(text, '\u200b\u2060', '\u00ad\ufeff'),
+  'marks of direction': (text) => inPieces(text, '\u202a', '\u202c\u200f'),
+  'variants and tags': (text) => inPieces(text, '\ufe0f', '\u{e0101}\u{e0041}'),
+  'bold of a manual': (text) => text.replace(/[!-~]/g, (character) => `${character}\b${character}`),
+  'underlined in a manual': (text) => text.replace(/[!-~]/g, (character) => `_\b${character}`),
+  'written over a line': (text) => text.replace(/^.+$/gm, (line) => `${line.replaceAll(/\S/g, '.')}\r${line}`),
+  'erased and written': (text) => text.replace(/^.+$/gm, (line) => `Loading ...\r\u001b[K\u001b[32m${line}\u001b[0m`),
+  'UTF-16': (text) => text.replace(/[^]/g, '$&\0'),
+  'wide characters': (text) => text.replace(/[!-~]/g, (character) => String.fromCharCode(code(character) + 0xfee0)),
+  'mathematical letters': (text) =>
+    text.replace(/[a-z]/g, (letter) => String.fromCodePoint(0x1d41a + code(letter) - 97)),
+  'spaces without a break': (text) => text.replaceAll(' ', '\u00a0'),
+  'entities of HTML': (text) => text.replace(/[^\w\s]|\w(?=\w{3})/g, (character) => `&#${code(character)};`),
+  'HTML in HTML': (text) => text.replace(/[^\w\s]/g, (character) => `&amp;#x${code(character).toString(16)};`),
+  'elements of HTML': (text) => inPieces(text, '<span class="x">', '</span>'),
+  'percent-encoding': (text) =>
+    text.replace(/[^\w\s]/g, (character) => `%${code(character).toString(16).padStart(2, '0')}`),
+  'escapes of JSON': (text) =>
+    text.replace(/[^\w\s]/g, (character) => `\\u${code(character).toString(16).padStart(4, '0')}`),
+}
+
 /** What the harmless contexts are filled with: values of names that tell secrets, and none of them is one. */
 export const harmless: readonly string[] = [
   'string',

@@ -120,6 +120,50 @@ test('a value that one message reveals as a secret is redacted in earlier and la
   ])
 })
 
+test('what programs print in colours is redacted as without them, and stays readable', async () => {
+  const outputs = [
+    'DB_\u001b[01;31m\u001b[KPASSWORD\u001b[m\u001b[K=Wq8zLp31Xv5Nt7Rk2Jd9\nok', // env | grep --color
+    '\u001b[34;1m"password"\u001b[0m\u001b[1;39m: \u001b[0m\u001b[0;32m"Wq8zLp32Xv5Nt7Rk2Jd9"\u001b[0m', // jq -C
+    '\u001b[38;5;203mdb_password\u001b[0m\u001b[38;5;231m: \u001b[0m\u001b[38;5;186mWq8zLp33Xv5Nt7Rk2Jd9\u001b[0m', // bat
+    '\u001b[36mX-Api-Key\u001b[39;49;00m: \u001b[33mWq8zLp34Xv5Nt7Rk2Jd9\u001b[39;49;00m', // httpie
+    '\u001b[32mDB_PASSWORD\u001b[0m\u001b[90m=\u001b[0m\u001b[33mWq8zLp35Xv5Nt7Rk2Jd9\u001b[0m',
+    'TOKEN=\u001b[1;31mghp_\u001b[mQ1w2E3r4T5y6U7i8O9p0A1s2D3f4G5h6J7k8\nok', // git grep --color
+    'DB_PASSWORD=\u001b[33mWq8zLp36Xv5Nt7Rk2Jd9\u001b[0m',
+    '\u001b[32m+DB_PASSWORD=Wq8zLp37Xv5Nt7Rk2Jd9\u001b[m', // git diff --color
+  ]
+  const { parts } = await redact(outputs.map(text))
+  const value = /(?:ghp_\u001b\[m)?[QW][1q][8w][2z]\w+/
+  assert.equal(
+    parts,
+    outputs.map((output) => text(output.replace(value, '[redacted:secret-value]'))),
+  )
+})
+
+test('the same value is one secret in whatever form it is written', async () => {
+  const value = 'Zx81kQ0pLm7Rt5Vw'
+  const forms = [
+    `it was \u001b[33m${value.slice(0, 5)}\u001b[1m${value.slice(5)}\u001b[0m!`,
+    `it was ${value.slice(0, 5)}\u200b${value.slice(5)}!`,
+    `it was &#90;${value.slice(1)}!`,
+    `it was ${value}!`,
+  ]
+  const found = `DB_\u001b[31mPASSWORD\u001b[0m=\u001b[33m${value}\u001b[0m`
+  const { parts, redactions } = await redact([...forms, found].map(text))
+  assert.equal(
+    parts.map((part) => JSON.stringify(part.content).replaceAll(/\\u001b\[\d*m/g, '')),
+    [
+      ...forms.map(() => '{"text":"it was [redacted:secret-value]!"}'),
+      '{"text":"DB_PASSWORD=[redacted:secret-value]"}',
+    ],
+  )
+  assert.equal(
+    redactions.map(({ hash }) => hash),
+    [hashOf(value)],
+  )
+  const { parts: left } = await redact([...forms, found].map(text), {}, [hashOf(value)])
+  assert.equal(left, [...forms, found].map(text))
+})
+
 test('a short secret that could be a word is redacted only where it was found', async () => {
   const { parts } = await redact([text('postgres://app:sesame9@db.internal/app'), text('open sesame9 now')])
   assert.equal(parts, [text('postgres://app:[redacted:url-password]@db.internal/app'), text('open sesame9 now')])

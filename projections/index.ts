@@ -83,7 +83,7 @@ export const mainGroup: Group = {
  */
 export const timelineGroup: Group = {
   name: 'timeline',
-  version: 5,
+  version: 6,
   isLazy: true,
   mayBeUndone: whereNoRightIsRead,
   projections: [timeline],

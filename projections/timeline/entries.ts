@@ -24,6 +24,16 @@ export type Entry = {
   data: object | undefined
 }
 
+/** A run of restated messages of one append: `revision` is that of the first one. */
+export type RestatedRun = {
+  readonly streamId: string
+  readonly appendId: string
+  readonly since: number
+  readonly ordinal: number
+  readonly revision: bigint
+  length: number
+}
+
 /** The changes of a batch. */
 export type Changes = {
   entries: Entry[]
@@ -33,6 +43,7 @@ export type Changes = {
   readonly traces: Map<string, string>
   /** The newest deletion or erasure of the past of each trace. */
   readonly erasing: Map<string, Erasing>
+  readonly restated: RestatedRun[]
 }
 
 const entryOf = (event: DecodedEvent, namespaceId: string | undefined, type: string, data?: object): Entry => ({
@@ -123,15 +134,13 @@ export const ofTrace = (changes: Changes, event: DecodedEvent) =>
   add(changes, entryOf(event, undefined, event.type, event.data))
 
 /** Adds the entry of an event, and removes all earlier entries of its trace. */
-const replaceAll = (changes: Changes, event: Erasing, data: object): Entry => {
+const replaceAll = (changes: Changes, event: Erasing, data: object): void => {
   const { streamId } = event
   const { namespaceId } = event.data
   changes.entries = changes.entries.filter((entry) => entry.streamId !== streamId)
   changes.traces.set(streamId, namespaceId)
   changes.erasing.set(streamId, event)
-  const entry = entryOf(event, namespaceId, event.type, data)
-  add(changes, entry)
-  return entry
+  add(changes, entryOf(event, namespaceId, event.type, data))
 }
 
 export const traceDeleted = (changes: Changes, event: DecodedEvent<Extract<TraceEvent, { type: 'TraceDeleted' }>>) => {
@@ -139,11 +148,21 @@ export const traceDeleted = (changes: Changes, event: DecodedEvent<Extract<Trace
   replaceAll(changes, event, deletionData(externalId, createdAt, messageCount))
 }
 
-/** The entry has the state of the trace after the erasure, and the places of its messages in the log. */
-export const historyErased = (
-  changes: Changes,
-  event: DecodedEvent<Extract<TraceEvent, { type: 'HistoryErased' }>>,
+export const messageRestated = (
+  { restated }: Changes,
+  { streamId, appendId, revision, data }: DecodedEvent<Extract<TraceEvent, { type: 'MessageRestated' }>>,
 ) => {
-  const { runs, ...data } = event.data
-  replaceAll(changes, event, { ...data, runs: [], past: [] }).adds.push(...runs)
+  const { since, ordinal } = data
+  const run = restated.at(-1)
+  const continues =
+    run?.streamId === streamId &&
+    run.appendId === appendId && // so that runs do not depend on where batches end
+    run.ordinal + run.length === ordinal &&
+    run.revision + BigInt(run.length) === revision
+  if (continues) run.length += 1
+  else restated.push({ streamId, appendId, since, ordinal, revision, length: 1 })
 }
+
+/** The entry has the state of the trace after the erasure. Where its messages are in the log is in `restated_runs`. */
+export const historyErased = (changes: Changes, event: DecodedEvent<Extract<TraceEvent, { type: 'HistoryErased' }>>) =>
+  replaceAll(changes, event, { ...event.data, runs: [], past: [] })

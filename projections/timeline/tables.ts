@@ -50,9 +50,26 @@ export const obsoleteEntriesTable = tableOf('obsolete_entries', {
   position: 'int8 not null',
 })
 
+/**
+ * Where the restated messages of a trace are, until an erasure of its past makes them the present ones: runs as in `adds`. `since` tells one
+ * restatement from another that was broken off. The erasure names revisions itself, but in a copy of a log they may be others.
+ */
+export const restatedRunsTable = tableOf(
+  'restated_runs',
+  {
+    stream_id: 'uuid not null',
+    revision: 'int8 not null',
+    since: 'int8 not null',
+    ordinal: 'int4 not null',
+    length: 'int4 not null',
+  },
+  { constraint: 'primary key (stream_id, revision)' },
+)
+
 /** The tables of the timeline, which are a group of their own. */
 export type TimelineTables = {
   entries: RowOf<typeof entriesTable>
   entry_traces: RowOf<typeof entryTracesTable>
   obsolete_entries: RowOf<typeof obsoleteEntriesTable>
+  restated_runs: RowOf<typeof restatedRunsTable>
 }

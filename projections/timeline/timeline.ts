@@ -5,8 +5,10 @@ import { required } from '../support/sql.ts'
 import {
   type Changes,
   type Entry,
+  type RestatedRun,
   historyErased,
   messageAdded,
+  messageRestated,
   messagesCounted,
   messageUpdated,
   ofNamespace,
@@ -16,7 +18,7 @@ import {
   withMaskedCode,
 } from './entries.ts'
 import { type Erasing, writeRecordedEntries } from './recorded-entries.ts'
-import { entriesTable, entryTracesTable, MESSAGES_UPSERTED, obsoleteEntriesTable } from './tables.ts'
+import { entriesTable, entryTracesTable, MESSAGES_UPSERTED, obsoleteEntriesTable, restatedRunsTable } from './tables.ts'
 
 const orNull = (list: readonly unknown[]) => (list.length === 0 ? undefined : JSON.stringify(list))
 
@@ -54,6 +56,33 @@ const insertedObsolete = obsoleteEntriesTable.unnest<Erasing>({
   position: ({ position }) => position,
 })
 
+const insertedRuns = restatedRunsTable.unnest<RestatedRun>({
+  stream_id: ({ streamId }) => streamId,
+  revision: ({ revision }) => revision,
+  since: ({ since }) => since,
+  ordinal: ({ ordinal }) => ordinal,
+  length: ({ length }) => length,
+})
+
+/** Events before which restatements of their trace end: the one with this `since` has the present messages, others were broken off. */
+const restatementEnds = restatedRunsTable.unnest<Erasing>(
+  {
+    stream_id: ({ streamId }) => streamId,
+    revision: ({ revision }) => revision,
+    since: ({ type, data }) => (type === 'HistoryErased' ? data.since : undefined),
+  },
+  ['since'],
+)
+
+const placeRestated = `
+  update entries e set adds = r.adds, ordinal = r.first from ${restatementEnds.as('u')} cross join lateral (
+    select json_agg(json_build_array(n.ordinal, n.revision, n.length) order by n.revision) as adds, min(n.ordinal) as first
+    from restated_runs n where n.stream_id = u.stream_id and n.since = u.since and n.revision < u.revision
+  ) r where r.adds is not null and e.stream_id = u.stream_id and e.revision = u.revision and e.place = 0`
+
+const removeRestated = `
+  delete from restated_runs n using ${restatementEnds.as('u')} where n.stream_id = u.stream_id and n.revision < u.revision`
+
 const others = inserted.columns.split(', ').filter((column) => column !== 'namespace_id')
 
 /** An entry of a trace belongs to the namespace of the trace, which is stored already. */
@@ -76,26 +105,30 @@ const closeAppends = (entries: readonly Entry[]) => {
 }
 
 /** Writes the changes of a batch. */
-const writeChanges = ({ entries, traces, erasing }: Changes, write: WriteStatement): void => {
+const writeChanges = ({ entries, traces, erasing, restated }: Changes, write: WriteStatement): void => {
   closeAppends(entries)
+  if (restated.length > 0) write('timeline-restated', insertedRuns.insert, insertedRuns.values(restated))
   if (traces.size > 0) write('timeline-traces', upsertTraces, insertedTraces.values([...traces]))
   if (entries.length > 0) write('timeline-insert', insertEntries, inserted.values(entries))
   if (erasing.size === 0) return
   const all = [...erasing.values()]
   write('timeline-obsolete', upsertObsolete, insertedObsolete.values(all))
   writeRecordedEntries(all, write)
+  write('timeline-place-restated', placeRestated, restatementEnds.values(all))
+  write('timeline-remove-restated', removeRestated, restatementEnds.values(all))
 }
 
 /** The timeline of traces and namespaces, for audits. */
 export const timeline = projectionOf<NamespaceEvent | TraceEvent>()<Changes>({
   name: 'timeline',
   // The index of deletions is needed during a rebuild as well.
-  tables: `${entriesTable.create} ${entryTracesTable.create} ${obsoleteEntriesTable.create}
+  tables: `${entriesTable.create} ${entryTracesTable.create} ${obsoleteEntriesTable.create} ${restatedRunsTable.create}
     create index entries_deletions on entries (stream_id) where type = 'TraceDeleted';`,
   rows: {
     entries: { trace: 'stream_id', namespace: 'stream_id' },
     entry_traces: { trace: 'trace_id' },
     obsolete_entries: { trace: 'stream_id' },
+    restated_runs: { trace: 'stream_id' },
   },
   // The second index finds the few entries that are not of messages, the third one where a message was added. The others are orders of a
   // namespace's timeline: by time, without messages, and of one actor.
@@ -108,7 +141,7 @@ export const timeline = projectionOf<NamespaceEvent | TraceEvent>()<Changes>({
     create index entries_of_time on entries (uuid_hash(namespace_id), at, position);
     create index entries_but_messages on entries (namespace_id, position, place) where type <> '${MESSAGES_UPSERTED}';
     create index entries_of_actor on entries (namespace_id, actor, position, place);`,
-  start: () => ({ entries: [], last: new Map(), traces: new Map(), erasing: new Map() }),
+  start: () => ({ entries: [], last: new Map(), traces: new Map(), erasing: new Map(), restated: [] }),
   on: {
     TraceCreated: traceCreated,
     TraceUpdated: ofTrace,
@@ -116,7 +149,7 @@ export const timeline = projectionOf<NamespaceEvent | TraceEvent>()<Changes>({
     MessageAdded: messageAdded,
     MessageUpdated: messageUpdated,
     MessagesCounted: messagesCounted,
-    MessageRestated: 'ignored',
+    MessageRestated: messageRestated,
     HistoryErased: historyErased,
     TraceDeleted: traceDeleted,
     NamespaceCreated: ofNamespace,

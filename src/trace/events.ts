@@ -120,7 +120,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
     namespaceId: z.string(),
     createdAt: z.int(),
     updatedAt: z.int(),
-    /** The revision at which this restatement begins. */
+    /** The revision at which this restatement begins, as a name for it: in a copy of the log it may begin at a later one. */
     since: z.int(),
   }),
   /** The present state of the trace; its messages are the restated ones before this event. Everything before `since` is erased. */
@@ -133,9 +133,9 @@ export const TraceEvent = z.discriminatedUnion('type', [
     createdAt: z.int(),
     updatedAt: z.int(),
     ...totals,
-    /** The revision of the first restated message, or of this event if the trace has no messages. */
+    /** The `since` of the restated messages, or the revision of this event if the trace has none. In a copy of the log both may be later. */
     since: z.int(),
-    /** Where the restated messages are: runs of `[first ordinal, first revision, number of messages]`. */
+    /** Empty. Earlier versions wrote where the restated messages are; nobody reads that, because in a copy they may be elsewhere. */
     runs: z.array(z.tuple([z.int(), z.int(), z.int()])),
     /** The length of the data of the restated messages, in characters. */
     bytes: z.int(),

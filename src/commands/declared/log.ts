@@ -17,6 +17,10 @@ The target must be empty, or hold a part of this source: an interrupted run, als
 it stopped. At the end the whole target is read and compared. Read models are not copied: a service with the
 new log builds them, in a database that has never followed the old one.
 
+Events have other revisions in a stream whose beginning was erased, and behind an event that is larger than one
+of the two logs takes at once (about 1 MiB in EventStoreDB). The command says in how many streams. A link with
+?revision= to such a trace may show another moment, or none; one with ?at= shows the same as before.
+
 The audit tree is in the database, not in the log, and holds leaves of erased events. It is copied into the
 database of the target, which must not have one, and compared with the copied log: \`tracebook audit verify\`
 can check it at once; if the source was checked before, accept the new log with --accept-log. With

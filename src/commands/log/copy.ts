@@ -26,12 +26,24 @@ const newProgressPrinter = () =>
 
 /** @throws the reason of `signal` if that is aborted */
 const copyBetween = async (from: EventLog, to: EventLog, signal: AbortSignal): Promise<void> => {
-  const { events, before, digest, isComplete } = await copyLog({ from, to, signal, progress: newProgressPrinter() })
+  let moved = 0
+  const { events, before, digest, isComplete } = await copyLog({
+    from,
+    to,
+    signal,
+    progress: newProgressPrinter(),
+    moved: () => void (moved += 1),
+  })
   if (!isComplete) {
     say(`Stopped after ${events} events. Run it again to continue.`)
     throw signal.reason
   }
   await printLines([`${events} events, ${events - before} of them copied now. Verified: sha256 ${digest}`])
+  if (moved > 0)
+    sayLines(
+      `In ${moved} of the streams events have other revisions than in the source. A link with ?revision= to such a trace\n` +
+        'may show another moment, or none; links with ?at= show the same as before.',
+    )
 }
 
 type Tree = { readonly from: string | undefined; readonly to: string | undefined; readonly log: EventLog }

@@ -21,6 +21,8 @@ type CopyFromOptions = {
   /** Ends the copy after the current append; another run continues from there. */
   readonly signal?: AbortSignal
   readonly progress?: (progress: CopyProgress) => void
+  /** Called once for each stream in which events have other revisions than in the source. */
+  readonly moved?: (stream: string) => void
 }
 
 export type CopyResult = {
@@ -66,7 +68,10 @@ const endOf = async (adapter: EventLog, stream: string): Promise<ExpectedRevisio
   return 'none'
 }
 
-/** Events whose data names revisions of their stream. In a copy these events should have the revisions of the source. */
+/**
+ * Events with the revision at which a restatement begins as a name for it. They get no earlier revision than in the source, so that what comes
+ * before a restatement has lower ones than its name.
+ */
 const NAMES_REVISIONS: ReadonlySet<string> = new Set(['MessageRestated', 'HistoryErased'])
 
 /** Writes appends to the target, each at the end of its stream, or with the revisions that it has in the source. */
@@ -90,7 +95,12 @@ const newTarget = (adapter: EventLog, keeper: ReturnType<typeof newRevisionKeepe
     })
     ends.set(stream, answer.revision)
   }
-  return { write, has: ({ stream, revision }: RecordedEvent) => void ends.set(stream, revision) }
+  return {
+    write,
+    has: ({ stream, revision }: RecordedEvent) => void ends.set(stream, revision),
+    /** Whether an append that is in the target has the revisions of the source there. */
+    keeps: ({ stream, revision }: RecordedEvent) => ends.get(stream) === revision,
+  }
 }
 
 const verify = async (to: EventLog, count: number, expected: string) => {
@@ -115,13 +125,14 @@ export const copyLog = (options: CopyOptions): Promise<CopyResult> =>
 
 /** Copies events from any source to a log, as `copyLog` does. @throws CopyRefused */
 export const copyFrom = async (options: CopyFromOptions): Promise<CopyResult> => {
-  const { from, signal, progress, keepsRevisions = false } = options
+  const { from, signal, progress, moved = () => {}, keepsRevisions = false } = options
   const to = wholeAppends(options.to)
   const head = await from.head()
   const digest = newDigest()
   const keeper = newRevisionKeeper(options.to)
   const target = newTarget(options.to, keeper, keepsRevisions)
   const comparison = newComparison(from, to, target.has)
+  const others = new Set<string>()
   let before = 0
   for await (const append of appendsOf(from.readAll({ after: 0n }))) {
     if (signal?.aborted) return { events: digest.count(), before, digest: '', isComplete: false }
@@ -132,8 +143,13 @@ export const copyFrom = async (options: CopyFromOptions): Promise<CopyResult> =>
     if (held[0]) before += append.length
     else await target.write(append)
     for (const event of append) digest.add(event)
+    const last = append.at(-1)!
+    if (!target.keeps(last) && !others.has(last.stream)) {
+      others.add(last.stream)
+      moved(last.stream)
+    }
     if (keepsRevisions) keeper.note(append)
-    progress?.({ events: digest.count(), position: append.at(-1)!.position, head })
+    progress?.({ events: digest.count(), position: last.position, head })
   }
   await comparison.finish()
   await comparison.erase()

@@ -28,6 +28,21 @@ test('`log copy` copies and verifies, also a second time; a target with other co
   await Promise.all([double.stop(), database.drop()])
 })
 
+test('`log copy` says in how many streams revisions are others, because a link may name one', async () => {
+  const [double, database] = [await startDouble(), await freshDatabase()]
+  const log = openEventStoreLog({ url: double.url })
+  await log.append('a', 'none', numbered(3))
+  await log.append('b', 'none', numbered(3))
+  await log.truncate('b', 2n)
+  await log.close()
+  for (const _ of ['first', 'again']) {
+    const { how, err } = await tracebook('copy', '--from', double.url, '--to', database.url)
+    assert.is(how, 0)
+    assert.match(err, 'In 1 of the streams events have other revisions than in the source.')
+  }
+  await Promise.all([double.stop(), database.drop()])
+})
+
 test('a copy that a signal ends says how far it came and ends with the code of the signal; another run goes on', async () => {
   const [double, database] = [await startDouble(), await freshDatabase()]
   const log = openEventStoreLog({ url: double.url })

@@ -1,11 +1,16 @@
+import { resolve } from 'node:path'
 import { exitCodes } from '../cli/exit.ts'
+import { io } from '../cli/io.ts'
 import { explainMissingFile } from '../cli/named-file.ts'
 import { printDocument, printLines } from '../cli/output.ts'
+import { stateDir } from '../sync/config.ts'
 import { jsonReporter, lineReporter, ownOutput } from '../sync/report/reporters.ts'
 import { openDuties } from '../sync/state/duties.ts'
+import { openSyncState } from '../sync/state/sync-state.ts'
 import { openExportFile } from '../sync/transfer/export-file.ts'
 import { type Imported, importTrace } from '../sync/transfer/import-trace.ts'
 import { Damaged } from '../sync/transfer/json-pieces.ts'
+import { doDuties } from '../sync/upload/owed-erasures.ts'
 import { type Access, patientTiming } from './support/access.ts'
 import type { ClientOptions } from './declared/command.ts'
 import type { Visibility } from '../sync/upload/upsert-trace.ts'
@@ -32,6 +37,9 @@ const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
   }
 }
 
+/** How long to wait for another process that imports the same file. */
+const PATIENCE_MS = 60_000
+
 export const importFile = async (
   { config, server, connect }: Access,
   options: Options,
@@ -42,10 +50,20 @@ export const importFile = async (
   const report = options.json ? jsonReporter(ownOutput()) : lineReporter(ownOutput(), false)
   const { visibility } = options
   const duties = openDuties(config, server)
-  const done = await explained(file, importTrace(opened, { connection, file, visibility, report, duties }))
-  const exitCode = done.leftOut + done.exposed > 0 ? exitCodes.failed : exitCodes.ok
-  const { skippedLines: _skipped, exposed: _exposed, ...shown } = done
-  if (options.json) await printDocument({ type: 'import', file, ...shown, exitCode })
-  else await printLines([sentence(file, done)])
-  return exitCode
+  const state = openSyncState({ folder: stateDir(io().env), config })
+  try {
+    const source = resolve(file)
+    const importing = state.alone(source, { waitMs: PATIENCE_MS }, () =>
+      importTrace(opened, { connection, file: source, visibility, report, duties }),
+    )
+    const done = await explained(file, importing)
+    const { failed } = done.exposed > 0 ? { failed: 0 } : await doDuties({ connection, duties }, state, report)
+    const exitCode = done.leftOut + done.exposed + failed > 0 ? exitCodes.failed : exitCodes.ok
+    const { skippedLines: _skipped, exposed: _exposed, ...shown } = done
+    if (options.json) await printDocument({ type: 'import', file, ...shown, exitCode })
+    else await printLines([sentence(file, done)])
+    return exitCode
+  } finally {
+    state.close()
+  }
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync, statSync, writeFileSync, cpSync 
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { openDuties } from '../../src/sync/state/duties.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
 import { inWorld } from './support/world.ts'
@@ -53,6 +54,13 @@ test('a session is written as a file, and put back after it was deleted', () =>
     assert.equal([type, messages, created, visibility], ['import', messageCount, messageCount, 'private'])
     const again = await user.run('import', file)
     assert.match(again.out, `${messageCount} messages (0 new, 0 updated, ${messageCount} unchanged)\n`)
+
+    const duties = openDuties(user.config, url)
+    const { trace } = await ask<{ trace: { namespace: { slug: string } } }>(url, `/v1/traces/${session}`, { token })
+    await duties.add({ namespace: trace.namespace.slug, externalId: session, source: file, hashes: [] })
+    const owing = await user.run('import', file)
+    assert.equal([owing.how, await duties.all()], [0, []])
+    assert.match(owing.err, 'it was taken out, and the past of the trace erased')
 
     for (const args of [
       ['export'],

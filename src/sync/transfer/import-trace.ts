@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { UsageError } from '../../cli/exit.ts'
 import type { TraceDetail, TraceUpsert } from '../../contract/trace.ts'
 import type { Connection } from '../login/connect.ts'
@@ -25,7 +24,7 @@ export type Imported = FileCounts & {
 
 type Import = {
   readonly connection: Connection
-  /** The path of the file, for reports. */
+  /** The path of the file, for reports and duties. */
   readonly file: string
   /** Undefined leaves it to `visibilityFor`. */
   readonly visibility: Visibility | undefined
@@ -108,7 +107,7 @@ const newUpload = (
   const upload: Upload = {
     destination: { connection, states: noStates(duties), visibility },
     state: {
-      source: resolve(file),
+      source: file,
       agentId: 'import',
       sessionId: externalId,
       externalId,

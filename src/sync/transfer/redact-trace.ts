@@ -8,7 +8,7 @@ import { type Redaction, type RedactionOptions, redactSession } from '../redacti
 import { textShown } from '../redaction/shown.ts'
 import { toBatches } from '../upload/batches.ts'
 import { toSearch, toSend } from '../upload/compare.ts'
-import { whileOthersWrite } from '../upload/expected-revision.ts'
+import { revisionAfterBatch, revisionAfterPatch, whileOthersWrite } from '../upload/expected-revision.ts'
 import type { StoredMessage } from '../upload/stored-messages.ts'
 import { fieldsOf } from './import-trace.ts'
 
@@ -78,11 +78,12 @@ const searchOnce = async (
     const before: Readonly<Record<string, unknown>> = { ...session.trace }
     const fields = Object.fromEntries(given.filter(([name, value]) => value !== before[name]))
     let expected: number | undefined = revision
-    if (Object.keys(fields).length > 0) expected = (await api.patchTrace(externalId, fields, expected)).revision
+    if (Object.keys(fields).length > 0)
+      expected = revisionAfterPatch(expected, await api.patchTrace(externalId, fields, expected))
     let count = 0
     for await (const batch of toBatches(changed())) {
       const texts = batch.map(({ json }) => json)
-      expected = (await api.upsertMessages(externalId, texts, expected)).revision
+      expected = revisionAfterBatch(expected, await api.upsertMessages(externalId, texts, expected))
       count += batch.length
     }
     return { messages: count, fields: Object.keys(fields).length }

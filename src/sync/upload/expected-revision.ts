@@ -1,3 +1,4 @@
+import type { UpsertCounts } from '../api/client.ts'
 import { hasStatus } from '../api/errors.ts'
 import { pause } from '../../base/waits.ts'
 import { NOT_COMPARED, type NotedMessage } from '../state/session-states.ts'
@@ -49,6 +50,21 @@ export const setRevision = (upload: Upload, to: number | undefined, messages: re
   destination.states.note(state, messages, { from: state.revision, to })
   upload.state = { ...state, revision: to }
 }
+
+/**
+ * The revision that a trace has got by a batch. If the batch has changed nothing, others may have changed other messages since the revision that
+ * was known.
+ */
+export const revisionAfterBatch = (
+  known: number | undefined,
+  { created, updated, revision }: UpsertCounts,
+): number | undefined => (known !== undefined && created + updated > 0 ? revision : known)
+
+/** The same for a change of its fields. One that others have made already is none, and may come after other changes of theirs. */
+export const revisionAfterPatch = (
+  known: number | undefined,
+  { revision }: { readonly revision?: number | undefined },
+): number | undefined => (known !== undefined && revision === known + 1 ? revision : known)
 
 const isChanged = (error: unknown): boolean => hasStatus(error, 409) && error.code === 'changed'
 

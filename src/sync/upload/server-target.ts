@@ -4,7 +4,14 @@ import { hasStatus, isTemporaryFailure, RequestFailed } from '../api/errors.ts'
 import { digest } from '../digest.ts'
 import { MAYBE_SENT } from '../state/session-states.ts'
 import type { EncodedMessage } from './encode.ts'
-import { catchUp, expecting, noteStored, setRevision } from './expected-revision.ts'
+import {
+  catchUp,
+  expecting,
+  noteStored,
+  revisionAfterBatch,
+  revisionAfterPatch,
+  setRevision,
+} from './expected-revision.ts'
 import { requireNotLost, SessionLost } from './same-log.ts'
 import { changeOf, compareBatch, type NewSending, notice, reportOmission, targetOf, type Upload } from './upload.ts'
 import type { Target } from './upload-session.ts'
@@ -19,8 +26,7 @@ const updateFields = async (upload: Upload, changedFields: ReadonlyMap<string, s
       ...changeOf(upload, changedFields),
       ifRevision: revision,
     })
-    // A change that others have made already is none, and may come after other changes of theirs.
-    if (revision !== undefined && updated?.revision === revision + 1) setRevision(upload, updated.revision)
+    if (updated?.revision !== undefined) setRevision(upload, revisionAfterPatch(revision, updated))
     return updated?.upserted
   })
 }
@@ -95,13 +101,6 @@ const requireAcknowledged = (
   if (messageCount < known + added.size) throw new SessionLost()
 }
 
-/**
- * The revision that a trace has got by a batch. If the batch has changed nothing, others may have changed other messages since the revision that
- * was known.
- */
-const revisionAfter = (known: number | undefined, { created, updated, revision }: UpsertCounts): number | undefined =>
-  known !== undefined && created + updated > 0 ? revision : known
-
 /** Counts a batch that the server has stored, and remembers it, so that the next run does not send it again. */
 const acknowledge = (upload: Upload, batch: readonly EncodedMessage[], result: UpsertCounts): void => {
   const { state, counts, destination, report } = upload
@@ -110,7 +109,7 @@ const acknowledge = (upload: Upload, batch: readonly EncodedMessage[], result: U
   counts.messages += created + updated + unchanged
   counts.new += created
   counts.updated += updated
-  setRevision(upload, revisionAfter(state.revision, result), batch)
+  setRevision(upload, revisionAfterBatch(state.revision, result), batch)
   destination.states.noteWrite(destination.connection.api.position())
   report({ type: 'progress', messages: batch.length, bytes: bytesOf(batch) })
 }

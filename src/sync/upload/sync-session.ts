@@ -4,6 +4,7 @@ import type { RedactionOptions } from '../redaction/session.ts'
 import type { SessionKey, SessionState } from '../state/session-states.ts'
 import type { SyncState } from '../state/sync-state.ts'
 import type { Destination, DestinationOf, Held, NotSent, Origin } from './destination.ts'
+import { revisionAfterPatch } from './expected-revision.ts'
 import { type ReadResult, readSession, readStamp, stampOf } from './read-session.ts'
 import { requireNotLost, requireSameLog, SessionLost } from './same-log.ts'
 import { deletedNotice, noteVisibility, type SentResult, sendSession } from './send-session.ts'
@@ -86,8 +87,8 @@ const updateVisibility = async (
   }
   if (trace.visibility === visibility) return 'unchanged'
   if (!dryRun) {
-    const { revision: to } = await connection.api.patchTrace(externalId, { visibility })
-    if (from !== undefined && to === from + 1) states.note(stored, [], { from, to })
+    const to = revisionAfterPatch(from, await connection.api.patchTrace(externalId, { visibility }))
+    states.note(stored, [], { from, to })
   }
   if (trace.title !== undefined) run.about = { ...run.about, title: trace.title }
   noteVisibility(run, { before: trace.visibility, after: visibility })

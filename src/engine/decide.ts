@@ -32,8 +32,6 @@ export type Command<State, Event, Need, Answer, Result = void> = {
   readonly need?: Need
   /** A command with it is decided alone: of several that are appended together, only the first knows the revision before its events. */
   readonly checkRevision?: CheckRevision<State, Event> | undefined
-  /** By `performance.now()`: the events are stored by then or never. For a decision that depends on another stream. */
-  readonly until?: number
 }
 
 /** A command that has not been decided. */

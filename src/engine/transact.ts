@@ -72,18 +72,13 @@ const PAUSE_MS = 5
 const CHECK_MS = 250
 
 type InQueue = {
-  readonly command: { readonly until?: number; readonly checkRevision?: unknown }
+  readonly command: { readonly checkRevision?: unknown }
   readonly work?: unknown
 }
 
-const hasUntil = ({ command }: InQueue) => command.until !== undefined
-const isAlone = (queued: InQueue) =>
-  hasUntil(queued) || queued.command.checkRevision !== undefined || queued.work !== undefined
+const isAlone = ({ command, work }: InQueue) => command.checkRevision !== undefined || work !== undefined
 
-/**
- * How many commands of a queue are decided and appended together. A command with `until` or `checkRevision`, and the work of `exclusively`, are
- * handled alone.
- */
+/** How many commands of a queue are decided and appended together. A command with `checkRevision`, and the work of `exclusively`, are handled alone. */
 const togetherCount = (queue: readonly InQueue[]): number => {
   const alone = queue.slice(0, MAX_COMMANDS).findIndex(isAlone)
   return alone < 0 ? MAX_COMMANDS : Math.max(alone, 1)
@@ -119,12 +114,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   }
 
   /** Appends the decided events. If there are none, checks that the state is the newest. */
-  const settle = async (
-    id: string,
-    { loaded, isNewest }: LoadedState<State>,
-    decided: DecidedBatch<State, Event>,
-    until: number | undefined,
-  ) => {
+  const settle = async (id: string, { loaded, isNewest }: LoadedState<State>, decided: DecidedBatch<State, Event>) => {
     if (decided.toAppend.length === 0)
       return isNewest ? decided.after : { ...decided.after, anchor: await assertNewest(id, loaded) }
     cache.delete(id) // `evolve` has changed the cached object, which is only right once the append has succeeded
@@ -132,7 +122,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     try {
       const events = toNewEvents(kind, decided.toAppend)
       const watermarkBefore = watermark?.position() ?? -1n
-      const appended = await log.append(streamName(kind, id), loaded.revision, events, until)
+      const appended = await log.append(streamName(kind, id), loaded.revision, events)
       assertPositionIsNew(appended.position, watermarkBefore)
       return {
         ...decided.after,
@@ -155,7 +145,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     if (cache.generation() !== generation) throw new WrongRevision(streamName(kind, id), 'none')
     const decided = decideAll(kind, codec, found.loaded, batch, now)
     if (decided.isStateUnusable) cache.delete(id)
-    const after = await settle(id, found, decided, batch[0]!.command.until)
+    const after = await settle(id, found, decided)
     if (!decided.isStateUnusable) cache.set(id, after)
     for (const [i, result] of decided.results.entries()) conclude(batch[i]!, result, after)
     return { answered: decided.results.length, revision: after.revision }
@@ -196,8 +186,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
       }
       const unreachable = await actAs(batch[0]!.client, () => answerAll(id, batch))
       // The commands behind this batch have waited as long as it took to notice that the log cannot be reached.
-      if (unreachable && !hasUntil(batch[0]!))
-        refuse(queue.splice(0), new Unavailable(unreachable.message, false, unreachable), kind.category)
+      if (unreachable) refuse(queue.splice(0), new Unavailable(unreachable.message, false, unreachable), kind.category)
     }
     queues.delete(id)
     cache.untrack(id)
@@ -217,7 +206,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     context: Context,
   ) =>
     new Promise<TransactResult<Answer>>((resolve, reject) => {
-      const deadline = Math.min(performance.now() + deadlineMs, command.until ?? Infinity)
+      const deadline = performance.now() + deadlineMs
       const queued: Queued = {
         command: command as Queued['command'], // `answer` gets the result of its own `decide`
         context,

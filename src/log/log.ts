@@ -68,12 +68,10 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   /**
    * Stores the events as one append: every reader sees all of them or none. A repetition with the same ids at the same
    * expected revision returns the result of the first time; only the ids are compared.
-   * `until` is a time of `performance.now()`: the append is stored by then or never, also if this promise rejects. In EventStoreDB it may be stored
-   * later by the time that the request takes to the server.
    * @throws WrongRevision if the stream has another revision, which reads of the stream show from then on
    * @throws LogUnavailable if the log did not answer in time; `stored` says whether the events may be in the log
    */
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[], until?: number): Promise<Appended>
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>
   /** Events of a stream from `from` on, inclusive. Default: from the first one, or backwards from the last one. */
   read(stream: string, options?: ReadOptions): AsyncIterable<Item>
   /**

@@ -70,9 +70,9 @@ async function* backwards(store: EventLog<StoredRecord>, stream: string, from: R
 export const wholeAppends = (store: EventLog<StoredRecord>): EventLog => {
   const max = store.maxAppendBytes
 
-  const append: EventLog['append'] = async (stream, expected, events, until) => {
+  const append: EventLog['append'] = async (stream, expected, events) => {
     const bytes = events.reduce((sum, event) => sum + dataBytes(event), 0)
-    if (bytes <= max) return store.append(stream, expected, events, until)
+    if (bytes <= max) return store.append(stream, expected, events)
     const segments = segmentsOf(
       events.flatMap((event) => toRecords(event, max)),
       max,
@@ -80,7 +80,7 @@ export const wholeAppends = (store: EventLog<StoredRecord>): EventLog => {
     let revision = revisionNumber(expected)
     let answer: Appended | undefined
     for (const segment of segments) {
-      answer = await store.append(stream, expectedOf(revision), segment, until)
+      answer = await store.append(stream, expectedOf(revision), segment)
       revision += BigInt(segment.length)
     }
     return answer!

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { namespaces } from '../contract/namespaces.ts'
+import { afterStored } from '../engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { invalid } from '../http/http-error.ts'
 import { pickDefined } from '../http/check.ts'
@@ -62,6 +63,8 @@ export const namespaceRoutes = (app: FastifyInstance, service: NamespaceServices
       },
       contextOf(request),
     )
+    // Also when nothing was changed: the answer to an earlier request may have been lost.
+    if (change.retentionDays !== undefined) await afterStored(service.keepTraces(id, namespace.retentionDays))
     return { namespace }
   })
 }

@@ -7,12 +7,19 @@ import type { Namespace } from './decide.ts'
 import type { NamespaceEvent } from './events.ts'
 import type { Quotas } from './quotas.ts'
 
+/**
+ * Keeps the traces of a namespace that its retention, in days, does not delete, also from deletions by an earlier retention that are under way.
+ * @throws Unavailable if these cannot be stopped now
+ */
+export type KeepTraces = (namespaceId: string, retentionDays: number | undefined) => Promise<void>
+
 /** What the routes of namespaces, their members and invites need. */
 export type NamespaceServices = {
   readonly now: () => number
   readonly reads: Reads<ReadTables>
   readonly namespaces: Transactor<Namespace, NamespaceEvent>
   readonly write: Write
+  readonly keepTraces: KeepTraces
 }
 
 /** What the routes of avatars need besides, because the bytes of avatars are stored outside the log. */

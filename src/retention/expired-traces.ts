@@ -1,7 +1,10 @@
 import type { ReadTables } from '../../projections/tables.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 
-export const DAY_MS = 86_400_000
+const DAY_MS = 86_400_000
+
+/** Traces that have last changed before this time are due, in milliseconds since 1970. */
+export const dueBefore = (now: number, days: number): number => now - days * DAY_MS
 
 /** The last trace of the previous page; `updatedDay` counts days since 1970. */
 export type After = { readonly updatedDay: bigint; readonly id: string }

@@ -4,53 +4,90 @@ import { pause, type Wakeup } from '../base/waits.ts'
 import { startLeaderProcess } from '../engine/leader-process.ts'
 import type { OutageLog } from '../engine/outage.ts'
 import type { Reads } from '../engine/reads.ts'
-import { InQuarantine, Unavailable } from '../engine/rejected.ts'
+import { InQuarantine, Rejected, Unavailable } from '../engine/rejected.ts'
 import type { Transactor } from '../engine/transact.ts'
 import type { Namespace } from '../namespace/decide.ts'
 import type { NamespaceEvent } from '../namespace/events.ts'
+import type { ExpectedRevision } from '../log/log.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
 import { removeUnchanged, type TraceNeed, type TraceState } from '../trace/decide.ts'
 import type { TraceEvent } from '../trace/events.ts'
-import { type After, DAY_MS, expiredTraces, namespacesWithRetention, START } from './expired-traces.ts'
+import { type After, dueBefore, expiredTraces, namespacesWithRetention, START } from './expired-traces.ts'
+import type { ExpiringTraces } from './expiring-traces.ts'
 
 export type ExpireOptions = {
   readonly namespaces: Pick<Transactor<Namespace, NamespaceEvent>, 'read'>
   readonly traces: Pick<Transactor<TraceState, TraceEvent, TraceNeed>, 'transact'>
+  readonly expiring: Pick<ExpiringTraces, 'add' | 'remove'>
   /** @throws Unavailable while the service takes no writes */
   readonly assertWritable: () => void
   /** The clock, in milliseconds. */
   readonly now: () => number
-  /** How long the retention that was read of a namespace may be used, in milliseconds. Default: a second. */
-  readonly validMs?: number
 }
 
 /** The position of the deletion; `'stays'`: the trace has changed since, is gone, or cannot be read; `'off'`: the namespace has no retention. */
 type ExpireOutcome = { readonly position: bigint } | 'stays' | 'off'
 
-/** Retention may be switched off between reading it and storing the deletion: the deletion is stored within this time or not at all. */
-const VALID_MS = 1_000
-
 /** The number of days in the namespace's retention, from the log, because read models may lag behind it. */
 const retentionDays = ({ namespaces }: ExpireOptions, id: string): Promise<number | undefined> =>
   namespaces.read(id, (state) => (state.is === 'present' ? state.retentionDays : undefined))
 
-/**
- * Deletes a trace that has not changed for as many days as its namespace keeps traces. The event has no actor, because the
- * service itself deletes.
- * @throws Unavailable, also if the deletion was not stored in time
- */
-export const expire = async (options: ExpireOptions, namespaceId: string, traceId: string): Promise<ExpireOutcome> => {
-  const { traces, assertWritable, now, validMs = VALID_MS } = options
-  assertWritable()
-  const until = performance.now() + validMs
+/** The revision of a trace, and the command that deletes it at no other. */
+const revisionOf = async ({ traces }: ExpireOptions, traceId: string): Promise<ExpectedRevision> => {
+  let found: ExpectedRevision = 'none'
+  const checkRevision = (_: TraceState, revision: ExpectedRevision) => void (found = revision)
+  await traces.transact(traceId, { decide: () => [], answer: () => undefined, checkRevision }, {})
+  return found
+}
+
+/** Deletes a trace at a revision if it has not changed since `due`. */
+const removeAt = async ({ traces }: ExpireOptions, traceId: string, revision: ExpectedRevision, due: number) => {
+  const checkRevision = (_: TraceState, actual: ExpectedRevision) => {
+    if (actual !== revision) throw new Rejected('changed')
+  }
+  const command = {
+    decide: removeUnchanged(due),
+    answer: (_: TraceState, { length }: readonly unknown[]) => length > 0,
+  }
+  try {
+    return await traces.transact(traceId, { ...command, checkRevision }, {})
+  } catch (error) {
+    if (error instanceof Rejected && error.code === 'changed') return { answer: false, position: 0n }
+    throw error
+  }
+}
+
+const decideAndRemove = async (
+  options: ExpireOptions,
+  namespaceId: string,
+  traceId: string,
+): Promise<ExpireOutcome> => {
+  const revision = await revisionOf(options, traceId)
   const days = await retentionDays(options, namespaceId)
   if (days === undefined) return 'off'
-  const { answer, position } = await traces.transact(
-    traceId,
-    { decide: removeUnchanged(now() - days * DAY_MS), answer: (_, events) => events.length > 0, until },
-    {},
-  )
+  const { answer, position } = await removeAt(options, traceId, revision, dueBefore(options.now(), days))
   return answer ? { position } : 'stays'
+}
+
+/**
+ * Deletes a trace that has not changed for as many days as its namespace keeps traces. The event has no actor, because the
+ * service itself deletes. The trace is entered as expiring first, then its revision is read, then the retention: if that is changed afterwards,
+ * `newKeepTraces` finds the trace, and takes the revision away.
+ * @throws Unavailable; InQuarantine
+ */
+export const expire = async (options: ExpireOptions, namespaceId: string, traceId: string): Promise<ExpireOutcome> => {
+  const { expiring, assertWritable } = options
+  assertWritable()
+  await expiring.add(namespaceId, traceId)
+  try {
+    const outcome = await decideAndRemove(options, namespaceId, traceId)
+    await expiring.remove(namespaceId, traceId)
+    return outcome
+  } catch (error) {
+    const mayBeStored = error instanceof Unavailable && error.stored !== false
+    if (!mayBeStored) await expiring.remove(namespaceId, traceId)
+    throw error
+  }
 }
 
 /** Like `expire`, but leaves a stream in quarantine as it is. */
@@ -102,7 +139,7 @@ export const startRetention = (options: RetentionOptions): Retention => {
 
   /** Deletes the due traces of one chunk. Returns how many, and where the next chunk begins, undefined after the last one. */
   const expireChunk = async (namespace: { id: string; days: number }, after: After, signal: AbortSignal) => {
-    const since = now() - namespace.days * DAY_MS
+    const since = dueBefore(now(), namespace.days)
     const found = await expiredTraces(reads, namespace.id, since, after, CHUNK)
     let deleted = 0
     let reached = 0n

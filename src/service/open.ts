@@ -10,6 +10,8 @@ import { newLogId } from '../log/log-id.ts'
 import { isHeld } from '../proof/queries.ts'
 import { originWarning, readSigner } from '../proof/keys.ts'
 import { newConnections } from '../realtime/connections.ts'
+import { newExpiringTraces } from '../retention/expiring-traces.ts'
+import { newKeepTraces } from '../retention/keep-traces.ts'
 import { newRowMaking } from '../web/row-making.ts'
 import { installDiskGauge, installPermitGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
 import { openMemory } from './memory.ts'
@@ -67,6 +69,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     isDiskLow,
     now,
   })
+  const write = newWrite({ assertWritable, visible })
   const work = { transactors, assertWritable, retentionWakeup, auditSigner }
   const processes = startProcesses({ ...stores, ...work, config, databaseUrl, now, logger })
   installProofGauges(metrics, processes.proof)
@@ -107,7 +110,13 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     rowMaking,
     catalogue: processes.catalogue,
     visible,
-    write: newWrite({ assertWritable, visible }),
+    write,
+    keepTraces: newKeepTraces({
+      expiring: newExpiringTraces(operations),
+      traces: transactors.forClients.traces,
+      write,
+      now,
+    }),
     assertWritable,
     readiness,
     // Only workers sign. Other processes serve the signed checkpoints without a key of their own.

@@ -16,6 +16,7 @@ import { providerIds } from '../models/queries.ts'
 import { newRefresh } from '../models/refresh.ts'
 import type { PoolSizes } from '../postgres/pool-sizes.ts'
 import { newClockCheck } from '../postgres/clock-check.ts'
+import { newExpiringTraces } from '../retention/expiring-traces.ts'
 import { startRetention } from '../retention/process.ts'
 import type { Signer } from '../proof/note.ts'
 import { type TreeProcess, startTreeProcess } from '../proof/process.ts'
@@ -66,6 +67,7 @@ const startRetentionProcess = (options: ProcessesOptions) => {
     reads,
     namespaces: transactors.forClients.namespaces,
     traces: transactors.forClients.traces,
+    expiring: newExpiringTraces(pool),
     caughtUp: (position = lastSeen.position()) => watermark.waitFor(position, CAUGHT_UP_MS),
     pendingErasures: () => countDue(pool),
     clockProblem: newClockCheck({ pool, now }).problem,

@@ -248,6 +248,12 @@ export const remove =
     return deleted(trace)
   }
 
+/** Moves `updatedAt` of a trace for the service itself, unless it has last changed before `due` (milliseconds) or does not exist. */
+export const touchUnchanged =
+  (due: number | undefined): Decide =>
+  ({ trace }) =>
+    trace.is === 'absent' || (due !== undefined && trace.updatedAt < due) ? [] : update(trace, {})
+
 /** Deletes a trace for the service itself, unless it has changed at `since` (milliseconds) or later, or does not exist. */
 export const removeUnchanged =
   (since: number): Decide =>

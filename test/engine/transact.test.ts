@@ -492,24 +492,6 @@ test('when the log is unreachable all waiting commands are refused, and nothing 
   assert.is((await node.transact(id, count(1), {})).answer, 1)
 })
 
-test('a command with `until` is appended alone, and if it is too late the others go on', async () => {
-  const id = randomUUID()
-  const untils: (number | undefined)[] = []
-  const append: EventLog['append'] = (stream, expected, events, until) => {
-    untils.push(until)
-    return log.append(stream, expected, events, until)
-  }
-  const node = newCounters({ ...log, append })
-  const [soon, late] = [performance.now() + 60_000, performance.now() - 1]
-  const asked = [count(), count(), { ...count(), until: soon }, count(), { ...count(), until: late }, count()]
-  const settled = await Promise.allSettled(asked.map((command) => node.transact(id, command, {})))
-  assert.equal(
-    settled.map((one) => (one.status === 'fulfilled' ? one.value.answer : (one.reason as Unavailable).stored)),
-    [1, 2, 3, 4, false, 5],
-  )
-  assert.equal(untils, [undefined, undefined, soon, undefined, late, undefined])
-})
-
 test('work that appends by itself has the stream alone, and later commands are decided on the state that it leaves', async () => {
   const id = randomUUID()
   const node = newCounters(log)

@@ -1,7 +1,6 @@
 import { type Test, suite } from 'uvu'
 import { appends } from './contract/appends.ts'
 import { bodies } from './contract/bodies.ts'
-import { deadlines } from './contract/deadlines.ts'
 import { epochs } from './contract/epochs.ts'
 import { follows } from './contract/follows.ts'
 import { reads } from './contract/reads.ts'
@@ -11,7 +10,7 @@ import { segmentReads } from './contract/segment-reads.ts'
 import { truncation } from './contract/truncation.ts'
 import { type Adapter, type World, newWorld } from './support/world.ts'
 
-const parts = { appends, deadlines, retries, reads, follows, truncation, bodies, segments, segmentReads, epochs }
+const parts = { appends, retries, reads, follows, truncation, bodies, segments, segmentReads, epochs }
 
 /** What every log must do: registers suites for an adapter, those of one process unless others are given. */
 export const contract = (

@@ -1,11 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  DAY_MS,
-  START,
-  expiredStatement,
-  namespacesWithRetentionStatement,
-} from '../../src/retention/expired-traces.ts'
+import { START, expiredStatement, namespacesWithRetentionStatement } from '../../src/retention/expired-traces.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'
 
 const test = suite('retention: expired traces')
@@ -20,6 +15,7 @@ test.after(() => models.close())
 const id = (n: number) => `00000000-0000-4000-8000-${n.toString().padStart(12, '0')}`
 const [few, many] = [id(1), id(2)]
 const TODAY = 20_000
+const DAY_MS = 24 * 60 * 60_000
 
 const expired = await prepare(expiredStatement)
 const keeping = await prepare(namespacesWithRetentionStatement)

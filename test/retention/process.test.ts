@@ -1,16 +1,20 @@
+import pg from 'pg'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { InQuarantine, Unavailable } from '../../src/engine/rejected.ts'
+import { newTransactor } from '../../src/engine/transact.ts'
+import { LogUnavailable, WrongRevision } from '../../src/log/log.ts'
 import { metadataOf } from '../../src/log/metadata.ts'
+import { newExpiringTraces } from '../../src/retention/expiring-traces.ts'
 import { expire, type ExpireOptions, expireUnlessQuarantined } from '../../src/retention/process.ts'
-import { holdAppends } from '../log/support/postgres.ts'
+import { traces } from '../../src/trace/decide.ts'
+import { traceSource } from '../../src/trace/source.ts'
 import { type Database, freshDatabase } from '../support/database.ts'
-import { eventStoreUrlOf } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 
-type Scene = { database: Database; opened: App[]; clock: { now: number } }
+type Scene = { database: Database; opened: App[]; clock: { now: number }; pool: pg.Pool }
 
 const DAY = 24 * 60 * 60_000
 const test = suite<Scene>('retention')
@@ -19,9 +23,11 @@ test.before.each(async (scene) => {
   scene.clock = { now: Date.now() - 40 * DAY }
   scene.database = await freshDatabase()
   scene.opened = []
+  scene.pool = new pg.Pool({ connectionString: scene.database.url, max: 1 })
 })
-test.after.each(async ({ database, opened }) => {
+test.after.each(async ({ database, opened, pool }) => {
   for (const app of opened) await app.close()
+  await pool.end()
   await database.drop()
 })
 
@@ -130,12 +136,10 @@ test('a worker whose clock is wrong deletes nothing', async (scene) => {
 })
 
 /** What the process does with one trace of a page that it has read, at the scene's clock. */
-const optionsOf = ({ service: { namespaces, traces, assertWritable } }: App, now: () => number): ExpireOptions => ({
-  namespaces,
-  traces,
-  assertWritable,
-  now,
-})
+const optionsOf = ({ pool }: Scene, { service }: App, now: () => number = Date.now): ExpireOptions => {
+  const { namespaces, traces, assertWritable } = service
+  return { namespaces, traces, assertWritable, expiring: newExpiringTraces(pool), now }
+}
 
 test('a trace that changes between the query and the deletion stays', async (scene) => {
   const past = await openPast(scene)
@@ -147,7 +151,7 @@ test('a trace that changes between the query and the deletion stays', async (sce
   scene.clock.now = Date.now()
   await write(past, ada, 'renewed')
   await past.call('DELETE', '/v1/traces/gone', { token: ada.token })
-  const options = optionsOf(past, () => scene.clock.now)
+  const options = optionsOf(scene, past, () => scene.clock.now)
   const outcomes = []
   for (const name of ['renewed', 'gone', 'due']) outcomes.push(await expire(options, ada.namespaceId, ids.get(name)!))
   assert.equal(outcomes.slice(0, 2), ['stays', 'stays'])
@@ -160,7 +164,7 @@ test('nothing is deleted once retention is switched off, or lengthened', async (
   await write(past, ada, 't')
   await keep(past, ada, 30)
   const id = await idOf(past, ada, 't')
-  const outcome = () => expire(optionsOf(past, Date.now), ada.namespaceId, id)
+  const outcome = () => expire(optionsOf(scene, past), ada.namespaceId, id)
   await keep(past, ada, 41)
   assert.is(await outcome(), 'stays')
   await keep(past, ada, null)
@@ -168,23 +172,70 @@ test('nothing is deleted once retention is switched off, or lengthened', async (
   assert.equal(await namesOf(past, ada), ['t'])
 })
 
-test('a deletion that waits for the log is not stored once retention may have been switched off', async (scene) => {
-  if (eventStoreUrlOf(scene.database.url)) return // appends are held in Postgres here; those of both logs in `test/log/contract/`
+/** The traces of a node whose log holds the next append until `release`; then its answer may be lost. */
+const heldAppend = ({ service: { log, codec, reads, visible } }: App, isLost = false) => {
+  const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let answer: Promise<unknown> | undefined
+  const append: typeof log.append = async (...request) => {
+    sent.resolve()
+    const stored = released.promise.then(() => log.append(...request))
+    answer = stored.catch((error: unknown) => error)
+    if (isLost) throw new LogUnavailable('unknown')
+    return stored
+  }
+  const source = traceSource(reads, visible)
+  const transactor = newTransactor({ kind: traces, source, log: { ...log, append }, codec, now: Date.now })
+  return { traces: transactor, sent: sent.promise, release: () => (released.resolve(), answer) }
+}
+
+for (const isLost of [false, true])
+  test(`a deletion ${isLost ? 'whose answer is lost' : 'that is on its way to the log'} is not stored after the retention was switched off`, async (scene) => {
+    const past = await openPast(scene)
+    const ada = await signIn(past)
+    await write(past, ada, 't')
+    await keep(past, ada, 30)
+    const id = await idOf(past, ada, 't')
+    const { traces, sent, release } = heldAppend(past, isLost)
+    const expired = expire({ ...optionsOf(scene, past), traces }, ada.namespaceId, id).catch((error: Error) => error)
+    await sent
+    if (isLost) assert.instance(await expired, Unavailable)
+    await keep(past, ada, null)
+    assert.instance(await release(), WrongRevision)
+    if (!isLost) assert.is(await expired, 'stays')
+    assert.equal(await namesOf(past, ada), ['t'])
+    assert.equal(await newExpiringTraces(scene.pool).of(ada.namespaceId), [])
+  })
+
+test('a retention that is switched off right after it was read deletes nothing', async (scene) => {
   const past = await openPast(scene)
   const ada = await signIn(past)
   await write(past, ada, 't')
   await keep(past, ada, 30)
   const id = await idOf(past, ada, 't')
-  const options = { ...optionsOf(past, Date.now), validMs: 300 }
-  const held = await holdAppends(scene.database.url)
-  const expired = expire(options, ada.namespaceId, id).catch((error: Error) => error)
-  await until(held.isWaiting)
-  const end = performance.now() + 300
-  await until(() => performance.now() > end)
-  await held.release()
-  assert.instance(await expired, Unavailable)
-  await keep(past, ada, null)
+  const options = optionsOf(scene, past)
+  const read: typeof options.namespaces.read = async (...asked) => {
+    const found = await options.namespaces.read(...asked)
+    await keep(past, ada, null)
+    return found
+  }
+  assert.is(await expire({ ...options, namespaces: { read } }, ada.namespaceId, id), 'stays')
   assert.equal(await namesOf(past, ada), ['t'])
+})
+
+test('a deletion that the new retention wants as well goes on, and moves no time before', async (scene) => {
+  const past = await openPast(scene)
+  const present = await openPresent(scene, { ROLES: 'api,projector' })
+  const ada = await signIn(past)
+  await write(past, ada, 't')
+  await keep(past, ada, 30)
+  const id = await idOf(past, ada, 't')
+  const { traces, sent, release } = heldAppend(past)
+  const expired = expire({ ...optionsOf(scene, past), traces }, ada.namespaceId, id)
+  await sent
+  await keep(present, ada, 20)
+  await release()
+  assert.ok(((await expired) as { position: bigint }).position > 0n)
+  assert.equal(await namesOf(past, ada), [])
 })
 
 test('a trace in quarantine is not deleted', async (scene) => {
@@ -192,7 +243,7 @@ test('a trace in quarantine is not deleted', async (scene) => {
   const ada = await signIn(past)
   await write(past, ada, 't')
   await keep(past, ada, 30)
-  const options = optionsOf(past, Date.now)
+  const options = optionsOf(scene, past)
   const refuse = () => Promise.reject(new InQuarantine('trace'))
   const id = await idOf(past, ada, 't')
   assert.is(await expireUnlessQuarantined({ ...options, traces: { transact: refuse } }, ada.namespaceId, id), 'stays')

@@ -15,6 +15,7 @@ import {
   remove,
   removeUnchanged,
   replace,
+  touchUnchanged,
   traces,
   unlessDeleted,
   upsert,
@@ -148,6 +149,7 @@ const intents = {
   patch: (writer: UserRole): Decide => patch(writer, fields),
   remove: (writer: UserRole): Decide => remove(writer),
   removeUnchanged: (): Decide => removeUnchanged(NOON + 60_000),
+  touchUnchanged: (): Decide => touchUnchanged(undefined),
   'upsertMessages, one': (writer: UserRole) => upsertMessages(writer, [message]),
   'upsertMessages, one with a change': (writer: UserRole) => upsertMessages(writer, [changedMessage]),
   summarise: (): Decide => summarise(summary, THRESHOLD),
@@ -158,6 +160,7 @@ const emits =
   (...events: TraceEvent[]): Outcome =>
   (then) =>
     then.emits(...events)
+const touched: Outcome = (then) => then.emitsThen(unchanged, unchanged)
 const emitsOnce =
   (code: Rejection, ...events: TraceEvent[]): Outcome =>
   (then) =>
@@ -269,6 +272,23 @@ const specs: Specs = {
     'has messages that are not loaded': emits(deleted({ messageCount: 1 })),
     'has other messages, and the message is known to be missing': emits(deleted({ messageCount: 1 })),
     'has a summary': emits(deleted({ messageCount: 1 })),
+  },
+  touchUnchanged: {
+    'never existed': emits(),
+    'was deleted': emits(),
+    'was deleted and created again': touched,
+    'is the writer’s': touched,
+    'is another member’s': touched,
+    'is another member’s, and the writer an admin': touched,
+    'is of a writer who has left': touched,
+    'was updated': touched,
+    'has the message': touched,
+    'has the changed message': touched,
+    'has the message, and only its head is loaded': touched,
+    'had its past erased': touched,
+    'has messages that are not loaded': touched,
+    'has other messages, and the message is known to be missing': touched,
+    'has a summary': touched,
   },
   'upsertMessages, one': {
     ...refused,
@@ -398,10 +418,17 @@ test('a trace that has changed since is not removed, whatever has changed it', (
     .emits(deleted())
 })
 
+test('a trace that the retention deletes is not kept by a touch', () => {
+  given(created)
+    .when(touchUnchanged(NOON + 1))
+    .emits()
+  given(created).when(touchUnchanged(NOON)).emitsThen(unchanged, unchanged)
+})
+
 test('a caller who is not a member cannot learn that a trace exists', () => {
   const { past, writer } = states['is of a writer who has left']
   for (const intent of keys(intents)) {
-    if (intent === 'summarise' || intent === 'removeUnchanged') continue // no client asks for these
+    if (intent === 'summarise' || intent === 'removeUnchanged' || intent === 'touchUnchanged') continue // no client asks for these
     const decide = () => intents[intent](writer)(foldAll(traces, past), NOON, NOON)
     assert.throws(decide, (error: unknown) => error instanceof Rejected && error.hidesExistence)
   }

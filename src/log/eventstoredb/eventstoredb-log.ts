@@ -71,7 +71,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     return () => guard.assertSame(epochChanges)
   }
 
-  const append: EventLog['append'] = async (stream, expected, events, until) => {
+  const append: EventLog['append'] = async (stream, expected, events) => {
     // The server would accept an empty append, and answer with a revision that does not exist.
     if (events.length === 0) throw new RangeError('an append needs at least one event')
     const fullName = address.prefix + stream
@@ -80,7 +80,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     const proposed = events.map(proposedEvent)
     ownEvents.remember(events)
     const assertSame = watch()
-    const answer = await writer.append(fullName, expected, proposed, { assertSame, until })
+    const answer = await writer.append(fullName, expected, proposed, assertSame)
     wakeUps.increment()
     return answer
   }

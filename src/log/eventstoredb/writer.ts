@@ -19,15 +19,12 @@ const LEAST_MS = 20
 const POLL_MS = 4
 
 export type Writer = {
-  /**
-   * `stream` is the full name. `assertSame` is called before each attempt, and throws if the log is another one by now. With
-   * `until`, by `performance.now()`, it is not stored later: the server drops a call after its deadline.
-   */
+  /** `stream` is the full name. `assertSame` is called before each attempt, and throws if the log is another one by now. */
   append(
     stream: string,
     expected: ExpectedRevision,
     events: readonly ProposedEvent[],
-    options?: { readonly assertSame?: () => Promise<void>; readonly until?: number | undefined },
+    assertSame?: () => Promise<void>,
   ): Promise<Appended>
   /** Accepts no more appends, and resolves when all are answered. */
   close(): Promise<void>
@@ -124,15 +121,9 @@ export const newWriter = ({ connection, address, deadlineMs, head, canReadUpTo, 
     }
   }
 
-  const append: Writer['append'] = async (
-    stream,
-    expected,
-    events,
-    { assertSame = async () => {}, until = Infinity } = {},
-  ) => {
+  const append: Writer['append'] = async (stream, expected, events, assertSame = async () => {}) => {
     if (closed) throw new LogUnavailable(false)
-    const ms = Math.min(deadlineMs, until - performance.now())
-    const pending = newPendingAppend({ stream, expected, events }, ms, (client) => connection.renew(client))
+    const pending = newPendingAppend({ stream, expected, events }, deadlineMs, (client) => connection.renew(client))
     const job = async () => {
       if (pending.end - performance.now() < LEAST_MS) pending.refuse() // its time has passed in the queue
       persist(pending, assertSame).catch(pending.settle)

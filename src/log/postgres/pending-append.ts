@@ -9,8 +9,6 @@ export type Append = {
   /** The revision that the stream must have, -1n for none. */
   readonly expected: bigint
   readonly events: readonly NewEvent[]
-  /** By `performance.now()`: it must not be stored later, not even by a statement that was sent before. */
-  readonly until?: number | undefined
 }
 
 /** An append that waits for its one answer until its deadline. */
@@ -41,7 +39,7 @@ export const newPendingAppend = (
   const characters = what.events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
   const rows = rowsOf(what.events) // first, because after an error here the timer of the answer would be left running
   const answer = newPendingAnswer(
-    Math.min(deadlineMs, (what.until ?? Infinity) - performance.now()),
+    deadlineMs,
     () => giveUp(append, lastError()),
     () => onSettled(append),
   )

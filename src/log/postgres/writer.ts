@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { attemptMs } from '../../base/waits.ts'
 import { isDiskFull, isTransient } from '../../postgres/errors.ts'
 import { type EventLog, LogUnavailable, revisionNumber, type StoredRecord } from '../log.ts'
-import { type BatchResult, type EncodedAppend, prepareAppend, TooLate } from './append-statement.ts'
+import { type BatchResult, type EncodedAppend, prepareAppend } from './append-statement.ts'
 import { newConnection, NotDurable } from './connection.ts'
 import { giveUp, newPendingAppend, type PendingAppend } from './pending-append.ts'
 
@@ -14,7 +14,7 @@ type AppendQueue = {
   push(append: PendingAppend): void
   /** Puts appends that have to be tried again before all others. */
   putBack(batch: readonly PendingAppend[]): void
-  /** The next batch: at most 512 appends and 8 MiB, and only the oldest one of each stream. An append with `until` is alone. */
+  /** The next batch: at most 512 appends and 8 MiB, and only the oldest one of each stream. */
   take(): PendingAppend[]
   hasWaiting(): boolean
 }
@@ -29,9 +29,7 @@ const newAppendQueue = (): AppendQueue => {
     let characters = 0
     for (const append of pending) {
       if (append.isSettled()) continue
-      const isAlone = (append.until ?? batch[0]?.until) !== undefined
-      const isSmallEnough =
-        !isAlone && batch.length < BATCH_APPENDS && characters + append.characters <= BATCH_CHARACTERS
+      const isSmallEnough = batch.length < BATCH_APPENDS && characters + append.characters <= BATCH_CHARACTERS
       const fits = batch.length === 0 || isSmallEnough
       if (fits && !streams.has(append.stream)) {
         batch.push(append)
@@ -144,7 +142,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
    */
   const handleFailure = async (batch: readonly PendingAppend[], error: unknown): Promise<readonly PendingAppend[]> => {
     if (error instanceof PermanentError) for (const append of batch) giveUp(append, error.cause)
-    else if (isDiskFull(error) || error instanceof TooLate) for (const append of batch) giveUp(append, error)
+    else if (isDiskFull(error)) for (const append of batch) giveUp(append, error)
     else if (isTransient(error)) {
       lastError = error
       connection.drop()
@@ -174,10 +172,10 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
     draining = undefined
   }
 
-  const append: Writer['append'] = async (stream, expected, events, until) => {
+  const append: Writer['append'] = async (stream, expected, events) => {
     if (events.length === 0) throw new RangeError('an append needs at least one event')
-    if (closed || (until ?? Infinity) <= performance.now()) throw new LogUnavailable(false)
-    const what = { stream, expected: revisionNumber(expected), events, until }
+    if (closed) throw new LogUnavailable(false)
+    const what = { stream, expected: revisionNumber(expected), events }
     const onSettled = (settled: PendingAppend) => void unanswered.delete(settled)
     const pending = newPendingAppend(what, deadlineMs, { lastError: () => lastError, onSettled })
     unanswered.add(pending)

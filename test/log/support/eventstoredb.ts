@@ -6,12 +6,8 @@ const double: Adapter = {
   name: 'EventStoreDB',
   module: new URL('./open-eventstoredb.ts', import.meta.url).href,
   newPlace: async () => {
-    const { url, stop, faults, appends } = await startDouble()
-    const hold = async () => {
-      faults.stall('append')
-      return { isWaiting: async () => appends.open > 0, release: async () => faults.resume() }
-    }
-    return { place: url, drop: stop, hold }
+    const { url, stop } = await startDouble()
+    return { place: url, drop: stop }
   },
 }
 

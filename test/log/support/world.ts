@@ -12,17 +12,9 @@ export type Adapter = {
   newPlace(): Promise<Place>
 }
 
-/** Appends that have arrived at a server and wait there. */
-export type Held = {
-  isWaiting(): Promise<boolean>
-  release(): Promise<void>
-}
-
 export type Place = {
   readonly place: string
   drop(): Promise<void>
-  /** Makes appends wait at the server. Absent if the server cannot do that. */
-  hold?(): Promise<Held>
 }
 
 /** Opens a storage: the adapter alone, without `wholeAppends`. */
@@ -39,14 +31,13 @@ export type World = {
   open(options?: OpenOptions): EventLog
   /** Without `wholeAppends`. */
   openBare(options?: OpenOptions): EventLog
-  readonly hold: Place['hold']
   /** Closes every log and removes the storage. */
   end(): Promise<void>
 }
 
 export const newWorld = async ({ module, newPlace }: Adapter): Promise<World> => {
   const open = await opener(module)
-  const { place, drop, hold } = await newPlace()
+  const { place, drop } = await newPlace()
   const logs: EventLog[] = []
   const openBare = (options: OpenOptions = {}) => {
     const log = open(place, options)
@@ -58,5 +49,5 @@ export const newWorld = async ({ module, newPlace }: Adapter): Promise<World> =>
     await Promise.all(logs.map((log) => log.close()))
     await drop()
   }
-  return { module, place, log: openWhole(), other: openWhole(), open: openWhole, openBare, hold, end }
+  return { module, place, log: openWhole(), other: openWhole(), open: openWhole, openBare, end }
 }

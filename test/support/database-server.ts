@@ -67,7 +67,7 @@ export const startServer = async ({ run, env, signal }: ServerOptions): Promise<
   const template = `${run}_template`
   const renew = async () => {
     await onServer(url, `drop database if exists "${template}"`)
-    await onServer(url, `create database "${template}"`)
+    await onServer(url, `create database "${template}" template template0 encoding 'UTF8'`)
     const program = join(import.meta.dirname, 'template.ts')
     await promisify(execFile)(process.execPath, [program, databaseUrl(url, template)], {
       env: { ...process.env, ...env },

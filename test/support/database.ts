@@ -62,7 +62,8 @@ export const freshDatabase = async ({ readModels = true } = {}): Promise<Databas
   if (!server) throw new Error('use `npm test -- <part of the path>`, or set TEST_POSTGRES_URL')
   const name = `${run}_${randomBytes(6).toString('hex')}`
   // Copied as files, which takes a third of the time of a copy by the WAL: the checkpoint that it needs is cheap in memory.
-  await onServer(server, `create database "${name}"${template ? ` template "${template}" strategy file_copy` : ''}`)
+  const from = template ? `template "${template}" strategy file_copy` : `template template0 encoding 'UTF8'`
+  await onServer(server, `create database "${name}" ${from}`)
   const url = databaseUrl(server, name)
   if (!template) await migrate(url)
   if (!readModels) await onServer(url, dropReadModels)

@@ -15,8 +15,8 @@ const CORES = availableParallelism()
  */
 const SHARED_AT_ONCE = CORES + 2
 const ALONE_AT_ONCE = CORES
-/** How many connections to the database server a file may take: it opens one node or two. */
-const CONNECTIONS_OF_FILE = 60
+/** How many connections to the database server a file takes: it opens one node or two, whose pools are seldom full. */
+const CONNECTIONS_OF_FILE = 48
 
 export type RunnerOptions = {
   readonly root: string

@@ -70,10 +70,10 @@ export const status = async (_access: Access, { json }: Options): Promise<number
 }
 
 /** Called by a hook: determines what to upload, and starts a process for it that outlives the hook. */
-const startRun = async (kind: HookKind, server: string): Promise<number> => {
+const startRun = async (kind: HookKind, { server, config }: Access): Promise<number> => {
   const { stdin, env, cwd } = io()
   const args = await syncArgsOf(kind, { stdin, cwd, env })
-  if (!args || (await runningWatcher(stateDir(env), server))) return exitCodes.ok
+  if (!args || (await runningWatcher({ stateFolder: stateDir(env), config, server }))) return exitCodes.ok
   const self = [process.execPath, io().script, 'hooks', 'run', kind, '--server', server, '--', ...args]
   startAlone(self, env, stateDir(env))
   return exitCodes.ok
@@ -85,5 +85,5 @@ const syncNow = async (kind: HookKind, server: string, args: readonly string[]):
     kind === 'git' ? sync({ server, redact: true, project: args[1]! }, []) : sync({ server, redact: true }, args),
   )
 
-export const run = ({ server }: Access, _options: Options, kind: HookKind, args: readonly string[]): Promise<number> =>
-  args.length > 0 ? syncNow(kind, server, args) : startRun(kind, server)
+export const run = (access: Access, _options: Options, kind: HookKind, args: readonly string[]): Promise<number> =>
+  args.length > 0 ? syncNow(kind, access.server, args) : startRun(kind, access)

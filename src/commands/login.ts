@@ -6,11 +6,13 @@ import { printDocument, printLines, say } from '../cli/output.ts'
 import { type GivenSecret, readSecret, type Secret } from '../cli/secret.ts'
 import { newApiClient } from '../sync/api/client.ts'
 import { hasStatus } from '../sync/api/errors.ts'
-import { configDir, isUnencrypted, serverAddress } from '../sync/config.ts'
-import { logInWithCodehost, newTerminalPrompts } from '../sync/login/codehost-login.ts'
-import { readCredentials } from '../sync/login/credentials.ts'
+import { configDir, givenAddress, isUnencrypted } from '../sync/config.ts'
+import { logInWithCodehost, newTerminalPrompts, requireConfirm } from '../sync/login/codehost-login.ts'
+import { readCredentials, writeCredentials } from '../sync/login/credentials.ts'
 import { type LoggedIn, logInWithDevice } from '../sync/login/device-login.ts'
 import { logInWithCode } from '../sync/login/join-login.ts'
+import { joinAtNewAddress, logInAtNewAddress } from '../sync/login/moved-login.ts'
+import { type Recognised, recognise } from '../sync/login/recognise.ts'
 import { serverKey } from '../sync/server-key.ts'
 import { inviteCode } from './invite.ts'
 import { noticedTiming, openAccess } from './support/access.ts'
@@ -19,6 +21,7 @@ import { askForName, explainName, openAccount, userText } from './support/accoun
 type JoinAsDevice = {
   readonly config: string
   readonly server: string
+  readonly found: Recognised
   readonly code: GivenSecret
   readonly newDevice: boolean
   readonly yes: boolean
@@ -43,17 +46,23 @@ const confirmNewDevice = async ({ config, server, yes }: JoinAsDevice) => {
   if (!isMeant) throw new UsageError('Not confirmed: nothing was changed.')
 }
 
+/** How to ask on the terminal; undefined without one. */
+const terminalConfirm = () => (io().stdin.isTTY && io().stderr.isTTY ? askToConfirm : undefined)
+
+/** `movedFrom`: the former address of the service. */
+type LoggedInHere = LoggedIn & { readonly movedFrom?: string }
+
 /**
  * Logs this machine in with the code of another one, after confirmation if needed.
  * @throws UsageError without a code or confirmation, and what `logInWithCode` throws
  */
-const joinAsDevice = async (options: JoinAsDevice): Promise<LoggedIn> => {
-  const { config, server, code: given, newDevice } = options
+const joinAsDevice = async (options: JoinAsDevice): Promise<LoggedInHere> => {
+  const { config, server, found, code: given, newDevice } = options
   if (newDevice) await confirmNewDevice(options)
   const code = await readSecret(given, codeOfDevice)
-  const { keptAside, ...loggedIn } = await logInWithCode({ config, server, code, asNewDevice: newDevice }, newApiClient)
-  if (keptAside !== undefined) say(`The former device id of this machine was saved in ${keptAside}`)
-  return loggedIn
+  const joining = { config, server, code, asNewDevice: newDevice }
+  if (found.is !== 'elsewhere') return logInWithCode({ ...joining, log: found.log }, newApiClient)
+  return joinAtNewAddress({ ...joining, ...found, confirm: terminalConfirm() }, newApiClient)
 }
 
 type Options = {
@@ -64,6 +73,7 @@ type Options = {
   readonly invite?: GivenSecret
   readonly join?: GivenSecret
   readonly newDevice?: boolean
+  readonly acceptLog?: string
   readonly browser: boolean
   readonly yes?: boolean
   readonly json?: boolean
@@ -72,7 +82,7 @@ type Options = {
 /** Which commands use the login, and what to do next. */
 const nextSteps = (server: string, options: Options): readonly string[] => {
   const named = io().env['TRACEBOOK_URL']
-  const isOther = options.server !== undefined && named && serverKey(serverAddress(named, {})) !== serverKey(server)
+  const isOther = options.server !== undefined && named && serverKey(givenAddress(named, {})) !== serverKey(server)
   const sync = `Next, upload your sessions: ${commandName} sync`
   if (isOther)
     return [`TRACEBOOK_URL names another server, ${named}: use --server to choose.`, `${sync} --server ${server}`]
@@ -100,32 +110,94 @@ const giveName = async (
   return name
 }
 
-export const login = async (options: Options): Promise<number> => {
-  const { codehost, namespace, browser, yes } = options
+/** Said where an address has another log than before. */
+const replacedError = (server: string, { known, log }: Extract<Recognised, { is: 'replaced' }>): UsageError => {
+  const isPresent = serverKey(known.server) === serverKey(server)
+  const who = known.login ? `, where you are user ${known.login.userId},` : ''
+  const has = log === undefined ? 'does not say which log it has' : `has the log ${log} now`
+  return new UsageError(
+    [
+      `${server} had the log ${known.log}${who} and ${has}: another service answers there, or its data were replaced. Nothing was made.`,
+      ...(isPresent && log !== undefined
+        ? [
+            `If its log was copied, your device is known there: ${commandName} login --accept-log ${log} --server ${server}`,
+          ]
+        : []),
+      `To become a new user there: ${commandName} login --new-device --server ${server}`,
+      ...(isPresent ? [] : [`The service with the former log is at ${known.server}.`]),
+    ].join('\n'),
+  )
+}
+
+/**
+ * What the service at an address is to this machine. @throws UsageError if it is another one than before, and that was not accepted by an
+ * option; RequestFailed
+ */
+const recogniseFor = async (
+  config: string,
+  server: string,
+  { acceptLog, newDevice = false, join }: Options,
+): Promise<Recognised> => {
+  const found = await recognise(config, server, noticedTiming)
+  if (found.is !== 'replaced') {
+    if (newDevice && join === undefined && found.is !== 'elsewhere')
+      throw new UsageError(
+        '--new-device needs --join, except where the service is or was known by another log or address.',
+      )
+    return found
+  }
+  const { known, log } = found
+  if (newDevice) return { is: 'new', log }
+  if (log === undefined || acceptLog !== log || serverKey(known.server) !== serverKey(server))
+    throw replacedError(server, found)
+  await writeCredentials(config, { ...known, log })
+  return { is: 'known', log }
+}
+
+const refuseCombinations = ({ codehost, namespace, yes, newDevice, join, invite }: Options): void => {
   if (namespace !== undefined && !codehost) throw new UsageError('--namespace needs --codehost.')
-  if (yes && !codehost && !options.newDevice)
-    throw new UsageError('--yes needs --codehost or --new-device; nothing else asks for confirmation.')
-  if (options.newDevice && options.join === undefined) throw new UsageError('--new-device needs --join.')
-  if (options.join !== undefined && (codehost || options.invite !== undefined))
+  if (yes && !codehost && !newDevice)
+    throw new UsageError('--yes needs --codehost or --new-device; nothing else asks for confirmation in advance.')
+  if (join !== undefined && (codehost || invite !== undefined))
     throw new UsageError('--join cannot be combined with --codehost or --invite, because it joins an existing user.')
+}
+
+/** Logs in at an address, in the way that the options say. */
+const logIn = async (
+  config: string,
+  server: string,
+  options: Options,
+  inviteCode: string | undefined,
+): Promise<LoggedInHere> => {
+  const { codehost, namespace: slug, browser, join, newDevice = false, yes = false } = options
+  const prompts = newTerminalPrompts({ opensBrowser: browser, assumeYes: yes })
+  if (codehost) requireConfirm(prompts)
+  const found = await recogniseFor(config, server, options)
+  const { log } = found
+  const newClient = (url: string, token?: string) => newApiClient(url, token, noticedTiming)
+  if (join !== undefined) return joinAsDevice({ config, server, found, code: join, newDevice, yes })
+  if (codehost)
+    return logInWithCodehost({ config, server, log, slug, inviteCode, isLocal: browser, prompts }, newClient)
+  if (found.is !== 'elsewhere' || newDevice) return logInWithDevice(config, server, newClient, inviteCode, log)
+  const { known } = found
+  return logInAtNewAddress(
+    { config, server, log: found.log, known, confirm: terminalConfirm() },
+    newClient,
+    noticedTiming,
+  )
+}
+
+export const login = async (options: Options): Promise<number> => {
+  refuseCombinations(options)
   const invite = options.invite === undefined ? undefined : await readSecret(options.invite, inviteCode)
-  const server = serverAddress(options.server, io().env)
+  const server = givenAddress(options.server, io().env)
   const config = configDir(io().env)
   if (isUnencrypted(server)) say(`Warning: ${server} is not encrypted; others on the network can read your token.`)
-  const newClient = (url: string, token?: string) => newApiClient(url, token, noticedTiming)
-  const prompts = newTerminalPrompts({ opensBrowser: browser, assumeYes: yes ?? false })
-  const { join, newDevice = false } = options
-  const loggingIn =
-    join !== undefined
-      ? joinAsDevice({ config, server, code: join, newDevice, yes: yes ?? false })
-      : codehost
-        ? logInWithCodehost(
-            { config, server, slug: namespace, inviteCode: invite, isLocal: browser, prompts },
-            newClient,
-          )
-        : logInWithDevice(config, server, newClient, invite)
-  const loggedIn = await loggingIn.catch(explainPath(server))
-  const { userId, namespaceSlug } = loggedIn
+  const loggedIn = await logIn(config, server, options, invite).catch(explainPath(server))
+  const { userId, namespaceSlug, keptAside, movedFrom } = loggedIn
+  if (keptAside !== undefined) say(`The former device id of this machine was saved in ${keptAside}`)
+  if (movedFrom !== undefined)
+    say(`What was stored here for ${movedFrom} holds for ${server}, and commands for it go there.`)
   const displayName = await giveName(server, options, loggedIn.displayName)
   if (options.json) {
     const name = displayName === undefined ? {} : { displayName }

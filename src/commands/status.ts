@@ -65,7 +65,7 @@ const statusOf = async ({ config, server }: Access): Promise<Status> => {
   const active = login?.account?.namespace
   const namespace = active ? { namespaceId: active.id, namespaceSlug: active.slug } : stored
   const sessions = await sessionsOf(config, server, namespace)
-  const watcher = await runningWatcher(stateDir(io().env), server)
+  const watcher = await runningWatcher({ stateFolder: stateDir(io().env), config, server })
   return { server, isDefault: server === serverAddress(undefined, io().env), service, login, sessions, watcher }
 }
 

@@ -8,6 +8,7 @@ import { newApiClient } from '../sync/api/client.ts'
 import { isTemporaryFailure } from '../sync/api/errors.ts'
 import { realTiming } from '../sync/api/retry.ts'
 import { type Connection, connect } from '../sync/login/connect.ts'
+import { presentAddress } from '../sync/login/credentials.ts'
 import { newSecretMemory } from '../sync/redaction/memory.ts'
 import type { RedactionOptions } from '../sync/redaction/session.ts'
 import { stateDir } from '../sync/config.ts'
@@ -109,17 +110,28 @@ type Watch = {
   readonly signal: AbortSignal
 }
 
-/** Watches as long as the service keeps its log. @throws LogReplaced when it gets another one, NotesForgotten */
+/** The user has logged in to the service at another address. */
+class ServiceMoved extends Error {
+  override readonly name = 'ServiceMoved'
+}
+
+/** Watches as long as the service keeps its log and address. @throws LogReplaced when it gets another log, NotesForgotten, ServiceMoved */
 const watchOneLog = async ({ request, state, reach, notes, report, signal }: Watch): Promise<void> => {
   const { server, config, paths, namespace } = request
   const sleep = (ms: number) => {
     reach.noteWait(ms)
     return setTimeout(ms, undefined, { signal })
   }
-  const connectTo: ConnectTo = (slug) =>
-    connect({ config, server, slug, readOnly: false, lastWrite: state.lastWriteTo(server) ?? '' }, (url, token) =>
+  const requireSameAddress = () => {
+    if (presentAddress(config, server) !== server) throw new ServiceMoved()
+  }
+  const connectTo: ConnectTo = async (slug) => {
+    requireSameAddress()
+    const lastWrite = state.lastWriteTo(server) ?? ''
+    return connect({ config, server, slug, readOnly: false, lastWrite }, (url, token) =>
       newApiClient(url, token, { ...realTiming, sleep }),
     )
+  }
   const connection = await retryUntilAnswered(() => connectTo(namespace), reach, signal)
   if (!connection) return
   if (connection.holds === false) {
@@ -133,6 +145,7 @@ const watchOneLog = async ({ request, state, reach, notes, report, signal }: Wat
   await watchSessions({
     searched: { agents, paths, home: { env: io().env, home: io().home } },
     upload: async (changes) => {
+      requireSameAddress()
       const uploaded = await upload(changes)
       if (!uploaded.isInterrupted) reach.noteAnswer()
       return uploaded
@@ -145,8 +158,9 @@ const watchOneLog = async ({ request, state, reach, notes, report, signal }: Wat
 /** Watches until the signal is aborted. Starts over when the service gets another log, and after the state could not be written. */
 const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSignal): Promise<void> => {
   const redaction = asked.redaction && { ...asked.redaction, memory: newSecretMemory() }
-  const request = { ...asked, redaction }
-  const [reach, notes] = [newReach(request.server, report), newNotes(report)]
+  let request = { ...asked, redaction }
+  let reach = newReach(request.server, report)
+  const notes = newNotes(report)
   const options = { folder: stateDir(io().env), config: request.config, readOnly: false }
   let state: SyncState | undefined
   let isReplaced = false
@@ -166,6 +180,11 @@ const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSi
       } catch (error) {
         isReplaced ||= error instanceof LogReplaced
         if (error instanceof LogReplaced || error instanceof NotesForgotten) continue
+        if (error instanceof ServiceMoved) {
+          request = { ...request, server: presentAddress(request.config, request.server) }
+          reach = newReach(request.server, report)
+          continue
+        }
         if (!(error instanceof StateFailed)) throw error
         notes.noteFailure(error)
         await pause(backoffMs, signal)
@@ -175,11 +194,11 @@ const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSi
   }
 }
 
-const locked = async (server: string) => {
-  const folder = stateDir(io().env)
-  const lock = await lockWatch(folder, server)
+const locked = async ({ config, server }: WatchRequest) => {
+  const place = { stateFolder: stateDir(io().env), config, server }
+  const lock = await lockWatch(place)
   if (lock) return lock
-  const other = await runningWatcher(folder, server)
+  const other = await runningWatcher(place)
   const which = other ? `, by process ${other.pid} since ${shortTime(other.since)}` : ''
   throw new UsageError(`The sessions of this machine are already being watched for ${server}${which}.`)
 }
@@ -195,7 +214,7 @@ export const syncWatch = async (request: WatchRequest): Promise<number> => {
   // The reader of a pipe has exited, as "head" does.
   io().stdout.on('error', () => process.exit(exitCodes.ok))
   try {
-    const lock = await locked(request.server)
+    const lock = await locked(request)
     try {
       await watch(request, (request.json ? watchJsonReporter : watchLineReporter)(output), endingSignal())
     } finally {

@@ -46,13 +46,18 @@ type Described = {
   readonly watcher: Watcher | undefined
 }
 
-const describe = async ({ server }: Access): Promise<Described> => {
+const describe = async ({ server, config }: Access): Promise<Described> => {
   const manager = managerOf()
   const service = await manager?.status().catch((error: unknown) => {
     if (!(error instanceof NoServiceManager)) throw error
     return { isRunning: false, pid: undefined, state: error.message }
   })
-  return { server, manager, service, watcher: await runningWatcher(stateDir(io().env), server) }
+  return {
+    server,
+    manager,
+    service,
+    watcher: await runningWatcher({ stateFolder: stateDir(io().env), config, server }),
+  }
 }
 
 const documentOf = ({ server, manager, service, watcher }: Described) => ({

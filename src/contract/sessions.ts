@@ -111,6 +111,18 @@ export const CurrentSession = z
   .meta({ id: 'CurrentSession', description: 'The session of a request, with its user and namespace' })
 export type CurrentSession = z.infer<typeof CurrentSession>
 
+/** Which service it is, for a client that has no session yet. */
+const ServiceInfo = z
+  .object({
+    log: id('the log of the service. It is the same at each address, and after a backup was restored'),
+    publicUrl: text(
+      'The address at which people reach the service, if the operator has set one as `PUBLIC_URL`',
+      'https://traces.example.org',
+    ).optional(),
+  })
+  .meta({ id: 'ServiceInfo', description: 'Which service it is' })
+export type ServiceInfo = z.infer<typeof ServiceInfo>
+
 /** One of the caller's sessions. */
 export const SessionView = z
   .object({
@@ -167,6 +179,17 @@ export const tooManySignIns =
 
 /** Sessions: start, read, list, switch and end them, and let another device join. */
 export const sessions = {
+  'GET /v1/service': {
+    tag: 'sessions',
+    summary: 'Read which service this is, before a session is started',
+    description:
+      'A client that is a device of a user at another address of the same service finds out here that it must not become a second user: ' +
+      'the `log` is the same. This is only what the service says. Never send a token, a `deviceId` or a `joinCode` of one address to ' +
+      'another because the `log` is the same; the `publicUrl` that the known address answers is a proof that it is the same service.',
+    auth: 'none',
+    answer: data(ServiceInfo),
+    errors: { unavailable: 'The service has not read its log yet. Try again after `Retry-After` seconds.' },
+  },
   'GET /v1/session': {
     tag: 'sessions',
     summary: 'Read the session of the request, with its user and namespace',

@@ -92,6 +92,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     logger,
     metrics,
     logId: logId.get,
+    logOfAllEpochs: logId.ofAllEpochs,
     isHeld: (anchor) => isHeld(log, reads, anchor),
     ...history,
     searches,

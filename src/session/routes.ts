@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type SessionView, sessions } from '../contract/sessions.ts'
-import { Rejected, afterStored } from '../engine/rejected.ts'
+import { Rejected, Unavailable, afterStored } from '../engine/rejected.ts'
 import { cookieNameOf, csrfTokenFor } from '../http/auth.ts'
 import { type Caller, contextOf, requireCaller } from '../http/caller.ts'
 import { clearSessionCookie } from '../http/cookies.ts'
@@ -21,6 +21,7 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
   const { reads, write } = service
   currentSessionRoutes(app, service)
   codeRoutes(app, service)
+  serviceRoute(app, service)
 
   route(
     app,
@@ -132,6 +133,14 @@ const currentSessionRoutes = (app: FastifyInstance, service: SessionServices): v
     return { revoked: true as const }
   })
 }
+
+/** The route by which a client learns which service it is, before it has a session. */
+const serviceRoute = (app: FastifyInstance, { config, logOfAllEpochs }: SessionServices): void =>
+  route(app, sessions, 'GET /v1/service', () => {
+    const log = logOfAllEpochs()
+    if (log === undefined) throw new Unavailable('the log has not been read yet')
+    return { log, ...(config.PUBLIC_URL === undefined ? {} : { publicUrl: config.PUBLIC_URL.replace(/\/$/, '') }) }
+  })
 
 const CODE_LIFETIME_MS = 10 * 60 * 1_000
 

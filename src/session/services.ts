@@ -33,6 +33,8 @@ export type SignInServices = {
 export type SessionServices = SignInServices & {
   readonly lastUsed: LastUsedTimes
   readonly logId: () => string | undefined
+  /** The id of the log, which is the same in all its epochs. */
+  readonly logOfAllEpochs: () => string | undefined
   /** Whether the log holds an event, or has held it until it was erased. @throws LogUnavailable, Unavailable */
   readonly isHeld: (anchor: Anchor) => Promise<boolean>
   readonly tokens: AttemptOptions['tokens']

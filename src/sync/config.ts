@@ -3,7 +3,7 @@ import envPaths from 'env-paths'
 import { UsageError } from '../cli/exit.ts'
 import { trimEndMatching } from '../base/texts.ts'
 import type { EnvironmentVariables } from './agents/agent.ts'
-import { lastServer } from './login/credentials.ts'
+import { lastServer, presentAddress } from './login/credentials.ts'
 
 const DEFAULT_SERVER = 'http://127.0.0.1:3000'
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
@@ -31,7 +31,7 @@ const suggestionFor = (text: string): string => {
  * The server's base URL, without a trailing slash: `option`, else `TRACEBOOK_URL`, else the server of the last login, else the
  * local one. Throws UsageError for anything but an http(s) URL, and for one with a user name or password.
  */
-export const serverAddress = (option: string | undefined, env: EnvironmentVariables): string => {
+export const givenAddress = (option: string | undefined, env: EnvironmentVariables): string => {
   const text = option ?? (env['TRACEBOOK_URL'] || (lastServer(configDir(env)) ?? DEFAULT_SERVER))
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol))
@@ -40,6 +40,10 @@ export const serverAddress = (option: string | undefined, env: EnvironmentVariab
     throw new UsageError('the address of a server must have no user name or password: leave them out, and log in')
   return `${url.origin}${trimEndMatching(url.pathname, /\//)}`
 }
+
+/** The same; where the service has moved since the address was last used, its present address. */
+export const serverAddress = (option: string | undefined, env: EnvironmentVariables): string =>
+  presentAddress(configDir(env), givenAddress(option, env))
 
 /** Whether `hostname`, as `URL.hostname` spells it, is this machine. */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)

@@ -30,6 +30,13 @@ ${secretHelp('TRACEBOOK_JOIN_CODE')}
 If this machine already has a user on that server, --join is refused. With --new-device it gets a new
 device id and joins the other user; you are asked to confirm, or use --yes.
 
+If a server that you know has got another address, the new address has the same log. On a terminal you are
+asked whether it is the same service; then this machine joins your user there by a one-time code, and
+what was stored here for the former address holds for the new one: what was uploaded, rules, "watch",
+hooks and "mcp install". Without a terminal it says which commands do this, and makes nothing. So it does
+where a known address has another log than before: with --accept-log this machine logs in as before, if
+the log was copied; with --new-device it becomes a new user.
+
 A server may require an invite: --invite takes the code of an invite, and makes you a member of its
 namespace as you sign up. The code is given in the same ways.
 
@@ -60,7 +67,8 @@ const login = (): Command =>
       .option('--codehost', "sign in at the server's code host, in a browser")
       .option('--namespace <slug>', 'with --codehost: the namespace that the login is for')
       .option('--join [code]', 'become another device of the user who made the code; -: read it from standard input')
-      .option('--new-device', 'with --join: give this machine a new device id if it already has a user')
+      .option('--new-device', 'give this machine a new device id where it already has a user')
+      .option('--accept-log <id>', 'log in as before, though the server has another log than before')
       .option('--yes', 'with --codehost or --new-device: confirm without being asked')
       .option('--invite [code]', 'sign up with an invite, if the server requires one; -: read it from standard input')
       .option('--name <name>', 'set your name, which others see', shortName)

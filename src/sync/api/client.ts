@@ -59,6 +59,8 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
   }
   const { call } = newRequests(server, token, { timing, onAnswer })
   return {
+    /** Which service it is; needs no session. */
+    service: () => call('GET /v1/service'),
     newSession: async (body: BodyFor<'POST /v1/session'>): Promise<NewSession> =>
       requireNamespace((await call('POST /v1/session', { body })).session),
     /** With the position of a write also whether the service still has it; an older service does not say. */

@@ -65,6 +65,8 @@ type RequestsOptions = {
   readonly timing?: RetryTiming
   /** Larger answers are refused. */
   readonly maxBytes?: number
+  /** An answer that takes longer has failed. */
+  readonly timeoutMs?: number
   /** Called with the headers of each answer. */
   readonly onAnswer?: (headers: Headers) => void
 }
@@ -86,7 +88,7 @@ const bodyOf = ({ body, json }: Input) => json ?? (body === undefined ? undefine
  * token never reaches another server.
  */
 export const newRequests = (server: string, token: string | undefined, options: RequestsOptions = {}): Requests => {
-  const { timing = realTiming, maxBytes = MAX_BYTES, onAnswer } = options
+  const { timing = realTiming, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, onAnswer } = options
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
   const send = async (key: string, input: Input, parse: (text: string) => unknown): Promise<unknown> => {
@@ -95,7 +97,7 @@ export const newRequests = (server: string, token: string | undefined, options: 
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const headers = { accept: 'application/json', ...authorization, ...type }
     const request = { url: `${server}${addressOf(template, input)}`, method, headers, body }
-    const answer = await exchange(request, { timeoutMs: TIMEOUT_MS, maxBytes }).catch((error: unknown) => {
+    const answer = await exchange(request, { timeoutMs, maxBytes }).catch((error: unknown) => {
       throw networkError(server, error)
     })
     onAnswer?.(answer.headers)

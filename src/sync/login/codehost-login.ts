@@ -9,7 +9,8 @@ import { sayLines } from '../../cli/output.ts'
 import type { ApiClient, NewApiClient, SignInReview } from '../api/client.ts'
 import { hasStatus, RequestFailed } from '../api/errors.ts'
 import { isLoopback } from '../config.ts'
-import { ensureDeviceId, type LoggedIn, storeLogin } from './device-login.ts'
+import { ensureCredentials } from './credentials.ts'
+import { type LoggedIn, storeLogin } from './device-login.ts'
 import { type LoopbackReceiver, openLoopbackReceiver } from './loopback-receiver.ts'
 
 const unsafeUrl = (text: string) =>
@@ -44,6 +45,8 @@ export type Prompts = {
 type CodehostLoginOptions = {
   readonly config: string
   readonly server: string
+  /** The log that the server has, if it says so. */
+  readonly log?: string | undefined
   /** The namespace of the session; default: the user's own. */
   readonly slug?: string | undefined
   /** The code of an invite, for a new user. */
@@ -89,6 +92,11 @@ const describeSignIn = (review: SignInReview, server: string, device: string): s
 const cannotConfirm =
   'The account that this device joins has to be confirmed, and there is no terminal: run this in a terminal, or use --yes'
 
+/** @throws UsageError without a terminal to confirm on */
+export const requireConfirm = ({ confirm }: Prompts): void => {
+  if (!confirm) throw new UsageError(cannotConfirm)
+}
+
 /** Asks the user before the sign-in is completed: a pasted code may belong to another person's account. */
 const assertConfirmed = async (api: ApiClient, codes: Codes, { server, prompts }: CodehostLoginOptions) => {
   const review = await api.reviewSignIn(codes)
@@ -122,21 +130,21 @@ const receiveCode = async (
  */
 export const logInWithCodehost = async (options: CodehostLoginOptions, newClient: NewApiClient): Promise<LoggedIn> => {
   const { config, server, slug, inviteCode, isLocal, prompts } = options
-  if (!prompts.confirm) throw new UsageError(cannotConfirm)
-  const [api, deviceId] = [newClient(server), await ensureDeviceId(config, server)]
+  requireConfirm(prompts)
+  const [api, credentials] = [newClient(server), await ensureCredentials(config, server, options.log)]
   const namespace = slug === undefined ? {} : { namespaceId: await namespaceIdOf(api, server, slug) }
   const loopback = isLocal ? await openLoopbackReceiver() : undefined
   try {
     const redirect = loopback ? { redirectTo: loopback.url } : {}
     const invite = inviteCode === undefined ? {} : { inviteCode }
-    const device = { deviceId, deviceName: hostname(), ...namespace, ...invite }
+    const device = { deviceId: credentials.deviceId, deviceName: hostname(), ...namespace, ...invite }
     const { state, authorizeUrl } = await api
       .startSignIn({ ...device, ...redirect })
       .catch(explainMissingCodehost(server))
     prompts.openSignInPage(checkedSignInUrl(authorizeUrl))
     const codes = { state, exchangeCode: await receiveCode(state, loopback, prompts) }
     await assertConfirmed(api, codes, options)
-    return await storeLogin(config, server, deviceId, await api.completeSignIn(codes), newClient)
+    return await storeLogin(config, credentials, await api.completeSignIn(codes), newClient)
   } finally {
     loopback?.close()
   }

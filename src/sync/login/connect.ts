@@ -111,6 +111,15 @@ const connectInNamespace = async (
   return { api: newClient(server, token), token, namespaceId, namespaceSlug, logId, holds }
 }
 
+/** Notes the log of a service that an earlier version has logged in to: so it is recognised at another address, also when this one is gone. */
+const noteLog = async (config: string, server: string, newClient: NewApiClient): Promise<void> => {
+  const said = await newClient(server)
+    .service()
+    .catch(() => undefined)
+  const stored = said && (await readCredentials(config, server))
+  if (stored) await writeCredentials(config, { ...stored, log: said.log })
+}
+
 /**
  * Connects as the stored login, in its active namespace or in the one named `slug`; the login's active namespace does not
  * change. Throws UsageError without a valid login or without access to the namespace, and RequestFailed.
@@ -119,8 +128,10 @@ export const connect = async (
   { config, server, slug, readOnly, lastWrite }: ConnectOptions,
   newClient: NewApiClient,
 ): Promise<Connection> => {
+  const login = await requireLogin(config, server)
+  const connection = await explainEndedSession(server, connectionOf(newClient, server, login.login.token, lastWrite))
+  if (login.log === undefined && !readOnly) await noteLog(config, server, newClient)
   const stored = await requireLogin(config, server)
-  const connection = await explainEndedSession(server, connectionOf(newClient, server, stored.login.token, lastWrite))
   const name = slug?.trim().toLowerCase()
   if (name === undefined || name === connection.namespaceSlug) return connection
   try {

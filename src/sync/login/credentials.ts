@@ -1,17 +1,25 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { rename } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { digest } from '../digest.ts'
-import { readJson, readJsonSync, writePrivateFile } from '../private-files.ts'
-import { serverKey, spellingsOf } from '../server-key.ts'
+import { readJsonSync, writePrivateFile } from '../private-files.ts'
+import { serverKey } from '../server-key.ts'
 
 /**
- * The credentials for one server, as the file stores them. The device id is a credential too, so each server gets its own.
+ * What this machine knows of one service, as the file stores it. The device id is a credential too, so each service gets its own.
  * `login` is the session of `tracebook login`; `others` are sessions in other namespaces, for `sync --namespace`.
  */
 export const Credentials = z.object({
+  /** The address that requests go to. */
   server: z.string(),
+  /** Other addresses of the service that were used before: commands for them go to `server`. */
+  formerly: z.array(z.string()).optional(),
+  /** The log of the service; undefined if the service does not say which one it has, or has not been asked. */
+  log: z.string().optional(),
+  /** See `nameOf`. */
+  name: z.string().optional(),
   deviceId: z.uuid(),
   login: z
     .object({
@@ -31,44 +39,124 @@ export const Credentials = z.object({
 })
 export type Credentials = z.infer<typeof Credentials>
 
-/** The folder with one file for each server, so that a token is never sent to another server. */
+/** What names a service, and stays when a login or a device id is replaced. */
+export const serviceOf = ({ server, formerly, log, name }: Credentials) => ({
+  server,
+  ...(formerly && { formerly }),
+  ...(log !== undefined && { log }),
+  ...(name !== undefined && { name }),
+})
+
+/** The folder with one file for each service, so that a token is never sent to another one. */
 const credentialsDir = (config: string): string => join(config, 'servers')
 
-const fileOf = (config: string, spelling: string) => join(credentialsDir(config), `${digest(spelling)}.json`)
+const fileOf = (config: string, name: string) => join(credentialsDir(config), `${digest(name)}.json`)
 
-/** The credentials in the file of one spelling of a server's address; undefined when it belongs to another server. */
-const readFileOf = async (config: string, spelling: string): Promise<Credentials | undefined> => {
-  const { data } = Credentials.safeParse(await readJson(fileOf(config, spelling)))
-  return data && serverKey(data.server) === serverKey(spelling) ? data : undefined
+/**
+ * The name under which everything about a service is stored here: its log. So what was sent, what was agreed to and who watches is the same
+ * at each address of the service. It is the address for a service that does not say which log it has, and for one that has the log of
+ * another one, because it is a copy. It never changes, so that nothing has to be stored again.
+ */
+const nameOf = ({ name, server }: Pick<Credentials, 'name' | 'server'>): string => name ?? serverKey(server)
+
+type Stored = { readonly file: string; readonly credentials: Credentials }
+
+/** The files of all services, with a login first. */
+const allFiles = (config: string): readonly Stored[] => {
+  const folder = credentialsDir(config)
+  const names = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith('.json'))
+  const found = names.flatMap((name) => {
+    const file = join(folder, name)
+    const { data } = Credentials.safeParse(readJsonSync(file))
+    if (!data) return []
+    // A file of an older version, under another spelling of an address that has a file already.
+    const own = basename(fileOf(config, nameOf(data)))
+    return name === own || !names.includes(own) ? [{ file, credentials: data }] : []
+  })
+  return found.toSorted((a, b) => Number(!a.credentials.login) - Number(!b.credentials.login))
 }
 
-/** Takes over what an older version has stored under another spelling, a login rather than a device id alone. */
-const takeOver = async (config: string, [key, ...others]: readonly [string, ...string[]]): Promise<void> => {
-  const found = await Promise.all(
-    others.map(async (spelling) => ({ spelling, stored: await readFileOf(config, spelling) })),
-  )
-  const chosen = found.find(({ stored }) => stored?.login) ?? found.find(({ stored }) => stored)
-  if (!chosen) return
-  await rename(fileOf(config, chosen.spelling), fileOf(config, key)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error // Another process has done it.
-  })
+/** What is stored of all services, with a login first. */
+export const allCredentials = (config: string): readonly Credentials[] =>
+  allFiles(config).map(({ credentials }) => credentials)
+
+const isAt = (server: string) => {
+  const key = serverKey(server)
+  return (address: string): boolean => serverKey(address) === key
+}
+
+const fileAt = (config: string, server: string): Stored | undefined => {
+  const is = isAt(server)
+  return allFiles(config).find(({ credentials }) => is(credentials.server))
 }
 
 /** The credentials for this server, however its address is spelled; undefined without any. */
 export const readCredentials = async (config: string, server: string): Promise<Credentials | undefined> => {
-  const spellings = spellingsOf(server)
-  if (!(await readFileOf(config, spellings[0]))) await takeOver(config, spellings)
-  const found = await readFileOf(config, spellings[0])
-  return found && { ...found, server }
+  const found = fileAt(config, server)
+  if (!found) return undefined
+  const { file, credentials } = found
+  const own = fileOf(config, nameOf(credentials))
+  // An older version has stored it under another spelling.
+  if (file !== own)
+    await rename(file, own).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error // Another process has done it.
+    })
+  return { ...credentials, server }
 }
 
+/** What is stored of a service that had this address before. */
+export const formerlyAt = (config: string, server: string): Credentials | undefined => {
+  const is = isAt(server)
+  return allCredentials(config).find(({ formerly = [] }) => formerly.some(is))
+}
+
+/** Whether this machine is or was logged in, and not only about to. */
+export const isUsed = ({ login, leftAt }: Credentials): boolean => login !== undefined || leftAt !== undefined
+
+/** The address at which a service is reached now, by an address that it has or has had. */
+export const presentAddress = (config: string, server: string): string => {
+  const here = fileAt(config, server)?.credentials
+  return here && isUsed(here) ? server : (formerlyAt(config, server)?.server ?? server)
+}
+
+/** The name under which everything about the service at an address is stored. */
+export const nameOfServer = (config: string, server: string): string =>
+  nameOf(fileAt(config, server)?.credentials ?? { server })
+
 export const writeCredentials = (config: string, credentials: Credentials): Promise<void> =>
-  writePrivateFile(fileOf(config, serverKey(credentials.server)), `${JSON.stringify(credentials, null, 2)}\n`)
+  writePrivateFile(fileOf(config, nameOf(credentials)), `${JSON.stringify(credentials, null, 2)}\n`)
+
+/** Forgets a service, and the device id for it. */
+export const removeCredentials = (config: string, credentials: Credentials): Promise<void> =>
+  rm(fileOf(config, nameOf(credentials)), { force: true })
+
+/**
+ * The stored credentials for a service with this log at this address; if there are none, new ones, with a new device id. They are stored
+ * before anything is sent, so that a retry after a lost answer is the same device.
+ */
+export const ensureCredentials = async (
+  config: string,
+  server: string,
+  log: string | undefined,
+): Promise<Credentials> => {
+  const is = isAt(server)
+  const all = allCredentials(config)
+  const stored = all.find((one) => is(one.server) && (one.log === log || one.log === undefined || log === undefined))
+  if (stored && (stored.log !== undefined || log === undefined)) return { ...stored, server }
+  const isFree = (name: string) => all.every((one) => nameOf(one) !== name)
+  const name = [...(log === undefined ? [] : [log]), serverKey(server)].find(isFree) ?? randomUUID()
+  const made = stored ?? { server, name, deviceId: randomUUID(), others: [] }
+  const noted = { ...made, server, ...(log !== undefined && { log }) }
+  await writeCredentials(config, noted)
+  return noted
+}
 
 /** Removes the tokens for a server. The device id stays, so that the next login is one of the same user. */
 export const removeLogin = async (config: string, server: string): Promise<void> => {
   const stored = await readCredentials(config, server)
-  if (stored) await writeCredentials(config, { server, deviceId: stored.deviceId, others: [], leftAt: Date.now() })
+  if (!stored) return
+  const { deviceId } = stored
+  await writeCredentials(config, { ...serviceOf(stored), deviceId, others: [], leftAt: Date.now() })
 }
 
 /** Keeps a copy of the credentials for a server, whose device id is the only way back to a user. Returns its path. */
@@ -78,20 +166,35 @@ export const setCredentialsAside = async (config: string, credentials: Credentia
   return path
 }
 
-type ServerLogin = { readonly server: string; readonly at: number | undefined }
-
-/** What is stored of all servers. */
-const allCredentials = (config: string): readonly Credentials[] => {
-  const folder = credentialsDir(config)
-  const names = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith('.json'))
-  return names.flatMap((name) => {
-    const { data } = Credentials.safeParse(readJsonSync(join(folder, name)))
-    if (!data) return []
-    // A file under another spelling that could not be taken over is not read either.
-    const first = basename(fileOf(config, serverKey(data.server)))
-    return name === first || !names.includes(first) ? [data] : []
-  })
+/**
+ * The service of the first credentials is the one of the second, which is known under another address: from now on requests to it go to the
+ * address of the first, with its login, and what was stored under the name of the second holds there.
+ */
+export const moveCredentials = async (config: string, to: Credentials, from: Credentials): Promise<void> => {
+  const is = isAt(to.server)
+  const formerly = [...(from.formerly ?? []), from.server].filter((address) => !is(address))
+  await writeCredentials(config, { ...to, name: nameOf(from), formerly })
+  if (nameOf(to) !== nameOf(from)) await removeCredentials(config, to)
 }
+
+/**
+ * An address belongs to one service: those that had it before lose it. The credentials of one that has no other address are
+ * kept as by `setCredentialsAside`; returns their path.
+ */
+export const takeAddress = async (config: string, owner: Credentials): Promise<string | undefined> => {
+  const is = isAt(owner.server)
+  let keptAside: string | undefined
+  for (const other of allCredentials(config).filter((one) => nameOf(one) !== nameOf(owner))) {
+    const formerly = (other.formerly ?? []).filter((address) => !is(address))
+    if (is(other.server)) {
+      if (other.login) keptAside = await setCredentialsAside(config, other)
+      await removeCredentials(config, other)
+    } else if (formerly.length < (other.formerly ?? []).length) await writeCredentials(config, { ...other, formerly })
+  }
+  return keptAside
+}
+
+type ServerLogin = { readonly server: string; readonly at: number | undefined }
 
 /** The logins to all servers, the last one first. */
 const loginsOf = (config: string): readonly ServerLogin[] =>

@@ -1,47 +1,52 @@
-import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { NewApiClient, NewSession } from '../api/client.ts'
-import { readCredentials, writeCredentials } from './credentials.ts'
+import { type Credentials, ensureCredentials, serviceOf, takeAddress, writeCredentials } from './credentials.ts'
 
-export type LoggedIn = { readonly userId: string; readonly displayName?: string; readonly namespaceSlug: string }
-
-/** The stored id of this device for `server`; made and stored at the first call. */
-export const ensureDeviceId = async (config: string, server: string): Promise<string> => {
-  const stored = await readCredentials(config, server)
-  const credentials = stored ?? { server, deviceId: randomUUID(), others: [] }
-  if (!stored) await writeCredentials(config, credentials)
-  return credentials.deviceId
+/** `keptAside`: where the credentials of the machine's earlier user are now, if it had one. */
+export type LoggedIn = {
+  readonly userId: string
+  readonly displayName?: string
+  readonly namespaceSlug: string
+  readonly keptAside?: string
 }
 
-/** Stores a new session as the login for `server`, and returns its user. Throws RequestFailed. */
+/** Stores a new session of a device as the login for its server, and returns its user. Throws RequestFailed. */
 export const storeLogin = async (
   config: string,
-  server: string,
-  deviceId: string,
+  credentials: Credentials,
   { token, userId, namespaceId, namespaceSlug }: NewSession,
   newClient: NewApiClient,
 ): Promise<LoggedIn> => {
+  const { server, deviceId } = credentials
   const login = { token, userId, namespaceId, namespaceSlug, at: Date.now() }
-  await writeCredentials(config, { server, deviceId, login, others: [] })
+  await writeCredentials(config, { ...serviceOf(credentials), deviceId, login, others: [] })
+  const keptAside = await takeAddress(config, credentials)
   const { user } = await newClient(server, token).session()
-  return { userId, namespaceSlug, ...(user?.displayName === undefined ? {} : { displayName: user.displayName }) }
+  return {
+    userId,
+    namespaceSlug,
+    ...(user?.displayName === undefined ? {} : { displayName: user.displayName }),
+    ...(keptAside === undefined ? {} : { keptAside }),
+  }
 }
 
 /**
  * Logs this device in to `server` with its device id. The id is stored before the request, so that a retry after a lost
- * response logs in as the same user. `inviteCode` is for a server that requires an invite. Throws RequestFailed.
+ * response logs in as the same user. `inviteCode` is for a server that requires an invite, `log` the log that the server has. Throws
+ * RequestFailed.
  */
 export const logInWithDevice = async (
   config: string,
   server: string,
   newClient: NewApiClient,
   inviteCode?: string,
+  log?: string,
 ): Promise<LoggedIn> => {
-  const deviceId = await ensureDeviceId(config, server)
+  const credentials = await ensureCredentials(config, server, log)
   const session = await newClient(server).newSession({
-    deviceId,
+    deviceId: credentials.deviceId,
     deviceName: hostname(),
     ...(inviteCode === undefined ? {} : { inviteCode }),
   })
-  return storeLogin(config, server, deviceId, session, newClient)
+  return storeLogin(config, credentials, session, newClient)
 }

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import { nameOfServer } from '../login/credentials.ts'
 import { readJson, writePrivateFile } from '../private-files.ts'
+import { serverKey } from '../server-key.ts'
 import type { RuleSource } from './rule.ts'
 
 /** Strangers' rules to which the user has agreed. */
@@ -11,7 +13,7 @@ export type Trust = {
   readonly add: (source: RuleSource) => Promise<void>
 }
 
-const Agreed = z.strictObject({ server: z.string(), anchor: z.string(), hash: z.string() })
+const Agreed = z.strictObject({ server: z.string().transform(serverKey), anchor: z.string(), hash: z.string() })
 const Stored = z.strictObject({ version: z.literal(1), agreed: z.array(Agreed) })
 
 /** The file of the configuration folder that remembers them. */
@@ -19,8 +21,9 @@ const TRUSTED = 'trusted-rules.json'
 
 const keyOf = ({ server, anchor, hash }: z.infer<typeof Agreed>): string => JSON.stringify([server, anchor, hash])
 
-/** What the user has agreed to for one server: a file is known by the hash of its content, and by its repository. */
-export const openTrust = (config: string, server: string): Trust => {
+/** What the user has agreed to for one service: a file is known by the hash of its content, and by its repository. */
+export const openTrust = (config: string, address: string): Trust => {
+  const server = nameOfServer(config, address)
   const path = join(config, TRUSTED)
   const read = async () => Stored.safeParse(await readJson(path)).data?.agreed ?? []
   return {

@@ -3,8 +3,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { syncFolder } from '../../base/replace-file.ts'
+import { nameOfServer } from '../login/credentials.ts'
 import { readJson, writePrivateFile } from '../private-files.ts'
-import { serverKey } from '../server-key.ts'
 
 /**
  * The past of a trace has secrets that were, or are about to be, taken out of it, and is to be erased. `namespace` is the slug of its namespace.
@@ -45,13 +45,13 @@ export const openDuties = (config: string, server: string): Duties => {
 
   const read = async (name: string): Promise<readonly Duty[]> => {
     const { data } = Duty.safeParse(await readJson(join(folder, name)))
-    return data && serverKey(data.server) === serverKey(server) ? [{ ...data, id: name.slice(0, -ENDING.length) }] : []
+    return data && data.server === nameOfServer(config, server) ? [{ ...data, id: name.slice(0, -ENDING.length) }] : []
   }
 
   return {
     add: async (duty) => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const text = JSON.stringify({ server: serverKey(server), ...duty } satisfies Omit<Duty, 'id'>)
+      const text = JSON.stringify({ server: nameOfServer(config, server), ...duty } satisfies Omit<Duty, 'id'>)
       await writePrivateFile(pathOf(randomUUID()), `${text}\n`)
       await syncFolder(folder)
     },

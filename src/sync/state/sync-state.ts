@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../agents/support/sqlite/load.ts'
-import { serverKey } from '../server-key.ts'
+import { nameOfServer } from '../login/credentials.ts'
 import { type Claims, claimStatements, newClaims } from './claims.ts'
 import { openDuties } from './duties.ts'
 import { newSessionStates, sessionStatements, type SessionStates } from './session-states.ts'
@@ -104,19 +104,19 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
 
   return {
     of: async (given) => {
-      const place = { ...given, server: serverKey(given.server) }
-      return newSessionStates(file, newIdOf(place), openDuties(config, place.server))
+      const place = { ...given, server: nameOfServer(config, given.server) }
+      return newSessionStates(file, newIdOf(place), openDuties(config, given.server))
     },
     lastWriteTo: (server) =>
       file.use(({ lastWrite }) => {
-        const found = lastWrite.get(serverKey(server))?.['position']
+        const found = lastWrite.get(nameOfServer(config, server))?.['position']
         return typeof found === 'string' ? found : undefined
       }),
     forget: (server) =>
       file.use((prepared) =>
         transaction(prepared.database, () => {
-          prepared.forgetWrite.run(serverKey(server))
-          prepared.forgetDestinations.run(serverKey(server))
+          prepared.forgetWrite.run(nameOfServer(config, server))
+          prepared.forgetDestinations.run(nameOfServer(config, server))
         }),
       ),
     originOf: (source) =>

@@ -3,48 +3,46 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { tryLock } from '../../base/process-lock.ts'
 import { digest } from '../digest.ts'
+import { nameOfServer } from '../login/credentials.ts'
 import { readJson, writePrivateFile } from '../private-files.ts'
-import { serverKey } from '../server-key.ts'
 
 /** The process that watches the sessions of this user for a server. `since` is its start, in milliseconds. */
 const Watcher = z.object({ pid: z.int(), server: z.string(), since: z.int() })
 export type Watcher = z.infer<typeof Watcher>
 
 const folderOf = (stateFolder: string): string => join(stateFolder, 'watch')
-const fileOf = (stateFolder: string, server: string, extension: string): string =>
-  join(folderOf(stateFolder), `${digest(serverKey(server))}.${extension}`)
 
-const readWatcher = async (stateFolder: string, server: string): Promise<Watcher | undefined> =>
-  Watcher.safeParse(await readJson(fileOf(stateFolder, server, 'json'))).data
+/** Where it is noted who watches for the service at an address. */
+export type WatchPlace = { readonly stateFolder: string; readonly config: string; readonly server: string }
 
-/** The process that watches for a server; undefined if there is none. */
-export const runningWatcher = async (stateFolder: string, server: string): Promise<Watcher | undefined> => {
-  const watcher = await readWatcher(stateFolder, server)
+const fileOf = ({ stateFolder, config, server }: WatchPlace, extension: string): string =>
+  join(folderOf(stateFolder), `${digest(nameOfServer(config, server))}.${extension}`)
+
+/** The process that watches for a service; undefined if there is none. */
+export const runningWatcher = async (place: WatchPlace): Promise<Watcher | undefined> => {
+  const watcher = Watcher.safeParse(await readJson(fileOf(place, 'json'))).data
   if (!watcher) return undefined
-  const free = tryLock(fileOf(stateFolder, server, 'lock'), 'shared')
+  const free = tryLock(fileOf(place, 'lock'), 'shared')
   free?.close()
   return free ? undefined : watcher
 }
 
 /**
- * Makes this process the only one that watches for a server. Returns undefined if another process watches. The lock ends with the
+ * Makes this process the only one that watches for a service. Returns undefined if another process watches. The lock ends with the
  * process, also if it is killed.
  */
-export const lockWatch = async (
-  stateFolder: string,
-  server: string,
-): Promise<{ readonly release: () => Promise<void> } | undefined> => {
-  await mkdir(folderOf(stateFolder), { recursive: true, mode: 0o700 })
-  const file = fileOf(stateFolder, server, 'lock')
+export const lockWatch = async (place: WatchPlace): Promise<{ readonly release: () => Promise<void> } | undefined> => {
+  await mkdir(folderOf(place.stateFolder), { recursive: true, mode: 0o700 })
+  const [file, note] = [fileOf(place, 'lock'), fileOf(place, 'json')]
   const lock = tryLock(file, 'exclusive', 500)
   if (!lock) return undefined
   await chmod(file, 0o600)
   await writePrivateFile(
-    fileOf(stateFolder, server, 'json'),
-    JSON.stringify({ pid: process.pid, server, since: Date.now() } satisfies Watcher),
+    note,
+    JSON.stringify({ pid: process.pid, server: place.server, since: Date.now() } satisfies Watcher),
   )
   const release = async () => {
-    await rm(fileOf(stateFolder, server, 'json'), { force: true })
+    await rm(note, { force: true })
     lock.close()
   }
   return { release }

@@ -32,8 +32,10 @@ export type World = {
   readonly namespaces: { readonly id: string; readonly slug: string; readonly roles: Map<string, 'admin' | 'member'> }[]
   readonly sessions: Map<string, TestSession>
   readonly users: Map<string, string>
-  /** What names the log of the service. */
+  /** What names the log of the service, and its present epoch. */
   logId: string
+  /** What names the log in all its epochs; undefined for a service of an older version, which does not say. */
+  log: string | undefined
   /** The writes that the log holds; undefined for a service of an older version, which does not say. */
   positions: Set<string> | undefined
   /** Whether a message is refused with 400, and with it its batch. */

@@ -52,6 +52,7 @@ const withPosition = ({ positions }: World, { method }: Asked, given: Answer): A
 const answer = (world: World, asked: Asked): Answer => {
   const [, , collection, key = ''] = asked.path.split(/[/?]/)
   if (asked.method === 'POST' && collection === 'session') return newSession(world, JSON.parse(asked.text))
+  if (collection === 'service' && world.log !== undefined) return ok({ log: world.log })
   const session = world.sessions.get(asked.token ?? '')
   if (!session) return refusal(401)
   if (collection === 'session') return currentSession(world, asked, session)
@@ -67,6 +68,7 @@ export const newService = (): Service => {
     sessions: new Map(),
     users: new Map(),
     logId: randomUUID(),
+    log: randomUUID(),
     positions: undefined,
     refuses: () => false,
   }

@@ -5,6 +5,9 @@ import * as assert from 'uvu/assert'
 import { until } from '../../support/until.ts'
 import { opencodeDatabase, text, userInfo } from '../agents/opencode/database-file.ts'
 import { meta, prompt, uuidAt } from '../support/codex-file.ts'
+import { newApiClient } from '../../../src/sync/api/client.ts'
+import { allCredentials, moveCredentials } from '../../../src/sync/login/credentials.ts'
+import { startProxy } from '../../commands/support/proxy.ts'
 import { openDatabase } from '../../../src/sync/agents/support/sqlite/load.ts'
 import { STATE_FILE } from '../../../src/sync/state/state-file.ts'
 import { type CommandContext, newCommandContext, run } from '../support/commands.ts'
@@ -354,6 +357,24 @@ test('a watch uploads everything again to a service that has lost its data or wa
   appendFileSync(fileOf(context), added('u-newer'))
   await isStored(context, session, 'line u-newer')
   assert.equal((await watching.end('SIGTERM')).how, 0)
+})
+
+test('a watch goes on at the new address of its service once the user has logged in there', async (context) => {
+  const watching = await watch(context)
+  const config = join(context.home, 'config')
+  const [former] = allCredentials(config)
+  const proxy = await startProxy(context.server.url)
+  const { token: own } = await newApiClient(proxy.url).newSession({ deviceId: former!.deviceId })
+  const moved = { ...former!, server: proxy.url, login: { ...former!.login!, token: own } }
+  await moveCredentials(config, moved, former!)
+  context.server.fault = ({ token }) => (token === own ? undefined : 'cut before')
+  appendFileSync(fileOf(context), added('u-new'))
+  await isStored(context, session, 'line u-new')
+  await until(() => watching.of('watching').length === 2)
+  assert.is(watching.of('start').at(-1)!['server'], proxy.url)
+  assert.equal(watching.of('connection'), [], 'what was sent is not sent again')
+  assert.equal((await watching.end('SIGTERM')).how, 0)
+  await proxy.close()
 })
 
 test('a watch first uploads the lost messages again to a service restored from a backup, and reports this once', async (context) => {

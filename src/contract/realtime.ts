@@ -37,11 +37,10 @@ export const queries = {
       externalId,
       authToken,
       includeParts: z.boolean().optional(),
-      changedSince: z
-        .int()
-        .min(0)
-        .optional()
-        .meta({ description: 'Only what was added or changed after this revision of the trace' }),
+      changedSince: z.int().min(0).optional().meta({
+        description:
+          'Only what was added or changed after this revision of the trace; everything, if its past was erased since',
+      }),
       traceId: z.uuid().optional().meta({
         description:
           'The `traceId` of the result that the revision is from. If the trace has been recreated since, the full list is sent',

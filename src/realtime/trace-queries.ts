@@ -119,32 +119,41 @@ const MOST_OF_A_BATCH = 24 * 1024 * 1024
 
 type MessagesQuery = { readonly externalId: string; readonly token: string | undefined; readonly includeParts: boolean }
 
-/** The messages that a client has: those up to a revision of a trace, and the trace's incarnation if this connection has sent them. */
+/** The messages that a client has: those up to a revision of a trace. */
 type KnownMessages = {
   readonly since: bigint
-  readonly incarnation?: string | undefined
-  /** The id of the trace, if the client has sent it. */
+  /** The id of the trace, if the client or this connection has sent it. */
   readonly traceId?: string | undefined
+  /** When the trace was created, if this connection has sent the messages. */
+  readonly createdAt?: bigint | undefined
 }
 
-const HAS_NOTHING: KnownMessages = { since: -1n, incarnation: 'none' }
+const HAS_NOTHING: KnownMessages = { since: -1n }
 
-const incarnationOf = ({ id, incarnation }: StoredDetail) => `${id}/${incarnation}`
+const deletedStatement = 'select from trace_tombstones where id = $1'
+
+/** Whether a trace of this id has ever been deleted. */
+const wasDeleted = async ({ reads }: Pick<RealtimeServices, 'reads'>, id: string): Promise<boolean> =>
+  (await reads.rows('trace-was-deleted', deletedStatement, [id])).length > 0
 
 /**
- * Whether a client has another trace, or an earlier incarnation of this one; the revisions of an incarnation continue those of the one before. A
- * client whose revision does not exist has read another log: either this log has lost its end since, or it is a copy of the other one.
+ * The revision after which all messages have changed for a client; undefined if the client has another trace, whose messages are gone. The
+ * revisions of a trace that was created again, or whose past was erased, continue the earlier ones. An erased past leaves all messages; but
+ * a trace that was deleted before may have been deleted after the client's revision, of which nothing is left. A client whose revision does not
+ * exist has read another log: either this log has lost its end since, or it is a copy of the other one.
  */
-const hasAnother = (known: KnownMessages, trace: StoredDetail) => {
-  if (known === HAS_NOTHING) return false
-  if (known.since > trace.revision) return true
-  if (known.traceId !== undefined && known.traceId !== trace.id) return true
-  if (known.incarnation !== undefined) return known.incarnation !== incarnationOf(trace)
-  return known.since > 0n && known.since < trace.incarnation
+const sinceOf = async (services: RealtimeServices, known: KnownMessages, trace: StoredDetail) => {
+  const { since, traceId = trace.id, createdAt } = known
+  if (known === HAS_NOTHING) return since
+  if (since > trace.revision || traceId !== trace.id) return undefined
+  if (createdAt !== undefined && createdAt !== trace.created_at) return undefined
+  if (since >= trace.incarnation || (since === 0n && createdAt === undefined)) return since
+  if (trace.erased === null) return undefined
+  return createdAt === undefined && (await wasDeleted(services, trace.id)) ? undefined : HAS_NOTHING.since
 }
 
 /**
- * The messages that have changed since those that a client has. A client with another trace, or an earlier incarnation of it, gets null
+ * The messages that have changed since those that a client has. A client with another trace, or one that was deleted and created again, gets null
  * first, because all its messages are gone.
  */
 const changesSince = (
@@ -153,13 +162,13 @@ const changesSince = (
   known: KnownMessages,
 ): QueryOf<'traces:getMessages'> => {
   const { externalId, token, includeParts } = asked
-  const { since, incarnation, traceId } = known
   const goOn = (known: KnownMessages) => changesSince(services, asked, known)
   const ask: QueryOf<'traces:getMessages'>['ask'] = async () => {
     const { trace, rest } = await found(services, { externalId }, token)
     if (!trace && known === HAS_NOTHING) return { value: NOTHING, hasNoNews: true, ...rest }
     if (!trace) return { value: NOTHING, next: goOn(HAS_NOTHING), ...rest }
-    if (hasAnother(known, trace)) return { value: NOTHING, next: goOn(HAS_NOTHING), hasMore: true, ...rest }
+    const since = await sinceOf(services, known, trace)
+    if (since === undefined) return { value: NOTHING, next: goOn(HAS_NOTHING), hasMore: true, ...rest }
     const { rows, revision, hasMore } = await whileUnchanged(() =>
       changedMessages(services.reads, trace, { since, includeParts, size: PIECE, most: MOST_OF_A_BATCH }),
     )
@@ -167,12 +176,13 @@ const changesSince = (
       value: messagesValue(trace, rows.map(messageText), revision),
       hasNoNews: rows.length === 0 && known !== HAS_NOTHING,
       hasMore,
-      next: goOn({ since: revision, incarnation: incarnationOf(trace) }),
+      next: goOn({ since: revision, traceId: trace.id, createdAt: trace.created_at }),
       ...rest,
     }
   }
+  const { since, traceId, createdAt } = known
   return {
-    key: keyOf('traces:getMessages since', includeParts, keyOfToken(token), since, incarnation, traceId, externalId),
+    key: keyOf('traces:getMessages since', includeParts, keyOfToken(token), since, traceId, createdAt, externalId),
     ask,
   }
 }

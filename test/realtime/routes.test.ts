@@ -169,6 +169,62 @@ test('with changedSince an unchanged list is empty, and one of another incarnati
   }
 })
 
+test('when the past of a trace is erased, its messages come again, and are not gone', async () => {
+  const { token } = await signIn()
+  const externalId = 'erased'
+  const trace = { externalId, authToken: token }
+  for (const wasDeleted of [false, true]) {
+    if (wasDeleted) await app.call('DELETE', `/v1/traces/${externalId}`, { token })
+    await put(token, externalId, {})
+    const first = ['a', 'b'].map((externalId) => ({ externalId, ...message('1') }))
+    await batch(token, externalId, first)
+    const changedSince = await revisionOf(token, externalId)
+    const client = await open(others)
+    /** The ids of the changed messages in each value of a subscription, once it shows the present revision. */
+    const changesUntilNow = async (id: string) => {
+      const revision = await revisionOf(token, externalId)
+      await until(() => changesOf(client, id).at(-1)?.revision === revision)
+      return changesOf(client, id).map((change) => change?.messages.map(({ externalId }) => externalId))
+    }
+    client.subscribe('live', 'traces:getMessages', { ...trace, changedSince })
+    await changesUntilNow('live')
+    await app.call('POST', `/v1/traces/${externalId}/history/erase`, { token, body: {} })
+    await changesUntilNow('live')
+    await batch(token, externalId, [{ externalId: 'c', ...message('1') }])
+    assert.equal(await changesUntilNow('live'), [[], ['a', 'b'], ['c']])
+
+    // If a trace was deleted before, nothing is left that tells whether that was before or after the client's revision.
+    const whole = ['a', 'b', 'c']
+    const expected = wasDeleted ? [undefined, whole] : [whole]
+    const { traceId } = client.values('live')[0] as { traceId: string }
+    client.subscribe('later', 'traces:getMessages', { ...trace, changedSince })
+    client.subscribe('named', 'traces:getMessages', { ...trace, changedSince, traceId })
+    assert.equal([await changesUntilNow('later'), await changesUntilNow('named')], [expected, expected])
+    const body = { query: 'traces:getMessages', args: { ...trace, changedSince } }
+    const { value } = (await app.call('POST', '/v1/query', { body })).data as { value: Change }
+    assert.equal(
+      value?.messages.map(({ externalId }) => externalId),
+      expected[0],
+    )
+  }
+})
+
+test('a trace that was deleted and created again before its past was erased is another one', async () => {
+  const { token } = await signIn()
+  await put(token, 'twice', {})
+  await batch(token, 'twice', [{ externalId: 'a', ...message('first life') }])
+  const changedSince = await revisionOf(token, 'twice')
+  await app.call('DELETE', '/v1/traces/twice', { token })
+  await put(token, 'twice', {})
+  await batch(token, 'twice', [{ externalId: 'b', ...message('second life') }])
+  await app.call('POST', '/v1/traces/twice/history/erase', { token, body: {} })
+  const client = await open()
+  client.subscribe('s', 'traces:getMessages', { externalId: 'twice', authToken: token, changedSince })
+  await until(() => changesOf(client, 's').length === 2)
+  assert.is(changesOf(client, 's')[0], null)
+  assert.equal([...merged(changesOf(client, 's')).keys()], ['b'])
+})
+
 test('a client with an unknown revision gets null, then everything', async () => {
   const { token } = await signIn()
   await put(token, 'shorter', {})

@@ -1,7 +1,10 @@
-/** Slugs that no namespace may have: reserved words, and first path segments of the service's own URLs. */
+/**
+ * Slugs that no new namespace may have: reserved words, and every first path segment of the service's own URLs (`test/namespace/routes.test.ts` holds that).
+ * A namespace that has had such a slug before it was reserved keeps it.
+ */
 const RESERVED: ReadonlySet<string> = new Set(
   `admin assets compare oembed search settings login logout me new register signup static sync health
-  api app auth docs feed help invite invites models namespaces openapi realtime root session sessions signin signout
+  api app auth docs feed help invite invites mcp models namespaces openapi realtime root session sessions signin signout
   status support system traces user users v1 www metrics`.split(/\s+/),
 )
 

@@ -1,11 +1,13 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { identityId, sha256 } from '../../src/base/ids.ts'
+import { identityId, namespaceId, sha256 } from '../../src/base/ids.ts'
 import { metadataOf } from '../../src/log/metadata.ts'
 import type { InviteView, PublicInvite } from '../../src/contract/invites.ts'
 import type { MemberView } from '../../src/contract/members.ts'
 import type { NamespaceInfo } from '../../src/contract/namespaces.ts'
 import type { NewSession } from '../../src/contract/sessions.ts'
+import { createNamespace } from '../../src/namespace/decide.ts'
+import { isReserved, normalizeSlug } from '../../src/namespace/slug.ts'
 import { refresh } from '../../src/user/decide.ts'
 import { all } from '../log/support/events.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -113,6 +115,37 @@ test('a slug that is taken, reserved or not well formed is a 400 that names the 
     assert.is(status, 400, slug)
     assert.ok('slug' in (error as unknown as { details: { fieldErrors: object } }).details.fieldErrors)
   }
+})
+
+/** The paths of all routes, which Fastify prints as a tree: each line continues a line before it that is less indented. */
+const allPaths = async (): Promise<string[]> => {
+  await app.app.ready()
+  const lines = [...app.app.printRoutes({ commonPrefix: false }).matchAll(/^([ │]*)[├└]── (\S+)/gm)]
+  const parents: string[] = []
+  return lines.map(([, indent, rest]) => {
+    const depth = indent!.length / 4
+    parents[depth] = `${depth === 0 ? '' : parents[depth - 1]}${rest}`
+    return parents[depth]
+  })
+}
+
+test('every first path segment of the service is reserved, unless it cannot be a slug', async () => {
+  const segments = [...new Set((await allPaths()).map((path) => path.split('/')[1] ?? ''))]
+  for (const known of ['v1', 'mcp', 'docs', 'settings']) assert.ok(segments.includes(known), segments.join(' '))
+  const free = segments.filter((segment) => normalizeSlug(segment) !== undefined && !isReserved(segment))
+  assert.equal(free, [])
+})
+
+test('a namespace keeps a slug that was reserved later', async () => {
+  const terms = { slug: 'mcp', displayName: 'Older', type: 'org', createdBy: ada.userId } as const
+  await service.write(service.namespaces, namespaceId('mcp'), { decide: createNamespace(terms) }, {})
+  const asked = async (method: 'GET' | 'PATCH', url: string, body?: object) =>
+    (await call(method, url, { token: ada.token, body })).status
+  assert.is(await asked('GET', '/v1/namespaces/mcp'), 200)
+  assert.is(await asked('PATCH', '/v1/namespaces/mcp', { displayName: 'Still here' }), 200)
+  assert.is(await asked('GET', '/v1/namespaces/mcp/traces'), 200)
+  const page = await app.app.inject({ url: '/@mcp', headers: { accept: 'text/html' } })
+  assert.is(page.statusCode, 200)
 })
 
 test('anybody may see a namespace, but only its members see its members', async () => {

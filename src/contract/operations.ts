@@ -44,8 +44,16 @@ export const operations = {
   'GET /metrics': {
     tag: 'operations',
     summary: 'Prometheus metrics',
-    description: 'All metrics of this process in the text format of Prometheus.',
+    description:
+      'All metrics of this process in the text format of Prometheus: for programs on its machine, and for those that send the bearer token ' +
+      '`METRICS_TOKEN`.',
     auth: 'none',
     answer: other(['text/plain'], { 200: z.null() }),
+    errors: {
+      unauthorized:
+        'The request comes from another machine, over a proxy or from a page, and does not have the token `METRICS_TOKEN`. Set it, and send it as ' +
+        '`Authorization: Bearer <token>`.',
+      rate_limited: 'Too many requests of this address were refused. Wait as many seconds as `Retry-After` says.',
+    },
   },
 } as const satisfies Api

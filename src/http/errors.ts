@@ -70,10 +70,14 @@ export const logError = (error: unknown, request: FastifyRequest): void => {
   else if (statuses[code] === 503) request.log.debug({ err: error }, 'request could not be served')
 }
 
-const messageOf = ({ code, message }: HttpError, { hasBadToken }: FastifyRequest): string =>
-  code !== 'unauthorized'
-    ? message
-    : hasBadToken
+/** Whether a session would help the client: the route takes its token. */
+const needsSession = ({ code }: HttpError, { routeOptions }: FastifyRequest): boolean =>
+  code === 'unauthorized' && routeOptions.config.auth !== 'none'
+
+const messageOf = (error: HttpError, request: FastifyRequest): string =>
+  !needsSession(error, request)
+    ? error.message
+    : request.hasBadToken
       ? 'The token of the request is not valid: it is misspelt, has expired, or was revoked. Log in again'
       : 'The request has no token: log in, and send it as `Authorization: Bearer <token>`'
 
@@ -126,8 +130,9 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   logError(error, request)
   const message = messageOf(shownError, request)
   const isPage = request.routeOptions.config.htmlPage === true
-  if (isPage || shownAsPages.has(code)) addVary(reply, 'accept')
-  if ((isPage || (shownAsPages.has(code) && isRead(request))) && wantsPage(request))
+  const isPageAnywhere = shownAsPages.has(code) && (code !== 'unauthorized' || needsSession(shownError, request))
+  if (isPage || isPageAnywhere) addVary(reply, 'accept')
+  if ((isPage || (isPageAnywhere && isRead(request))) && wantsPage(request))
     return sendPage(setStatus(reply, shownError), errorPage(shownOnPage(shownError, message, request)))
   const shown = details === undefined || (code === 'unavailable' && isRead(request)) ? {} : { details }
   return setStatus(reply, shownError).send({ ok: false, error: { code, message, ...shown } })

@@ -2,7 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import { operations } from '../contract/operations.ts'
+import { type AttemptOptions, newAttempt } from './attempt.ts'
+import { HttpError } from './http-error.ts'
+import { mayReadMetrics } from './metrics-access.ts'
 import { route } from './route.ts'
+import type { HttpConfig } from './settings.ts'
 
 /** The metrics of the service, for Prometheus. Durations are in seconds. */
 export const newMetrics = () => {
@@ -88,12 +92,16 @@ export type Metrics = ReturnType<typeof newMetrics>
 
 type MetricsOptions = { readonly metrics: Metrics; readonly logger: Pick<Logger, 'isLevelEnabled'> }
 
-/** Measures every request by its route; there would be too many paths. */
+/** Every other method that Node can parse counts as one. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Measures every request by its method, route and status. What clients choose freely, such as paths, is no label: it would make new series for ever. */
 export const installMetrics = (app: FastifyInstance, { metrics, logger }: MetricsOptions): void => {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
     const seconds = reply.elapsedTime / 1_000
-    metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, seconds)
+    const method = METHODS.has(request.method) ? request.method : 'other'
+    metrics.requests.observe({ method, route, status: reply.statusCode }, seconds)
     if (logger.isLevelEnabled('debug')) {
       const { caller } = request
       const who = caller ? { userId: caller.userId, sessionId: caller.sessionId } : {}
@@ -103,9 +111,22 @@ export const installMetrics = (app: FastifyInstance, { metrics, logger }: Metric
   })
 }
 
+const REFUSED =
+  'Metrics are for programs on the machine of the service: set METRICS_TOKEN to read them from elsewhere, and send it as `Authorization: Bearer <token>`'
+
+type MetricsRouteOptions = Pick<MetricsOptions, 'metrics'> & AttemptOptions & { readonly config: HttpConfig }
+
 /** The route `/metrics`: all metrics in the text format of Prometheus. */
-export const metricsRoute = (app: FastifyInstance, { metrics }: Pick<MetricsOptions, 'metrics'>): void => {
-  route(app, operations, 'GET /metrics', async (_request, reply) =>
-    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
-  )
+export const metricsRoute = (app: FastifyInstance, options: MetricsRouteOptions): void => {
+  const { registry } = options.metrics
+  route(app, operations, 'GET /metrics', async (request, reply) => {
+    if (!mayReadMetrics(options.config, request)) {
+      newAttempt(options, request.ip).fail()
+      throw new HttpError('unauthorized', REFUSED)
+    }
+    return reply
+      .type(registry.contentType)
+      .header('cache-control', 'no-store')
+      .send(await registry.metrics())
+  })
 }

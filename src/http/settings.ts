@@ -62,6 +62,14 @@ const publicUrl = z
   })
   .optional()
 
+/** As it can be sent in a header `Authorization: Bearer` (RFC 6750). */
+const metricsToken = z
+  .string()
+  .regex(/^[\w.~+/-]+=*$/, {
+    error: 'must have only letters, digits and - . _ ~ + /, such as the output of: openssl rand -hex 32',
+  })
+  .optional()
+
 /** The environment variables of HTTP; the README lists them with their defaults. */
 export const httpSettings = {
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -70,6 +78,7 @@ export const httpSettings = {
   TRUST_PROXY: trustProxy,
   CORS_ORIGINS: corsOrigins,
   ALLOWED_HOSTS: allowedHosts,
+  METRICS_TOKEN: metricsToken,
   RATE_LIMITS: z.enum(['on', 'off']).default('on'),
   RATE_LIMIT_SIGN_INS: perMinute(60),
   RATE_LIMIT_DEVICE_SESSIONS: perMinute(120),

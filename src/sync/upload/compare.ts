@@ -68,6 +68,6 @@ export const compareMessage = (
     return isClean
       ? { is: 'left', message: theirs, takesOut: false, secrets }
       : { ...sent, message: { ...theirs, json: toSend(clean, stored).json } }
-  const marked = withMarksOf(message, kept)
+  const marked = withMarksOf(message, stored)
   return { ...sent, message: marked === message ? encoded : { ...theirs, json: Buffer.from(JSON.stringify(marked)) } }
 }

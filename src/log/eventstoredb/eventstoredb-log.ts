@@ -54,7 +54,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     identityRead: forReading.noteFailure, // so that the identity is verified
     watch: () => watch(),
   })
-  const wakeUps = newWakeUps(forReading, address)
+  const wakeUps = newWakeUps(forReading, address, ownStreams)
   const { head, canReadUpTo } = serverReads
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, canReadUpTo, observe })
   const closing = new AbortController()

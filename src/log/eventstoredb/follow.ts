@@ -7,7 +7,7 @@ import type { WakeUps } from './wake-ups.ts'
 type FollowOptions = {
   readonly guard: Pick<EpochGuard, 'epochChanges' | 'assertSame' | 'noteRead'>
   readonly sharedReads: Pick<SharedReads, 'after' | 'joined'>
-  readonly wakeUps: Pick<WakeUps, 'changed' | 'restart'>
+  readonly wakeUps: Pick<WakeUps, 'changed' | 'found' | 'restart'>
   /** Ends all followers. */
   readonly closing: AbortSignal
 }
@@ -43,7 +43,7 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
     const end = AbortSignal.any([signal, closing])
     const epochChanges = guard.epochChanges()
     let position = after
-    let isWoken = true
+    let isWoken: boolean | undefined // undefined before the end was reached, and between two pages
     let next: SharedRead | undefined
     try {
       while (!end.aborted) {
@@ -59,12 +59,14 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
         // The next page is read while the follower works on this one.
         next = page && !page.isLast ? sharedReads.after(page.through, page.isSparse) : undefined
         if (page) {
-          if (!isWoken && page.events.length > 0) wakeUps.restart()
+          const isOwn = page.events.length > 0
+          if (isWoken === false && isOwn) wakeUps.restart()
+          if (isWoken && (isOwn || page.through > position)) wakeUps.found(isOwn ? 'own' : 'others')
           position = page.through
           yield* batchesOf(page) // also an empty page: it shows the follower that the log answers
         }
         if (!page) await pause(RETRY_MS, end)
-        isWoken = joined?.page.isLast ? await wakeUps.changed(joined.seen, POLL_MS, end) : true
+        isWoken = joined?.page.isLast ? await wakeUps.changed(joined.seen, POLL_MS, end) : undefined
       }
     } finally {
       next?.leave()

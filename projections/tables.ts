@@ -207,7 +207,7 @@ export const feedTable = tableOf(
   { storage: listedFrom },
 )
 
-/** `message_types` and `tool_types` are objects with a count for each key; `shape` is a `SessionShape`. */
+/** `message_types` and `tool_types` are objects with a count for each key (those of tools: `tool-counts.ts`); `shape` is a `SessionShape`. */
 export const countsTable = tableOf(
   'counts',
   {

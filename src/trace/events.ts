@@ -18,7 +18,7 @@ const storedTexts = shapeOf(textNames, () => z.string())
 /** How a message was counted. When it changes, exactly this is subtracted. */
 const counted = {
   class: MessageClass,
-  /** For each call the name under which it is counted: the normalised name of its tool, or `other` (`messages/tool-counts.ts`). */
+  /** For each call the normalised name of its tool, or `other` if it is counted as that for good (`messages/tool-counts.ts`). */
   tools: z.array(z.string()),
 }
 

@@ -3,6 +3,7 @@ import { type TextName, type TraceTexts, detailNames, listedNames } from '../con
 import type { ListedTrace, TraceDetail, TraceSummary } from '../contract/trace.ts'
 import { type JsonText, type MemberTexts, jsonText } from '../http/json-text.ts'
 import type { PresentTrace, TraceFields } from './decide.ts'
+import { shownToolCounts } from './messages/tool-counts.ts'
 import type { TraceRow } from './rows.ts'
 
 type TextsOf<Name extends TextName> = Pick<MemberTexts<TraceTexts>, Name>
@@ -46,7 +47,7 @@ export const detailMembers = (row: DetailRow): MemberTexts<TraceDetail> => ({
   ai_summary: row.ai_summary,
   summaryMessageCount: row.summary_message_count?.toString(),
   messageTypeCounts: row.message_types,
-  toolTypeCounts: row.tool_types,
+  toolTypeCounts: row.tool_types && shownToolCounts(row.tool_types),
 })
 
 /** A TraceDetail from its row. */
@@ -94,6 +95,6 @@ export const stateText = (
     ai_summary: asText(summary?.summary),
     summaryMessageCount: asText(summary?.messageCount),
     messageTypeCounts: asText(shown?.messageTypeCounts),
-    toolTypeCounts: asText(shown?.toolTypeCounts),
+    toolTypeCounts: shown && shownToolCounts(JSON.stringify(shown.toolTypeCounts)),
   })
 }

@@ -56,6 +56,43 @@ test('the answer has the recorded times of a message, also if a clock was ahead'
   }
 })
 
+test('a tool beyond 500 is counted as other, and by its name once there is room, in every answer', async () => {
+  const externalId = randomUUID()
+  const url = `/v1/traces/${externalId}`
+  await node.call('PUT', url, { token, body: {} })
+  const send = async (id: string, ...tools: string[]) => {
+    const parts = tools.map((toolName) => ({ type: 'tool_call', content: { callId: 'c', toolName, args: {} } }))
+    const answer = await node.call('PUT', `${url}/messages/${id}`, { token, body: { role: 'assistant', parts } })
+    assert.is(answer.status, 200)
+  }
+  type Counted = { trace: { toolTypeCounts: Record<string, number> } }
+  const counts = async () => {
+    const { revision } = await listOf(url)
+    const asked = { query: 'traces:get', args: { externalId, authToken: token } }
+    const patched = await node.call('PATCH', url, { token, body: {} })
+    const [now, then, live] = await Promise.all([
+      node.call('GET', url, { token }),
+      node.call('GET', `${url}?revision=${revision}`, { token }),
+      node.call('POST', '/v1/query', { body: asked }),
+    ])
+    const all = [patched, now, then].map(({ data }) => (data as Counted).trace.toolTypeCounts)
+    all.push((live.data as { value: Counted['trace'] }).value.toolTypeCounts)
+    for (const one of all) assert.equal(one, all[0])
+    return all[0]!
+  }
+  const full = Array.from({ length: 500 }, (_, i) => `t${i}`)
+  await send('full', ...full)
+  await send('late', 'late', 'late', 't0')
+  const { other, late, t0 } = await counts()
+  assert.equal([other, late, t0], [2, undefined, 2])
+  node.service.traces.clear() // so that the counts are those of the read models
+  await send('full', ...full.slice(0, 499))
+  const roomier = await counts()
+  assert.equal([roomier.other, roomier.late, Object.keys(roomier).length], [undefined, 2, 500])
+  await send('late', 'late')
+  assert.is((await counts()).late, 1)
+})
+
 type List = { messages: { externalId: string }[]; revision: number; nextCursor?: string }
 const listOf = async (url: string, query = '') => {
   const { data } = await node.call('GET', `${url}/messages${query}`, { token })

@@ -1,18 +1,23 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newToolCounts } from '../../../src/trace/messages/tool-counts.ts'
+import { newToolCounts, shownToolCounts } from '../../../src/trace/messages/tool-counts.ts'
 
 const test = suite('trace/messages/tool-counts')
+
+/** Counts as answers show them. */
+const shown = (counts: Readonly<Record<string, number>>): Record<string, number> =>
+  JSON.parse(shownToolCounts(JSON.stringify(counts)))
 
 const total = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((sum, n) => sum + n, 0)
 
 test('500 tools have their own counts, all others share one', () => {
   const counts = newToolCounts({})
   for (let i = 0; i < 2_000; i++) counts.add(`t${i % 1_000}`)
-  assert.is(Object.keys(counts.all()).length, 501)
-  assert.equal([counts.all()['t0'], counts.all()['t499'], counts.all()['other']], [2, 2, 1_000])
-  assert.not(Object.hasOwn(counts.all(), 't500'))
+  const found = shown(counts.all())
+  assert.is(Object.keys(found).length, 501)
+  assert.equal([found['t0'], found['t499'], found['other']], [2, 2, 1_000])
+  assert.not(Object.hasOwn(found, 't500'))
 })
 
 test('the counts stay below 16 kB for any names', () => {
@@ -35,6 +40,22 @@ test('a call is subtracted from the count that it was added to', () => {
     }),
     { numRuns: 50 },
   )
+})
+
+test('a tool whose calls were counted as other gets a count of its own for all of them once there is room', () => {
+  const full = newToolCounts({})
+  for (let i = 0; i < 500; i++) full.add(`t${i}`)
+  assert.equal(['late', 'later', 'late'].map(full.add), ['late', 'later', 'late'])
+  assert.is(shown(full.all())['other'], 3)
+  const roomier = newToolCounts(full.all())
+  roomier.remove('t7')
+  const one = shown(roomier.all())
+  assert.equal([one['late'], one['later'], one['other'], one['t7']], [2, undefined, 1, undefined])
+  const empty = newToolCounts(roomier.all())
+  for (let i = 0; i < 500; i++) if (i !== 7) empty.remove(`t${i}`)
+  assert.equal(shown(empty.all()), { late: 2, later: 1 })
+  for (const name of ['late', 'later', 'late']) empty.remove(name)
+  assert.equal(empty.all(), {})
 })
 
 test('names of members that every object has are counted like others', () => {

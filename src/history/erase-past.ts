@@ -66,10 +66,13 @@ const pastEntry = ({ type, revision, at, actor, request_id, added, updated, data
 type Erased = Extract<TraceEvent, { type: 'HistoryErased' }>['data']
 
 /** The event of an erasure. It has the present state of the trace, without its summary, which may quote the past. */
-const erasedEvent = (trace: PresentTrace, more: Pick<Erased, 'since' | 'bytes' | 'erased' | 'past'>): TraceEvent => {
+const erasedEvent = (
+  trace: PresentTrace,
+  more: Pick<Erased, 'since' | 'runs' | 'bytes' | 'erased' | 'past'>,
+): TraceEvent => {
   const { externalId, namespaceId, createdBy, createdAt, updatedAt, fields, counts, earlier } = trace
   const data = { externalId, namespaceId, createdBy, ...fields, createdAt, updatedAt, ...counts }
-  return { type: 'HistoryErased', data: { ...data, ...more, runs: [], ...earlierFields(earlier) } }
+  return { type: 'HistoryErased', data: { ...data, ...more, ...earlierFields(earlier) } }
 }
 
 const notFound = () => new Rejected('not_found', 'Not found')
@@ -116,7 +119,7 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
       await restatement.add(event)
     const erased = Number(detail.revision - first) + 1
     const appended = await restatement.finish((restated) =>
-      erasedEvent(trace, { ...restated, since: Number(since), erased, past }),
+      erasedEvent(trace, { ...restated, runs: [...restated.runs], since: Number(since), erased, past }),
     )
     context.noteLastEvent?.(appended)
     return { answer: { revision: Number(appended.revision), erased }, position: appended.position }

@@ -8,6 +8,27 @@ import type { RestatedEvent } from './restated-messages.ts'
 /** The most bytes of events in one append, unless a single event has more. The log may accept fewer. */
 const SEGMENT_BYTES = 8 * 1024 * 1024
 
+type Run = [ordinal: number, revision: number, length: number]
+
+/** Adds the restated messages of a segment to the runs; `first` is the revision of the segment's first event. */
+const withRuns = (
+  runs: readonly Run[],
+  segment: readonly EventToAppend<TraceEvent>[],
+  first: number,
+): readonly Run[] => {
+  const all = runs.map((run): Run => [...run])
+  for (const [i, { event }] of segment.entries()) {
+    if (event.type !== 'MessageRestated') continue
+    const { ordinal } = event.data
+    const revision = first + i
+    const run = all.at(-1)
+    const [runOrdinal, runRevision, length] = run ?? [NaN, NaN, NaN]
+    if (run && runOrdinal + length === ordinal && runRevision + length === revision) run[2] += 1
+    else all.push([ordinal, revision, 1])
+  }
+  return all
+}
+
 type RestatementOptions = {
   readonly log: Pick<EventLog, 'append' | 'maxAppendBytes'>
   readonly codec: Codec
@@ -24,6 +45,7 @@ type RestatementOptions = {
  */
 export const newRestatement = ({ log, codec, stream, revision: begin, at, context }: RestatementOptions) => {
   const most = Math.min(SEGMENT_BYTES, log.maxAppendBytes)
+  let runs: readonly Run[] = []
   let revision = begin
   let segment: EventToAppend<TraceEvent>[] = []
   let [bytes, length] = [0, 0]
@@ -31,6 +53,8 @@ export const newRestatement = ({ log, codec, stream, revision: begin, at, contex
   const flush = async () => {
     const events = toNewEvents(traces, segment)
     const appended = await log.append(stream, expectedOf(revision), events)
+    // An event that the log has to store in chunks is alone in its segment: its revision is that of the last chunk.
+    runs = withRuns(runs, segment, Number(appended.revision) - segment.length + 1)
     revision = appended.revision
     segment = []
     bytes = 0
@@ -49,12 +73,16 @@ export const newRestatement = ({ log, codec, stream, revision: begin, at, contex
       bytes += sizeOf(encoded)
       length += encoded.data.length
     },
-    /** Appends the event that makes the restated messages the present ones. `eventOf` makes it from their size. */
+    /** Appends the event that makes the restated messages the present ones. `eventOf` makes it from their runs and their size. */
     finish: async (
-      eventOf: (restated: { readonly bytes: number }) => TraceEvent,
+      eventOf: (restated: { readonly runs: readonly Run[]; readonly bytes: number }) => TraceEvent,
     ): Promise<Appended & { readonly id: string }> => {
-      const event = encode(eventOf({ bytes: length }))
-      if (isFull(event)) await flush()
+      const last = (runs: readonly Run[]) => encode(eventOf({ runs, bytes: length }))
+      let event = last(withRuns(runs, segment, Number(revision) + 1))
+      if (isFull(event)) {
+        await flush()
+        event = last(runs)
+      }
       segment.push(event)
       return flush()
     },

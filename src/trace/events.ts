@@ -135,7 +135,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
     ...totals,
     /** The `since` of the restated messages, or the revision of this event if the trace has none. In a copy of the log both may be later. */
     since: z.int(),
-    /** Empty. Earlier versions wrote where the restated messages are; nobody reads that, because in a copy they may be elsewhere. */
+    /** The restated messages: runs of `[first ordinal, first revision, number of messages]`. In a copy of the log the revisions may be others. */
     runs: z.array(z.tuple([z.int(), z.int(), z.int()])),
     /** The length of the data of the restated messages, in characters. */
     bytes: z.int(),

@@ -19,7 +19,10 @@ cluster() { (cd / && "${as[@]}" env PG_CLUSTER_CONF_ROOT="$folder/conf" PGHOST="
 child=
 finish() {
   trap - EXIT
-  [[ -z $child ]] || kill "$child" 2>/dev/null || true
+  # The whole group, because npm ends before what it has started.
+  if [[ -n $child ]] && kill -- "-$child" 2>/dev/null; then
+    while kill -0 -- "-$child" 2>/dev/null; do sleep 0.1; done
+  fi
   cluster pg_ctlcluster "$version" tests stop --mode=immediate >/dev/null 2>&1 || true
   rm -rf "$folder"
 }
@@ -37,6 +40,7 @@ cluster env PGPORT="$port" psql -qd postgres -c "alter role tracebook password '
 cluster env PGPORT="$port" createdb --owner=tracebook --template=template0 --encoding=UTF8 --locale=C tracebook
 
 export TEST_POSTGRES_URL="postgresql://tracebook:$password@127.0.0.1:$port/tracebook"
+set -m # the command gets a process group of its own
 "$@" &
 child=$!
 wait "$child" && code=0 || code=$?

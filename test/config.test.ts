@@ -39,6 +39,20 @@ test('a database is given by one host, and a list of them is refused as such', (
     assert.is(readConfig({ DATABASE_URL: url }).DATABASE_URL, url)
 })
 
+test('PUBLIC_URL is an address without a path', () => {
+  for (const url of ['/tracebook', '/tracebook/', '//', '/?', '?a=b', '/#a', '#'])
+    assert.match(
+      problemOf({ PUBLIC_URL: `https://traces.example.org${url}` })!,
+      /PUBLIC_URL: must have no path .*: give the service a host name of its own, such as https:\/\/traces\.example\.org$/,
+      url,
+    )
+  assert.match(problemOf({ PUBLIC_URL: 'https://ada@traces.example.org' })!, /PUBLIC_URL: must have no path/)
+  for (const url of ['traces.example.org', 'ftp://traces.example.org', 'https://'])
+    assert.match(problemOf({ PUBLIC_URL: url })!, /PUBLIC_URL: must be a URL that starts with http:[^\n]*$/, url)
+  for (const url of ['https://traces.example.org', 'https://traces.example.org/', 'HTTP://[::1]:3000'])
+    assert.is(readConfig({ PUBLIC_URL: url }).PUBLIC_URL, url)
+})
+
 test('all invalid variables are named at once, and an empty one counts as unset', () => {
   const problem = problemOf({ PORT: 'x', RATE_LIMIT_READS: '0', QUOTA_TRACES: '' })!
   assert.match(problem, /PORT: .*\n.*RATE_LIMIT_READS: must be a whole number from 1 to 1000000000/)

@@ -114,7 +114,8 @@ export const realtime = {
     errors: {
       invalid_request: 'No query has this name, or its arguments are not valid. `details` says which.',
       forbidden:
-        'On a service on loopback, the request comes from a page whose origin is not in `CORS_ORIGINS`. Add the origin there.',
+        'On a service on loopback, the request comes from a page of another origin. The message names the setting that allows it: `PUBLIC_URL` for the ' +
+        'address of the service itself, else `CORS_ORIGINS`.',
       payload_too_large:
         'The body is larger than 1 MiB, or the result is a list of messages of more than 8 MiB. Read that list with ' +
         '`GET /v1/traces/{externalId}/messages`.',

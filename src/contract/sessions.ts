@@ -247,7 +247,7 @@ export const sessions = {
       forbidden:
         'The user is not a member of the namespace `namespaceId`. Or the user would be new, and no invite has the `inviteCode`, the ' +
         'service lets in only users with an invite, or it lets in nobody. Ask for an invite. Or, on a service on loopback, the request comes ' +
-        'from a page whose origin is not in `CORS_ORIGINS`.',
+        'from a page of another origin: the message names the setting that allows it.',
       not_found: 'No namespace has the id `namespaceId`, or no device has made the `joinCode`. Check both.',
       ...reasonsOf('device_known'),
       code_used: 'Another device has used the `joinCode`. Make another code.',

@@ -124,7 +124,8 @@ const otherPage = 'The form comes from a page of another site. Open the page of 
 const wrongCode =
   'A field of the body is not valid, or `state` and `exchangeCode` are wrong, used or older than 10 minutes. Start another sign-in.'
 const foreignPage =
-  'On a service on loopback, the request comes from a page whose origin is not in `CORS_ORIGINS`. Add the origin there.'
+  'On a service on loopback, the request comes from a page of another origin. The message names the setting that allows it: `PUBLIC_URL` for the ' +
+  'address of the service itself, else `CORS_ORIGINS`.'
 
 /** Signing in with a code host, and a browser with a one-time code. */
 export const signIns = {

@@ -53,3 +53,6 @@ export const bareHostOf = (text: string): string | undefined => {
   if (isIP(text) === 6) return hostnameOf(`[${text}]`)
   return WITH_PORT.test(text) && !text.endsWith(']') ? undefined : hostnameOf(text)
 }
+
+/** Whether a request came over https: to a trusted proxy, as its `X-Forwarded-Proto` says. */
+export const isHttps = ({ protocol }: { readonly protocol: string }): boolean => /^https$/i.test(protocol)

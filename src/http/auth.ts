@@ -3,8 +3,8 @@ import { isSameSecret } from '../base/same-secret.ts'
 import { type AttemptOptions, newAttempt } from './attempt.ts'
 import type { Caller } from './caller.ts'
 import { HttpError, unauthorized } from './http-error.ts'
-import { isLoopback } from './address.ts'
-import { isFromOwnPage } from './origin.ts'
+import { isHttps, isLoopback } from './address.ts'
+import { adviceForPage, isFromOwnPage } from './origin.ts'
 import { wantsPage } from '../pages/page.ts'
 import { addVary } from './reply.ts'
 import type { HttpConfig } from './settings.ts'
@@ -36,10 +36,17 @@ export const assertStatesAuth = ({ method, url, config }: RouteOptions): void =>
   if (config?.auth === undefined) throw new Error(`${String(method)} ${url} does not say who may call it: config.auth`)
 }
 
-/** The name of the session cookie. Browsers accept `__Host-` cookies over https only, so http on loopback has another one. */
-export const cookieNameOf = ({ PUBLIC_URL, HOST }: Pick<HttpConfig, 'PUBLIC_URL' | 'HOST'>): string => {
+/**
+ * The name of the session cookie. Browsers accept `__Host-` cookies over https only, so http on loopback has another one. A request that came to a
+ * trusted proxy over https has the first one in any case.
+ */
+export const cookieNameOf = (
+  { PUBLIC_URL, HOST }: Pick<HttpConfig, 'PUBLIC_URL' | 'HOST'>,
+  request?: Pick<FastifyRequest, 'protocol'>,
+): string => {
   const { protocol, hostname } = PUBLIC_URL ? new URL(PUBLIC_URL) : { protocol: 'http:', hostname: HOST }
-  return protocol === 'http:' && isLoopback(hostname) ? 'tracebook' : '__Host-tracebook'
+  const isPlain = protocol === 'http:' && isLoopback(hostname) && !(request && isHttps(request))
+  return isPlain ? 'tracebook' : '__Host-tracebook'
 }
 
 /** The token of a request, which need not be valid. */
@@ -117,7 +124,8 @@ type AuthOptions = AttemptOptions & {
  */
 export const installAuth = (app: FastifyInstance, options: AuthOptions): void => {
   const { lastUsed, config, reads } = options
-  const cookieName = cookieNameOf(config)
+  const usualName = cookieNameOf(config)
+  const nameFor = (request: FastifyRequest) => (isHttps(request) ? cookieNameOf(config, request) : usualName)
   app.decorateRequest('caller', undefined)
   app.decorateRequest('authenticatedAt', 0)
   app.decorateRequest('hasBadToken', false)
@@ -127,7 +135,7 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
     const auth = authOf(request, routeOptions)
     request.authenticatedAt = performance.now()
     if (auth === 'none') return
-    const presented = presentedToken(request, cookieName)
+    const presented = presentedToken(request, nameFor(request))
     const attempt = newAttempt(options, request.ip)
     const caller = presented && (await attempt.callerOf(presented.token))
     request.hasBadToken = presented !== undefined && !caller
@@ -146,12 +154,15 @@ export const installAuth = (app: FastifyInstance, options: AuthOptions): void =>
     const { routeOptions } = request
     if (routeOptions.config.ownPagesOnly && !isFromOwnPage(app, config, request))
       return done(
-        new HttpError('forbidden', 'This form does not come from a page of this service: open the page again'),
+        new HttpError(
+          'forbidden',
+          `This form does not come from a page of this service: ${adviceForPage(config, request) ?? 'open the page again'}`,
+        ),
       )
     const auth = authOf(request, routeOptions)
     if (auth === 'none') return done()
     addVary(reply, 'authorization, cookie')
-    if (auth === 'optional' && !presentedToken(request, cookieName)) {
+    if (auth === 'optional' && !presentedToken(request, nameFor(request))) {
       request.authenticatedAt = performance.now()
       return done()
     }

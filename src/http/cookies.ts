@@ -14,7 +14,7 @@ export const plainCookie = (name: string, value: string, seconds: number, isSecu
 
 /** Signs the browser in for this number of seconds. */
 export const setSessionCookie = (reply: FastifyReply, config: HttpConfig, token: string, seconds: number): void =>
-  void reply.header('set-cookie', cookie(cookieNameOf(config), token, seconds))
+  void reply.header('set-cookie', cookie(cookieNameOf(config, reply.request), token, seconds))
 
 /** Signs the browser out. */
 export const clearSessionCookie = (reply: FastifyReply, config: HttpConfig): void =>

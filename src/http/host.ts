@@ -39,8 +39,6 @@ const malformed = (message: string) => new HttpError('invalid_request', message)
 
 const MAX_SHOWN = 100
 
-const foreign = (hostname: string) => new ForeignHost(hostname.slice(0, MAX_SHOWN))
-
 /**
  * Protects from DNS rebinding: for browsers, a website whose name resolves to this machine has the same origin as the service,
  * and only the `Host` header tells them apart. So a service that listens on loopback answers only to names of this machine, the host of
@@ -62,7 +60,8 @@ export const newHostCheck = ({ HOST, PUBLIC_URL, ALLOWED_HOSTS }: HostSettings):
     const hostname = hostnameOf(header)
     if (hostname === undefined)
       return malformed('The Host header is not valid: send a name or an address, and a port if needed')
-    if (isChecked && !isLoopback(hostname) && !known.has(hostname)) return foreign(hostname)
+    if (isChecked && !isLoopback(hostname) && !known.has(hostname))
+      return new ForeignHost(hostname.slice(0, MAX_SHOWN), PUBLIC_URL !== undefined)
     lastAccepted = header
     return undefined
   }
@@ -70,11 +69,9 @@ export const newHostCheck = ({ HOST, PUBLIC_URL, ALLOWED_HOSTS }: HostSettings):
 
 /** Checks the host before anything else: 400 for a malformed header, 403 for another host. */
 export const installHost = (app: FastifyInstance, config: HttpConfig, check: HostCheck): void => {
-  // The hooks that set the security headers come later.
-  const headers = unhookedHeaders(config)
   app.addHook('onRequest', (request, reply, done) => {
     const refusal = check(request.raw)
-    if (refusal) reply.headers(headers)
+    if (refusal) reply.headers(unhookedHeaders(config, request))
     done(refusal)
   })
 }

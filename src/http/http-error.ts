@@ -29,10 +29,14 @@ export const rateLimited = (waitMs: number, reason = 'Too many requests'): HttpE
 export class ForeignHost extends HttpError {
   readonly host: string
 
-  constructor(host: string) {
+  /** `hasPublicUrl`: whether the service knows an address at which people reach it. */
+  constructor(host: string, hasPublicUrl: boolean) {
+    const setting = hasPublicUrl
+      ? 'add this one to ALLOWED_HOSTS'
+      : 'set PUBLIC_URL to its address if people reach it by this one, or add this one to ALLOWED_HOSTS'
     super(
       'forbidden',
-      `This service does not answer to the host ${host}: use another name of the service, or add this one to ALLOWED_HOSTS`,
+      `This service does not answer to the host ${host}: use another name of the service, or ${setting}`,
     )
     this.host = host
   }

@@ -54,6 +54,30 @@ export const isFromOwnPage = (app: FastifyInstance, config: HttpConfig, request:
   return (site === undefined || site === 'same-origin') && isOwnOrigin(app, config, request, origin)
 }
 
+/** The last of several values, which the proxy next to the service has added. */
+const lastOf = (header: string | string[] | undefined): string | undefined =>
+  header?.toString().split(',').at(-1)!.trim()
+
+/**
+ * Whether a page seems to be one of the service itself, although its origin is not known to be: by what a browser or a proxy says. That decides
+ * only which advice is given.
+ */
+const seemsOwn = ({ headers }: FastifyRequest, { host }: URL): boolean =>
+  headers['sec-fetch-site'] === 'same-origin' || [headers.host, lastOf(headers['x-forwarded-host'])].includes(host)
+
+/** What makes the service know a page as its own that seems to be; undefined for any other page. */
+export const adviceForPage = ({ PUBLIC_URL }: HttpConfig, request: FastifyRequest): string | undefined => {
+  const page = URL.parse(request.headers.origin ?? '')
+  if (!page || !seemsOwn(request, page)) return undefined
+  return PUBLIC_URL === undefined
+    ? `set PUBLIC_URL to the address of the service, which seems to be ${page.origin}`
+    : `open it at the address that PUBLIC_URL names, ${new URL(PUBLIC_URL).origin}, or correct PUBLIC_URL`
+}
+
+/** What allows pages of another origin to do without a token what only own pages may; undefined if nothing does, as for a sandboxed page. */
+const adviceForOrigin = ({ headers: { origin = '' } }: FastifyRequest): string | undefined =>
+  URL.parse(origin)?.origin === origin ? `log in, or add ${origin} to CORS_ORIGINS` : undefined
+
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
@@ -68,11 +92,7 @@ export const installCrossOriginCheck = (app: FastifyInstance, config: HttpConfig
   app.addHook('onRequest', (request, _reply, done) => {
     const { origin } = request.headers
     if (origin === undefined || request.caller || SAFE.has(request.method) || isTrusted(request)) return done()
-    done(
-      new HttpError(
-        'forbidden',
-        'Pages of this origin may not do this without a token: log in, or add the origin to CORS_ORIGINS',
-      ),
-    )
+    const advice = adviceForPage(config, request) ?? adviceForOrigin(request) ?? 'log in'
+    done(new HttpError('forbidden', `Pages of this origin may not do this without a token: ${advice}`))
   })
 }

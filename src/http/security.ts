@@ -1,6 +1,7 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pageHeaders, referenceHeaders } from '../pages/headers.ts'
 import { LOG_POSITION } from './log-position.ts'
+import { isHttps } from './address.ts'
 import type { HttpConfig } from './settings.ts'
 
 declare module 'fastify' {
@@ -13,12 +14,22 @@ declare module 'fastify' {
 type Headers = Readonly<Record<string, string>>
 
 /** The headers of answers of the API. Pages of other origins may show pictures; CORS decides whether they may read answers. */
-const answerHeaders = ({ PUBLIC_URL }: HttpConfig): Headers => ({
+const answerHeaders: Headers = {
   'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'cross-origin',
   'x-content-type-options': 'nosniff',
-  ...(PUBLIC_URL?.startsWith('https:') === true ? { 'strict-transport-security': 'max-age=31536000' } : {}),
-})
+}
+
+const overHttps: Headers = { 'strict-transport-security': 'max-age=31536000' }
+
+/**
+ * The headers that depend on how the client reaches the service: over https by what a trusted proxy says of the request; if none says anything, by
+ * `PUBLIC_URL`.
+ */
+const transportHeaders = ({ PUBLIC_URL, TRUST_PROXY }: HttpConfig, request?: FastifyRequest): Headers => {
+  const isSaid = TRUST_PROXY !== false && request?.headers['x-forwarded-proto'] !== undefined
+  return (isSaid ? isHttps(request) : PUBLIC_URL?.startsWith('https:') === true) ? overHttps : {}
+}
 
 /** The headers of requests of the Model Context Protocol. */
 const MCP_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name']
@@ -41,8 +52,9 @@ const preflight: Headers = {
 }
 
 /** The headers of an answer that is sent before any hook has run, or without one. */
-export const unhookedHeaders = (config: HttpConfig): Headers => ({
-  ...answerHeaders(config),
+export const unhookedHeaders = (config: HttpConfig, request?: FastifyRequest): Headers => ({
+  ...answerHeaders,
+  ...transportHeaders(config, request),
   'access-control-allow-origin': '*',
 })
 
@@ -50,15 +62,16 @@ export const unhookedHeaders = (config: HttpConfig): Headers => ({
  * Adds security headers and CORS to every answer, also to errors and unknown routes, and answers `OPTIONS` of any path. Pages of any origin may
  * call with a bearer token, with the cookie only those of `CORS_ORIGINS`.
  */
-export const installSecurity = (app: FastifyInstance, config: HttpConfig): void => {
-  const answer = { ...answerHeaders(config), ...openToAll }
+export const installSecurity = (app: FastifyInstance, settings: HttpConfig): void => {
+  const answer = { ...answerHeaders, ...openToAll }
   const page = { ...answer, ...pageHeaders }
   const reference = { ...answer, ...referenceHeaders }
-  const trusted = new Set(config.CORS_ORIGINS)
+  const trusted = new Set(settings.CORS_ORIGINS)
 
   app.addHook('onRequest', (request, reply, done) => {
     const { url, config } = request.routeOptions
     reply.headers(config.htmlPage ? page : url?.startsWith('/docs') ? reference : answer)
+    reply.headers(transportHeaders(settings, request))
     if (trusted.size > 0) {
       const { origin } = request.headers
       reply.header('vary', 'Origin')

@@ -55,10 +55,16 @@ const allowedHosts = z
     error: 'must be names or addresses without ports, such as traces.example.org,192.0.2.7,[2001:db8::7]',
   })
 
+const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '')
+const isOnlyOrigin = (text: string) => new URL(text).href === `${new URL(text).origin}/`
+
+/** Links and cookies of the service are at the root of its host, so it cannot be served below a path. */
 const publicUrl = z
   .string()
-  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
-    error: 'must be a URL that starts with http:// or https://',
+  .refine(isWebUrl, { error: 'must be a URL that starts with http:// or https://', abort: true })
+  .refine(isOnlyOrigin, {
+    error:
+      'must have no path and nothing behind it: give the service a host name of its own, such as https://traces.example.org',
   })
   .optional()
 

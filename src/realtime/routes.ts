@@ -41,14 +41,13 @@ const admit = async (services: RealtimeServices, ip: string, token: string): Pro
 }
 
 const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
-  const cookieName = cookieNameOf(services.config)
   route(
     app,
     realtime,
     'POST /v1/query',
     async (request, reply) => {
       const { query, args = {} } = request.body
-      const token = request.caller && presentedToken(request, cookieName)?.token
+      const token = request.caller && presentedToken(request, cookieNameOf(services.config, request))?.token
       const question = questionOf(services, query, args, token)
       if (question.token !== undefined) await admit(services, request.ip, question.token)
       await reply.reserveMemory(await question.maxBytes())
@@ -62,7 +61,6 @@ const queryRoute = (app: FastifyInstance, services: RealtimeServices) => {
 
 const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => {
   const { config, live, permits, connections, limits, metrics } = services
-  const cookieName = cookieNameOf(config)
   const cookiesCountFrom = newTrustedOriginCheck(app, config)
 
   await app.register(websocket, {
@@ -99,7 +97,7 @@ const socketRoute = async (app: FastifyInstance, services: RealtimeServices) => 
 
   /** A cookie does not count for pages of other origins, because browsers send it without being asked. */
   const tokenOf = (request: FastifyRequest): string | undefined => {
-    const presented = request.caller && presentedToken(request, cookieName)
+    const presented = request.caller && presentedToken(request, cookieNameOf(config, request))
     return presented?.via !== 'cookie' || cookiesCountFrom(request) ? presented?.token : undefined
   }
 

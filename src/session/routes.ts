@@ -83,7 +83,6 @@ export const endOwnSession = async (
 /** Routes to read and end the session of the request. */
 const currentSessionRoutes = (app: FastifyInstance, service: SessionServices): void => {
   const { reads, lastUsed, now, write } = service
-  const cookieName = cookieNameOf(service.config)
 
   const describe = async ({ userId, identityId, sessionId, namespace, deviceName, expiresAt }: Caller) => {
     const [user, readNamespace] = await Promise.all([
@@ -118,7 +117,7 @@ const currentSessionRoutes = (app: FastifyInstance, service: SessionServices): v
 
   route(app, sessions, 'GET /v1/session', async (request, reply) => {
     const caller = requireCaller(request)
-    const csrfToken = caller.via === 'cookie' ? csrfTokenFor(request, cookieName) : undefined
+    const csrfToken = caller.via === 'cookie' ? csrfTokenFor(request, cookieNameOf(service.config, request)) : undefined
     const { holds } = request.query
     const described = { ...(await describe(caller)), ...(holds === undefined ? {} : { holds: await isHeld(holds) }) }
     if (csrfToken === undefined) return described

@@ -5,11 +5,12 @@ import { cookie } from '../http/cookies.ts'
 import type { HttpConfig } from '../http/settings.ts'
 import { LIFETIME_MS } from './handshakes.ts'
 
-const nameOf = (config: HttpConfig) => `${cookieNameOf(config)}-signin`
+const nameOf = (request: FastifyRequest, config: HttpConfig) => `${cookieNameOf(config, request)}-signin`
 
 /** The value of the cookie that `ensureBrowserCookie` sets; undefined for any other value. */
-export const readBrowserCookie = ({ headers }: FastifyRequest, config: HttpConfig): string | undefined => {
-  const value = headers.cookie === undefined ? undefined : cookieOf(headers.cookie, nameOf(config))
+export const readBrowserCookie = (request: FastifyRequest, config: HttpConfig): string | undefined => {
+  const { cookie } = request.headers
+  const value = cookie === undefined ? undefined : cookieOf(cookie, nameOf(request, config))
   return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined
 }
 
@@ -19,6 +20,6 @@ export const readBrowserCookie = ({ headers }: FastifyRequest, config: HttpConfi
  */
 export const ensureBrowserCookie = (request: FastifyRequest, reply: FastifyReply, config: HttpConfig): string => {
   const value = readBrowserCookie(request, config) ?? randomBytes(32).toString('base64url')
-  reply.header('set-cookie', cookie(nameOf(config), value, LIFETIME_MS / 1_000))
+  reply.header('set-cookie', cookie(nameOf(request, config), value, LIFETIME_MS / 1_000))
   return value
 }

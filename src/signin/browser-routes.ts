@@ -5,7 +5,7 @@ import { type Caller, requireCaller } from '../http/caller.ts'
 import { setSessionCookie } from '../http/cookies.ts'
 import { HttpError, invalid } from '../http/http-error.ts'
 import { isLoopback } from '../http/address.ts'
-import { isFromOwnPage, originOf, targetOrigin } from '../http/origin.ts'
+import { adviceForPage, isFromOwnPage, originOf, targetOrigin } from '../http/origin.ts'
 import { type RouteRequest, route } from '../http/route.ts'
 import { newId } from '../base/ids.ts'
 import { sendPage } from '../pages/page.ts'
@@ -40,7 +40,8 @@ export const browserRoutes = (app: FastifyInstance, service: SessionServices): v
 const pageOrigin = (app: FastifyInstance, { config }: SessionServices, request: FastifyRequest): string => {
   const origin = (config.PUBLIC_URL === undefined ? targetOrigin(request) : undefined) ?? originOf(app, config)
   const { protocol, hostname } = new URL(origin)
-  if (protocol === 'https:' || isLoopback(hostname) || !cookieNameOf(config).startsWith('__Host-')) return origin
+  if (protocol === 'https:' || isLoopback(hostname) || !cookieNameOf(config, request).startsWith('__Host-'))
+    return origin
   throw new HttpError('forbidden', 'Browsers keep the sign-in over https:// only: set PUBLIC_URL to such an address')
 }
 
@@ -112,7 +113,10 @@ const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
     reply: FastifyReply,
   ) => {
     if (!isFromOwnPage(app, config, request))
-      throw new HttpError('forbidden', 'This request does not come from the page with the button: open the page again')
+      throw new HttpError(
+        'forbidden',
+        `This request does not come from the page with the button: ${adviceForPage(config, request) ?? 'open the page again'}`,
+      )
     assertWritable()
     const { code } = request.body
     const stored = await findCode(service, 'browser', codeInRequest(service, request, code))

@@ -93,9 +93,10 @@ const accountForms = (app: FastifyInstance, service: SettingsServices) => {
 
 /** The form for the settings of a browser. They are cookies, because the server needs them: a page must not change its colours after it was shown. */
 const lookForm = (app: FastifyInstance, { config }: SettingsServices) => {
-  const isSecure = cookieNameOf(config).startsWith('__Host-')
-  const keep = (reply: FastifyReply, name: string, value: string | undefined) =>
+  const keep = (reply: FastifyReply, name: string, value: string | undefined) => {
+    const isSecure = cookieNameOf(config, reply.request).startsWith('__Host-')
     reply.header('set-cookie', plainCookie(name, value ?? '', value === undefined ? 0 : YEAR_SECONDS, isSecure))
+  }
 
   const fields = { theme: z.enum(['system', 'light', 'dark']), keys: z.enum(['on', 'off']) }
   formRoute(app, { auth: 'required', path: settingsForms.look, fields }, async ({ body: { theme, keys } }, reply) => {

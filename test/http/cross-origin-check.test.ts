@@ -90,6 +90,72 @@ for (const [url, body, status] of writes) {
   })
 }
 
+const messageFor = async (app: FastifyInstance, url: string, headers: Headers, contentType = 'application/json') => {
+  const answer = await app.inject({
+    method: 'POST',
+    url,
+    payload: contentType === 'application/json' ? { deviceId: 'x'.repeat(20) } : 'theme=dark&keys=on',
+    headers: { host: '127.0.0.1:3000', 'content-type': contentType, ...headers },
+  })
+  assert.is(answer.statusCode, 403)
+  return answer.json().error.message as string
+}
+
+const unnamed = await withSettings({ ALLOWED_HOSTS: ['traces.example.org'] })
+const PAGE = 'https://traces.example.org'
+/** How a request of a page of the service arrives that the service cannot know as one of its own. */
+const unknowable: Record<string, Headers> = {
+  'a proxy ends TLS and passes on the host': { origin: PAGE, host: 'traces.example.org' },
+  'a proxy ends TLS and says so, but is not trusted': {
+    origin: PAGE,
+    host: 'traces.example.org',
+    'x-forwarded-proto': 'https',
+  },
+  'a proxy replaces the host, and says by which': { origin: PAGE, 'x-forwarded-host': 'traces.example.org' },
+  'a proxy replaces the host, and the browser says that it is the same origin': {
+    origin: PAGE,
+    'sec-fetch-site': 'same-origin',
+  },
+}
+
+for (const [what, headers] of Object.entries(unknowable))
+  test(`if ${what}, the refusal names PUBLIC_URL`, async () => {
+    const setting = `set PUBLIC_URL to the address of the service, which seems to be ${PAGE}`
+    assert.match(await messageFor(unnamed, '/v1/session', headers), setting)
+    const form = 'application/x-www-form-urlencoded'
+    for (const url of ['/settings/look', '/v1/auth/browser'])
+      assert.match(await messageFor(unnamed, url, { ...headers, accept: 'application/json' }, form), setting, url)
+    const other = await withSettings({ PUBLIC_URL: 'https://other.example.org', ALLOWED_HOSTS: ['traces.example.org'] })
+    assert.match(
+      await messageFor(other, '/v1/session', headers),
+      'open it at the address that PUBLIC_URL names, https://other.example.org, or correct PUBLIC_URL',
+    )
+    const known = await withSettings({ PUBLIC_URL: PAGE })
+    const { status } = await post(known, '/v1/session', { deviceId: 'a-device-of-this-test' }, headers)
+    assert.is(status, 200, 'and that is enough')
+  })
+
+test('a page of another origin is told to be named in CORS_ORIGINS, unless it has no name', async () => {
+  const origin = 'http://localhost:5173'
+  for (const app of [unnamed, loopback])
+    for (const more of [{}, { 'sec-fetch-site': 'same-site' }] as Headers[])
+      assert.match(await messageFor(app, '/v1/session', { origin, ...more }), `add ${origin} to CORS_ORIGINS`)
+  for (const origin of ['null', '', 'http://a, http://b'])
+    assert.match(await messageFor(unnamed, '/v1/session', { origin }), /without a token: log in$/)
+  const allowed = await withSettings({ CORS_ORIGINS: [origin] })
+  const { status } = await post(allowed, '/v1/session', { deviceId: 'a-device-of-this-test' }, { origin })
+  assert.is(status, 200)
+})
+
+test('a foreign host is told to be the one of PUBLIC_URL, or one more of ALLOWED_HOSTS', async () => {
+  const headers = { host: 'box.example.org' }
+  assert.match(
+    await messageFor(unnamed, '/v1/session', headers),
+    /set PUBLIC_URL to .*, or add this one to ALLOWED_HOSTS$/,
+  )
+  assert.not.match(await messageFor(loopback, '/v1/session', headers), 'PUBLIC_URL')
+})
+
 test('a refused request creates no user', async () => {
   const before = await node.service.log.head()
   for (const headers of foreign) await post(loopback, '/v1/session', { deviceId: 'somebody else' }, headers)

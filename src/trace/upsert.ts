@@ -94,7 +94,8 @@ export const upsertTrace = async (
     const hit = await resolveTrace(service.reads, externalId, caller, asked.name.namespace)
     if (!hit || hit.id === id) return
     // A deletion in this namespace is reported before anything about a trace of another namespace.
-    if (asked.unlessDeleted) await write(unlessDeleted(() => []))
+    if (asked.unlessDeleted)
+      await service.write(service.traces, id, { decide: unlessDeleted(() => []) }, contextOf(request))
     assertMayWrite(hit, userRoleOf(caller, hit)!)
   }
   const updateOrInsert = async () => {

@@ -201,7 +201,7 @@ test('of two dozen of the largest batches at once some are stored, and the other
     assert.ok(retry)
     const { stored } = body.error!.details as { stored: unknown }
     if (stored === false) assert.is(messageCount, 0)
-    else assert.is(stored, 'unknown') // what was taken in waited for too long
+    else assert.ok(stored === 'unknown' || stored === true) // it waited for too long for the log, or until it was visible
   }
   assert.is((await send('later')).status, 200)
   await app.close()

@@ -19,7 +19,7 @@ const told = ({ how, out, err }: Awaited<ReturnType<typeof restored>>): string =
   return /its logId is ([0-9a-f-]{36}) now/.exec(out)![1]!
 }
 
-test('nodes that run show another logId, take writes, and erase what is deleted', async () => {
+test('nodes that run show another logId of the same log, take writes, and erase what is deleted', async () => {
   const database = await freshDatabase()
   const environment = { DATABASE_URL: database.url, ...logEnvironment(database.url) }
   const nodes = [await openApp(database.url), await openApp(database.url, { env: { ROLES: 'api' } })]
@@ -32,12 +32,15 @@ test('nodes that run show another logId, take writes, and erase what is deleted'
     const put = ({ call }: App, trace: string) => call('PUT', `/v1/traces/${trace}`, { token, body: {} })
     for (const trace of ['kept', 'gone']) assert.is((await put(nodes[0]!, trace)).status, 200)
     const before = await logIdOf(nodes[0]!)
+    const serviceOf = async ({ call }: App) => (await call('GET', '/v1/service')).data
+    const service = await serviceOf(nodes[0]!)
 
     const logId = told(await restored(environment))
     assert.is.not(logId, before)
     for (const node of nodes) {
       await until(async () => (await logIdOf(node)) === logId)
       await until(async () => (await put(node, 'kept')).status === 200)
+      assert.equal(await serviceOf(node), service)
     }
     await nodes[0]!.call('DELETE', '/v1/traces/gone', { token })
     assert.is((await nodes[0]!.call('GET', '/v1/traces/gone', { token })).status, 404)

@@ -30,6 +30,9 @@ const fromFastify = (error: FastifyError): HttpError | undefined => {
   return undefined
 }
 
+/** For whatever may pass by itself. */
+export const NOT_NOW = 'The service cannot do this right now; try again'
+
 /** The error that a client is shown, without internal details. */
 export const toHttpError = (error: unknown): HttpError => {
   if (error instanceof HttpError) return error
@@ -38,12 +41,12 @@ export const toHttpError = (error: unknown): HttpError => {
   if (error instanceof ExplainedUnavailable)
     return new HttpError('unavailable', error.message, { stored: error.stored })
   if (error instanceof Unavailable || error instanceof LogUnavailable) {
-    return new HttpError('unavailable', 'The service cannot do this right now; try again', { stored: error.stored })
+    return new HttpError('unavailable', NOT_NOW, { stored: error.stored })
   }
   const known = fromFastify(error as FastifyError)
   if (known) return known
   if (error instanceof Error && 'severity' in error && isTransient(error)) {
-    return new HttpError('unavailable', 'The service cannot do this right now; try again')
+    return new HttpError('unavailable', NOT_NOW)
   }
   return new HttpError('internal', 'The service has a fault: tell its operator the x-request-id of this answer')
 }

@@ -15,7 +15,7 @@ type Session = { token: string; userId: string; namespaceSlug: string }
 
 test('are answered once the events that they depend on can be read', async () => {
   const database = await freshDatabase()
-  const { service, call, close } = await openApp(database.url)
+  const { service, call, unrepeated, close } = await openApp(database.url)
   const sql = new pg.Client({ connectionString: database.url })
   await sql.connect()
   const signIn = async (deviceId: string) =>
@@ -30,9 +30,9 @@ test('are answered once the events that they depend on can be read', async () =>
 
   const head = await service.log.head()
   await sql.query('select pg_advisory_lock(hashtext($1))', [locks.swap(schemaOf(mainGroup))]) // nothing is projected
-  const removed = call('DELETE', place, { token })
+  const removed = unrepeated(() => call('DELETE', place, { token }))
   await until(async () => (await typesSince(service.log, head)).length > 0)
-  const refused = demote()
+  const refused = unrepeated(demote)
   const first = await Promise.race([removed.then(() => 'the removal'), refused.then(() => 'the refusal')])
   assert.is(first, 'the removal', 'which waits in vain')
   await sql.query('select pg_advisory_unlock_all()')

@@ -147,7 +147,7 @@ test('another version builds its own schema while this one serves', async ({ app
 test('writes are refused while the read models are far behind', async ({ app, sql, token }) => {
   const { call } = app
   const put = async (name: string) => {
-    const { status, error } = await call('PUT', `/v1/traces/${name}`, { token, body: {} })
+    const { status, error } = await app.unrepeated(() => call('PUT', `/v1/traces/${name}`, { token, body: {} }))
     return { status, stored: (error as { details?: { stored: unknown } } | undefined)?.details?.stored }
   }
   await sql.query('begin')

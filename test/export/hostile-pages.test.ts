@@ -92,8 +92,8 @@ for (const [name, messages] of [
     const others = async () => {
       while (!isMade) {
         const { status } = await get(small.url, '198.51.100.7')
-        assert.ok(status === 200 || status === 503, `${status}`) // on a busy machine the node may be behind
-        if (status === 200) served += 1
+        assert.is(status, 200)
+        served += 1
       }
     }
     const { value, longest } = await measured(async () => {

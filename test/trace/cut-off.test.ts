@@ -38,8 +38,7 @@ const signIn = async (): Promise<NewSession> => {
 }
 
 const send = async (method: 'POST' | 'PUT' | 'DELETE', url: string, token: string, body?: object) => {
-  let answer = await first.call(method, url, { token, body })
-  while (answer.status === 503 && method !== 'DELETE') answer = await first.call(method, url, { token, body })
+  const answer = await first.call(method, url, { token, body })
   assert.is(answer.status, 200, `${method} ${url}: ${JSON.stringify(answer.error)}`)
   return answer.data as object
 }

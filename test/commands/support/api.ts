@@ -14,20 +14,23 @@ export const tokenIn = (config: string): string => {
   return JSON.parse(readFileSync(join(config, 'servers', name!), 'utf8')).login.token
 }
 
-/** Sends a request, and returns the data of the answer, which must be a 200. */
+/** Sends a request, again while it is not answered in time, and returns the data of the answer, which must be a 200. */
 export const ask = async <Data>(
   url: string,
   path: string,
   { token, method = 'GET', body }: { token?: string; method?: string; body?: object } = {},
 ): Promise<Data> => {
-  const answer = await fetch(`${url}${path}`, {
-    method,
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body ? { 'content-type': 'application/json' } : {}),
-    },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  })
+  const send = () =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+  let answer = await send()
+  while (answer.status === 503) answer = await send()
   const json = (await answer.json()) as { ok: boolean; data: Data }
   assert.is(answer.status, 200, JSON.stringify(json))
   return json.data

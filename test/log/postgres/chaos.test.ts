@@ -62,9 +62,11 @@ test('acknowledged events are there once, refused ones are not, and followers se
   }
   const following = [log, direct].map((each) => followToLast(each, prefix))
   const writers = Array.from({ length: WRITERS }, write)
-  for (const mode of TURNS) {
+  const outcomes = () => new Set(tried.map(({ outcome }) => outcome)).size
+  // On a busy machine one turn of each may be too few to meet all three outcomes.
+  for (let turn = 0; turn < TURNS.length || outcomes() < 3; turn++) {
     const before = tried.length
-    proxy.set(mode)
+    proxy.set(TURNS[turn % TURNS.length]!)
     await until(() => tried.length >= before + 3 * WRITERS)
   }
   writing = false
@@ -77,7 +79,6 @@ test('acknowledged events are there once, refused ones are not, and followers se
   await until(async () => (await backends(sql, 'writer')) <= 1)
   const stored = await readPrefix(direct, prefix)
   assertKept(tried, stored)
-  assert.is(new Set(tried.map(({ outcome }) => outcome)).size, 3, 'all three outcomes were met')
   const before = stored.filter(({ position }) => position < last.position)
   for (const seen of followed) assert.equal(seen, before.map(essence))
 })

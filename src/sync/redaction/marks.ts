@@ -6,7 +6,8 @@ export const markOf = (rule: string): string => `[redacted:${rule}]`
 /** The first mark in a text. */
 export const MARK = /\[redacted:[\w-]+\]/
 
-const MARKS = /\[redacted:[\w-]+\]/g
+/** All marks in a text. */
+export const MARKS = /\[redacted:[\w-]+\]/g
 
 /** Finds nothing in the marks that replace secrets already. */
 export const butMarks =

@@ -1,4 +1,4 @@
-import { MARK } from '../redaction/marks.ts'
+import { MARK, MARKS } from '../redaction/marks.ts'
 
 type Part = { readonly type: string; readonly content?: object | undefined }
 
@@ -77,8 +77,6 @@ export const isEarlierVersion = (message: AnyMessage, whole: AnyMessage): boolea
 /** Whether a message is a later version of another one, which has less. */
 export const hasMore = (message: AnyMessage, other: AnyMessage): boolean =>
   isEarlierVersion(other, message) && !isEarlierVersion(message, other)
-
-const MARKS = new RegExp(MARK, 'g')
 
 /** A text that begins with another one, in which marks take the place of secrets, with these marks; undefined if it does not begin so. */
 const withMarks = (text: string, redacted: string): string | undefined => {

@@ -35,7 +35,7 @@ const fitting = (lines: readonly string[], most: number): readonly string[] => {
 }
 
 /** The fields that are never shortened, because other calls need them. */
-const WHOLE = new Set(['session', 'message', 'time'])
+const WHOLE = new Set(['session', 'namespace', 'message', 'time'])
 
 /** The lengths in bytes to which texts are shortened, one after the other until all quotations fit. */
 const LENGTHS = [Infinity, 4_000, 2_000, 1_000, 500, 250] as const

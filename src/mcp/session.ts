@@ -7,17 +7,21 @@ import type { Entry, Sessions } from './sessions.ts'
 
 const { prompts, calls, failed, files, added, removed } = SessionShape.shape
 
+const namespace = z.string().meta({ description: 'The slug of its namespace, for the other tools' })
+
+/** Where a session is, for further calls. */
+export const Place = quotedWith({ namespace }).meta({ description: 'Where the session is' })
+
 /** A session, as every tool that names one shows it. */
 export const Session = z.object({
-  session: z.string().meta({ description: 'The id of the session, for the other tools' }),
-  namespace: z.string().meta({ description: 'The slug of its namespace, for the other tools' }),
-  link: z.string().meta({ description: 'The page of the session' }),
   visibility: z.enum(Visibility.options),
   started: z.string().optional(),
   ended: z.string().optional(),
   messages: z.int(),
   shape: z.object({ prompts, calls, failed, files, added, removed }).optional(),
   about: quotedWith({
+    namespace,
+    link: z.string().meta({ description: 'The page of the session' }),
     title: z.string().optional(),
     summary: z.string().optional(),
     agent: z.string(),
@@ -47,6 +51,12 @@ export const linkOf = ({ origin }: Sessions, { trace, slug }: Entry, messageId?:
 const optional = (name: string, text: string | undefined, most = MOST_NAME) =>
   text === undefined ? {} : { [name]: cutText(text, 0, most).text }
 
+export const placeOf = (entry: Entry): z.infer<typeof Place> =>
+  newQuoter(entry).quote('description', entry.author, entry.trace.startedAt, { namespace: entry.slug })
+
+/** What the text of an answer says about a session: its page is among the links. */
+export const spoken = ({ about: { link: _, ...said } }: Session) => said
+
 /** The numbers of a shape, without its segments. */
 const numbersOf = ({ segments: _, ...numbers }: SessionShape): NonNullable<Session['shape']> => numbers
 
@@ -55,6 +65,8 @@ export const sessionOf = (sessions: Sessions, entry: Entry<Partial<TraceDetail> 
   const { trace, slug, author } = entry
   const [started, ended] = [isoText(trace.startedAt), isoText(trace.endedAt)]
   const about = {
+    namespace: slug,
+    link: linkOf(sessions, entry),
     ...optional('title', trace.title ?? trace.ai_title),
     ...optional('summary', trace.ai_summary, MOST_SUMMARY),
     agent: nameText(trace.agentId),
@@ -63,9 +75,6 @@ export const sessionOf = (sessions: Sessions, entry: Entry<Partial<TraceDetail> 
     ...optional('branch', trace.gitBranch),
   }
   return {
-    session: trace.externalId,
-    namespace: slug,
-    link: linkOf(sessions, entry),
     visibility: trace.visibility,
     ...(started === undefined ? {} : { started }),
     ...(ended === undefined ? {} : { ended }),

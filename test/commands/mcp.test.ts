@@ -29,9 +29,9 @@ type Answer = { readonly isError?: boolean; readonly structuredContent?: Record<
 
 /** What both clients are answered. */
 const assertServed = async (call: (name: string, args: object) => Promise<Answer>, slug: string) => {
-  const list = (await call('list_sessions', {})).structuredContent!['sessions'] as Record<string, unknown>[]
+  const list = (await call('list_sessions', {})).structuredContent!['sessions'] as { about: Record<string, unknown> }[]
   assert.equal(
-    list.map(({ session, namespace }) => [session, namespace]),
+    list.map(({ about: { session, namespace } }) => [session, namespace]),
     [['s', slug]],
   )
   await until(async () => {

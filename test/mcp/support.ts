@@ -8,7 +8,12 @@ import { until } from '../support/until.ts'
 export type ToolResult = {
   readonly isError?: boolean
   readonly resultType?: string
-  readonly content: readonly { readonly type: string; readonly text?: string; readonly uri?: string }[]
+  readonly content: readonly {
+    readonly type: string
+    readonly text?: string
+    readonly uri?: string
+    readonly name?: string
+  }[]
   readonly structuredContent?: Readonly<Record<string, unknown>>
 }
 

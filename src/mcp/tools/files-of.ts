@@ -6,7 +6,7 @@ import { visibleLine } from '../../transcript/visible.ts'
 import { answerFields } from '../answer.ts'
 import { type Quoter, cutText, newQuoter, quotedWith } from '../quoted.ts'
 import { NOT_WHOLE, readAll } from '../read-all.ts'
-import { sessionArguments } from '../session.ts'
+import { Place, placeOf, sessionArguments } from '../session.ts'
 import type { Tool } from '../tool.ts'
 
 const MOST_FILES = 100
@@ -28,8 +28,7 @@ const message = z.string().meta({ description: 'The id of the message with the c
 const text = z.string().optional()
 
 const output = z.object({
-  session: sessionArguments.session,
-  namespace: z.string(),
+  about: Place,
   totals: z.object({ files: count, edits: count, failed: count, added: count, removed: count }),
   files: z.array(quotedWith({ path, edits: count, failed: count, added: count, removed: count, message })),
   edits: z
@@ -147,8 +146,7 @@ export const filesOf: Tool<typeof input, typeof output> = {
         ...more,
       ],
       content: {
-        session: externalId,
-        namespace: entry.slug,
+        about: placeOf(entry),
         totals: { files: changed, edits: editCount, failed, added, removed },
         files,
         edits,

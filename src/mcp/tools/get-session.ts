@@ -5,7 +5,7 @@ import { answerFields } from '../answer.ts'
 import { newOutline } from '../outline.ts'
 import { type Quoter, cutText, nameText, newQuoter, quotedWith } from '../quoted.ts'
 import { NOT_WHOLE, readAll } from '../read-all.ts'
-import { Session, linkOf, sessionArguments, sessionOf } from '../session.ts'
+import { Session, linkOf, sessionArguments, sessionOf, spoken } from '../session.ts'
 import type { Entry, Sessions } from '../sessions.ts'
 import type { Tool } from '../tool.ts'
 
@@ -115,7 +115,7 @@ export const getSession: Tool<typeof input, typeof output> = {
         `(${totals.failed} failures and errors), ${totals.files} files changed.`,
       leftOut: leftOutOf(outline, fromPrompt, isWhole),
       content: { session, totals, prompts, tools, files, errors },
-      quotes: [session.about, ...prompts, ...errors, ...files, ...tools],
+      quotes: [spoken(session), ...prompts, ...errors, ...files, ...tools],
       links: [
         { uri: linkOf(sessions, entry), name: 'session' },
         ...(files.length > 0 ? [{ uri: changesPage, name: 'changes of the session' }] : []),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { answerFields } from '../answer.ts'
-import { Session, sessionOf } from '../session.ts'
+import { Session, sessionOf, spoken } from '../session.ts'
 import type { Tool } from '../tool.ts'
 
 const MOST_SESSIONS = 50
@@ -32,8 +32,8 @@ export const listSessions: Tool<typeof input, typeof output> = {
       intro: shown.length === 0 ? 'There are no sessions here.' : `${shown.length} sessions, the latest first.`,
       leftOut: nextCursor === undefined ? [] : ['older sessions: call list_sessions with nextCursor as cursor.'],
       content: { sessions: shown, ...(nextCursor === undefined ? {} : { nextCursor }) },
-      quotes: shown.map(({ about, namespace, messages, started }) => ({ ...about, namespace, messages, started })),
-      links: shown.map(({ link }, i) => ({ uri: link, name: `session ${i + 1}` })),
+      quotes: shown.map((one) => ({ ...spoken(one), messages: one.messages, started: one.started })),
+      links: shown.map(({ about: { link } }, i) => ({ uri: link, name: `session ${i + 1}` })),
     }
   },
 }

@@ -5,7 +5,7 @@ import { ownText } from '../../transcript/turns.ts'
 import { type Answer, answerFields } from '../answer.ts'
 import { type Quoter, cutText, nameText, newQuoter, quotedWith } from '../quoted.ts'
 import { type TimedMessage, readTimed } from '../read-all.ts'
-import { linkOf, sessionArguments } from '../session.ts'
+import { Place, linkOf, placeOf, sessionArguments } from '../session.ts'
 import type { Entry, Sessions } from '../sessions.ts'
 import { InvalidCall, type Tool } from '../tool.ts'
 
@@ -48,8 +48,7 @@ const Quotation = quotedWith({
 type Quotation = z.infer<typeof Quotation>
 
 const output = z.object({
-  session: sessionArguments.session,
-  namespace: z.string(),
+  about: Place,
   parts: z.array(Quotation).meta({ description: 'The parts of the messages, in order' }),
   messages: z.int().meta({ description: 'How many messages these are' }),
   nextCursor: z.string().optional(),
@@ -121,8 +120,7 @@ const answerOf = (
     intro,
     leftOut,
     content: {
-      session: entry.trace.externalId,
-      namespace: entry.slug,
+      about: placeOf(entry),
       parts: [...parts],
       messages: messages.length,
       ...(nextCursor === undefined ? {} : { nextCursor }),

@@ -3,7 +3,7 @@ import type { Hit, SearchResult } from '../../contract/search.ts'
 import { visible } from '../../transcript/visible.ts'
 import { answerFields } from '../answer.ts'
 import { type Quoter, newQuoter, quotedWith } from '../quoted.ts'
-import { Session, linkOf, sessionOf } from '../session.ts'
+import { Session, linkOf, sessionOf, spoken } from '../session.ts'
 import type { Entry, Sessions } from '../sessions.ts'
 import type { Tool } from '../tool.ts'
 
@@ -120,7 +120,7 @@ export const searchSessions: Tool<typeof input, typeof output> = {
         total: { sessions: total.value, exact: total.exact },
         ...(nextCursor === undefined ? {} : { nextCursor }),
       },
-      quotes: results.flatMap(({ hits, session: { about, namespace } }) => [{ ...about, namespace }, ...hits]),
+      quotes: results.flatMap(({ hits, session }) => [spoken(session), ...hits]),
       links: found.flatMap(({ links }, i) => links.map((uri, k) => ({ uri, name: `session ${i + 1}, hit ${k + 1}` }))),
       through: new Date(indexedThrough).toISOString(),
     }

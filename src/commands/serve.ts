@@ -1,31 +1,40 @@
 import { setFlagsFromString } from 'node:v8'
 import { commandName } from '../cli/command-name.ts'
+import { onEndOfNpm } from '../cli/end-of-npm.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { io } from '../cli/io.ts'
 import { readConfig } from '../config.ts'
-import { newLogger } from '../base/logger.ts'
+import { type MinimalLogger, newLogger } from '../base/logger.ts'
 import { type Running, serve } from '../service/serve.ts'
 
 /** A stop that takes longer ends the process with exit code 1. */
 const STOP_TIMEOUT_MS = 9_000
 
-/** Stops the service on SIGTERM and SIGINT; on a second signal without completing requests in flight. */
-const stopOnSignals = (running: Promise<Running>, starting: AbortController) => {
-  let signals = 0
-  const stop = async () => {
-    signals += 1
-    if (signals > 1) {
-      await (await running.catch(() => undefined))?.stop('immediate')
-      process.exit(0)
-    }
-    starting.abort()
-    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref()
-    const service = await running.catch(() => undefined)
-    await service?.stop('fast')
+/**
+ * Stops the service on SIGTERM and SIGINT, and when npm has ended that started it; on a second signal without completing requests in
+ * flight.
+ */
+const stopOnSignals = (running: Promise<Running>, starting: AbortController, logger: MinimalLogger) => {
+  let reasons = 0
+  const end = async (mode: 'fast' | 'immediate') => {
+    await (await running.catch(() => undefined))?.stop(mode)
+    logger.info({}, 'stopped')
     process.exit(0)
   }
-  process.on('SIGTERM', () => void stop())
-  process.on('SIGINT', () => void stop())
+  const stop = (reason: string) => {
+    reasons += 1
+    const mode = reasons > 1 ? 'immediate' : 'fast'
+    logger.info({ reason, mode }, 'stopping')
+    if (mode === 'immediate') return end(mode)
+    starting.abort()
+    setTimeout(() => {
+      logger.error({ seconds: STOP_TIMEOUT_MS / 1_000 }, 'the stop takes too long: the process ends without it')
+      process.exit(1)
+    }, STOP_TIMEOUT_MS).unref()
+    return end(mode)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+  void onEndOfNpm(() => void stop('npm has ended'))
 }
 
 const startMessage = (running: Running) =>
@@ -63,7 +72,7 @@ export const start = async ({ roles }: { readonly roles?: string }): Promise<num
   const logger = await newLogger(config.LOG_LEVEL)
   const starting = new AbortController()
   const running = serve(config, logger, starting.signal)
-  stopOnSignals(running, starting)
+  stopOnSignals(running, starting, logger)
   const message = startMessage(await running)
   // A program that reads standard output gets only JSON lines.
   const { stdout, stderr } = io()

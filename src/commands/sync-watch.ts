@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { pause } from '../base/waits.ts'
+import { onEndOfNpm } from '../cli/end-of-npm.ts'
 import { io } from '../cli/io.ts'
 import { shortTime } from '../cli/time-text.ts'
 import { errorMessage, exitCodes, UsageError } from '../cli/exit.ts'
@@ -45,7 +46,7 @@ type ConnectTo = (slug: string | undefined) => Promise<Connection>
 const GRACE_MS = 1_000
 const BACKOFF_MS = { first: 1_000, longest: 30_000 }
 
-/** Aborted by the first signal. The process exits after a grace period, or at a second signal. */
+/** Aborted by the first signal, and when npm has ended. The process exits after a grace period, or at a second signal. */
 const endingSignal = (): AbortSignal => {
   const controller = new AbortController()
   const end = () => {
@@ -54,6 +55,7 @@ const endingSignal = (): AbortSignal => {
     globalThis.setTimeout(() => process.exit(exitCodes.ok), GRACE_MS).unref()
   }
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, end)
+  void onEndOfNpm(end)
   return controller.signal
 }
 

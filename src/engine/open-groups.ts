@@ -78,11 +78,10 @@ const assertNames = (groups: readonly Group[]) => {
 /** Opens all groups; each has its own runner, checkpoint, quarantine and lag. */
 export const openGroups = ({ groups, log, logger, observe, ...common }: OpenGroupsOptions): OpenGroups => {
   assertNames(groups)
-  log.onChange(({ epoch }) =>
-    logger.error(
-      { epoch },
-      'the log has another epoch: it has lost its end, or another copy of it is in use, or an operator has restored it; caches are emptied',
-    ),
+  log.onChange(({ epoch, hasLostEnd }) =>
+    hasLostEnd
+      ? logger.error({ epoch }, 'the log has lost its end, or another copy of it is in use: caches are emptied')
+      : logger.info({ epoch }, 'the log has another epoch, as after `tracebook log restored`: caches are emptied'),
   )
   const all = groups.map((group) =>
     openGroup({ ...common, group, log, logger, observe: (events, ms) => observe(group.name, events, ms) }),

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { LogIdentity, Position } from './log.ts'
+import type { LogIdentity, NewEpoch, Position } from './log.ts'
 
 const RETRY_MS = 50
 
@@ -32,7 +32,7 @@ type IdentityCheck = {
 }
 
 /** `timeoutMs` is how long an event may be missing, because a cluster's node lags behind the one that was read before. */
-export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdentity) => void): IdentityCheck => {
+export const newIdentityCheck = (timeoutMs: number, changed: (epoch: NewEpoch) => void): IdentityCheck => {
   let noted: LogIdentity | undefined
   /** The last event that was read. */
   let anchor: { readonly position: Position; readonly id: string } | undefined
@@ -51,15 +51,15 @@ export const newIdentityCheck = (timeoutMs: number, changed: (identity: LogIdent
     const last = anchor
     let current = await probe.storedIdentity()
     const isOther = noted !== undefined && (noted.epoch !== current?.epoch || noted.id !== current.id)
-    const hasLostEnd = !isOther && last !== undefined && (await isMissing(probe, last))
-    if (hasLostEnd || (isOther && !current)) current = await probe.renewEpoch(current?.epoch ?? NO_EPOCH)
+    const hasLostEnd = last !== undefined && (await isMissing(probe, last))
+    if (isOther ? !current : hasLostEnd) current = await probe.renewEpoch(current?.epoch ?? NO_EPOCH)
     if (!current) return
     const isNewEpoch = noted?.epoch !== current.epoch // false if another connection has noticed the change meanwhile
     noted = current
     if (!isNewEpoch || !(isOther || hasLostEnd)) return
     anchor = undefined
     epochChanges += 1
-    changed(current)
+    changed({ ...current, hasLostEnd })
   }
 
   return {

@@ -60,6 +60,9 @@ export type LogIdentity = {
   readonly epoch: string
 }
 
+/** Another epoch of a log, and whether the last event that this process has read is not in it. */
+export type NewEpoch = LogIdentity & { readonly hasLostEnd: boolean }
+
 /**
  * An adapter alone is an `EventLog<StoredRecord>`: its events are records, and those of an append that it could not store at once may
  * be incomplete. `wholeAppends` makes a log of it.
@@ -116,7 +119,7 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
    * Calls back when the log's epoch has changed, before anything is read from it or appended. Everything in memory that was derived
    * from the log must be dropped. Pending appends are answered with LogUnavailable.
    */
-  onChange(listener: (identity: LogIdentity) => void): void
+  onChange(listener: (epoch: NewEpoch) => void): void
   /** How many bytes of data one append may have; `wholeAppends` splits larger ones. */
   readonly maxAppendBytes: number
   /** Answers pending appends, ends the followers, closes all connections. */

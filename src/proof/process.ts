@@ -54,8 +54,9 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
   let refusal: string | undefined
   let lastReason = ''
 
+  // No error of its own: a backup restored leads here, too. What is missing then, or differs, is reported below.
   const onReverify = () =>
-    logger.error({}, 'this is another log, or it has lost its end: the leaves are verified again from its beginning')
+    logger.info({}, 'the log was restored, or is another one, or has lost its end: its leaves are verified again')
 
   /** Losses are logged before they are stored, so that the tables can be compared with the log lines later. */
   const storeWithLosses = async (client: Client, growth: Growth): Promise<boolean> => {

@@ -30,14 +30,25 @@ test('SIGTERM and SIGINT end it with 0, in time, and leave no process; a start g
     }
   }))
 
-test('`npm start` hands a SIGTERM on: the service ends with 0, and no process is left', () =>
+test('`npm --silent start` hands a SIGTERM on: the service says that it stops, ends with 0, and no process is left', () =>
   inFolder(async (folder) => {
     const dataDir = join(folder, 'data')
     const variables = { DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', SUMMARY_PROVIDER: 'none', HOME: folder }
-    const { child, ended } = start(['start'], variables, ['npm', '--prefix', join(import.meta.dirname, '..', '..')])
+    const { child, ended } = start(['start'], variables, [
+      'npm',
+      '--silent',
+      '--prefix',
+      join(import.meta.dirname, '..', '..'),
+    ])
     const { pid } = await until(() => readRunningService(dataDir).catch(() => undefined))
     child.kill('SIGTERM')
-    assert.is((await ended).how, 0)
+    const { how, out } = await ended
+    assert.is(how, 0)
+    const lines = out.split('\n').slice(0, -1)
+    const said = lines.map((line) => JSON.parse(line) as { time: number; msg: string; reason?: string })
+    for (const { time } of said) assert.type(time, 'number')
+    assert.is(said.find(({ msg }) => msg === 'stopping')?.reason, 'SIGTERM')
+    assert.is(said.at(-1)?.msg, 'stopped')
     assert.equal(await allOf(dataDir), [])
     assert.not.ok(await isAlive(pid))
   }))

@@ -47,10 +47,8 @@ const openEventStore = ({ double, ends }: Scene): EventLog => {
 }
 
 const start = ({ url }: Database, log: EventLog, said: string[] = []) => {
-  const logger = {
-    ...silent,
-    error: (data: object, message: string) => void said.push(`${message} ${JSON.stringify(data)}`),
-  }
+  const say = (data: object, message: string) => void said.push(`${message} ${JSON.stringify(data)}`)
+  const logger = { ...silent, info: say, error: say }
   return startTreeProcess({ url, log, signer, now: Date.now, logger, outage })
 }
 

@@ -1,5 +1,5 @@
 import { newIdentityCheck } from '../identity-check.ts'
-import { LogChanged, type LogIdentity, type Position } from '../log.ts'
+import { LogChanged, type LogIdentity, type NewEpoch, type Position } from '../log.ts'
 import type { Connection } from './connection.ts'
 import type { IdentityStore } from './identity-store.ts'
 
@@ -23,7 +23,7 @@ export type EpochGuard = {
 export const newEpochGuard = (
   connections: readonly Pick<Connection, 'failures'>[],
   identityStore: IdentityStore,
-  changed: (identity: LogIdentity) => void,
+  changed: (epoch: NewEpoch) => void,
 ): EpochGuard => {
   const check = newIdentityCheck(TIMEOUT_MS, changed)
   const failures = () => connections.reduce((sum, connection) => sum + connection.failures(), 0)

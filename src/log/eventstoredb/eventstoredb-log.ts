@@ -1,4 +1,4 @@
-import { type Anchor, type EventLog, type LogIdentity, type Revision, type StoredRecord } from '../log.ts'
+import { type Anchor, type EventLog, type NewEpoch, type Revision, type StoredRecord } from '../log.ts'
 import { REQUEST_WAIT_MS, attemptMs } from '../../base/waits.ts'
 import { parseAddress } from './address.ts'
 import { proposedEvent } from './append-request.ts'
@@ -59,7 +59,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const writer = newWriter({ connection: forWriting, address, deadlineMs, head, canReadUpTo, observe })
   const closing = new AbortController()
   const identityStore = newIdentityStore(serverReads, writer, { prefix: address.prefix, ownStreams })
-  const listeners: ((identity: LogIdentity) => void)[] = []
+  const listeners: ((epoch: NewEpoch) => void)[] = []
   const guard = newEpochGuard([forReading, forWriting], identityStore, (identity) => {
     sharedReads.forget()
     for (const listener of listeners) listener(identity)
@@ -110,7 +110,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     await Promise.all([forWriting.close(), forReading.close()])
   }
 
-  const onChange = (listener: (identity: LogIdentity) => void) => void listeners.push(listener)
+  const onChange = (listener: (epoch: NewEpoch) => void) => void listeners.push(listener)
   return {
     append,
     ...reads,

@@ -9,7 +9,7 @@ import {
   type EventLog,
   type LastRecord,
   LogChanged,
-  type LogIdentity,
+  type NewEpoch,
   type StoredRecord,
   type Revision,
 } from '../log.ts'
@@ -51,13 +51,13 @@ const undefinedIfPassing = (error: unknown): undefined => {
 /** The log in PostgreSQL. Needs a direct connection, because LISTEN does not work through a connection pooler. */
 export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRecord> => {
   const { url, deadlineMs = REQUEST_WAIT_MS, connections = 6, maxAppendBytes = 32 * 1024 * 1024, observe } = options
-  const listeners: ((identity: LogIdentity) => void)[] = []
-  const identityCheck = newIdentityCheck(0, (identity) => {
+  const listeners: ((epoch: NewEpoch) => void)[] = []
+  const identityCheck = newIdentityCheck(0, (epoch) => {
     writer.abandon(new LogChanged())
     recent.restart()
     leaveServer(pool)
     wakeUps.reconnect()
-    for (const listener of listeners) listener(identity)
+    for (const listener of listeners) listener(epoch)
   })
   const verify = (client: pg.ClientBase) => identityCheck.verify(newProbe(client))
   const pool = newPool({ url, name: 'log', max: connections, statementTimeoutMs: STATEMENT_MS, onConnect: verify })

@@ -68,7 +68,9 @@ test('works on DATA_DIR, whether its service runs or not', () =>
     const running = told(await restored(environment))
     // While the service leaves the connections to the log of before, it may answer 503.
     await until(async () => (await logIdAt(service.url).catch(() => undefined)) === running)
-    assert.is((await service.end('SIGTERM')).how, 0)
+    const ended = await service.end('SIGTERM')
+    assert.is(ended.how, 0)
+    assert.not.match(ended.out, '"level":50', 'a restore that was wanted is no error')
 
     const stopped = told(await restored(environment))
     assert.is.not(stopped, running)

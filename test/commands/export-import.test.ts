@@ -60,7 +60,7 @@ test('a session is written as a file, and put back after it was deleted', () =>
     await duties.add({ namespace: trace.namespace.slug, externalId: session, source: file, hashes: [] })
     const owing = await user.run('import', file)
     assert.equal([owing.how, await duties.all()], [0, []])
-    assert.match(owing.err, 'it was taken out, and the past of the trace erased')
+    assert.match(owing.err, 'the past of the trace, which had it, was erased')
 
     for (const args of [
       ['export'],

@@ -77,7 +77,7 @@ test('redact does first what an earlier command has left to erase', () =>
     await duties.add({ namespace: trace.namespace.slug, externalId: id, source: `trace ${id}`, hashes: [] })
     const done = await user.run('redact', id, '--yes')
     assert.equal([done.how, done.out.includes('nothing to replace')], [0, true])
-    assert.match(done.err, 'it was taken out, and the past of the trace erased')
+    assert.match(done.err, 'the past of the trace, which had it, was erased')
     const { events } = await ask<{ events: { type: string }[] }>(url, `/v1/traces/${id}/events`, { token })
     assert.equal(
       events.map(({ type }) => type),

@@ -100,7 +100,7 @@ test('what a killed sync has not erased of the past, the next one erases', async
   context.server.requests.length = 0
   const { code, err } = await run(context, 'sync', file)
   assert.is(code, 0)
-  assert.match(err, 'it was taken out, and the past of the trace erased')
+  assert.match(err, 'the past of the trace, which had it, was erased')
   assert.is(context.server.writes().filter(isErasure).length, 1)
 })
 

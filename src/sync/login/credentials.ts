@@ -119,9 +119,12 @@ export const presentAddress = (config: string, server: string): string => {
   return here && isUsed(here) ? server : (formerlyAt(config, server)?.server ?? server)
 }
 
-/** The name under which everything about the service at an address is stored. */
+/**
+ * The name under which everything about the service at an address is stored; also at a former one, to which a process that has begun before the
+ * service moved still sends.
+ */
 export const nameOfServer = (config: string, server: string): string =>
-  nameOf(fileAt(config, server)?.credentials ?? { server })
+  nameOf(fileAt(config, server)?.credentials ?? formerlyAt(config, server) ?? { server })
 
 export const writeCredentials = (config: string, credentials: Credentials): Promise<void> =>
   writePrivateFile(fileOf(config, nameOf(credentials)), `${JSON.stringify(credentials, null, 2)}\n`)

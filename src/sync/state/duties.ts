@@ -37,27 +37,28 @@ const ENDING = '.json'
  */
 export const openDuties = (config: string, server: string): Duties => {
   const folder = join(config, 'duties')
+  const name = nameOfServer(config, server)
   const pathOf = (id: string) => join(folder, `${id}${ENDING}`)
   const isMissing = (error: NodeJS.ErrnoException): [] => {
     if (error.code === 'ENOENT') return []
     throw error
   }
 
-  const read = async (name: string): Promise<readonly Duty[]> => {
-    const { data } = Duty.safeParse(await readJson(join(folder, name)))
-    return data && data.server === nameOfServer(config, server) ? [{ ...data, id: name.slice(0, -ENDING.length) }] : []
+  const read = async (file: string): Promise<readonly Duty[]> => {
+    const { data } = Duty.safeParse(await readJson(join(folder, file)))
+    return data && data.server === name ? [{ ...data, id: file.slice(0, -ENDING.length) }] : []
   }
 
   return {
     add: async (duty) => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const text = JSON.stringify({ server: nameOfServer(config, server), ...duty } satisfies Omit<Duty, 'id'>)
+      const text = JSON.stringify({ server: name, ...duty } satisfies Omit<Duty, 'id'>)
       await writePrivateFile(pathOf(randomUUID()), `${text}\n`)
       await syncFolder(folder)
     },
     all: async () => {
-      const names = (await readdir(folder).catch(isMissing)).filter((name) => name.endsWith(ENDING))
-      return (await Promise.all(names.map(read))).flat()
+      const files = (await readdir(folder).catch(isMissing)).filter((file) => file.endsWith(ENDING))
+      return (await Promise.all(files.map(read))).flat()
     },
     remove: async (duties) => {
       for (const { id } of duties) await rm(pathOf(id), { force: true })

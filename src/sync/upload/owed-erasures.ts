@@ -43,16 +43,26 @@ const isAbout =
   (duty: Duty): boolean =>
     duty.namespace === namespace && duty.externalId === externalId && duty.source === source
 
-/** A trace that the service does not find may be one that the user may not see any more. Throws then. */
-const requireGone = async ({ api }: Pick<Connection, 'api'>, slug: string): Promise<void> => {
-  const found = await api.namespace(slug).catch((error: unknown) => {
-    if (hasStatus(error, 404)) return undefined
-    throw error
-  })
+const unlessMissing = (error: unknown): undefined => {
+  if (hasStatus(error, 404)) return undefined
+  throw error
+}
+
+/**
+ * Throws if a trace whose past the service does not find is there: the user may not see it any more, or the service is of an older version, which
+ * erases nothing.
+ */
+const requireGone = async (
+  { api }: Pick<Connection, 'api'>,
+  { namespace: slug, externalId }: Exposed,
+): Promise<void> => {
+  const found = await api.namespace(slug).catch(unlessMissing)
   if (found?.role === undefined)
     throw new RequestFailed(`you are not a member of the namespace ${slug}, to which the trace belongs`, {
       status: 404,
     })
+  if (await api.trace(externalId, slug).catch(unlessMissing))
+    throw new RequestFailed('the service has the trace, but does not know how to erase its past', { status: 404 })
 }
 
 /**
@@ -71,7 +81,7 @@ export const erasePast = async (
     erased = await connection.api.eraseHistory(exposed.externalId, elsewhere)
   } catch (error) {
     if (!hasStatus(error, 404)) throw error
-    await requireGone(connection, exposed.namespace)
+    await requireGone(connection, exposed)
   }
   await duties.remove(owed)
   return erased
@@ -87,6 +97,10 @@ const sentText = (hashes: readonly string[]): string =>
 
 const takenOutText = (hashes: readonly string[]): string =>
   `${sentText(hashes)}it was taken out, and the past of the trace erased`
+
+/** Said of what an earlier run has left to do: whether that run has taken the secrets out is not known. */
+const erasedText = (hashes: readonly string[]): string =>
+  `${sentText(hashes)}the past of the trace, which had ${hashes.length > 1 ? 'them' : 'it'}, was erased`
 
 const wouldTakeOutText = (hashes: readonly string[]): string =>
   `${sentText(hashes)}the past of the trace, which has it, would be erased`
@@ -145,7 +159,8 @@ type Left = { readonly failed: number }
 
 /**
  * Does what earlier runs have left to do at a service, and reports it. A duty of a process that still works on its source is left to that one.
- * `isLeftOut` names those that this run has tried already. Throws no RequestFailed: what fails stays a duty, and is reported.
+ * `isLeftOut` names those that this run has tried already. Throws no RequestFailed: what fails stays a duty, and is reported. Throws StateFailed,
+ * and the reason of an aborted signal.
  */
 export const doDuties = async (
   { connection, duties }: Place,
@@ -161,7 +176,7 @@ export const doDuties = async (
     const hashes = [...new Set(same.flatMap((duty) => duty.hashes))]
     try {
       await alone(source, { waitMs: 0 }, () => erasePast(connection, duties, { namespace, externalId, source }))
-      report({ type: 'notice', file: source, externalId, message: takenOutText(hashes) })
+      report({ type: 'notice', file: source, externalId, message: erasedText(hashes) })
     } catch (error) {
       if (error instanceof SourceBusy) continue
       if (!(error instanceof RequestFailed)) throw error

@@ -283,8 +283,14 @@ const doOldDuties = async (job: SyncJob, totals: Totals): Promise<void> => {
   const place = job.place ?? totals.place()
   if (job.dryRun || job.leavesDuties || totals.signal.aborted || !place) return
   const { connection, states } = place
-  const { failed } = await doDuties({ connection, duties: states.duties }, job.origins, job.report, totals.isTried)
-  totals.add(undefined, { ...newFileCounts(), exposed: failed })
+  try {
+    const { failed } = await doDuties({ connection, duties: states.duties }, job.origins, job.report, totals.isTried)
+    totals.add(undefined, { ...newFileCounts(), exposed: failed })
+  } catch (error) {
+    const reason = stopReasonOf(error)
+    if (!reason) throw error
+    totals.stop(reason)
+  }
 }
 
 type Sessions = AsyncIterable<Found> | Iterable<Found>

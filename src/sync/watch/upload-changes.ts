@@ -124,7 +124,8 @@ export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes
       { ...job, place, leavesDuties: !owed.isDue(), patienceMs: PATIENCE_MS, report: hold },
       filesOf(changes),
     )
-    owed.note(counts.exposed > 0)
+    // A run that was stopped may have left something.
+    owed.note(counts.exposed > 0 || stopReason !== undefined)
     if (stopReason?.stateFailed) notes.noteFailure(stopReason.stateFailed)
     else if (!stopReason) notes.noteSuccess()
     if (stopReason?.isOtherLog) throw new LogReplaced()

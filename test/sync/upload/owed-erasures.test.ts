@@ -9,7 +9,10 @@ import { importTrace } from '../../../src/sync/transfer/import-trace.ts'
 import { writeWhole } from '../../../src/sync/transfer/output-file.ts'
 import { openDuties } from '../../../src/sync/state/duties.ts'
 import { connect } from '../../../src/sync/login/connect.ts'
-import { STATE_FILE } from '../../../src/sync/state/state-file.ts'
+import { noStates } from '../../../src/sync/state/session-states.ts'
+import { STATE_FILE, StateFailed } from '../../../src/sync/state/state-file.ts'
+import { always } from '../../../src/sync/upload/destination.ts'
+import { syncSessions } from '../../../src/sync/upload/sync-sessions.ts'
 import type { SyncEvent } from '../../../src/sync/report/events.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import type { Machine } from '../support/machine.ts'
@@ -62,7 +65,7 @@ test('is tried again by each run until the service has answered it, also if no s
   assert.equal([summary.unchanged, summary.exposed, summary.exitCode, erased(world)], [1, 0, 0, 1])
   assert.match(
     JSON.stringify(events),
-    'had been sent before it was known to be one: it was taken out, and the past of the trace',
+    'had been sent before it was known to be one: the past of the trace, which had it, was erased',
   )
   assert.not.match(JSON.stringify(events), KEY)
   assert.equal(duties(world), [])
@@ -143,6 +146,35 @@ test('stays owed if the user may not see the trace any more', async ({ world }) 
   roles.set(world.user.userId, 'admin')
   assert.is((await world.sync()).summary.exposed, 0)
   assert.equal(duties(world), [])
+})
+
+test('stays owed if a service that has the trace does not know how to erase its past', async ({ world }) => {
+  await expose(world, isErasure, refusal(404))
+  for (let i = 0; i < 2; i++) {
+    const { summary, events } = await world.sync()
+    assert.equal([summary.exposed, problems(events)], [1, ['secret_in_history']])
+    assert.match(JSON.stringify(events), 'does not know how to erase')
+  }
+  assert.is(duties(world).length, 1)
+})
+
+test('stays owed, and stops the run, if nothing can be stored', async ({ world: { config, user, server } }) => {
+  const owed = openDuties(config, server.url)
+  await owed.add({ namespace: user.namespaceSlug, externalId: 's-1', source: 'a file', hashes: [] })
+  const alone = () => Promise.reject(new StateFailed('the file', new Error('no space is left')))
+  const connection = await connect({ config, server: server.url, readOnly: true }, newApiClient)
+  const destination = { connection, states: noStates(owed) }
+  const origins = {
+    alone,
+    originOf: () => undefined,
+    noteOrigin: () => {},
+    newLosses: () => [],
+    noteReported: () => {},
+  }
+  const job = { destinationOf: always(destination), place: destination, origins, redaction: undefined }
+  const { stopReason } = await syncSessions({ ...job, dryRun: false, force: false, report: () => {} }, [])
+  assert.instance(stopReason?.stateFailed, StateFailed)
+  assert.is((await owed.all()).length, 1)
 })
 
 test.run()

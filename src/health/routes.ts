@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { SERVICE, actAs } from '../base/current-client.ts'
 import { type Alive, type NotReady, type Ready, operations } from '../contract/operations.ts'
 import { route } from '../http/route.ts'
 import type { Readiness } from './readiness.ts'
@@ -19,7 +20,7 @@ export const healthRoutes = (app: FastifyInstance, { now, readiness }: HealthOpt
   )
 
   route(app, operations, 'GET /health/ready', async (_request, reply) => {
-    checking ??= readiness().finally(() => (checking = undefined))
+    checking ??= actAs(SERVICE, readiness).finally(() => (checking = undefined))
     const { missing, degraded } = await checking
     if (missing.length > 0)
       return reply

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
+import { SERVICE, actAs } from '../../base/current-client.ts'
 import { closeConnection, destroyConnection, newClient } from '../../postgres/connect.ts'
 
 const CHANNEL = 'tracebook_log'
@@ -92,7 +93,7 @@ export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated, renew
 
   const notify = () => {
     wanted = true
-    if (!running) void run()
+    if (!running) void actAs(SERVICE, run) // it goes on for the appends of all
   }
 
   return {

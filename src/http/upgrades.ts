@@ -12,23 +12,17 @@ const isForWebSocket = (request: IncomingMessage): boolean =>
   request.httpVersion === '1.1' &&
   !hasBody(request)
 
-/** The requests whose connections Node has handed over. */
-const upgrades = new WeakSet<IncomingMessage>()
-
 /**
  * Whether a request asks for a WebSocket where there is one. Every other `Upgrade`, such as `h2c`, is answered as if it were not there (RFC 9110,
  * section 7.8), with its body, and the connection goes on; so is one that comes before the answer to an earlier request of its connection.
  */
-export const isUpgrade = (server: Server, request: IncomingMessage): boolean => {
-  if (!isForWebSocket(request) || answerUnderWay(request.socket) || server.listenerCount('upgrade') === 0) return false
-  upgrades.add(request)
-  return true
-}
+export const isUpgrade = (server: Server, request: IncomingMessage): boolean =>
+  isForWebSocket(request) && !answerUnderWay(request.socket) && server.listenerCount('upgrade') > 0
 
 /** Ends the connection of a refused upgrade. Node gives such a connection no timeout any more, so it would stay open for ever. */
 export const endAnsweredUpgrades = (app: FastifyInstance): void => {
   app.addHook('onResponse', ({ raw }, _reply, done) => {
-    if (upgrades.has(raw)) raw.socket.end(() => raw.socket.destroy())
+    if (isForWebSocket(raw)) raw.socket.end(() => raw.socket.destroy())
     done()
   })
 }

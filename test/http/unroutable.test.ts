@@ -147,14 +147,4 @@ for (const [what, request, status] of [
     assert.equal(statuses(answer).slice(0, 2), ['200', status])
   })
 
-test('a connection goes on after an upgrade that comes before the answer to an earlier request', async () => {
-  const answer = await ask(`${EARLIER}${upgrade('websocket', 'GET /v1/realtime', HANDSHAKE)}\r\n${LAST}`)
-  assert.equal(statuses(answer), ['200', '404', '200'])
-})
-
-test('a connection goes on after an upgrade that its Connection header does not name', async () => {
-  const head = 'GET /v1/realtime HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\n'
-  assert.equal(statuses(await askTwice(`${head}${HANDSHAKE}\r\n`)), ['404', '200'])
-})
-
 test.run()

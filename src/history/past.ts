@@ -114,6 +114,8 @@ const folded = async (
   }
   let rows = await read(incarnation - 1n)
   if (rows[0]?.type !== 'TraceCreated' && rows[0]?.type !== 'HistoryErased') throw notFound() // its rows are being deleted
+  // Rows of an erased past may be there a moment longer; what erased it has the counts.
+  if (left && left.revision < rows[0].revision) left = undefined
   let chunks = 0
   for (; rows.length > 0; chunks += 1) {
     for (const row of rows) take(row)

@@ -13,7 +13,7 @@ export type EventType = Exclude<TraceEvent['type'], OfMessages> | NamespaceEvent
 
 /** The entries of a timeline: of one incarnation of a trace, or of a namespace. */
 export type Scope =
-  | { readonly of: 'trace'; readonly id: string; readonly incarnation: bigint; readonly revision: bigint }
+  | { readonly of: 'trace'; readonly id: string; readonly first: bigint; readonly revision: bigint }
   | { readonly of: 'namespace'; readonly id: string; readonly traceId: string | undefined }
 
 /**
@@ -70,9 +70,9 @@ const addFilter = ({ param, add }: Conditions, { types, actor, from, to }: Filte
 const ofTrace = (scope: Extract<Scope, { of: 'trace' }>, filter: Filter): [Conditions, string, SpanEnd] => {
   const conditions = newConditions()
   const { param, add } = conditions
-  const { id, incarnation, revision } = scope
+  const { id, first, revision } = scope
   add('trace', `e.stream_id = ${param(id)}::uuid`)
-  add('life', `e.revision between ${param(incarnation)}::int8 and ${param(revision)}::int8`)
+  add('life', `e.revision between ${param(first)}::int8 and ${param(revision)}::int8`)
   // The deletion of an earlier incarnation has a lower revision; this incarnation's own deletion makes the trace unreachable.
   addFilter(conditions, filter)
   const [compare, order] = filter.order === 'asc' ? ['>', 'revision'] : ['<', 'revision desc']
@@ -125,7 +125,7 @@ const ofNamespace = (
   // Entries are shown only as far as the main read models show them: of a deleted trace only its deletions. The entries that an erasure of
   // the past has left have the revision of the erasure as `through`.
   add('shown', `e.position <= (select position from ${mainSchema}.reached)`)
-  add('there', `(e.stream_id = e.namespace_id or e.type = 'TraceDeleted' or e.through >= t.incarnation)`)
+  add('there', `(e.stream_id = e.namespace_id or e.type = 'TraceDeleted' or e.through >= t.first)`)
   addFilter(conditions, filter)
   const isAscending = filter.order === 'asc'
   if (filter.after) {
@@ -147,7 +147,7 @@ export const listEntries = (timeline: TimelineReads, scope: Scope, filter: Filte
   const traces = isTrace
     ? 'cross join (select null::text as external_id) t'
     : `left join lateral (
-         select r.external_id, r.incarnation from ${timeline.mainSchema}.traces r where r.id = e.stream_id limit 1
+         select r.external_id, coalesce(r.erased, r.incarnation) as first from ${timeline.mainSchema}.traces r where r.id = e.stream_id limit 1
        ) t on true`
   const rows = `
     ${span.with}

@@ -12,6 +12,7 @@ import type { PresentTrace } from '../trace/decide.ts'
 import { earlierFields } from '../trace/earlier-deletions.ts'
 import type { PastEntry, TraceEvent } from '../trace/events.ts'
 import { type UserRole, assertMayWrite } from '../trace/policy.ts'
+import { firstRevision } from './locate.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { traceSource } from '../trace/source.ts'
 import { restatedMessages } from './restated-messages.ts'
@@ -102,14 +103,12 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
     const stream = `trace-${id}`
     const { trace, detail, at, last } = await present(id, stream)
     assertMayWrite(trace, writer)
-    const first = detail.erased ?? detail.incarnation
+    const first = firstRevision(detail)
     if (detail.revision === first) {
       context.noteLastEvent?.({ ...last, revision: first })
       return { answer: { revision: Number(first), erased: 0 }, position: last.position }
     }
-    const past = (await timeline.rows<PastRow & Row>('past-entries', pastStatement, [id, detail.incarnation])).map(
-      pastEntry,
-    )
+    const past = (await timeline.rows<PastRow & Row>('past-entries', pastStatement, [id, first])).map(pastEntry)
     // A crash may have left a part of an append, which no reader sees but the stream's revision counts: the restatement begins after it.
     const { revision } = last
     const since = revision + 1n

@@ -13,6 +13,13 @@ export type PresentTraceRow = StoredDetail & {
   readonly position: bigint
 }
 
+/**
+ * The revision of the event with which a trace begins in the log. After an erasure of its past that is the event of the erasure: the incarnation
+ * is named by the first restated message, and in a copy of the log its number may be that of an event before.
+ */
+export const firstRevision = ({ erased, incarnation }: Pick<StoredDetail, 'erased' | 'incarnation'>): bigint =>
+  erased ?? incarnation
+
 /** Checks that the caller is a member, also of a public trace. @throws 401, Rejected forbidden, 404 */
 const assertMaySeeHistory = (
   trace: Pick<ResolvedTrace, 'visibility' | 'role'>,

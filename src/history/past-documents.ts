@@ -34,10 +34,10 @@ const addsStatement = `
 /** The revisions of the events that added these messages. */
 const additions = async (
   { timeline }: Pick<HistoryServices, 'timeline'>,
-  { id, incarnation, revision }: PastTrace,
+  { id, first, revision }: PastTrace,
   ordinals: readonly number[],
 ): Promise<Map<Revision, number>> => {
-  const values = [id, int4s([...ordinals]), incarnation, revision]
+  const values = [id, int4s([...ordinals]), first, revision]
   const rows = await timeline.rows<RunsRow & Row>('past-additions', addsStatement, values)
   const found = new Map<Revision, number>()
   for (const { wanted, adds } of rows) {
@@ -53,7 +53,7 @@ const allUpdates = async (services: HistoryServices, past: PastTrace): Promise<U
   const { updates } = services.memo.of(past)
   const known = updates.get()
   if (known) return known
-  const found = await updatesBetween(services, past, past.incarnation, past.revision)
+  const found = await updatesBetween(services, past, past.first, past.revision)
   updates.set(found)
   return found
 }

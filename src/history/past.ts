@@ -7,14 +7,16 @@ import type { Client } from '../base/permits.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { traceWithModelName } from '../trace/model-names.ts'
 import type { Moment } from '../trace/moment.ts'
-import type { PresentTraceRow } from './locate.ts'
+import { type PresentTraceRow, firstRevision } from './locate.ts'
 import type { HistoryServices } from './services.ts'
 
 /** A trace as it was right after an append. */
 export type PastTrace = {
   readonly id: string
-  /** The trace's incarnation: the revision at which it begins. */
+  /** The trace's incarnation, by which read models have its messages. */
   readonly incarnation: bigint
+  /** The revision of the event with which it begins in the log. */
+  readonly first: bigint
   /** The last revision of the append. */
   readonly revision: bigint
   readonly trace: PresentTrace
@@ -45,10 +47,11 @@ const atTime = `
 /** The last revision of the append at a moment. @throws 404 before the creation and beyond the last revision */
 export const revisionAt = async (
   { timeline }: Pick<HistoryServices, 'timeline'>,
-  { id, incarnation, revision }: PresentTraceRow,
+  trace: PresentTraceRow,
   moment: Moment,
 ): Promise<bigint> => {
-  const range = [id, incarnation, revision]
+  const { id, revision } = trace
+  const range = [id, firstRevision(trace), revision]
   if ('revision' in moment && moment.revision > revision) throw notFound()
   const rows =
     'revision' in moment
@@ -98,7 +101,7 @@ const FEW_CHUNKS = 1
 /** A trace folded from its own events and the newest counts of its messages, chunk by chunk. */
 const folded = async (
   { timeline, longLists }: Pick<HistoryServices, 'timeline' | 'longLists'>,
-  { id, incarnation, revision }: Pick<PastTrace, 'id' | 'incarnation' | 'revision'>,
+  { id, first, revision }: Pick<PastTrace, 'id' | 'first' | 'revision'>,
   { counts, client }: { readonly counts: EventRow | undefined; readonly client: Client },
 ): Promise<{ readonly trace: PresentTrace; readonly wasMuch: boolean }> => {
   const read = (after: bigint) =>
@@ -112,10 +115,8 @@ const folded = async (
     }
     state = evolved(state, row)
   }
-  let rows = await read(incarnation - 1n)
+  let rows = await read(first - 1n)
   if (rows[0]?.type !== 'TraceCreated' && rows[0]?.type !== 'HistoryErased') throw notFound() // its rows are being deleted
-  // Rows of an erased past may be there a moment longer; what erased it has the counts.
-  if (left && left.revision < rows[0].revision) left = undefined
   let chunks = 0
   for (; rows.length > 0; chunks += 1) {
     for (const row of rows) take(row)
@@ -150,13 +151,14 @@ const messagesAfter = (adds: string): number => {
  */
 export const pastTrace = async (
   services: Pick<HistoryServices, 'timeline' | 'models' | 'memo' | 'longLists'>,
-  { id, incarnation, slug, namespace_id }: PresentTraceRow,
+  present: PresentTraceRow,
   revision: bigint,
 ): Promise<PastTrace> => {
   const { timeline, models } = services
-  const moment = { id, incarnation, revision }
+  const { id, incarnation, slug, namespace_id } = present
+  const moment = { id, incarnation, first: firstRevision(present), revision }
   const memo = services.memo.of(moment)
-  const rows = await timeline.rows<PartRow & Row>('past-trace', partsStatement, [id, incarnation, revision])
+  const rows = await timeline.rows<PartRow & Row>('past-trace', partsStatement, [id, moment.first, revision])
   const of = (name: PartRow['part']) => rows.find(({ part }) => part === name)
   const known = memo.trace.get()
   const { trace: own, wasMuch } = known

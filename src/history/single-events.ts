@@ -5,7 +5,7 @@ import { isId } from '../base/ids.ts'
 import type { RecordedEvent } from '../log/log.ts'
 import { idOfSlug, namespaceOfAdmin } from '../namespace/queries.ts'
 import type { TraceName } from '../trace/locate.ts'
-import { traceForHistory } from './locate.ts'
+import { firstRevision, traceForHistory } from './locate.ts'
 import type { HistoryServices } from './services.ts'
 
 /** The parts of the service that find single events. */
@@ -31,7 +31,7 @@ export const eventOfTrace = async (
   caller: Caller | undefined,
 ): Promise<RecordedEvent> => {
   const trace = await traceForHistory(services, name, caller)
-  if (revision < (trace.erased ?? trace.incarnation) || revision > trace.revision) throw notFound()
+  if (revision < firstRevision(trace) || revision > trace.revision) throw notFound()
   return eventAt(services, `trace-${trace.id}`, revision)
 }
 

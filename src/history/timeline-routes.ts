@@ -10,7 +10,7 @@ import { arrayTexts } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { idOfSlug, namespaceOfAdmin } from '../namespace/queries.ts'
 import { type EntryRow, type Filter, type LastKeys, listEntries, type Scope } from './entry-queries.ts'
-import { traceWithTimeline } from './locate.ts'
+import { firstRevision, traceWithTimeline } from './locate.ts'
 import { type Names, namesOf } from './names.ts'
 import { listOfHistory } from './open-past.ts'
 import { sentenceOf, usersIn } from './sentences.ts'
@@ -128,9 +128,9 @@ export const timelineRoutes = (app: FastifyInstance, services: HistoryServices):
     const filter = filterOf(query, 'asc', 'trace')
     const { externalId } = params
     const trace = await traceWithTimeline(services, { externalId, namespace: query.namespace }, caller)
-    const { id, incarnation, revision } = trace
+    const { id, revision } = trace
     const { check } = listOfHistory(services, trace, caller)
-    return list({ of: 'trace', id, incarnation, revision }, filter, async () => void (await check()))
+    return list({ of: 'trace', id, first: firstRevision(trace), revision }, filter, async () => void (await check()))
   })
 
   route(app, history, 'GET /v1/namespaces/{slug}/events', async (request) => {

@@ -231,7 +231,8 @@ test('the counts are always those of the names that the messages record, after a
         expected,
       )
       const names = Object.keys(counts).filter((key) => !key.startsWith('other'))
-      if (names.length < Object.keys(counts).length) assert.is(names.length, MOST_NAMES, 'as many as there is room for')
+      const isAnyWaiting = Object.keys(counts).some((key) => key.startsWith('other/'))
+      if (isAnyWaiting) assert.is(names.length, MOST_NAMES, 'as many as there is room for')
       assert.equal(decided(state, upserts.slice(-1)).events, [], 'a retry must emit nothing')
     }
   })

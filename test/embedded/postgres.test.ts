@@ -29,7 +29,7 @@ test('has the settings that the data and the machine need', () =>
     const settings = await query(
       postgres.url,
       `select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit',
-        'data_checksums', 'listen_addresses', 'server_encoding', 'jit', 'max_wal_size', 'TimeZone') order by name`,
+        'data_checksums', 'listen_addresses', 'server_encoding', 'max_wal_size', 'TimeZone') order by name`,
     )
     const [database] = await query(
       postgres.url,
@@ -42,7 +42,6 @@ test('has the settings that the data and the machine need', () =>
       data_checksums: 'on',
       fsync: 'on',
       full_page_writes: 'on',
-      jit: 'off',
       listen_addresses: '',
       max_wal_size: '2048',
       server_encoding: 'UTF8',

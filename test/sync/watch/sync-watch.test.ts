@@ -113,7 +113,11 @@ test('a watch erases what it could not erase as soon as the service does, withou
   let asked = 0
   context.server.fault = ({ path }) => (isErasure(path) && ++asked <= 3 ? refusal(500) : undefined)
   appendFileSync(fileOf(context), say('u-told', `API_KEY=${key}`))
-  await until(() => watching.of('notice').some(({ message }) => `${message}`.endsWith('the past of the trace erased')))
+  await until(() =>
+    watching
+      .of('notice')
+      .some(({ message }) => `${message}`.endsWith('the past of the trace, which had it, was erased')),
+  )
   assert.is(asked, 4)
   assert.equal(
     watching.of('problem').map(({ kind }) => kind),

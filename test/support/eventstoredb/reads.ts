@@ -54,20 +54,28 @@ const ofStream = (records: readonly Record[], options: Options): readonly Record
   return records.filter(({ revision }) => revision >= from)
 }
 
-const sendAll = async (call: ReadCall, records: readonly Record[]) => {
-  for (const record of records) if (!(await send(call, eventResponse(record)))) return
+const sendAll = async (call: ReadCall, records: readonly Record[], sent: () => void) => {
+  for (const record of records) {
+    sent()
+    if (!(await send(call, eventResponse(record)))) return
+  }
   call.end()
 }
 
-/** A read that ends: forwards or backwards, of one stream or of all (sheet, 4). */
-export const answerRead = async (call: ReadCall, store: Store, visibility: Visibility): Promise<void> => {
+/** A read that ends: forwards or backwards, of one stream or of all (sheet, 4). `sent` is called for each event that is sent. */
+export const answerRead = async (
+  call: ReadCall,
+  store: Store,
+  visibility: Visibility,
+  sent: () => void,
+): Promise<void> => {
   const options = call.request.getOptions()!
   const count = Number(options.getCount())
   if (options.hasAll()) {
     if (count === 0) return // never ends
     const records = ofAll(store, visibility, options, count)
     if (!records) return fail(call, unknown('Unexpected ReadAllResult: Error'))
-    return sendAll(call, records)
+    return sendAll(call, records, sent)
   }
   const name = nameOf(options.getStream()!.getStreamIdentifier())
   if (count === 0) return fail(call, unknown('Unexpected ReadStreamResult: Error'))
@@ -78,5 +86,5 @@ export const answerRead = async (call: ReadCall, store: Store, visibility: Visib
   }
   const records = ofStream(seen, options)
   if (!records) return fail(call, unknown('Unexpected ReadStreamResult: Error'))
-  return sendAll(call, records.slice(0, count))
+  return sendAll(call, records.slice(0, count), sent)
 }

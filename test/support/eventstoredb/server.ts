@@ -47,6 +47,8 @@ export type Double = {
   readonly node: Node
   /** Reads that occupy a stream of their connection, subscriptions too. */
   openReads(): number
+  /** How many events reads were sent, without those of subscriptions. */
+  eventsRead(): number
   /** Breaks all connections, as a reset in the network. */
   reset(): Promise<void>
   /** Stops listening; data is kept, and what a server holds only in memory is forgotten. */
@@ -87,13 +89,14 @@ const newServices = (options: DoubleOptions, port: () => number, reset: () => vo
       void enter(method, call.metadata).then((failed) => (failed ? answer(failed) : answer(null, respond())))
 
   const reading = new Set<ReadCall>()
+  let eventsRead = 0
   const read = async (call: ReadCall) => {
     reading.add(call)
     for (const end of ['cancelled', 'finish', 'error', 'close']) call.on(end, () => reading.delete(call))
     const isSubscription = call.request.getOptions()!.hasSubscription()
     const failed = await enter(isSubscription ? 'subscribe' : 'read', call.metadata)
     if (failed) return fail(call, failed)
-    return isSubscription ? subscriptions.subscribe(call) : answerRead(call, store, visibility)
+    return isSubscription ? subscriptions.subscribe(call) : answerRead(call, store, visibility, () => (eventsRead += 1))
   }
   const node: Node = { members: undefined, followers: [], isScavenging: false }
   const stored = (records: readonly Record[]) => {
@@ -130,7 +133,8 @@ const newServices = (options: DoubleOptions, port: () => number, reset: () => vo
     server.addService(gossip.GossipService, { read: unary('gossip', gossiped) })
     server.addService(operations.OperationsService, { startScavenge: unary('scavenge', scavenge) })
   }
-  return { store, faults, visibility, appends, subscriptions, node, openReads: () => reading.size, add }
+  const counts = { openReads: () => reading.size, eventsRead: () => eventsRead }
+  return { store, faults, visibility, appends, subscriptions, node, ...counts, add }
 }
 
 /**

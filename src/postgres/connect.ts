@@ -3,7 +3,14 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { FairPool } from './fair-pool.ts'
 import { severalHosts } from './one-host.ts'
-import { SESSION, type SessionSettings, optionsOf, readModelSession, takeOptions } from './session-settings.ts'
+import {
+  SESSION,
+  SETTING_OF_NEWER_SERVERS,
+  type SessionSettings,
+  optionsOf,
+  readModelSession,
+  takeOptions,
+} from './session-settings.ts'
 
 /** How values are parsed: int8 as bigint, json as its stored text. */
 const types: pg.CustomTypesConfig = {
@@ -31,12 +38,38 @@ const shortName = (name: string): string => createHash('sha256').update(name).di
 
 const isLong = (name: unknown) => typeof name === 'string' && Buffer.byteLength(name) > MAX_NAME_BYTES
 
-/** A connection whose prepared statements may have names of any length. */
-class Connection extends pg.Client {
+type Connected = (error?: Error) => void
+
+/** A connection with `SETTING_OF_NEWER_SERVERS`, whose prepared statements may have names of any length. Its loss only makes queries fail. */
+export class Connection extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config)
+    this.on('error', () => {}) // without a listener the loss would end the process
+  }
+
   override query = ((query: pg.QueryConfig, ...rest: unknown[]) => {
     const named = isLong(query.name) ? { ...query, name: shortName(query.name!) } : query
     return (super.query as (...all: unknown[]) => unknown)(named, ...rest)
   }) as pg.Client['query']
+
+  async #connect(): Promise<this> {
+    await super.connect()
+    try {
+      await this.query({ text: SETTING_OF_NEWER_SERVERS, query_timeout: ANSWER_MS } as pg.QueryConfig)
+    } catch (error) {
+      destroyConnection(this)
+      throw error
+    }
+    return this
+  }
+
+  override connect(): Promise<this>
+  override connect(callback: Connected): void
+  override connect(callback?: Connected): Promise<this> | void {
+    const connected = this.#connect()
+    if (!callback) return connected
+    connected.then(() => callback(), callback)
+  }
 }
 
 type ConnectionOptions = {
@@ -71,8 +104,7 @@ export const connectionConfig = (
   }
 }
 
-/** Without a listener the loss of the connection would end the process; queries on it fail anyway. */
-const connectionOf = (config: pg.ClientConfig): pg.Client => new Connection({ ...config, types }).on('error', () => {})
+const connectionOf = (config: pg.ClientConfig): pg.Client => new Connection({ ...config, types })
 
 /** A single connection. `statementTimeoutMs` 0 sets no timeout. */
 export const newClient = (url: string, name: string, statementTimeoutMs = 0): pg.Client =>
@@ -169,8 +201,7 @@ export const newPool = (options: PoolOptions): FairPool => {
     return destroyConnection(client as unknown as pg.Client)
   })
   pool.on('error', () => {})
-  // The pool does not listen to errors of a connection that is in use; without a listener they would end the process.
-  pool.on('connect', (client) => open.add(client.on('error', () => {})))
+  pool.on('connect', (client) => open.add(client))
   return pool
 }
 

@@ -43,6 +43,13 @@ export const SESSION: SessionSettings = {
 }
 
 /**
+ * The first statement of each session, for what belongs to `SESSION` as well but is only known to PostgreSQL 17 and later: an older server would
+ * refuse a connection that sends it. A limit for transactions would end long jobs.
+ */
+export const SETTING_OF_NEWER_SERVERS = `
+  select set_config('transaction_timeout', '0', false) where current_setting('transaction_timeout', true) <> '0'`
+
+/**
  * For statements over the read models of a schema. They are planned only once: by default PostgreSQL would plan a statement again for each page of
  * a list, to see how few rows the values ask for; but the plan is the same for all values, because the SQL determines which indexes
  * are read. For a single message, planning would take PostgreSQL longer than writing.

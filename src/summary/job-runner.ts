@@ -2,7 +2,7 @@ import { type JobHelpers, Logger, runMigrations, runTaskList, type WorkerPool } 
 import pg from 'pg'
 import { ifLate, pause } from '../base/waits.ts'
 import { withTimeout } from '../engine/rejected.ts'
-import { connectionConfig, destroyConnection } from '../postgres/connect.ts'
+import { Connection, connectionConfig, destroyConnection } from '../postgres/connect.ts'
 import { type Payload, TASK } from './process-state.ts'
 import { indexLockedJobs, rescheduleStatement } from './worker-liveness.ts'
 
@@ -34,12 +34,11 @@ class LenientPool extends pg.Pool {
 
 /** The job runner's connections, with the driver's own type parsers, as the runner expects. */
 export const newJobPool = (url: string, connections: number): { pool: pg.Pool; close(): Promise<void> } => {
-  const pool = new LenientPool({ ...connectionConfig(url, 'jobs'), max: connections })
+  const pool = new LenientPool({ ...connectionConfig(url, 'jobs'), Client: Connection, max: connections })
   const clients = new Set<pg.PoolClient>()
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     clients.add(client)
-    client.on('error', () => {})
     client.on('end', () => clients.delete(client))
   })
   const close = async () => {

@@ -49,18 +49,25 @@ const settingsOf = async (session: Pick<pg.ClientBase, 'query'>) => {
   return JSON.parse(rows[0]!.found) as Record<string, string>
 }
 
-const ofClient = (client: pg.Client) => withConnection(client, settingsOf)
-const ofPool = (pool: pg.Pool) => settingsOf(pool).finally(() => pool.end())
+/** Looks at what a session has. */
+type Look<T> = (session: Pick<pg.ClientBase, 'query'>) => Promise<T>
+
+const ofClient = <T>(client: pg.Client, look: Look<T>) => withConnection(client, look)
+const ofPool = <T>(pool: pg.Pool, look: Look<T>) => look(pool).finally(() => pool.end())
 
 /** Every way to a session, with its limit for a statement. */
-const ways: readonly [string, (url: string) => Promise<Record<string, string>>, string][] = [
-  ['a single connection', (url) => ofClient(newClient(url, 'test')), '0'],
-  ['one with a limit', (url) => ofClient(newClient(url, 'test', 4_000)), '4s'],
-  ['that of a leader', (url) => ofClient(newLeaderClient(url, 'test', 3_000)), '3s'],
-  ['one that applies events', (url) => ofClient(newApplyingClient(url, 'public')), '0'],
-  ['a pool', (url) => ofPool(newPool({ url, name: 'test', max: 1 })), '30s'],
-  ['a pool for read models', (url) => ofPool(newPool({ url, name: 'test', max: 1, schema: 'public' })), '30s'],
-  ['that of jobs', (url) => ofPool(newJobPool(url, 1).pool), '0'],
+const ways: readonly [string, <T>(url: string, look: Look<T>) => Promise<T>, string][] = [
+  ['a single connection', (url, look) => ofClient(newClient(url, 'test'), look), '0'],
+  ['one with a limit', (url, look) => ofClient(newClient(url, 'test', 4_000), look), '4s'],
+  ['that of a leader', (url, look) => ofClient(newLeaderClient(url, 'test', 3_000), look), '3s'],
+  ['one that applies events', (url, look) => ofClient(newApplyingClient(url, 'public'), look), '0'],
+  ['a pool', (url, look) => ofPool(newPool({ url, name: 'test', max: 1 }), look), '30s'],
+  [
+    'a pool for read models',
+    (url, look) => ofPool(newPool({ url, name: 'test', max: 1, schema: 'public' }), look),
+    '30s',
+  ],
+  ['that of jobs', (url, look) => ofPool(newJobPool(url, 1).pool, look), '0'],
 ]
 
 /** Runs `work` while the database says this to each new session. */
@@ -76,7 +83,7 @@ const withParameters = (url: string, parameters: string) => `${url}${new URL(url
 
 test('no way to a session lets the server compile statements, as it does by default', async ({ database }) => {
   await whileSet(database, { jit: 'on' }, async () => {
-    for (const [way, found] of ways) assert.is((await found(database.url)).jit, 'off', way)
+    for (const [way, within] of ways) assert.is((await within(database.url, settingsOf)).jit, 'off', way)
   })
 })
 
@@ -84,9 +91,22 @@ test('is set by the service, whatever the database and the URL say', async ({ da
   const parameters = 'options=-c%20jit%3Don&statement_timeout=1&lock_timeout=1'
   const urls = [database.url, withParameters(database.url, parameters)]
   await whileSet(database, UNSUITABLE, async () => {
-    for (const [way, found, limit] of ways)
+    for (const [way, within, limit] of ways)
       for (const url of urls)
-        assert.equal(await found(url), { ...EXPECTED, statement_timeout: limit }, `${way}, ${url}`)
+        assert.equal(await within(url, settingsOf), { ...EXPECTED, statement_timeout: limit }, `${way}, ${url}`)
+  })
+})
+
+test('has no limit for transactions, where the server knows one', async ({ database }) => {
+  const { rows } = await onServer(
+    database.url,
+    `select current_setting('transaction_timeout', true) is not null as known`,
+  )
+  const limitOf = async (session: Pick<pg.ClientBase, 'query'>) =>
+    (await session.query(`select current_setting('transaction_timeout', true) as limit`)).rows[0].limit
+  const isKnown = rows[0]!.known === true
+  await whileSet(database, isKnown ? { transaction_timeout: '1h' } : {}, async () => {
+    for (const [way, within] of ways) assert.is(await within(database.url, limitOf), isKnown ? '0' : null, way)
   })
 })
 

@@ -35,7 +35,7 @@ const roles = z
   .transform((text) => text.split(',').map((role) => role.trim()))
   .pipe(z.array(Role).min(1))
 
-/** The whole configuration: environment variables, read at the start. The README lists them with their defaults. */
+/** The whole configuration: environment variables, read at the start. The README lists some with their defaults, `commands/README.md` the rest. */
 export const Environment = z.object({
   ...httpSettings,
   DATA_DIR: z

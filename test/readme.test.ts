@@ -1,32 +1,55 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadProgram } from '../src/commands/program.ts'
 import { Environment } from '../src/config.ts'
+import { defaultDataDir } from '../src/embedded/default-data-dir.ts'
 
 const test = suite('README')
 const root = join(import.meta.dirname, '..')
 const text = readFileSync(join(root, 'README.md'), 'utf8')
-const schemas = Environment.shape
+const { DATA_DIR, ...others } = Environment.shape
 
-/** The rows of the configuration table: a variable and its default, `–` for none. */
-const rows = new Map(
-  [...text.matchAll(/^\| `([A-Z][A-Z_]+)` \| (?:`([^`]+)`|–) \| \S.*\|$/gm)].map(([, name, value]) => [name!, value]),
-)
+/** A row of a table of settings: a variable, its default (undefined for `–`, none), and what it means. */
+type Setting = { readonly name: string; readonly value: string | undefined; readonly meaning: string }
 
-test('lists every variable of the configuration, and no other', () => {
-  assert.equal([...rows.keys()].sort(), Object.keys(schemas).sort())
+const settingsOn = (page: string): Setting[] =>
+  [
+    ...readFileSync(join(root, page), 'utf8').matchAll(
+      /^\| `(?<name>[A-Z][A-Z_]+)` +\| (?:`(?<value>[^`]+)`|–) +\| (?<meaning>\S.*) \|$/gm,
+    ),
+  ].map(({ groups }) => groups as unknown as Setting)
+
+const settings = [...settingsOn('README.md'), ...settingsOn('src/commands/README.md')]
+
+test('README and the page for operators together list every variable of the configuration once, and no other', () => {
+  assert.equal(settings.map(({ name }) => name).sort(), Object.keys(Environment.shape).sort())
 })
 
-for (const [name, schema] of Object.entries(schemas)) {
+const settingNamed = (wanted: string): Setting => settings.find(({ name }) => name === wanted)!
+
+for (const [name, schema] of Object.entries(others)) {
   test(`gives the default of ${name}`, () => {
-    const given = rows.get(name)
+    const { value } = settingNamed(name)
     const usual = schema.parse(undefined)
-    if (given === undefined) assert.ok(usual === undefined || (Array.isArray(usual) && usual.length === 0), `${usual}`)
-    else assert.equal(schema.parse(given), usual)
+    if (value === undefined) assert.ok(usual === undefined || (Array.isArray(usual) && usual.length === 0), `${usual}`)
+    else assert.equal(schema.parse(value), usual)
   })
 }
+
+const NOT_ROOT = 1000
+
+test('gives the default of DATA_DIR, and where it lies for root in a folder that others cannot enter', () => {
+  const { value, meaning } = settingNamed('DATA_DIR')
+  const [, folder] = /`(\/[^`]+)`/.exec(meaning)!
+  const closed = mkdtempSync(join(tmpdir(), 'tracebook-closed-'))
+  assert.is(DATA_DIR.parse(undefined), defaultDataDir())
+  assert.is(defaultDataDir(closed, NOT_ROOT), join(closed, value!))
+  assert.is(dirname(defaultDataDir(closed, 0)), folder)
+  rmdirSync(closed)
+})
 
 test('lists every command, and no other', async () => {
   const table = /^\| Command [^\n]*\n((?:\|[^\n]*\n)+)/m.exec(text)![1]!

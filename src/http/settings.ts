@@ -76,7 +76,7 @@ const metricsToken = z
   })
   .optional()
 
-/** The environment variables of HTTP; the README lists them with their defaults. */
+/** The environment variables of HTTP; the README and `../commands/README.md` list them with their defaults. */
 export const httpSettings = {
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(3000),

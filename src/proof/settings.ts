@@ -11,7 +11,7 @@ const isSigner = (text: string): boolean => {
   }
 }
 
-/** The environment variables of the tree and its key; the README lists them with their defaults. */
+/** The environment variables of the tree and its key; `../commands/README.md` lists them with their defaults. */
 export const proofSettings = {
   AUDIT_ORIGIN: z.string().refine(isKeyName, { error: 'must not contain spaces or plus signs' }).optional(),
   AUDIT_KEY: z

@@ -5,7 +5,8 @@ import { serviceEnvironment } from './help.ts'
 const jsonOption = ['--json', 'print JSON, one document per line'] as const
 
 const serveHelp = `
-Configuration is environment variables; the README lists them all.
+Configuration is environment variables: the README lists those that most services need, and links to
+all others.
 
 Examples:
   tracebook serve              # everything in one process, at http://127.0.0.1:3000

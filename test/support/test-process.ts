@@ -110,7 +110,6 @@ const launch = ({ root, folder, env }: ProcessOptions) => {
     env: { ...testEnvironment(process.env, homeIn(folder)), ...env, NO_COLOR: '1', TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
-  child.on('error', () => {}) // for a process that has just ended when a file is sent to it
   return child
 }
 
@@ -129,6 +128,10 @@ export const startTestProcess = async (options: ProcessOptions): Promise<TestPro
     return code === null ? `ended by ${name}` : `exit code ${code}`
   })
   let killed: string | undefined
+  /** Does nothing if the process has just ended. */
+  const send = (text: string) => {
+    if (child.connected) child.send(text, () => {})
+  }
   const kill = (reason: string) => {
     killed ??= reason
     killGroup(child)
@@ -145,7 +148,7 @@ export const startTestProcess = async (options: ProcessOptions): Promise<TestPro
     const started = performance.now()
     show = shown
     const fileEnds = Promise.all(outputs.map(({ untilFileEnds }) => untilFileEnds())).then(() => undefined)
-    if (child.connected) child.send(file)
+    send(file)
     const early = await withinLimit(Promise.race([fileEnds, ended]))
     if (early !== undefined) await closed
     const output = stripVTControlCharacters(outputs.map(({ take }) => take()).join(''))
@@ -154,7 +157,7 @@ export const startTestProcess = async (options: ProcessOptions): Promise<TestPro
     return { ...judged, output, ms: performance.now() - started }
   }
   const close = async () => {
-    if (child.connected) child.send(NO_MORE_FILES)
+    send(NO_MORE_FILES)
     const hadFailed = killed !== undefined
     const how = await withinLimit(ended)
     await closed

@@ -3,7 +3,7 @@ import type { SessionShape } from '../src/contract/trace.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { jsons, uuids } from '../src/postgres/arrays.ts'
 import { byKey } from './support/sql.ts'
-import { countsTable } from './tables.ts'
+import { countsTable } from '../src/tables/main.ts'
 
 /** How many messages a trace has, by class, and how many tool calls, by tool. */
 export type Counted = Extract<TraceEvent, { type: 'MessagesCounted' | 'HistoryErased' }>['data']

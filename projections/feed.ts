@@ -2,7 +2,7 @@ import { projectionOf } from '../src/engine/projection.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { uuids } from '../src/postgres/arrays.ts'
 import { byKey } from './support/sql.ts'
-import { feedTable } from './tables.ts'
+import { feedTable } from '../src/tables/main.ts'
 
 type Entry = { readonly id: string; readonly namespaceId: string; readonly createdAt: number; visibility: string }
 

@@ -3,7 +3,7 @@ import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import { identityId } from '../src/base/ids.ts'
 import type { IdentityEvent, ProviderData, UserEvent } from '../src/user/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import { identitiesTable, removedIdentitiesTable } from './tables.ts'
+import { identitiesTable, removedIdentitiesTable } from '../src/tables/main.ts'
 
 type Profile = {
   readonly id: string

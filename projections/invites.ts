@@ -2,7 +2,7 @@ import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { NamespaceEvent } from '../src/namespace/events.ts'
 import type { Role } from '../src/contract/namespaces.ts'
 import { literal } from './support/changed-rows.ts'
-import { invitesTable } from './tables.ts'
+import { invitesTable } from '../src/tables/main.ts'
 
 type Key = { readonly namespaceId: string; readonly code: string }
 type Created = Key & {

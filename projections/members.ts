@@ -1,7 +1,7 @@
 import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { NamespaceEvent } from '../src/namespace/events.ts'
 import type { Role } from '../src/contract/namespaces.ts'
-import { membersTable } from './tables.ts'
+import { membersTable } from '../src/tables/main.ts'
 
 type Key = { readonly namespaceId: string; readonly userId: string }
 type Row = Key & { readonly role: Role; readonly invitedBy: string | undefined; readonly joinedAt: number }

@@ -22,7 +22,7 @@ import {
 } from './support/blocks.ts'
 import { literal } from './support/changed-rows.ts'
 import { PRESENT_INCARNATION, byKey, required } from './support/sql.ts'
-import { listOrder, messageBlocksTable, messagesTable } from './tables.ts'
+import { listOrder, messageBlocksTable, messagesTable } from '../src/tables/main.ts'
 
 type Updated = Extract<TraceEvent, { type: 'MessageUpdated' }>
 

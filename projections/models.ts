@@ -4,7 +4,7 @@ import type { ModelsEvent } from '../src/models/events.ts'
 import { normalizeModelId } from '../src/models/normalized-id.ts'
 import { texts } from '../src/postgres/arrays.ts'
 import { literal } from './support/changed-rows.ts'
-import { modelProvidersTable, modelsTable } from './tables.ts'
+import { modelProvidersTable, modelsTable } from '../src/tables/main.ts'
 
 type ProviderField = Exclude<keyof typeof modelProvidersTable.columns, 'id'>
 

@@ -4,7 +4,7 @@ import { headOfPart, partHeadLine } from '../src/trace/messages/heads.ts'
 import { partIndex } from '../src/trace/messages/message.ts'
 import { type StoredPart, partText } from '../src/trace/messages/part.ts'
 import { PRESENT_INCARNATION, required } from './support/sql.ts'
-import { messagePartsTable } from './tables.ts'
+import { messagePartsTable } from '../src/tables/main.ts'
 
 type Row = { readonly traceId: string; readonly ordinal: number; readonly index: number; readonly part: StoredPart }
 

@@ -1,7 +1,7 @@
 import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
 import type { SessionEvent } from '../src/session/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import { sessionsTable } from './tables.ts'
+import { sessionsTable } from '../src/tables/main.ts'
 
 type Created = Extract<SessionEvent, { type: 'SessionCreated' }>['data']
 type Change = {

@@ -12,7 +12,7 @@ import { type KeptShape, type ListedMessage, ShapeBuilder, bySortKeys } from '..
 import { type FactsRow, factsColumns, factsOfMessage, factsOfRow } from '../src/trace/messages/message-facts.ts'
 import { BoundedMap } from '../src/base/bounded-map.ts'
 import { type Counted, deleteCounts, writeCounted } from './counts.ts'
-import { countsTable, listOrder, shapeStatesTable } from './tables.ts'
+import { countsTable, listOrder, shapeStatesTable } from '../src/tables/main.ts'
 
 /** Stands for no ordinal: it is the highest one that a column can have. */
 const NO_ORDINAL = 2 ** 31 - 1

@@ -1,7 +1,7 @@
 import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
 import type { TraceEvent } from '../src/trace/events.ts'
 import { uuids } from '../src/postgres/arrays.ts'
-import { sizesTable } from './tables.ts'
+import { sizesTable } from '../src/tables/main.ts'
 
 type Created = { readonly namespaceId: string; bytes: number }
 

@@ -7,7 +7,7 @@ import { earlierDeletions, withDeletion } from '../src/trace/earlier-deletions.t
 import { timestampIn } from '../src/trace/messages/message.ts'
 import { literal } from './support/changed-rows.ts'
 import { byKey } from './support/sql.ts'
-import type { Cells } from './table.ts'
+import type { Cells } from '../src/tables/table.ts'
 import {
   ID_TEXT,
   STARTED,
@@ -17,7 +17,7 @@ import {
   type textColumns,
   tombstonesTable,
   tracesTable,
-} from './tables.ts'
+} from '../src/tables/main.ts'
 
 type Created = Extract<TraceEvent, { type: 'TraceCreated' }>['data'] & {
   at: number

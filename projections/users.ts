@@ -1,7 +1,7 @@
 import { projectionOf } from '../src/engine/projection.ts'
 import type { UserEvent } from '../src/user/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
-import { usersTable } from './tables.ts'
+import { usersTable } from '../src/tables/main.ts'
 
 type Row = { readonly id: string; readonly displayName?: string | undefined }
 

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..')
 
 /**
  * The layers, from the lowest up, each with its modules: a file imports from its own module, from others of its layer, and from those of lower
- * layers. A module is a folder of `src`, a file directly in it, a folder at the top, or the tables, which all features read.
+ * layers. A module is a folder of `src`, a file directly in it, or a folder at the top.
  */
 const layers: readonly (readonly string[])[] = [
   ['base'],
@@ -36,13 +36,12 @@ const circular: { readonly [arrow: string]: string } = {
 }
 
 const IMPORT = /^(?:import|export) [^;]*?from '(\.[^']+)'/gm
-
-const tables = /^projections\/((timeline|search)\/)?tables?\.ts$/
+/** Also one that is loaded when it is needed. */
+const LATE_IMPORT = /import\('(\.[^']+)'\)/g
 
 const ANY_IMPORT = /^(?:import|export) [^;]*?from '([^']+)'/gm
 
 const moduleOf = (file: string): string => {
-  if (tables.test(file)) return 'tables'
   if (file.startsWith('src/pages/client/')) return 'scripts of pages'
   const [top = '', second = ''] = file.split('/')
   return top === 'src' ? second : top
@@ -78,19 +77,32 @@ test('base imports nothing but itself and libraries', () => {
   assert.equal(found, [{ file: 'src/base/version.ts', imported: 'package.json' }])
 })
 
-test('folders do not import each other in circles', () => {
-  let left = [...new Set(imports.map(({ file, imported }) => `${moduleOf(file)} -> ${moduleOf(imported)}`))]
-    .map((arrow) => ({ arrow, modules: arrow.split(' -> ') as [string, string] }))
-    .filter(({ arrow, modules: [from, to] }) => from !== to && !(arrow in circular))
+/** Takes away what imports nothing that is left, until nothing changes: what is then left imports itself, by others. */
+const circles = (arrows: readonly { readonly from: string; readonly to: string }[]) => {
+  let left = arrows
   for (let before = Infinity; left.length < before;) {
     before = left.length
-    const importing = new Set(left.map(({ modules: [from] }) => from))
-    left = left.filter(({ modules: [, to] }) => importing.has(to))
+    const importing = new Set(left.map(({ from }) => from))
+    left = left.filter(({ to }) => importing.has(to))
   }
-  assert.equal(
-    left.map(({ arrow }) => arrow),
-    [],
+  return left.map(({ from, to }) => `${from} -> ${to}`)
+}
+
+test('folders do not import each other in circles', () => {
+  const arrows = imports
+    .map(({ file, imported }) => ({ from: moduleOf(file), to: moduleOf(imported) }))
+    .filter(({ from, to }) => from !== to && !(`${from} -> ${to}` in circular))
+  assert.equal([...new Set(circles(arrows))], [])
+})
+
+test('files do not import each other in circles, not even for a type', () => {
+  const late = files.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(LATE_IMPORT)].map(([, path]) => ({
+      from: file,
+      to: normalize(join(dirname(file), path!)),
+    })),
   )
+  assert.equal(circles([...imports.map(({ file, imported }) => ({ from: file, to: imported })), ...late]), [])
 })
 
 test('the client knows the service by its contract only, and that by its types', () => {
@@ -108,13 +120,10 @@ test('the client knows the service by its contract only, and that by its types',
 test('the scripts of pages are files of their own, clients of the service, and know the contract by its types only', () => {
   const allowed = ['scripts of pages', 'contract']
   const found = imports.filter(
-    ({ file, imported }) =>
-      moduleOf(file) === 'scripts of pages' &&
-      !allowed.includes(moduleOf(imported)) &&
-      !imported.startsWith('src/realtime/client/'),
+    ({ file, imported }) => moduleOf(file) === 'scripts of pages' && !allowed.includes(moduleOf(imported)),
   )
   assert.equal(found, [])
-  const atRunTime = /^(?:import (?!type )|export )(?:(?! from )[^;])*? from '[^']*\/contract\//m
+  const atRunTime = /^(?:import (?!type )|export )(?:(?! from )[^;])*? from '[^']*\/contract\/(?!realtime-client\/)/m
   const scripts = files.filter((file) => moduleOf(file) === 'scripts of pages')
   assert.equal(
     scripts.filter((file) => atRunTime.test(readFileSync(join(root, file), 'utf8'))),

@@ -1,6 +1,6 @@
 import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
-import { TRACE_ITSELF } from './tables.ts'
+import { TRACE_ITSELF } from '../../src/tables/search.ts'
 
 /** What a batch of events changes in the rows of a trace. */
 type TraceChanges = {

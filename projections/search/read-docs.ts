@@ -11,7 +11,7 @@ import {
 } from '../../src/trace/tokens/stored-rows.ts'
 import { allPlaces, textsOfTrace } from '../../src/trace/tokens/searched-text.ts'
 import { type Hasher, addText, newHasher, sortedHashes } from './hash-messages.ts'
-import { TRACE_ITSELF } from './tables.ts'
+import { TRACE_ITSELF } from '../../src/tables/search.ts'
 import { type HashMessages, newHashMessages } from './hashing.ts'
 
 /** A row of the index that is to be inserted, or updated if `seq` is undefined. */

@@ -20,7 +20,7 @@ import {
   segmentName,
   segmentsStatement,
   startsOf,
-} from './tables.ts'
+} from '../../src/tables/search.ts'
 
 /** The segments, and the approximate number of rows in the newest. */
 type Segments = {

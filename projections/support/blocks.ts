@@ -3,7 +3,7 @@ import type { JoinedTexts } from '../../src/postgres/arrays.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { headOfPart, partHeadLine } from '../../src/trace/messages/heads.ts'
 import { partTextBytes, partTexts } from '../../src/trace/messages/part.ts'
-import { inBlock } from '../tables.ts'
+import { inBlock } from '../../src/tables/main.ts'
 
 /** A row of `message_blocks`, to which messages are still added. All of them are of one append and have the same time. */
 export type Block = {

@@ -1,7 +1,7 @@
 import type { DecodedEvent } from '../../src/engine/projection.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { type Erasing, deletionData } from './recorded-entries.ts'
-import { MESSAGES_UPSERTED } from './tables.ts'
+import { MESSAGES_UPSERTED } from '../../src/tables/timeline.ts'
 
 /** A row of `entries`, to which events of its append may still be added. */
 export type Entry = {

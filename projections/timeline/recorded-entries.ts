@@ -1,6 +1,6 @@
 import type { DecodedEvent, WriteStatement } from '../../src/engine/projection.ts'
 import type { PastEntry, TraceEvent } from '../../src/trace/events.ts'
-import { entriesTable } from './tables.ts'
+import { entriesTable } from '../../src/tables/timeline.ts'
 
 /** An event that erases all earlier events of its trace. */
 export type Erasing = DecodedEvent<Extract<TraceEvent, { type: 'TraceDeleted' | 'HistoryErased' }>>

@@ -18,7 +18,13 @@ import {
   withMaskedCode,
 } from './entries.ts'
 import { type Erasing, writeRecordedEntries } from './recorded-entries.ts'
-import { entriesTable, entryTracesTable, MESSAGES_UPSERTED, obsoleteEntriesTable, restatedRunsTable } from './tables.ts'
+import {
+  entriesTable,
+  entryTracesTable,
+  MESSAGES_UPSERTED,
+  obsoleteEntriesTable,
+  restatedRunsTable,
+} from '../../src/tables/timeline.ts'
 
 const orNull = (list: readonly unknown[]) => (list.length === 0 ? undefined : JSON.stringify(list))
 

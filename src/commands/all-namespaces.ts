@@ -6,7 +6,7 @@ import { readConfig } from '../config.ts'
 import { findDatabaseUrl } from './support/database.ts'
 import { withLog } from './support/with-log.ts'
 import { type NamespaceOfService, readNamespaces } from './support/service-lists.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 /** How much of a quota is used, in percent, rounded up. */
 const percentOf = (used: number, quota: number): number => Math.ceil((used / quota) * 100)

@@ -8,7 +8,7 @@ import { hasStatus } from '../sync/api/errors.ts'
 import { isLoopback } from '../sync/config.ts'
 import { removeLogin } from '../sync/login/credentials.ts'
 import { countOf } from '../sync/report/text.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 import type { Access } from './support/access.ts'
 import { explainName, openAccount } from './support/account.ts'
 

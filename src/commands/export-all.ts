@@ -13,7 +13,7 @@ import { writeWhole } from '../sync/transfer/output-file.ts'
 import { type Access, explainNamespace, noticedTiming, patientTiming } from './support/access.ts'
 import { openAccount } from './support/account.ts'
 import { tracePages } from './support/pages.ts'
-import { type Format, type Options, pathOf } from './export.ts'
+import { type Format, type Options, pathOf } from './support/export-path.ts'
 
 type AllOptions = Options & { readonly folder: string }
 

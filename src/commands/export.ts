@@ -9,22 +9,11 @@ import { download } from '../sync/transfer/download.ts'
 import { writeWhole } from '../sync/transfer/output-file.ts'
 import { type Access, noticedTiming } from './support/access.ts'
 import { explainOutput } from '../cli/named-file.ts'
+import { type Format, type Options, pathOf } from './support/export-path.ts'
 import { findTrace } from './support/find-trace.ts'
-import type { ClientOptions } from './declared/command.ts'
-
-export type Format = 'md' | 'html' | 'json'
 
 /** The format of a file by the end of its name. */
 const formatsByEnding: Readonly<Record<string, Format>> = { md: 'md', html: 'html', htm: 'html', json: 'json' }
-
-export type Options = ClientOptions & {
-  readonly format?: Format
-  readonly output?: string
-  /** A folder for all traces. */
-  readonly all?: string
-  readonly revision?: string
-  readonly at?: string
-}
 
 /** The format of --format, else that of the file's name, else Markdown. */
 const formatOf = ({ format, output = '' }: Options): Format =>
@@ -40,18 +29,6 @@ const print = async (pieces: AsyncIterable<Uint8Array>): Promise<void> => {
     last = piece.at(-1) ?? last
   }
   if (isTTY && last !== 10) await writeOut('\n')
-}
-
-/** The path to download a trace from; `namespace` is a slug. */
-export const pathOf = (
-  externalId: string,
-  namespace: string,
-  { format, revision, at }: Pick<Options, 'revision' | 'at'> & { readonly format: Format },
-): string => {
-  const query = new URLSearchParams({ format })
-  for (const [name, value] of Object.entries({ namespace, revision, at }))
-    if (value !== undefined) query.set(name, value)
-  return `/v1/traces/${encodeURIComponent(externalId)}/export?${query}`
 }
 
 export const exportTrace = async (given: Access, options: Options, name: string | undefined): Promise<number> => {

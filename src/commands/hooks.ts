@@ -14,7 +14,7 @@ import { readCredentials } from '../sync/login/credentials.ts'
 import { sync } from './sync.ts'
 import { runningWatcher } from '../sync/watch/watch-lock.ts'
 import type { Access } from './support/access.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 export type Options = ClientOptions & { readonly global?: boolean }
 

@@ -12,7 +12,7 @@ import { type Imported, importTrace } from '../sync/transfer/import-trace.ts'
 import { Damaged } from '../sync/transfer/json-pieces.ts'
 import { doDuties } from '../sync/upload/owed-erasures.ts'
 import { type Access, patientTiming } from './support/access.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 import type { Visibility } from '../sync/upload/upsert-trace.ts'
 
 export type Options = ClientOptions & { readonly visibility?: Visibility }

@@ -8,7 +8,7 @@ import { hasStatus } from '../sync/api/errors.ts'
 import type { Invite, Role } from '../sync/api/namespaces.ts'
 import { type Access, explainNamespaceRefusal, openAccess, openNamespace } from './support/access.ts'
 import { askForName, openAccount } from './support/account.ts'
-import { type ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 type MakeOptions = ClientOptions & { readonly role?: Role; readonly email?: string; readonly uses?: number }
 

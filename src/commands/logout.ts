@@ -4,7 +4,7 @@ import { printDocument, printLines, say } from '../cli/output.ts'
 import { newAccountClient } from '../sync/api/account.ts'
 import { RequestFailed } from '../sync/api/errors.ts'
 import { readCredentials, removeLogin, serversWithLogin } from '../sync/login/credentials.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 import { type Access, noticedTiming } from './support/access.ts'
 
 /** `ended`: the sessions have ended on the server. `forgotten`: only the tokens here are gone, because the server did not answer. */

@@ -8,7 +8,7 @@ import { type ListedTrace, type Sort, newTracesClient } from '../sync/api/traces
 import { newNamespacesClient } from '../sync/api/namespaces.ts'
 import { type Access, explainNamespace, noticedTiming, openAccess } from './support/access.ts'
 import { type ReadPage, tracePages } from './support/pages.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 /** The time by which a list is sorted, as --sort takes it. */
 export type SortName = 'started' | 'created' | 'updated'

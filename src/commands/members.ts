@@ -7,7 +7,7 @@ import { shortTime } from '../cli/time-text.ts'
 import { printTable } from '../cli/table.ts'
 import type { Member, Role } from '../sync/api/namespaces.ts'
 import { type Access, type NamespaceAccess, explainNamespaceRefusal, openNamespace } from './support/access.ts'
-import { type ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 type RemoveOptions = ClientOptions & { readonly yes?: boolean }
 

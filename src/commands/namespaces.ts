@@ -6,7 +6,7 @@ import { printTable } from '../cli/table.ts'
 import { hasStatus } from '../sync/api/errors.ts'
 import type { NamespaceInfo } from '../sync/api/namespaces.ts'
 import { type Access, explainNamespaceRefusal, openNamespace } from './support/access.ts'
-import { type ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 type ListOptions = ClientOptions & { readonly all?: boolean }
 

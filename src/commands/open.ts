@@ -6,7 +6,7 @@ import { checkedSignInUrl } from '../sync/login/codehost-login.ts'
 import { openAccount } from './support/account.ts'
 import type { Access } from './support/access.ts'
 import { findTrace } from './support/find-trace.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 type Options = ClientOptions & { readonly browser: boolean }
 

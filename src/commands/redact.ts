@@ -14,7 +14,7 @@ import { openDuties } from '../sync/state/duties.ts'
 import { openSyncState, type SyncState } from '../sync/state/sync-state.ts'
 import { findText, searchTrace } from '../sync/transfer/redact-trace.ts'
 import { doDuties, erasePast } from '../sync/upload/owed-erasures.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 import type { Access } from './support/access.ts'
 import { type Found, explainRefusal, findWritable } from './support/find-trace.ts'
 

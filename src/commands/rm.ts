@@ -5,7 +5,7 @@ import { printDocument, printLines } from '../cli/output.ts'
 import { countOf } from '../sync/report/text.ts'
 import type { Access } from './support/access.ts'
 import { type Found, explainRefusal, findWritable } from './support/find-trace.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 type Options = ClientOptions & { readonly yes?: boolean; readonly history?: boolean }
 

@@ -8,7 +8,7 @@ import { pagesOf } from '../sync/api/pages.ts'
 import { type AnswerOf, newRequests } from '../sync/api/requests.ts'
 import { traceLink } from '../sync/api/trace-link.ts'
 import { type Access, noticedTiming } from './support/access.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 type Options = ClientOptions & { readonly limit: number; readonly newest?: boolean }
 

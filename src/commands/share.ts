@@ -11,7 +11,7 @@ import { wasRedacted } from '../sync/upload/read-session.ts'
 import { type Access, noticedTiming } from './support/access.ts'
 import { type Found, explainRefusal, findWritable } from './support/find-trace.ts'
 import type { Message } from './support/pages.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 export type Options = ClientOptions & { readonly yes?: boolean }
 

@@ -12,7 +12,7 @@ import { messageWidth } from '../tail/printers.ts'
 import { type Access, noticedTiming } from './support/access.ts'
 import { type Found, findTrace } from './support/find-trace.ts'
 import { messagesOf } from './support/pages.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 type Options = ClientOptions & { readonly full?: boolean; readonly pager: boolean }
 

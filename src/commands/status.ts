@@ -14,7 +14,7 @@ import { type Watcher, runningWatcher } from '../sync/watch/watch-lock.ts'
 import { version } from '../base/version.ts'
 import { userText } from './support/account.ts'
 import { type Access, noticedTiming } from './support/access.ts'
-import { type ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 import { countRuled, expiringText, kindsText, sentTo, type Total, totalOf } from './support/session-counts.ts'
 
 type StoredLogin = NonNullable<Credentials['login']>

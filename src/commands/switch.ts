@@ -6,7 +6,7 @@ import { hasStatus } from '../sync/api/errors.ts'
 import { readCredentials, writeCredentials } from '../sync/login/credentials.ts'
 import { type AccountAccess, openAccount } from './support/account.ts'
 import type { Access } from './support/access.ts'
-import { type ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 /** Stores the active namespace with the login, for commands that do not ask the server. */
 const storeActive = async ({ config, server }: Access, { id, slug }: NamespaceInfo) => {

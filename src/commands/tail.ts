@@ -3,7 +3,7 @@ import { say } from '../cli/output.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { commandName } from '../cli/command-name.ts'
 import { parseExact } from '../base/json/exact.ts'
-import { newRealtimeClient } from '../realtime/client/client.ts'
+import { newRealtimeClient } from '../contract/realtime-client/client.ts'
 import { newAccountClient } from '../sync/api/account.ts'
 import { sessionHasEnded } from '../sync/login/connect.ts'
 import { ownOutput } from '../sync/report/reporters.ts'
@@ -11,7 +11,7 @@ import { type FollowTarget, follow, newConnectionNotice } from '../tail/follow.t
 import { jsonPrinter, textPrinter } from '../tail/printers.ts'
 import { type Access, noticedTiming } from './support/access.ts'
 import { nameTrace } from './support/find-trace.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 type Options = ClientOptions & { readonly public?: boolean; readonly lines: number }
 

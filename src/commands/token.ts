@@ -3,7 +3,7 @@ import { exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
 import { requireLogin } from '../sync/login/connect.ts'
 import type { Access } from './support/access.ts'
-import { type ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 const tokenOf = async ({ config, server, namespace, connect }: Access): Promise<string> =>
   namespace === undefined

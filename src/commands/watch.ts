@@ -20,7 +20,7 @@ import { systemd } from '../sync/watch/service/systemd.ts'
 import { withoutManager } from '../sync/watch/service/service.ts'
 import { removeWatchLocks, runningWatcher, type Watcher } from '../sync/watch/watch-lock.ts'
 import type { Access } from './support/access.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 /** The service manager of this system, if it is a known one. */
 const managerOf = (): ServiceManager | undefined => {

@@ -5,7 +5,7 @@ import { printDocument, printLines } from '../cli/output.ts'
 import type { Account, Identity } from '../sync/api/account.ts'
 import { explainName, openAccount, userText } from './support/account.ts'
 import type { Access } from './support/access.ts'
-import type { ClientOptions } from './declared/command.ts'
+import type { ClientOptions } from './support/access.ts'
 
 type Options = ClientOptions & { readonly setName?: string }
 

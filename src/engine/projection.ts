@@ -1,4 +1,4 @@
-import type { Envelope } from './decode-event.ts'
+import type { Envelope } from './envelope.ts'
 import type { DomainEvent } from './stream.ts'
 
 /** A recorded event with its data decoded and its metadata taken apart, as projections and caches get it. */

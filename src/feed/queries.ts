@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Feed, FeedTrace } from '../contract/feed.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { fitting, pageRows } from '../http/list-page.ts'

@@ -6,7 +6,9 @@ import { locks } from '../engine/schema.ts'
 import { hasLeader } from '../postgres/leader.ts'
 import { percentDone } from '../base/for-people.ts'
 import { REQUEST_WAIT_MS } from '../base/waits.ts'
-import type { Readiness } from './readiness.ts'
+
+/** Problems in words: those in `missing` make the service not ready, those in `degraded` do not. */
+export type Readiness = { readonly missing: readonly string[]; readonly degraded: readonly string[] }
 
 /** If the read models are further behind the log, the service is not ready: a write that waits for them would time out. */
 export const MAX_LAG_MS = REQUEST_WAIT_MS

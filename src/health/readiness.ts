@@ -6,10 +6,7 @@ import { withTimeout } from '../engine/rejected.ts'
 import { type EventLog, LogUnavailable } from '../log/log.ts'
 import { REQUEST_WAIT_MS, attemptMs } from '../base/waits.ts'
 import { newClockCheck } from '../postgres/clock-check.ts'
-import { MAX_LAG_MS, newProjectorWatch, readModelsHealth } from './read-models.ts'
-
-/** Problems in words: those in `missing` make the service not ready, those in `degraded` do not. */
-export type Readiness = { readonly missing: readonly string[]; readonly degraded: readonly string[] }
+import { MAX_LAG_MS, type Readiness, newProjectorWatch, readModelsHealth } from './read-models.ts'
 
 export const LOG_UNREACHABLE = 'the log cannot be reached'
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { SERVICE, actAs } from '../base/current-client.ts'
 import { type Alive, type NotReady, type Ready, operations } from '../contract/operations.ts'
 import { route } from '../http/route.ts'
-import type { Readiness } from './readiness.ts'
+import type { Readiness } from './read-models.ts'
 
 type HealthOptions = {
   /** The clock, in milliseconds since 1970. */

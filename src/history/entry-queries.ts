@@ -1,6 +1,6 @@
 import type { TraceEvent } from '../trace/events.ts'
 import type { NamespaceEvent } from '../namespace/events.ts'
-import { MESSAGES_UPSERTED, type TimelineTables } from '../../projections/timeline/tables.ts'
+import { MESSAGES_UPSERTED, type TimelineTables } from '../tables/timeline.ts'
 import type { Row } from '../engine/reads.ts'
 import { pageRows } from '../http/list-page.ts'
 import { texts } from '../postgres/arrays.ts'

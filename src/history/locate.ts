@@ -1,6 +1,6 @@
 import { Rejected, hiddenNotFound } from '../engine/rejected.ts'
 import type { Reads, Row } from '../engine/reads.ts'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound, unauthorized } from '../http/http-error.ts'
 import type { TraceName } from '../trace/locate.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads } from '../engine/reads.ts'
 import { isId } from '../base/ids.ts'
 import { uuids } from '../postgres/arrays.ts'

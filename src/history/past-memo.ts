@@ -1,7 +1,7 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { DecodedEvent } from '../engine/projection.ts'
 import { type SizedCache, newSizedCache } from '../engine/sized-cache.ts'
-import type { PresentTrace } from '../trace/decide.ts'
+import type { PresentTrace } from '../trace/state.ts'
 import { type TraceTimes, stateText } from '../trace/views.ts'
 import type { Updates } from './updates.ts'
 

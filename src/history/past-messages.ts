@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { BrokenOff, type Chunk } from '../http/long-list.ts'
 import { int4s } from '../postgres/arrays.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import { parseExact } from '../base/json/exact.ts'
 import { newYielding } from '../base/yielding.ts'
 import type { Part } from '../contract/message.ts'

@@ -1,7 +1,7 @@
 import type { AnyEvent } from '../events.ts'
 import { truncateText } from '../base/texts.ts'
 import type { PatchOperation } from '../base/json/patch-operation.ts'
-import type { TraceFields } from '../trace/decide.ts'
+import type { TraceFields } from '../trace/state.ts'
 import type { EventType } from './entry-queries.ts'
 
 /** The values that a sentence is made from: the data of the event, without secrets, and current names of users. */

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Codec } from '../engine/codec.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { LongLists } from '../http/long-lists.ts'

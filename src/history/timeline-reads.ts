@@ -1,4 +1,4 @@
-import type { TimelineTables } from '../../projections/timeline/tables.ts'
+import type { TimelineTables } from '../tables/timeline.ts'
 import type { OpenGroup } from '../engine/open-groups.ts'
 import { type Row, openReads } from '../engine/reads.ts'
 import { ExplainedUnavailable } from '../engine/rejected.ts'

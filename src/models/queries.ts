@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { isUnstorable } from '../base/json/exact.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../http/list-page.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import { BoundedMap } from '../base/bounded-map.ts'
 import { SERVICE, actAs } from '../base/current-client.ts'
 import type { DecodedEvent } from '../engine/projection.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import { type OneModel, type ProviderView, models } from '../contract/models.ts'
 import { DEFAULT_LIMIT, Key } from '../contract/parameters.ts'
 import type { Reads } from '../engine/reads.ts'

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { InviteState, InviteView, PublicInvite } from '../contract/invites.ts'
 import type { Reads } from '../engine/reads.ts'
 import { inviteState } from './invite.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { MemberView } from '../contract/members.ts'
 import type { NamespaceInfo, NamespaceType, NamespaceView, Role } from '../contract/namespaces.ts'
 import type { Reads, Row } from '../engine/reads.ts'

@@ -1,5 +1,5 @@
 import type { Anchor, EventLog } from '../log/log.ts'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { type SignedCheckpoint, type SignedRow, signedStatement, toSigned } from './signed-checkpoints.ts'
 import type { Leaf } from './leaves.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Codec } from '../engine/codec.ts'
 import type { EventLog } from '../log/log.ts'

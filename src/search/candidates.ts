@@ -1,4 +1,4 @@
-import { TRACE_ITSELF, segmentName } from '../../projections/search/tables.ts'
+import { TRACE_ITSELF, segmentName } from '../tables/search.ts'
 import { int4s, uuids } from '../postgres/arrays.ts'
 import { filterToken } from '../trace/tokens/filter-tokens.ts'
 import type { HashOf } from '../trace/tokens/hashes.ts'

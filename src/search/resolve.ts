@@ -1,4 +1,4 @@
-import { segmentsStatement, startsOf } from '../../projections/search/tables.ts'
+import { segmentsStatement, startsOf } from '../tables/search.ts'
 import { isId } from '../base/ids.ts'
 import type { Role } from '../contract/namespaces.ts'
 import { idOfSlug } from '../namespace/queries.ts'

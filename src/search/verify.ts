@@ -1,4 +1,4 @@
-import { TRACE_ITSELF } from '../../projections/search/tables.ts'
+import { TRACE_ITSELF } from '../tables/search.ts'
 import type { Steps } from '../base/json/steps.ts'
 import { newYielding } from '../base/yielding.ts'
 import type { MessageRole } from '../contract/message.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import { newWakeup, REQUEST_WAIT_MS } from '../base/waits.ts'
 import { effectOf, repeated } from '../effects.ts'
 import { subscribeCaches } from '../engine/cache-subscription.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Config } from '../config.ts'
 import type { Codec } from '../engine/codec.ts'
 import type { OpenGroups } from '../engine/open-groups.ts'

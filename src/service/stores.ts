@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { groups as allGroups, searchGroup, timelineGroup } from '../../projections/index.ts'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Config } from '../config.ts'
 import { newCodec } from '../engine/codec.ts'
 import type { Group } from '../engine/group.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import { foldSource } from '../engine/fold.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { DomainEvent, StreamKind } from '../engine/stream.ts'

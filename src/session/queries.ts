@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { ActiveNamespace, Caller } from '../http/caller.ts'
 import { identityId } from '../base/ids.ts'

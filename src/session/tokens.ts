@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import { sha256 } from '../base/ids.ts'
 import type { Reads } from '../engine/reads.ts'
 import { newTopicCache } from '../engine/topic-cache.ts'

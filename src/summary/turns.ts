@@ -1,4 +1,4 @@
-import type { MessageClass } from '../trace/events.ts'
+import type { MessageClass } from '../trace/messages/message-class.ts'
 import type { MessageRole } from '../contract/message.ts'
 
 /** A message of a session, as a summary needs it. */

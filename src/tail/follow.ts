@@ -1,6 +1,6 @@
 import { commandName } from '../cli/command-name.ts'
-import type { Listener, RealtimeClient, State } from '../realtime/client/client.ts'
-import { followMessages, type MessageList, type MessageValue } from '../realtime/client/messages.ts'
+import type { Listener, RealtimeClient, State } from '../contract/realtime-client/client.ts'
+import { followMessages, type MessageList, type MessageValue } from '../contract/realtime-client/messages.ts'
 import type { FeedTraceValue, Printer } from './printers.ts'
 
 /** What `tail` follows: one trace, the active namespace, or all public traces. */

@@ -1,7 +1,7 @@
 import { fitToColumns } from '../cli/fit-to-columns.ts'
 import type { Line } from '../cli/output.ts'
 import { shortDay } from '../cli/time-text.ts'
-import type { MessageValue } from '../realtime/client/messages.ts'
+import type { MessageValue } from '../contract/realtime-client/messages.ts'
 
 type Part = NonNullable<MessageValue['parts']>[number]
 

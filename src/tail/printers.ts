@@ -2,7 +2,7 @@ import { escapeControls } from '../cli/escape.ts'
 import { type Line, shownLine } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
 import type { ValueOf } from '../contract/realtime.ts'
-import type { MessageValue } from '../realtime/client/messages.ts'
+import type { MessageValue } from '../contract/realtime-client/messages.ts'
 import { messageLines } from './message-lines.ts'
 
 /** A trace in the feed. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { listedBy } from '../../projections/tables.ts'
+import { listedBy } from '../tables/main.ts'
 import type { Row } from '../engine/reads.ts'
 import { notFound } from '../http/http-error.ts'
 import { pageRows } from '../http/list-page.ts'

@@ -1,5 +1,5 @@
 import type { Decision } from '../engine/stream.ts'
-import type { TraceState } from './decide.ts'
+import type { TraceState } from './state.ts'
 import type { TraceEvent } from './events.ts'
 
 /**

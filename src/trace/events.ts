@@ -6,11 +6,9 @@ import { shapeOf, textNames } from '../contract/trace-texts.ts'
 import { event } from '../engine/stream.ts'
 import { PatchOperation } from '../base/json/patch-operation.ts'
 import { PART_KINDS, type PartsHead } from './messages/heads.ts'
+import { MessageClass } from './messages/message-class.ts'
 import type { MessageHeads } from './messages/message.ts'
 import type { StoredPart } from './messages/part.ts'
-
-export const MessageClass = z.enum(['user_message', 'agent_context', 'agent_text', 'agent_thinking', 'tool_call'])
-export type MessageClass = z.infer<typeof MessageClass>
 
 /** The texts of a trace (`../contract/trace-texts.ts`) in events. Without maximum lengths, because events may be older than these. */
 const storedTexts = shapeOf(textNames, () => z.string())

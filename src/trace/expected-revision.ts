@@ -1,7 +1,7 @@
 import { Rejected } from '../engine/rejected.ts'
 import type { CheckRevision } from '../engine/stream.ts'
 import { revisionNumber } from '../log/log.ts'
-import type { TraceState } from './decide.ts'
+import type { TraceState } from './state.ts'
 import type { TraceEvent } from './events.ts'
 
 /** An update without changes only moves `updatedAt`: a request that is repeated after its answer was lost must be no conflict. */

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { keyHash } from '../base/ids.ts'
 

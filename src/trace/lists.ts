@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ID_TEXT, type ReadTables, SLOT_MS, STARTED, listedBy, listedByAuthor } from '../../projections/tables.ts'
+import { ID_TEXT, type ReadTables, SLOT_MS, STARTED, listedBy, listedByAuthor } from '../tables/main.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { Sort } from '../contract/traces.ts'
 import { decodeCursor, encodeCursor, invalidCursor, pageRows } from '../http/list-page.ts'

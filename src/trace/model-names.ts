@@ -1,5 +1,6 @@
 import type { ModelRegistry } from '../models/registry.ts'
-import type { FieldsOfUpsert, PresentTrace } from './decide.ts'
+import type { FieldsOfUpsert } from './decide.ts'
+import type { PresentTrace } from './state.ts'
 import type { TraceRow } from './rows.ts'
 
 /** The given fields of a trace, with the name of its model from the registry. */

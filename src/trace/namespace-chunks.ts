@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Chunk, Chunks } from '../http/long-list.ts'
 import { type After, FAR_FUTURE, summaryColumns, summaryTables, summarySize } from './queries.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import { namespaceId } from '../base/ids.ts'
 import { uuidText } from '../base/uuid.ts'
 import { DEFAULT_LIMIT } from '../contract/parameters.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ReadTables, columnOf } from '../../projections/tables.ts'
+import { type ReadTables, columnOf } from '../tables/main.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../http/list-page.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import { ExplainedUnavailable, Unavailable } from '../engine/rejected.ts'
 import { notFound, unauthorized } from '../http/http-error.ts'

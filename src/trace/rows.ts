@@ -1,6 +1,6 @@
 import { textNames } from '../contract/trace-texts.ts'
-import { type ReadTables, columnOf } from '../../projections/tables.ts'
-import type { TraceFields } from './decide.ts'
+import { type ReadTables, columnOf } from '../tables/main.ts'
+import type { TraceFields } from './state.ts'
 
 /** A row of `traces` with its message count. Texts of clients are JSON string literals. */
 export type TraceRow = Omit<

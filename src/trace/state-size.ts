@@ -1,5 +1,5 @@
 import { textBytes } from '../engine/sized-cache.ts'
-import type { Trace, TraceState } from './decide.ts'
+import type { Trace, TraceState } from './state.ts'
 
 /** About how many bytes of memory the parts of a state take. */
 const TRACE_BYTES = 1_500

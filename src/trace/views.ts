@@ -1,8 +1,8 @@
-import { columnOf } from '../../projections/tables.ts'
+import { columnOf } from '../tables/main.ts'
 import { type TextName, type TraceTexts, detailNames, listedNames } from '../contract/trace-texts.ts'
 import type { ListedTrace, TraceDetail, TraceSummary } from '../contract/trace.ts'
 import { type JsonText, type MemberTexts, jsonText } from '../http/json-text.ts'
-import type { PresentTrace, TraceFields } from './decide.ts'
+import type { PresentTrace, TraceFields } from './state.ts'
 import { shownToolCounts } from './messages/tool-counts.ts'
 import type { TraceRow } from './rows.ts'
 

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { IdentityView, UserView } from '../contract/user.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { ProviderData } from './events.ts'

@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Transactor } from '../engine/transact.ts'
 import type { Write } from '../engine/write.ts'

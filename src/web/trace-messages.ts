@@ -1,4 +1,4 @@
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../tables/main.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Chunk } from '../http/long-list.ts'
 import { type Beginning, beginningsOf } from '../trace/messages/beginnings.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { mainGroup } from '../../projections/index.ts'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../../src/tables/main.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import type { Reads } from '../../src/engine/reads.ts'
 import { newPool } from '../../src/postgres/connect.ts'

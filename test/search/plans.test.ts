@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { searchGroup } from '../../projections/index.ts'
-import { createSegment, indexSegment } from '../../projections/search/tables.ts'
+import { createSegment, indexSegment } from '../../src/tables/search.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { type Range, type IndexQuery, candidates } from '../../src/search/candidates.ts'
 import { BOTTOM, firstPageStart } from '../../src/search/cursor.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { inBlock } from '../../projections/tables.ts'
+import { inBlock } from '../../src/tables/main.ts'
 import { readConversation, turnsStatement } from '../../src/summary/conversation.ts'
 import { type StoredTurn, parseConversation } from '../../src/summary/turns.ts'
 import { mostRows, openFilled, pagesOf } from '../support/filled-read-models.ts'

@@ -1,4 +1,5 @@
-import { type TraceState, noCounts, traces } from '../../src/trace/decide.ts'
+import { noCounts, traces } from '../../src/trace/decide.ts'
+import type { TraceState } from '../../src/trace/state.ts'
 import { isDue, summarise } from '../../src/trace/decide-summary.ts'
 import { earlierFields } from '../../src/trace/earlier-deletions.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'

@@ -1,5 +1,5 @@
 import { mainGroup } from '../../projections/index.ts'
-import type { ReadTables } from '../../projections/tables.ts'
+import type { ReadTables } from '../../src/tables/main.ts'
 import { newCodec } from '../../src/engine/codec.ts'
 import { newWatermark } from '../../src/engine/watermark.ts'
 import { schemaOf } from '../../src/engine/group.ts'

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parseExact } from '../../src/base/json/exact.ts'
-import type { MessageValue } from '../../src/realtime/client/messages.ts'
+import type { MessageValue } from '../../src/contract/realtime-client/messages.ts'
 import { dayOf, messageLines } from '../../src/tail/message-lines.ts'
 
 const test = suite('tail: the lines of a message')

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { MessageValue } from '../../src/realtime/client/messages.ts'
+import type { MessageValue } from '../../src/contract/realtime-client/messages.ts'
 import { type FeedTraceValue, type Output, type Printer, jsonPrinter, textPrinter } from '../../src/tail/printers.ts'
 
 const test = suite('tail: what is printed')

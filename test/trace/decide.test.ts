@@ -8,8 +8,6 @@ import { upsertMessages } from '../../src/trace/messages/decide.ts'
 import { summarise } from '../../src/trace/decide-summary.ts'
 import {
   type FieldsOfUpsert,
-  type Trace,
-  type TraceState,
   noCounts,
   patch,
   remove,
@@ -20,6 +18,7 @@ import {
   unlessDeleted,
   upsert,
 } from '../../src/trace/decide.ts'
+import type { Trace, TraceState } from '../../src/trace/state.ts'
 import { TraceEvent } from '../../src/trace/events.ts'
 import { NO_PARTS } from '../../src/trace/messages/heads.ts'
 import { LoadedMessages, type MessageHead } from '../../src/trace/messages/loaded.ts'

@@ -1,6 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { noCounts, remove, type TraceState, traces } from '../../src/trace/decide.ts'
+import { noCounts, remove, traces } from '../../src/trace/decide.ts'
+import type { TraceState } from '../../src/trace/state.ts'
 import { summarise } from '../../src/trace/decide-summary.ts'
 import { withDeletion, NO_EARLIER, earlierFields } from '../../src/trace/earlier-deletions.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'

@@ -1,6 +1,7 @@
 import { suite } from 'uvu'
 import type { Decision } from '../../src/engine/stream.ts'
-import { type TraceState, noCounts, patch, traces, unlessDeleted, upsert } from '../../src/trace/decide.ts'
+import { noCounts, patch, traces, unlessDeleted, upsert } from '../../src/trace/decide.ts'
+import type { TraceState } from '../../src/trace/state.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import { ifRevision } from '../../src/trace/expected-revision.ts'
 import { upsertMessages } from '../../src/trace/messages/decide.ts'

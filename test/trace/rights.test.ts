@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert'
 import { PUBLIC_TRACES, effectOf, tracesIn, tracesNamed } from '../../src/effects.ts'
 import type { DecodedEvent } from '../../src/engine/projection.ts'
 import { Rejected } from '../../src/engine/rejected.ts'
-import { type Trace, patch, remove, traces, upsert } from '../../src/trace/decide.ts'
+import { patch, remove, traces, upsert } from '../../src/trace/decide.ts'
+import type { Trace } from '../../src/trace/state.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 
 const test = suite('rights to a trace: the effects of events')

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Rejected } from '../../src/engine/rejected.ts'
 import { needOf, upsertMessages } from '../../src/trace/messages/decide.ts'
-import { type TraceState, remove, upsert } from '../../src/trace/decide.ts'
+import { remove, upsert } from '../../src/trace/decide.ts'
+import type { TraceState } from '../../src/trace/state.ts'
 import type { Engine } from '../support/engine.ts'
 import type { Step } from './arbitraries.ts'
 

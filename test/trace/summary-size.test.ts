@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { columnOf } from '../../projections/tables.ts'
+import { columnOf } from '../../src/tables/main.ts'
 import { SHORT_TEXT } from '../../src/base/texts.ts'
 import { givenTexts, listedNames } from '../../src/contract/trace-texts.ts'
 import { summarySize } from '../../src/trace/queries.ts'

@@ -4,7 +4,7 @@ import { fitToColumns } from '../../cli/fit-to-columns.ts'
 import { io } from '../../cli/io.ts'
 import { printDocument, writeOut } from '../../cli/output.ts'
 import type { Diff } from '../../sync/api/history.ts'
-import type { ClientOptions } from '../declared/command.ts'
+import type { ClientOptions } from '../support/access.ts'
 import type { Access } from '../support/access.ts'
 import { withPastOf } from './history-access.ts'
 

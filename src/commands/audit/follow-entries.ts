@@ -1,6 +1,6 @@
 import { parseExact } from '../../base/json/exact.ts'
 import { newWakeup } from '../../base/waits.ts'
-import { newRealtimeClient } from '../../realtime/client/client.ts'
+import { newRealtimeClient } from '../../contract/realtime-client/client.ts'
 import { hasStatus, isTemporaryFailure } from '../../sync/api/errors.ts'
 import type { TimelineEntry } from '../../sync/api/history.ts'
 import { type RetryTiming, realTiming } from '../../sync/api/retry.ts'

@@ -4,7 +4,7 @@ import { hasStatus } from '../../sync/api/errors.ts'
 import { type HistoryClient, newHistoryClient } from '../../sync/api/history.ts'
 import type { RetryTiming } from '../../sync/api/retry.ts'
 import { sessionHasEnded } from '../../sync/login/connect.ts'
-import type { ClientOptions } from '../declared/command.ts'
+import type { ClientOptions } from '../support/access.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
 import { findTrace } from '../support/find-trace.ts'
 

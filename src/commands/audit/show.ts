@@ -9,7 +9,7 @@ import { messageWidth } from '../../tail/printers.ts'
 import type { Access } from '../support/access.ts'
 import { type Message, messagesOf } from '../support/pages.ts'
 import { withPastOf } from './history-access.ts'
-import type { ClientOptions } from '../declared/command.ts'
+import type { ClientOptions } from '../support/access.ts'
 
 type Options = ClientOptions & { readonly revision?: number; readonly at?: string; readonly messages?: boolean }
 

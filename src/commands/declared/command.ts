@@ -1,10 +1,7 @@
 import { type Command, Option } from 'commander'
 import { runCommand } from '../../cli/exit.ts'
-import type { Access } from '../support/access.ts'
+import type { Access, ClientOptions } from '../support/access.ts'
 import { type Help, helpText } from './help.ts'
-
-/** The options that client commands share; `namespace` only where a command takes it. */
-export type ClientOptions = { readonly server?: string; readonly namespace?: string; readonly json?: boolean }
 
 /** Makes a command; completion is made of the whole program. */
 export type MakeCommand = (loadProgram: () => Promise<Command>) => Command

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { visibilities } from '../../sync/upload/upsert-trace.ts'
-import type { Format } from '../export.ts'
+import type { Format } from '../support/export-path.ts'
 import type { SortName } from '../ls.ts'
 import { clientCommand, yesOption } from './command.ts'
 import { idHelp, traceArgument } from './help.ts'

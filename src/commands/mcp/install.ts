@@ -7,7 +7,7 @@ import { ownProgram } from '../../sync/hooks/hook.ts'
 import { notLoggedInError } from '../../sync/login/connect.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
 import { type AgentName, agentNames, type InAgent, inAgent, type ServerEntry } from '../../sync/mcp/agents.ts'
-import type { ClientOptions } from '../declared/command.ts'
+import type { ClientOptions } from '../support/access.ts'
 import type { Access } from '../support/access.ts'
 
 type Options = ClientOptions & { readonly remove?: boolean }

@@ -7,7 +7,9 @@ import { type RetryTiming, realTiming, withNotice, withPatience } from '../../sy
 import { configDir, serverAddress } from '../../sync/config.ts'
 import { type Connection, connect } from '../../sync/login/connect.ts'
 import { readCredentials } from '../../sync/login/credentials.ts'
-import type { ClientOptions } from '../declared/command.ts'
+
+/** The options that client commands share; `namespace` only where a command takes it. */
+export type ClientOptions = { readonly server?: string; readonly namespace?: string; readonly json?: boolean }
 
 /** Waits and retries are reported on stderr. */
 export const noticedTiming: RetryTiming = withNotice(realTiming, (line) => void io().stderr.write(line))

@@ -6,7 +6,7 @@ import { parseTraceLink } from '../../sync/api/trace-link.ts'
 import { type TraceDetail, type TracesClient, newTracesClient } from '../../sync/api/traces.ts'
 import { sessionHasEnded } from '../../sync/login/connect.ts'
 import { type Access, noticedTiming, openAccess } from './access.ts'
-import type { ClientOptions } from '../declared/command.ts'
+import type { ClientOptions } from './access.ts'
 import { tracePages } from './pages.ts'
 
 /** A trace that was found, and the access with which it was found. */

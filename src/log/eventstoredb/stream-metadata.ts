@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type Revision, WrongRevision } from '../log.ts'
 import { proposedSystemEvent } from './append-request.ts'
-import type { ServerReads } from './server-reads.ts'
+import type { StoredEvent } from './read-response.ts'
 import type { Writer } from './writer.ts'
+
+/** Reads the last event of a stream by its full name. */
+type ReadsLastEvent = { readonly lastEvent: (stream: string) => Promise<StoredEvent | undefined> }
 
 /** The type of events with a stream's metadata. */
 export const METADATA = '$metadata'
@@ -36,7 +39,7 @@ const withTruncationPoint = (metadata: StreamMetadata, before: bigint): StreamMe
  * because the client's own `metastreamRevision` is a position.
  */
 export const changeMetadata = async (
-  serverReads: Pick<ServerReads, 'lastEvent'>,
+  serverReads: ReadsLastEvent,
   writer: Pick<Writer, 'append'>,
   stream: string,
   change: (metadata: StreamMetadata) => StreamMetadata | undefined,
@@ -61,7 +64,7 @@ export const changeMetadata = async (
  * metadata of the stream stays. `stream` is the full name.
  */
 export const truncateStream = async (
-  serverReads: Pick<ServerReads, 'lastEvent'>,
+  serverReads: ReadsLastEvent,
   writer: Writer,
   stream: string,
   before: Revision,

@@ -1,5 +1,5 @@
 import type { FeedTrace } from '../../contract/feed.ts'
-import { newRealtimeClient } from '../../realtime/client/client.ts'
+import { newRealtimeClient } from '../../contract/realtime-client/client.ts'
 import { announce } from './announce.ts'
 import { element, icon } from './dom.ts'
 import { tracePath } from './paths.ts'

@@ -1,5 +1,5 @@
-import { newBackoff } from '../../realtime/client/backoff.ts'
-import { newRealtimeClient, type State } from '../../realtime/client/client.ts'
+import { newBackoff } from '../../contract/realtime-client/backoff.ts'
+import { newRealtimeClient, type State } from '../../contract/realtime-client/client.ts'
 import { announce } from './announce.ts'
 import { element, icon } from './dom.ts'
 import { type Fragment, NoFragment, fetchFragment } from './fragment.ts'

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { KnownSecrets } from './session.ts'
+
+/** What a later reading of added lines has to know of everything before them. It contains secrets. */
+export type KnownSecrets = {
+  /** The rule that found each secret, in the order in which they were found. */
+  readonly rules: ReadonlyMap<string, string>
+  /** The ids of calls that read or write an environment file. */
+  readonly envCalls: ReadonlySet<string>
+}
 
 /**
  * The secrets of the sessions that this process has read, so that of a session that grows only the added lines have to be searched.

@@ -6,7 +6,7 @@ import { isEnvCall } from './env-file.ts'
 import { type FindSecrets, findKnown, type Secret } from './find.ts'
 import { mapFields, mapMessage, mapPart, type MapText, type Place } from './map-texts.ts'
 import { butMarks, markOf } from './marks.ts'
-import type { SecretMemory } from './memory.ts'
+import type { KnownSecrets, SecretMemory } from './memory.ts'
 import { isWordy } from './values.ts'
 
 /** A secret that was found, without its value. The list of allowed values names it by `hash`. */
@@ -44,14 +44,6 @@ const newEnvCalls = (known: ReadonlySet<string>) => {
     return (part.type === 'tool_call' || part.type === 'tool_result') && calls.has(part.content.callId)
   }
   return { isEnv, calls }
-}
-
-/** What a later reading of added lines has to know of everything before them. It contains secrets. */
-export type KnownSecrets = {
-  /** The rule that found each secret, in the order in which they were found. */
-  readonly rules: ReadonlyMap<string, string>
-  /** The ids of calls that read or write an environment file. */
-  readonly envCalls: ReadonlySet<string>
 }
 
 const noSecrets: KnownSecrets = { rules: new Map(), envCalls: new Set() }

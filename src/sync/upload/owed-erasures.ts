@@ -6,20 +6,10 @@ import type { Reporter } from '../report/events.ts'
 import { countOf } from '../report/text.ts'
 import { type Claims, SourceBusy } from '../state/claims.ts'
 import type { Duties, Duty } from '../state/duties.ts'
-import { notice, type Upload } from './upload.ts'
+import { type OwedErasure, notice, type Upload } from './upload.ts'
 
 /** The trace whose past is to be erased. `source` is where its secrets were found. */
 export type Exposed = Pick<Duty, 'namespace' | 'externalId' | 'source'>
-
-/** The secrets that are taken out of a trace: its past has them. */
-export type OwedErasure = {
-  /** Stores that the past has to be erased, before anything is sent that takes secrets out. `hashes` are those that are known. */
-  readonly owe: (hashes: readonly string[]) => Promise<void>
-  /** Whether secrets were taken out. */
-  readonly isOwed: () => boolean
-  /** The hashes of those that are known. */
-  readonly hashes: () => readonly string[]
-}
 
 /** `exposed` is asked when it is known. `duties` is undefined in a dry run, which takes nothing out. */
 export const newOwedErasure = (duties: Duties | undefined, exposed: () => Exposed): OwedErasure => {

@@ -1,15 +1,10 @@
 import type { Agent, Session, StoredSession } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
-import {
-  type KnownSecrets,
-  type Redacted,
-  type Redaction,
-  type RedactionOptions,
-  redactSession,
-} from '../redaction/session.ts'
+import { type Redacted, type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
+import type { KnownSecrets } from '../redaction/memory.ts'
 import { countOf } from '../report/text.ts'
 import type { SessionKey, SessionStates } from '../state/session-states.ts'
-import type { SessionRun, SyncJob } from './sync-session.ts'
+import type { SessionRun, SyncJob } from './run.ts'
 
 /** The stamp of a session, with the version of the parser of its agent. */
 export const readStamp = ({ id, version }: Agent, { stamp }: StoredSession): string => `${id}/${version} ${stamp}`

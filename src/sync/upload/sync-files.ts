@@ -2,7 +2,7 @@ import v8 from 'node:v8'
 import { exitCodes } from '../../cli/exit.ts'
 import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, Summary, SyncEvent } from '../report/events.ts'
-import type { SyncJob } from './sync-session.ts'
+import type { SyncJob } from './run.ts'
 import { stopReasonOf, type SyncResult, syncSessions, syncSessionsOf } from './sync-sessions.ts'
 import type { FileCounts } from './upload.ts'
 

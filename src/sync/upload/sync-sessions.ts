@@ -15,7 +15,8 @@ import { type Budget, newBudget, newTurns, type Turn } from './turns.ts'
 import { type FileProgress, newFileProgress } from './file-progress.ts'
 import { LogReplaced } from './same-log.ts'
 import { newSending } from './sending.ts'
-import { type HeldSession, type SessionRun, type SyncJob, syncSession } from './sync-session.ts'
+import { syncSession } from './sync-session.ts'
+import type { HeldSession, SessionRun, SyncJob } from './run.ts'
 import { type FileCounts, newFileCounts } from './upload.ts'
 
 /** How many sessions are uploaded at once: the service handles concurrent requests together at little more cost. */

@@ -5,7 +5,6 @@ import type { Destination } from './destination.ts'
 import { bytesOf } from './batches.ts'
 import { compareMessage } from './compare.ts'
 import type { EncodedMessage } from './encode.ts'
-import type { OwedErasure } from './owed-erasures.ts'
 import type { Sending } from './sending.ts'
 import type { newReadMessages, StoredMessage, StoredMessages } from './stored-messages.ts'
 import type { Target } from './upload-session.ts'
@@ -37,6 +36,16 @@ export const newFileCounts = (): FileCounts => ({
 })
 
 type Batch = readonly EncodedMessage[]
+
+/** The secrets that are taken out of a trace: its past has them. */
+export type OwedErasure = {
+  /** Stores that the past has to be erased, before anything is sent that takes secrets out. `hashes` are those that are known. */
+  readonly owe: (hashes: readonly string[]) => Promise<void>
+  /** Whether secrets were taken out. */
+  readonly isOwed: () => boolean
+  /** The hashes of those that are known. */
+  readonly hashes: () => readonly string[]
+}
 
 /** The upload of one session. `state` is what the server has of it, and is updated after each batch. */
 export type Upload = {

@@ -1,4 +1,4 @@
-import type { MessageClass } from '../events.ts'
+import type { MessageClass } from './message-class.ts'
 import type { PartsHead, TextHead } from './heads.ts'
 import type { MessageRole } from '../../contract/message.ts'
 import type { StoredPart } from './part.ts'

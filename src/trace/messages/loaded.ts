@@ -1,5 +1,5 @@
 import { textBytes } from '../../engine/sized-cache.ts'
-import type { MessageClass } from '../events.ts'
+import type { MessageClass } from './message-class.ts'
 import type { PartsHead, TextHead } from './heads.ts'
 import type { MessageRole } from '../../contract/message.ts'
 

@@ -1,4 +1,4 @@
-import { type ReadTables, listOrder } from '../../../projections/tables.ts'
+import { type ReadTables, listOrder } from '../../tables/main.ts'
 import type { Reads, Row } from '../../engine/reads.ts'
 import { notFound } from '../../http/http-error.ts'
 import { partsLength, partsText } from './stored-parts.ts'

@@ -1,4 +1,4 @@
-import { inBlock } from '../../../projections/tables.ts'
+import { inBlock } from '../../tables/main.ts'
 
 /*
  * SQL for the parts of a message `m`, a row of `messages`. The original parts are in a block of several messages (`message_blocks`), one after

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { Rejected } from '../../../src/engine/rejected.ts'
-import { type TraceState, remove, traces, upsert } from '../../../src/trace/decide.ts'
+import { remove, traces, upsert } from '../../../src/trace/decide.ts'
+import type { TraceState } from '../../../src/trace/state.ts'
 import type { TraceEvent } from '../../../src/trace/events.ts'
 import { upsertMessages } from '../../../src/trace/messages/decide.ts'
 import { partIndex, toUpsert } from '../../../src/trace/messages/message.ts'

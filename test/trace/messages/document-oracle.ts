@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { PatchOperation } from '../../../src/base/json/patch-operation.ts'
-import type { MessageClass } from '../../../src/trace/events.ts'
+import type { MessageClass } from '../../../src/trace/messages/message-class.ts'
 import { type MessageDocument, type MessageUpsert, difference } from '../../../src/trace/messages/message.ts'
 import { merge } from '../arbitraries.ts'
 

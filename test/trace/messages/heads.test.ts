@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type TraceState, traces } from '../../../src/trace/decide.ts'
+import { traces } from '../../../src/trace/decide.ts'
+import type { TraceState } from '../../../src/trace/state.ts'
 import type { TraceEvent } from '../../../src/trace/events.ts'
 import { needOf, upsertMessages } from '../../../src/trace/messages/decide.ts'
 import {

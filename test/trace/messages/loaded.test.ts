@@ -1,7 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { upsertMessages } from '../../../src/trace/messages/decide.ts'
-import { type TraceState, traces } from '../../../src/trace/decide.ts'
+import { traces } from '../../../src/trace/decide.ts'
+import type { TraceState } from '../../../src/trace/state.ts'
 import { LoadedMessages, type MessageHead } from '../../../src/trace/messages/loaded.ts'
 import { toUpsert } from '../../../src/trace/messages/message.ts'
 

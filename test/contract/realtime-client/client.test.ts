@@ -1,13 +1,13 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type RealtimeClient, type State, newRealtimeClient } from '../../../src/realtime/client/client.ts'
-import { followMessages } from '../../../src/realtime/client/messages.ts'
+import { type RealtimeClient, type State, newRealtimeClient } from '../../../src/contract/realtime-client/client.ts'
+import { followMessages } from '../../../src/contract/realtime-client/messages.ts'
 import type { ValueOf } from '../../../src/contract/realtime.ts'
 import { type Database, freshDatabase } from '../../support/database.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
 
-const test = suite('realtime: the client')
+const test = suite('contract/realtime-client')
 const env = { REALTIME_SUBSCRIPTIONS: '3', REALTIME_CONNECTIONS_ADDRESS: '2' }
 let database: Database
 let app: App

@@ -1,14 +1,4 @@
-import {
-  type JoinedTexts,
-  bools,
-  float8s,
-  int4s,
-  int8s,
-  joinedTexts,
-  jsons,
-  texts,
-  uuids,
-} from '../src/postgres/arrays.ts'
+import { type JoinedTexts, bools, float8s, int4s, int8s, joinedTexts, jsons, texts, uuids } from '../postgres/arrays.ts'
 
 /** Binary arrays by the type of their elements. */
 const arrays = {

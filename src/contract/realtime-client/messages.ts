@@ -1,5 +1,5 @@
 import type { Listener, RealtimeClient } from './client.ts'
-import type { ArgsOf, ValueOf } from '../../contract/realtime.ts'
+import type { ArgsOf, ValueOf } from '../realtime.ts'
 
 /** Messages in list order, and the revision of the trace for them. */
 export type MessageList = NonNullable<ValueOf<'traces:getMessages'>>

@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type RowOf, tableOf } from '../../projections/table.ts'
+import { type RowOf, tableOf } from '../../src/tables/table.ts'
 import { newClient } from '../../src/postgres/connect.ts'
 import { freshDatabase } from '../support/database.ts'
 
-const test = suite('projections/table')
+const test = suite('tables/table')
 
 const database = await freshDatabase()
 const client = newClient(database.url, 'test')

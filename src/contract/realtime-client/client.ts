@@ -1,7 +1,7 @@
-import { closeCodes } from '../../contract/close-codes.ts'
-import type { FrameError, ServerFrame } from '../../contract/frames.ts'
+import { closeCodes } from '../close-codes.ts'
+import type { FrameError, ServerFrame } from '../frames.ts'
 import { type Backoff, newBackoff } from './backoff.ts'
-import type { ArgsOf, QueryName, ValueOf } from '../../contract/realtime.ts'
+import type { ArgsOf, QueryName, ValueOf } from '../realtime.ts'
 
 /** The callbacks of a subscription. After a lost connection, `value` may be called again with an equal value. */
 export type Listener<Value> = {

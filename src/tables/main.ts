@@ -1,12 +1,11 @@
-import type { NamespaceType, Role } from '../src/contract/namespaces.ts'
-import type { Visibility } from '../src/contract/trace.ts'
-import { type RequiredName, type TextName, isRequired, textNames } from '../src/contract/trace-texts.ts'
-import type { IdentityType } from '../src/contract/user.ts'
+import type { NamespaceType, Role } from '../contract/namespaces.ts'
+import type { Visibility } from '../contract/trace.ts'
+import { type RequiredName, type TextName, isRequired, textNames } from '../contract/trace-texts.ts'
+import type { IdentityType } from '../contract/user.ts'
 import { type RowOf, tableOf } from './table.ts'
 
 /**
- * The tables of the read models, with the types of their rows and the SQL that indexes and queries share. Queries know read
- * models only by this file. It imports nothing of the domain; the files beside it say which events change the rows.
+ * The tables of the main group, with the types of their rows and the SQL that indexes and queries share.
  * Columns of type json have JSON text; free texts are JSON string literals, because PostgreSQL text can store neither NUL nor lone surrogates.
  */
 

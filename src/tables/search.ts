@@ -1,9 +1,9 @@
-import { erasedFrom } from '../tables.ts'
+import { erasedFrom } from './main.ts'
 
 /**
  * The search index: a row (`doc`) for each message, and a row with the ordinal -1 for each trace itself. `seq` is the position of the event
  * that added the row, `at` the time of the message, `place` the best of the places of its texts, as an index of `allPlaces`. `tokens` are
- * the hashes of the message's words and values, `of_trace` those of its trace's values (`../../src/trace/tokens/`), so that a change of a
+ * the hashes of the message's words and values, `of_trace` those of its trace's values (`../trace/tokens`), so that a change of a
  * trace can be written without reading texts. Searches ignore rows of an earlier incarnation of the trace.
  */
 const columns = `

@@ -1,8 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newBackoff } from '../../../src/realtime/client/backoff.ts'
+import { newBackoff } from '../../../src/contract/realtime-client/backoff.ts'
 
-const test = suite('realtime: backoff')
+const test = suite('contract/realtime-client: backoff')
 
 const waits = (random: () => number, count: number) => {
   const backoff = newBackoff(random)

@@ -1,0 +1,58 @@
+import type { Agent, SessionFields, StoredSession } from '../agents/agent.ts'
+import type { RedactionOptions } from '../redaction/session.ts'
+import type { Reporter, SessionEvent } from '../report/events.ts'
+import type { SessionKey } from '../state/session-states.ts'
+import type { SyncState } from '../state/sync-state.ts'
+import type { Destination, DestinationOf, Origin } from './destination.ts'
+import type { Turn } from './turns.ts'
+import type { FileCounts, NewSending } from './upload.ts'
+
+/** The settings of a run. With `force` everything is uploaded again. */
+export type SyncJob = {
+  readonly destinationOf: DestinationOf
+  /** Where sessions go without a rule: what earlier runs have left to do at its service is done at the end of this one. */
+  readonly place?: Pick<Destination, 'connection' | 'states'> | undefined
+  /** Leaves that to a later run. */
+  readonly leavesDuties?: boolean
+  /** The stored state of sources. */
+  readonly origins: Pick<SyncState, 'originOf' | 'noteOrigin' | 'newLosses' | 'noteReported' | 'alone'>
+  /** Takes secrets out; undefined if they are not taken out. */
+  readonly redaction: RedactionOptions | undefined
+  /** Adds fields of a trace that its agent has not stored. */
+  readonly completeTrace?: ((fields: SessionFields) => Promise<SessionFields>) | undefined
+  /** Asks whether held sessions may be sent; those are then tried once more. Undefined if nobody can be asked. */
+  readonly askFor?: ((held: readonly HeldSession[]) => Promise<void>) | undefined
+  readonly dryRun: boolean
+  readonly force: boolean
+  /** A line that cannot be read fails the run. */
+  readonly strict?: boolean
+  /** How long to wait if another process uploads a session. Default: a minute. */
+  readonly patienceMs?: number
+  readonly report: Reporter
+  /** Ends the run when it aborts: requests that are being sent are completed, and no others begin. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The upload of one session: its destination, once it is known, and its counts. */
+export type SessionRun = {
+  readonly agent: Agent
+  readonly session: StoredSession
+  readonly counts: FileCounts
+  readonly report: Reporter
+  readonly turn: Turn
+  readonly newSending: NewSending
+  destination?: Destination
+  /** Does `work` while no other file of the same session is worked on: each remembers what was sent from the others. */
+  readonly alone: <T>(session: SessionKey, work: () => Promise<T>) => Promise<T>
+  /** Whether the session has to be read again even if it does not change (`Session.isUnsure`). */
+  isUnsure?: boolean
+  /** Whether the past of its trace was to be erased, and could not be. */
+  isErasureOwed?: boolean
+  /** The losses that were not reported to the user before; with `force` all. They count as reported then. */
+  readonly newLosses: (losses: readonly string[]) => readonly string[]
+  /** The title or id by which users know the session, and who may read it. */
+  about: Pick<SessionEvent, 'title' | 'project' | 'visibility' | 'published'>
+}
+
+/** A held session, and its source. */
+export type HeldSession = { readonly agent: Agent; readonly session: StoredSession; readonly origin: Origin }

@@ -76,8 +76,7 @@ const update = (row: Row, { data, at, revision }: DecodedEvent<Updated>) => {
     if (operation.path === '/textContent') row.textHead = textHeadLine(headOfText(operation.value as string))
   }
   row.partCount = countAfter(data.patch) ?? row.partCount
-  if (data.parts === 'unknown') row.partsHead = ''
-  else if (data.parts) {
+  if (data.parts) {
     row.partsHead = partsHeadLine(data.parts)
     row.partsLength = data.parts.length
   }

@@ -56,9 +56,7 @@ const assertKnown = (tables: readonly Table[], { name, columns }: Table, path: s
     throw new BadBackup(`${path} has a table that its version of Tracebook did not have: ${name}. Use another copy`)
 }
 
-/** The number of events, also in the tables of an older version. */
 const countStatement = 'select coalesce(sum(size), 0)::float8 as events from log.appends'
-const oldCountStatement = 'select count(*)::float8 as events from log.events'
 
 /**
  * A restored log gets a new epoch, because the original log has continued after the backup. Clients notice the epoch, and upload the messages
@@ -82,9 +80,7 @@ const fill = async (client: pg.Client, { path, check = () => {} }: RestoreOption
     await pipeline(rowsOf(pieces, check), into)
     rows += into.rowCount
   }
-  const { rows: counts } = await client.query<{ events: number }>(
-    tables.some(({ name }) => name === 'log.appends') ? countStatement : oldCountStatement,
-  )
+  const { rows: counts } = await client.query<{ events: number }>(countStatement)
   await client.query(beginEpoch)
   await client.query(`drop table ${unfinishedRestoreTable}`)
   await client.query('commit')

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { assertConverted } from '../log/postgres/convert.ts'
 import { closeConnection, newClient } from '../postgres/connect.ts'
 import { UnfinishedRestore, isRestoreUnfinished } from '../postgres/unfinished-restore.ts'
 import { version } from '../base/version.ts'
@@ -34,7 +33,6 @@ const assertServed = async (client: pg.Client) => {
     "select to_regclass('tracebook.kysely_migration') is not null as found",
   )
   if (!rows[0]!.found) throw new Error('the database has no data of a service: check DATABASE_URL')
-  await assertConverted(client)
 }
 
 type Head = Pick<Header, 'migration' | 'through'> & { readonly events: number }

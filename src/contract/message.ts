@@ -20,11 +20,12 @@ const Args = z
     description: `The arguments of the call: any JSON object, nested at most ${MAX_DEPTH} levels, stored unchanged`,
   })
 
-const callId = (name: z.ZodType<string>) =>
-  name.meta({ description: 'The id of the call, which the call and its result share', examples: ['call-1'] })
+const callId = ShortText.meta({
+  description: 'The id of the call, which the call and its result share',
+  examples: ['call-1'],
+})
 
-const toolName = (name: z.ZodType<string>) =>
-  name.meta({ description: 'The name of the tool, as the agent writes it', examples: ['bash'] })
+const toolName = ShortText.meta({ description: 'The name of the tool, as the agent writes it', examples: ['bash'] })
 
 const typed = <Type extends string>(type: Type) =>
   z.literal(type).meta({ description: 'The type of the part, which determines the fields of `content`' })
@@ -32,38 +33,32 @@ const typed = <Type extends string>(type: Type) =>
 const content = <Content extends z.ZodType>(shape: Content, description: string) =>
   shape.meta({ description }).optional()
 
-const contentWith = (name: z.ZodType<string>) => ({
+const shapes = {
   text: z.object({
     text: z.string().meta({ description: 'The text' }),
     durationMs: PlainNumber.meta({ description: 'How long writing the text took, in milliseconds' }).optional(),
   }),
-  tool_call: z.object({ callId: callId(name), toolName: toolName(name), args: Args }),
+  tool_call: z.object({ callId, toolName, args: Args }),
   tool_result: z.object({
-    callId: callId(name),
-    toolName: toolName(name),
+    callId,
+    toolName,
     output: z.string().meta({ description: 'The output of the tool' }),
     status: z.enum(['success', 'error']).meta({ description: 'Whether the call succeeded' }),
   }),
   error: z.object({ message: z.string().meta({ description: 'What went wrong' }) }),
-})
+}
 
-const partWith = (name: z.ZodType<string>) => {
-  const shapes = contentWith(name)
-  return z.discriminatedUnion('type', [
+/** A part of a message. `args` may hold any JSON. */
+export const Part = z
+  .discriminatedUnion('type', [
     z.object({ type: typed('text'), content: content(shapes.text, 'A text') }),
     z.object({ type: typed('thinking'), content: content(shapes.text, 'Thinking of the agent') }),
     z.object({ type: typed('tool_call'), content: content(shapes.tool_call, 'A call of a tool') }),
     z.object({ type: typed('tool_result'), content: content(shapes.tool_result, 'The result of a call of a tool') }),
     z.object({ type: typed('error'), content: content(shapes.error, 'An error that the agent ran into') }),
   ])
-}
-
-/** A part of a message. `args` may hold any JSON. */
-export const Part = partWith(z.string()).meta({ id: 'Part', description: 'A part of a message' })
+  .meta({ id: 'Part', description: 'A part of a message' })
 export type Part = z.infer<typeof Part>
-
-/** A part in a request. The log holds longer names, from before their length was limited. */
-const PartUpsert = partWith(ShortText).meta({ id: 'PartUpsert', description: 'A part of a message' })
 
 export const PartType = z.enum(['text', 'thinking', 'tool_call', 'tool_result', 'error'])
 export type PartType = z.infer<typeof PartType>
@@ -126,7 +121,7 @@ const given = {
   order: PlainNumber.meta(meanings.order).optional(),
   timestamp: PlainNumber.meta(meanings.timestamp).optional(),
   parts: z
-    .array(PartUpsert)
+    .array(Part)
     .meta({
       maxItems: MOST_PARTS,
       description:

@@ -11,11 +11,6 @@ export type Group = {
   readonly version: number
   readonly projections: readonly Projection[]
   /**
-   * Names of former groups: their schemas are dropped like those of older versions of this group. A name stays here as long as a
-   * database may hold such a schema.
-   */
-  readonly replaces?: readonly string[]
-  /**
    * Event types that a crash of PostgreSQL may undo, because they take away no rights that are read from this group. Batches of
    * only these are committed asynchronously (`apply.ts`), and applied again after the crash.
    */

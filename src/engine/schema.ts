@@ -79,29 +79,21 @@ export const dropUnlessLocked = async (client: Client, schema: string, lock: str
   return rows[0].gone as boolean
 }
 
-/** The groups that this one replaces. All their versions count as older ones. */
-const replacedBy = ({ replaces = [] }: Group): Version[] =>
-  replaces.map((name) => ({ name, version: Number.POSITIVE_INFINITY }))
-
-/** The schemas of a group besides the one in use: of rebuilds, of other versions, and of groups that this one replaces. */
-export const schemasBeside = async (client: Client, group: Group): Promise<string[]> => {
-  const found: string[] = []
-  for (const each of [group, ...replacedBy(group)]) found.push(...(await schemasOf(client, each)))
-  return found.filter((schema) => schema !== schemaOf(group))
-}
+/** The schemas of a group besides the one in use: of rebuilds, and of other versions. */
+export const schemasBeside = async (client: Client, group: Group): Promise<string[]> =>
+  (await schemasOf(client, group)).filter((schema) => schema !== schemaOf(group))
 
 /**
- * Drops the schemas that no process needs any more, and returns their names: those of older versions and of replaced groups, those
- * that rebuilds have replaced, and those of killed rebuilds.
+ * Drops the schemas that no process needs any more, and returns their names: those of older versions, those that rebuilds have replaced, and
+ * those of killed rebuilds.
  * @throws if a query, such as a backup, delays a drop; the caller tries again later
  */
 export const dropUnused = async (client: Client, group: Group): Promise<string[]> => {
   const dropped: string[] = []
-  for (const each of [group, ...replacedBy(group)])
-    for (const schema of await schemasOf(client, each)) {
-      const lock = lockOf(each, schema)
-      if (lock && (await dropUnlessLocked(client, schema, lock))) dropped.push(schema)
-    }
+  for (const schema of await schemasOf(client, group)) {
+    const lock = lockOf(group, schema)
+    if (lock && (await dropUnlessLocked(client, schema, lock))) dropped.push(schema)
+  }
   return dropped
 }
 

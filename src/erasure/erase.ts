@@ -1,48 +1,18 @@
 import pg from 'pg'
 import type { Client } from '../engine/checkpoint.ts'
-import type { Codec } from '../engine/codec.ts'
 import type { Group } from '../engine/group.ts'
 import type { OpenGroup } from '../engine/open-groups.ts'
-import { replayServed } from '../engine/replay.ts'
 import { dropUnused, schemasBeside } from '../engine/schema.ts'
-import type { Anchor, EventLog, Revision } from '../log/log.ts'
-import { newApplyingClient, withConnection } from '../postgres/connect.ts'
+import type { EventLog } from '../log/log.ts'
 import { hasSqlState, SqlState } from '../postgres/sql-state.ts'
-import { FIRST_TYPES } from '../trace/events.ts'
 import type { PendingErasure } from './pending-erasures.ts'
-
-/** Whether a trace's stream lacks its first events. */
-const lacksFirstEvents = async (log: Pick<EventLog, 'read'>, stream: string): Promise<boolean> => {
-  for await (const { type } of log.read(stream, { limit: 1 })) return !FIRST_TYPES.has(type)
-  return false
-}
-
-/**
- * Erases the rest of a deleted trace whose stream lacks its first events: a kill during an erasure by an older version, which
- * truncated from the beginning, left such a stream. Rebuilt read models cannot apply its events. Once these are erased, the groups
- * make the stream's rows from its deletion.
- */
-const eraseRemnant = async (
-  { url, log, codec }: { readonly url: string; readonly log: EventLog; readonly codec: Codec },
-  groups: readonly Pick<OpenGroup, 'group' | 'schema'>[],
-  { stream, before, held }: { readonly stream: string; readonly before: Revision; readonly held: Anchor | undefined },
-): Promise<void> => {
-  await log.truncate(stream, before, held)
-  for (const { group, schema } of groups) {
-    await withConnection(newApplyingClient(url, schema), (client) =>
-      replayServed({ client, group }, { log, codec }, stream),
-    )
-  }
-}
 
 /** A group of read models, with the members that erasure uses. */
 export type ErasedGroup = Pick<OpenGroup, 'group' | 'schema' | 'watermark' | 'quarantine'>
 
 export type ErasureContext = {
   readonly client: Client
-  readonly url: string
   readonly log: EventLog
-  readonly codec: Codec
   readonly groups: readonly ErasedGroup[]
   /** Whether schemas that no process locks are unused. After an outage processes need time to lock theirs again. */
   readonly mayDropSchemas: () => boolean
@@ -61,28 +31,16 @@ export const haveAllPassed = (groups: readonly ErasedGroup[], position: bigint, 
     () => false,
   )
 
-/** The deletion; undefined if an older version has stored the erasure. */
-const deletionOf = ({ position, eventId }: PendingErasure): Anchor | undefined =>
-  eventId === null ? undefined : { position, id: eventId }
-
 /** Checks that the log still has the deletion. @throws NotErasableYet if it has lost the deletion */
-const assertHeld = async ({ log }: ErasureContext, pending: PendingErasure) => {
-  const held = deletionOf(pending)
-  if (held && (await log.holds(held.position, held.id)) === false)
+const assertHeld = async ({ log }: ErasureContext, { position, eventId }: PendingErasure) => {
+  if ((await log.holds(position, eventId)) === false)
     throw new NotErasableYet('the log does not hold the deletion: it has lost its end')
 }
 
-/**
- * Ends the quarantine of a stream that lacks its first events.
- * @throws NotErasableYet if another stream is in quarantine, because the read models have not applied its deletion
- */
-const leaveQuarantine = async (context: ErasureContext, pending: PendingErasure) => {
-  const { stream, before } = pending
-  const groups = context.groups.filter(({ quarantine }) => !quarantine.isNotQuarantined(stream))
-  if (groups.length === 0) return
-  if (!(await lacksFirstEvents(context.log, stream)))
+/** @throws NotErasableYet if the stream is in quarantine, because the read models have not applied its deletion */
+const assertNotInQuarantine = ({ groups }: ErasureContext, { stream }: PendingErasure) => {
+  if (groups.some(({ quarantine }) => !quarantine.isNotQuarantined(stream)))
     throw new NotErasableYet('the stream is in quarantine: replay it, or skip the event that cannot be applied')
-  await eraseRemnant(context, groups, { stream, before, held: deletionOf(pending) })
 }
 
 /** Deletes the rows of a deleted trace from the read models in use. */
@@ -128,9 +86,9 @@ const assertNoOthers = async ({ client, groups, mayDropSchemas }: ErasureContext
  */
 export const erase = async (context: ErasureContext, pending: PendingErasure): Promise<void> => {
   await assertHeld(context, pending)
-  await leaveQuarantine(context, pending)
+  assertNotInQuarantine(context, pending)
   await sweep(context, pending.stream)
-  await context.log.truncate(pending.stream, pending.before, deletionOf(pending))
+  await context.log.truncate(pending.stream, pending.before, { position: pending.position, id: pending.eventId })
   await assertHeld(context, pending) // if the log has lost the deletion meanwhile, nothing was erased
   await assertNoOthers(context)
   await sweep(context, pending.stream) // a rebuild may have replaced the read models that were swept above

@@ -10,9 +10,9 @@ export type PendingErasure = {
   readonly stream: string
   /** The first revision that stays. */
   readonly before: bigint
-  /** The position and the id of the event that erases them; `eventId` is null in rows of an older version. */
+  /** The position and the id of the event that erases them. */
   readonly position: bigint
-  readonly eventId: string | null
+  readonly eventId: string
   /** Why the last attempt failed. */
   readonly reason: string | null
 }

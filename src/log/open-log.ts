@@ -1,8 +1,6 @@
-import { newClient, withConnection } from '../postgres/connect.ts'
 import { migrate } from '../postgres/migrate.ts'
-import { assertConverted, convertEvents } from './postgres/convert.ts'
 import type { EventLog, StoredRecord } from './log.ts'
-import { type PostgresLogOptions, openPostgresLog } from './postgres/postgres-log.ts'
+import { openPostgresLog } from './postgres/postgres-log.ts'
 import { wholeAppends } from './whole-appends.ts'
 
 export type OpenLogOptions = {
@@ -20,12 +18,7 @@ export type OpenLogOptions = {
 const openEventStore = async (options: { url: string }): Promise<EventLog<StoredRecord>> =>
   (await import('./eventstoredb/eventstoredb-log.ts')).openEventStoreLog(options)
 
-const openPostgres = async (options: PostgresLogOptions): Promise<EventLog<StoredRecord>> => {
-  await withConnection(newClient(options.url, 'log'), assertConverted)
-  return openPostgresLog(options)
-}
-
-/** Opens the log of a service, in PostgreSQL or EventStoreDB, for appends of any size. @throws BadAddress, NotConverted */
+/** Opens the log of a service, in PostgreSQL or EventStoreDB, for appends of any size. @throws BadAddress */
 export const openLog = async ({
   databaseUrl,
   eventStoreUrl,
@@ -35,7 +28,7 @@ export const openLog = async ({
   wholeAppends(
     eventStoreUrl
       ? await openEventStore({ url: eventStoreUrl, ...options })
-      : await openPostgres({ url: databaseUrl, ...(connections ? { connections } : {}), ...options }),
+      : openPostgresLog({ url: databaseUrl, ...(connections ? { connections } : {}), ...options }),
   )
 
 export const isPostgresUrl = (url: string): boolean => /^postgres(ql)?:/i.test(url)
@@ -44,6 +37,5 @@ export const isPostgresUrl = (url: string): boolean => /^postgres(ql)?:/i.test(u
 export const openAdapter = async (url: string): Promise<EventLog<StoredRecord>> => {
   if (!isPostgresUrl(url)) return openEventStore({ url })
   await migrate(url)
-  await convertEvents(url)
   return openPostgresLog({ url })
 }

@@ -11,6 +11,7 @@ import {
   type TableMetadata,
 } from 'kysely'
 import { moduleUrl } from '../base/threads.ts'
+import { version } from '../base/version.ts'
 import { newPool } from './connect.ts'
 import { assertSuitable } from './server-check.ts'
 import { UnfinishedRestore, unfinishedRestoreStatement } from './unfinished-restore.ts'
@@ -75,13 +76,38 @@ const assertRestored = async (db: Kysely<unknown>) => {
   if (rows[0]!.found) throw new UnfinishedRestore('the database')
 }
 
+/** The database was made by a version with other migrations. The message says what to do. */
+export class OtherVersion extends Error {
+  override readonly name = 'OtherVersion'
+
+  constructor(migration: string) {
+    super(
+      `DATABASE_URL: the database was made by another version of Tracebook: ${version} does not know its migration ${migration}. ` +
+        'Start the version that has made it. Or move its log to this one: run `tracebook audit export --out FILE` with that version, then ' +
+        '`tracebook audit import FILE` with this one, into an empty database',
+    )
+  }
+}
+
+/** @throws OtherVersion */
+const assertOwn = async (db: Kysely<unknown>) => {
+  const { rows: tables } = await sql<{ found: boolean }>`
+    select to_regclass('tracebook.kysely_migration') is not null as found`.execute(db)
+  if (!tables[0]!.found) return
+  const own = await getMigrations()
+  const { rows } = await sql<{ name: string }>`select name from tracebook.kysely_migration order by name`.execute(db)
+  const other = rows.find(({ name }) => !Object.hasOwn(own, name))
+  if (other) throw new OtherVersion(other.name)
+}
+
 /**
  * Migrates the log and the operational tables to the version of this code. Several processes may call it at once.
- * @throws UnfinishedRestore, UnsuitableServer
+ * @throws UnfinishedRestore, UnsuitableServer, OtherVersion
  */
 export const migrate = (url: string): Promise<void> =>
   withMigrator(url, async (migrator, db) => {
     await assertRestored(db)
+    await assertOwn(db)
     const { error } = await migrator.migrateToLatest()
     if (error) throw error
   })

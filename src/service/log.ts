@@ -3,7 +3,6 @@ import { WrongLog, assertSameLog } from '../engine/same-log.ts'
 import { withTimeout } from '../engine/rejected.ts'
 import { LOG_UNREACHABLE } from '../health/readiness.ts'
 import { openLog } from '../log/open-log.ts'
-import { convertEvents } from '../log/postgres/convert.ts'
 import { type VerifiedLog, verifiedLog } from '../log/verified-log.ts'
 import type { Metrics } from '../http/metrics.ts'
 
@@ -13,21 +12,6 @@ const START_TIMEOUT_MS = 5_000
 /** Waits up to 5 s for a part that needs the log: the service can start and serve reads without it. */
 export const waitDuringStart = (work: Promise<void>): Promise<void> =>
   withTimeout(START_TIMEOUT_MS, LOG_UNREACHABLE, work).catch(() => {})
-
-const REPORT_MS = 5_000
-
-/** Converts a log of an older version, which may take a while: reports progress every five seconds. */
-export const convertLog = async (databaseUrl: string, logger: Logger): Promise<void> => {
-  let due = 0
-  await convertEvents(databaseUrl, {
-    report: ({ converted, events, ms }) => {
-      if (ms < due && converted < events) return
-      due = ms + REPORT_MS
-      const secondsLeft = Math.ceil(((events - converted) * ms) / converted / 1_000)
-      logger.info({ converted, events, secondsLeft }, 'converting the log to one row for each append')
-    },
-  })
-}
 
 type ServiceLogOptions = {
   readonly databaseUrl: string

@@ -18,7 +18,7 @@ import { poolSizes } from '../postgres/pool-sizes.ts'
 import { serverWarnings } from '../postgres/server-check.ts'
 import { openSearchReads } from '../search/reads.ts'
 import { installGauges } from './gauges.ts'
-import { convertLog, openServiceLog } from './log.ts'
+import { openServiceLog } from './log.ts'
 
 export type StoresOptions = {
   readonly config: Config
@@ -32,7 +32,6 @@ export type StoresOptions = {
 export const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: StoresOptions) => {
   const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
   await migrate(databaseUrl)
-  await convertLog(databaseUrl, logger)
   const verbosity = await keepErrorsTerse(databaseUrl)
   for (const warning of await serverWarnings(databaseUrl, config.DATABASE_CONNECTIONS)) logger.warn({}, warning)
   if (verbosity) logger.warn({}, verbosity)

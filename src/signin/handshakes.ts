@@ -137,9 +137,8 @@ export const newHandshakes = ({ pool, now }: { readonly pool: pg.Pool; readonly 
     const values = [sha256(codes.state), sha256(codes.exchangeCode), now()]
     const row = await queryOne<{ wish: string; identity: string }>(statement, values)
     if (!row) return undefined
-    const { agreed, ...credential } = JSON.parse(row.identity) as Credential & { agreed?: Joining }
-    // An older version made codes without a confirmation; these are refused.
-    return agreed && { signIn: JSON.parse(row.wish) as SignInRequest, credential, agreed }
+    const { agreed, ...credential } = JSON.parse(row.identity) as Credential & { agreed: Joining }
+    return { signIn: JSON.parse(row.wish) as SignInRequest, credential, agreed }
   }
 
   return {

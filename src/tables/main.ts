@@ -223,7 +223,7 @@ export const countsTable = tableOf(
  * `ordinal` counts a trace's messages as they arrived. `incarnation` is that of the trace: rows of an earlier incarnation stay
  * until they are swept, and must not be shown. `added` and `revision` are the revisions of the first and the last event of the
  * message. `text_head` and `parts_head` are lines of `src/trace/messages/heads.ts`; `part_count` and `parts_length` belong to the head of
- * the parts. `parts_head` is empty after an event of an earlier version, which does not have it; then `parts_length` is not valid.
+ * the parts.
  * `block` is the revision of a row in `message_blocks`; in its body the heads of the original parts begin at `heads_at`, their texts
  * are from `parts_at` to `parts_end`. Parts that have changed since are in `message_parts`. `facts` is a line of
  * `src/trace/messages/facts.ts` for the original parts.

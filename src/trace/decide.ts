@@ -78,7 +78,6 @@ type Updated = Extract<TraceEvent, { type: 'MessageUpdated' }>['data']
 
 const updateMessage = (messages: LoadedMessages, before: MessageHead, data: Updated, at: number) => {
   const { externalId, class: kind, tools, parts, patch } = data
-  if (parts === 'unknown') return messages.forget(externalId)
   const fields: Record<string, unknown> = {}
   const digests = [...(messages.digestsOf(externalId) ?? [])]
   for (const operation of patch) {

@@ -5,8 +5,8 @@ type Deletion = {
   readonly createdAt: number
   readonly deletedAt: number
   readonly deletedBy?: string | undefined
-  /** How many messages the trace had; absent in deletions that an older version stored. */
-  readonly messageCount?: number | undefined
+  /** How many messages the trace had. */
+  readonly messageCount: number
 }
 
 /** The earlier deletions of a trace: how many there were, and the newest ones, the last one at the end. */

@@ -30,7 +30,7 @@ const earlierDeletions = {
       createdAt: z.int(),
       deletedAt: z.int(),
       deletedBy: z.string().optional(),
-      messageCount: z.int().optional(),
+      messageCount: z.int(),
     }),
   ),
   /** The number of all earlier deletions, if `earlier` does not have all. */
@@ -54,11 +54,13 @@ export type PastEntry = z.infer<typeof PastEntry>
 /** Computed from the data during decoding; never in the log. */
 const Heads = z.undefined().optional() as unknown as z.ZodOptional<z.ZodType<MessageHeads>>
 
-/** The head of all parts (`messages/heads.ts`); unknown in events of an earlier version. */
-const ChangedParts: z.ZodType<PartsHead | 'unknown'> = z.union([
-  z.object({ count: z.int(), length: z.int(), kinds: z.array(z.enum(PART_KINDS)), digest: z.string() }),
-  z.literal('unknown'),
-])
+/** The head of all parts (`messages/heads.ts`). */
+const ChangedParts: z.ZodType<PartsHead> = z.object({
+  count: z.int(),
+  length: z.int(),
+  kinds: z.array(z.enum(PART_KINDS)),
+  digest: z.string(),
+})
 
 const messageFields = {
   externalId: z.string(),

@@ -1,4 +1,4 @@
-import { type EventFormat, type Upcaster, formatsOf } from '../engine/codec.ts'
+import { type EventFormat, formatsOf } from '../engine/codec.ts'
 import type { PatchOperation } from '../base/json/patch-operation.ts'
 import { TraceEvent } from './events.ts'
 import { headsOf, partIndex } from './messages/message.ts'
@@ -62,19 +62,6 @@ const updated = {
   read: ({ patch, ...head }: WithPatch) => ({ ...head, patch: patch.map(readOperation) }),
 }
 
-/** Version 1 had a digest of the whole message, which could only be compared with the whole message. */
-const withoutDigest: Upcaster = (data) => {
-  const { digest: _, ...rest } = data as { digest: string }
-  return rest
-}
-
-/** Version 1 always had the number of parts, also if the patch does not change them. */
-const withParts: Upcaster = (data) => {
-  const { partCount: _, ...rest } = withoutDigest(data) as { partCount: number; patch: readonly PatchOperation[] }
-  const isOfParts = rest.patch.some(({ path }) => partIndex(path) !== undefined)
-  return isOfParts ? { ...rest, parts: 'unknown' } : rest
-}
-
 const plain = formatsOf(TraceEvent)
 
 /** How the events of traces are written and read. */
@@ -83,14 +70,12 @@ export const traceFormats: Readonly<Record<string, EventFormat>> = {
   MessageAdded: {
     ...plain.MessageAdded!,
     version: 2,
-    upcasters: { 1: withoutDigest },
     ...(added as Pick<EventFormat, 'read' | 'write'>),
   },
   MessageRestated: { ...plain.MessageRestated!, ...(added as Pick<EventFormat, 'read' | 'write'>) },
   MessageUpdated: {
     ...plain.MessageUpdated!,
     version: 2,
-    upcasters: { 1: withParts },
     ...(updated as Pick<EventFormat, 'read' | 'write'>),
   },
 }

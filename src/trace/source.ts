@@ -9,7 +9,7 @@ import { noCounts } from './decide.ts'
 import type { PresentTrace, TraceNeed, TraceState } from './state.ts'
 import { type Earlier, NO_EARLIER } from './earlier-deletions.ts'
 import { eitherOf } from './messages/decide.ts'
-import { NO_PARTS, joinHeads, readPartHead, readPartsHead, readTextHead } from './messages/heads.ts'
+import { readPartHead, readPartsHead, readTextHead } from './messages/heads.ts'
 import { type PartsOfUpsert, LoadedMessages, type MessageHead } from './messages/loaded.ts'
 import { type PartHeadsRow, headLinesIn, partHeads } from './messages/stored-parts.ts'
 import { type TraceRow, fieldsOf } from './rows.ts'
@@ -67,11 +67,6 @@ const partsStatement = `
 
 type PartsRow = PartHeadsRow & { revision: bigint; external_id: string }
 
-const ALL_PARTS = 2 ** 31 - 1
-
-/** `parts_head` of a message that an event of an earlier version has changed: the head of its parts is computed from the heads of each. */
-const UNKNOWN = ''
-
 const toHead = (row: MessageRow): MessageHead => ({
   ordinal: row.ordinal!,
   role: row.role,
@@ -79,7 +74,7 @@ const toHead = (row: MessageRow): MessageHead => ({
   order: row.sequence ?? undefined,
   timestamp: row.timestamp ?? undefined,
   text: row.text_head === null ? undefined : readTextHead(row.text_head),
-  parts: row.parts_head === UNKNOWN ? NO_PARTS : readPartsHead(row.parts_head, row.part_count, row.parts_length),
+  parts: readPartsHead(row.parts_head, row.part_count, row.parts_length),
   class: row.class,
   tools: JSON.parse(row.tools) as string[],
   createdAt: Number(row.message_created_at),
@@ -150,19 +145,17 @@ export const traceSource = (
   reads: Reads<ReadTables>,
   caughtUp: (position: bigint) => Promise<void>,
 ): StateSource<TraceState, TraceNeed> => {
-  /** Loads the trace and the needed messages; `unknown` has the messages without a head of all parts. */
-  const header = async (id: string, need: TraceNeed) => {
+  /** Loads the trace and the heads of the needed messages. */
+  const header = async (id: string, need: TraceNeed): Promise<Loaded<TraceState>> => {
     const ids = [...need.keys()].map((externalId) => messageId(id, externalId))
     const rows = await reads.rows<HeaderRow & MessageRow & Row>('trace-load', loadStatement, [id, uuids(ids)])
     const loaded = toLoaded(rows[0]!)
-    const unknown = new Set<string>()
     for (const externalId of need.keys()) loaded.state.messages.set(externalId, 'none')
     for (const row of rows) {
       if (row.ordinal === null) continue
       loaded.state.messages.set(row.message_external_id, toHead(row))
-      if (row.parts_head === UNKNOWN) unknown.add(row.message_external_id)
     }
-    return { loaded, unknown }
+    return loaded
   }
 
   /** Adds the digests of parts that may change; returns false if the rows are of another revision meanwhile. */
@@ -176,14 +169,10 @@ export const traceSource = (
     const values = [id, uuids(ids), int4s([...wanted.values()])]
     const rows = await reads.rows<PartsRow & Row>('trace-parts', partsStatement, values)
     for (const row of rows) {
-      const { revision: actual, external_id: externalId } = row
-      if (actual !== revision) return false
-      const all = headLinesIn(row).map(readPartHead)
-      const found = messages.find(externalId) as MessageHead
-      if (wanted.get(externalId) === ALL_PARTS) messages.set(externalId, { ...found, parts: joinHeads(all) })
+      if (row.revision !== revision) return false
       messages.setDigests(
-        externalId,
-        all.map(({ digest }) => digest),
+        row.external_id,
+        headLinesIn(row).map((line) => readPartHead(line).digest),
       )
     }
     return rows.length === wanted.size
@@ -193,11 +182,10 @@ export const traceSource = (
     const need = joined(needs)
     if (shown > 0n) await caughtUp(shown)
     for (;;) {
-      const { loaded, unknown } = await header(id, need)
+      const loaded = await header(id, need)
       const wanted = new Map<string, number>()
       for (const [externalId, parts] of need) {
-        if (unknown.has(externalId)) wanted.set(externalId, ALL_PARTS)
-        else if (parts && loaded.state.messages.lacksDigests(externalId, parts)) wanted.set(externalId, parts.count)
+        if (parts && loaded.state.messages.lacksDigests(externalId, parts)) wanted.set(externalId, parts.count)
       }
       if (await addDigests(id, loaded, wanted)) return loaded
     }

@@ -68,7 +68,10 @@ const calls = (count: number): Body => ({
 })
 
 const deletions = (count: number) => () => {
-  const earlier = times(count, () => ({ createdAt: Date.now(), deletedAt: Date.now(), deletedBy: randomUUID() }))
+  const earlier = times(count, () => ({
+    ...{ createdAt: Date.now(), deletedAt: Date.now(), deletedBy: randomUUID() },
+    messageCount: 1,
+  }))
   const data = { ...fields(), createdAt: 1, messageCount: 0, earlier }
   return fold(traces, [{ type: 'TraceDeleted', data } as TraceEvent])
 }

@@ -61,30 +61,6 @@ test('read models of an older version are dropped when the last process that use
   assert.equal(await schemas(sql), ['rm_10_mine', 'rm_11', 'rm_12', 'rm_x'], 'no newer ones, and nothing else')
 })
 
-test('read models of a group that no longer exists are dropped when no process uses them', async ({
-  sql,
-  database,
-}) => {
-  await make(
-    sql,
-    'rm_1',
-    'rm_shelf_1',
-    'rm_shelf_2',
-    'rm_shelf_2_next',
-    'rm_shelf_2_old_0',
-    'rm_shelf_life_1',
-    'rm_list_1',
-  )
-  const group = { name: MAIN, version: 1, projections: [], replaces: ['shelf'] }
-  const user = new pg.Client({ connectionString: database.url })
-  await user.connect()
-  await holdUseLock(user, 'rm_shelf_2')
-  assert.equal(await dropUnused(sql, group), ['rm_shelf_1'])
-  await user.end()
-  await until(async () => (await dropUnused(sql, group), (await schemas(sql)).length <= 3))
-  assert.equal(await schemas(sql), ['rm_1', 'rm_list_1', 'rm_shelf_life_1'])
-})
-
 test('a service drops those of the previous version', async ({ sql, database }) => {
   await make(sql, 'rm_0')
   const engine = openEngine(database.url)

@@ -104,24 +104,4 @@ test('an interrupted erasure keeps the events that new read models are built fro
   }
 })
 
-test('erases a stream that an older version truncated at its beginning, which leaves quarantine by itself', async () => {
-  const database = await freshDatabase()
-  const { id, token, allowDeletion } = await cutOff(database, { keeps: 1_000_000 })
-  await allowDeletion()
-  await onServer(database.url, 'delete from log.appends where stream = $1 and revision < 1000', [`trace-${id}`])
-  await dropReadModels(database)
-  const app = await openApp(database.url)
-  try {
-    await untilErased(app, database, id)
-    await until(async () => (await quarantined(database)).length === 0)
-    const put = async () => (await app.call('PUT', '/v1/traces/t', { token, body: { title: 'anew' } })).status
-    await until(async () => (await put()) === 200)
-    const { data } = await app.call('GET', '/v1/traces/t', { token })
-    assert.is((data as { trace: { title: string } }).trace.title, 'anew')
-  } finally {
-    await app.close()
-    await database.drop()
-  }
-})
-
 test.run()

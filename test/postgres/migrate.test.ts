@@ -1,8 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newClient } from '../../src/postgres/connect.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
-import { freshDatabase } from '../support/database.ts'
+import { OtherVersion, migrate } from '../../src/postgres/migrate.ts'
+import { freshDatabase, onServer } from '../support/database.ts'
+import { errorOf } from '../log/support/events.ts'
 
 const test = suite('postgres/migrate')
 
@@ -29,6 +30,22 @@ test('tables of others may vanish while a migration looks for its own', async ()
   } finally {
     over.abort()
     assert.ok((await rounds) > 0)
+    await database.drop()
+  }
+})
+
+test('a database that another version has made is refused by name, and nothing in it is changed', async () => {
+  const database = await freshDatabase()
+  const names = async () =>
+    (await onServer(database.url, 'select name from tracebook.kysely_migration order by name')).rows
+  try {
+    await onServer(database.url, "insert into tracebook.kysely_migration values ('0001_log', '2026-01-01')")
+    const before = await names()
+    const refused = await errorOf(migrate(database.url))
+    assert.instance(refused, OtherVersion)
+    assert.match((refused as Error).message, /does not know its migration 0001_log.*audit export.*audit import/)
+    assert.equal(await names(), before)
+  } finally {
     await database.drop()
   }
 })

@@ -45,12 +45,12 @@ test('few earlier deletions are all kept, in the original format', () => {
   assert.is(state.trace.earlier.count, 3)
 })
 
-test('a long list from an earlier version is read', () => {
-  const earlier = Array.from({ length: 300 }, (_, i) => ({ createdAt: i, deletedAt: i }))
+test('a list that is longer than what is kept is read', () => {
+  const earlier = Array.from({ length: 300 }, (_, i) => ({ createdAt: i, deletedAt: i, messageCount: 1 }))
   const { count, newest } = withDeletion({ ...owner, createdAt: 300, messageCount: 0, earlier }, 301, undefined)
   assert.is(count, 301)
   assert.equal(newest.slice(-2), [
-    { createdAt: 299, deletedAt: 299 },
+    { createdAt: 299, deletedAt: 299, messageCount: 1 },
     { createdAt: 300, deletedAt: 301, messageCount: 0 },
   ])
   assert.equal(earlierFields(NO_EARLIER), { earlier: [] })

@@ -67,35 +67,4 @@ test('numbers beyond a double and the order of keys are kept', () => {
   assert.equal(again(event), { ...event, data: { ...event.data, heads: headsOf(given) } })
 })
 
-test('events of version 1 are decoded without the digest of the whole message, with an unknown head of changed parts', () => {
-  const read = (type: string, data: object) =>
-    codec.decode({
-      ...{ id: 'e', stream: 's', revision: 0n, position: 1n, type, data: JSON.stringify(data) },
-      metadata: JSON.stringify({ at: 1, schema: 1, append: { id: 'a', index: 0, size: 1 } }),
-    }).data as Record<string, unknown>
-  const common = { externalId: 'm', ordinal: 0, ...counted, digest: 'of all' }
-  const added = read('MessageAdded', { ...common, role: 'user', textContent: 'x', parts: [] })
-  assert.equal(added, {
-    externalId: 'm',
-    ordinal: 0,
-    ...counted,
-    role: 'user',
-    textContent: 'x',
-    parts: [],
-    heads: headsOf({ textContent: 'x', parts: [] }),
-  })
-  const remove = { op: 'remove', path: '/parts/0' }
-  const scalar = { op: 'add', path: '/model', value: 'm' }
-  for (const [patch, parts] of [
-    [[scalar], undefined],
-    [[scalar, remove], 'unknown'],
-  ] as const) {
-    const updated = read('MessageUpdated', { ...common, partCount: 0, patch })
-    assert.equal(
-      [updated.parts, updated.partCount, updated.digest, updated.patch],
-      [parts, undefined, undefined, patch],
-    )
-  }
-})
-
 test.run()

@@ -9,9 +9,7 @@ import type { TraceState } from '../../src/trace/state.ts'
 import { headOfText } from '../../src/trace/messages/heads.ts'
 import type { MessageHead } from '../../src/trace/messages/loaded.ts'
 import { toUpsert } from '../../src/trace/messages/message.ts'
-import { mainGroup } from '../../projections/index.ts'
-import { schemaOf } from '../../src/engine/group.ts'
-import { freshDatabase, onServer } from '../support/database.ts'
+import { freshDatabase } from '../support/database.ts'
 import { openEngine } from '../support/engine.ts'
 import { type Step, step } from './arbitraries.ts'
 import { take } from './steps.ts'
@@ -39,13 +37,6 @@ test('the state loaded from the read models equals the fold of the log', async (
       // A digest that no message has makes the loader bring those of all parts.
       const loaded = await engine.source.load(id, [new Map(names.map((name) => [name, { count: 9, digest: '-' }]))], 0n)
       assert.equal(essence(loaded.state), essence(folded.state))
-      // As events of version 1 leave it, which do not tell what parts there are.
-      await onServer(
-        database.url,
-        `update ${schemaOf(mainGroup)}.messages set parts_head = '' where trace_id = '${id}'`,
-      )
-      const older = await engine.source.load(id, [new Map(names.map((name) => [name, undefined]))], 0n)
-      assert.equal(essence(older.state), essence(folded.state))
       assert.is(loaded.revision, folded.revision)
       assert.is(loaded.at, folded.at)
     }),

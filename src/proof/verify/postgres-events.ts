@@ -1,4 +1,3 @@
-import { assertConverted } from '../../log/postgres/convert.ts'
 import { closeConnection, newClient } from '../../postgres/connect.ts'
 import { copyRows } from './binary-rows.ts'
 import type { EventSource, HashedEvent } from './hashed-event.ts'
@@ -25,10 +24,6 @@ type Pending = { readonly events: readonly HashedEvent[]; readonly hashed: Promi
 /** The events of a log in PostgreSQL, read as bytes, and hashed on threads. */
 export const openPostgresEvents = async (url: string): Promise<EventSource> => {
   const [client, other] = [await openReadOnly(url), await openReadOnly(url)]
-  await assertConverted(client).catch(async (error: unknown) => {
-    await Promise.all([client.end(), other.end()])
-    throw error
-  })
   const hashing = [openHashing(), openHashing()] as const
 
   /** Reads the records of some queries, one after the other, and hashes meanwhile. */

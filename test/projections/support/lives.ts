@@ -4,7 +4,7 @@ import { remove, traces, upsert } from '../../../src/trace/decide.ts'
 import type { TraceState } from '../../../src/trace/state.ts'
 import type { TraceEvent } from '../../../src/trace/events.ts'
 import { upsertMessages } from '../../../src/trace/messages/decide.ts'
-import { partIndex, toUpsert } from '../../../src/trace/messages/message.ts'
+import { toUpsert } from '../../../src/trace/messages/message.ts'
 import { NOON, foldAll } from '../../support/given.ts'
 import { type Step, step } from '../../trace/arbitraries.ts'
 import type { StreamEvent } from '../support.ts'
@@ -24,20 +24,14 @@ const decided = (state: TraceState, one: Step): readonly TraceEvent[] => {
   }
 }
 
-/** An update in the form of version 1, which does not have the present parts of the message. */
-const untold = (event: TraceEvent): TraceEvent =>
-  event.type === 'MessageUpdated' && event.data.patch.some(({ path }) => partIndex(path) !== undefined)
-    ? { ...event, data: { ...event.data, parts: 'unknown' } }
-    : event
-
 /** The events of steps, each of which is an append. */
-export const eventsOf = (stream: string, steps: readonly Step[], isOfBefore = false): StreamEvent[] => {
+export const eventsOf = (stream: string, steps: readonly Step[]): StreamEvent[] => {
   let state = traces.initial()
   return steps.flatMap((one, i) => {
     const events = decided(state, one)
     state = foldAll(traces, events, state)
     const place = { stream, append: `append ${i}`, at: NOON + i * 1_000 }
-    return events.map((event) => ({ ...place, event: isOfBefore ? untold(event) : event }))
+    return events.map((event) => ({ ...place, event }))
   })
 }
 

@@ -85,9 +85,9 @@ const contents = (one: Model) =>
   )
 
 test('are the parts that the events came to, in whatever batches these came', async () => {
-  const law = fc.asyncProperty(lives, fc.boolean(), async (steps, isOfBefore) => {
+  const law = fc.asyncProperty(lives, async (steps) => {
     const id = randomUUID()
-    const events = eventsOf(`trace-${id}`, steps, isOfBefore)
+    const events = eventsOf(`trace-${id}`, steps)
     const documents = documentsOf(events)
     const [whole, single] = [await model(), await model()]
     await whole.apply(decodedEvents(events))

@@ -45,15 +45,9 @@ export class UnknownEvent extends Error {
   override readonly name = 'UnknownEvent'
 }
 
-const upcast = (format: EventFormat, data: object, version: number): object => {
-  let current = data
-  for (let from = version; from < format.version; from++) {
-    const step = format.upcasters?.[from]
-    if (!step) throw new UnknownEvent(`no upcaster from version ${from}`)
-    current = step(current)
-  }
-  return current
-}
+/** The upcasters from a version to the current one; undefined in the place of one that is missing. */
+const stepsFrom = ({ version, upcasters }: EventFormat, from: number): readonly (Upcaster | undefined)[] =>
+  Array.from({ length: version - from }, (_, i) => upcasters?.[from + i])
 
 /** One codec over all event types of the service. */
 export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec => {
@@ -76,13 +70,18 @@ export const newCodec = (formats: Readonly<Record<string, EventFormat>>): Codec 
       throw new UnknownEvent(
         `${event.type} has schema version ${schemaVersion}, but this code knows versions up to ${format.version}: run a newer one`,
       )
+    if (stepsFrom(format, schemaVersion).includes(undefined))
+      throw new UnknownEvent(
+        `${event.type} has schema version ${schemaVersion}, of before the first release, which this code does not read`,
+      )
     return { format, schemaVersion }
   }
 
   const decode = (event: RecordedEvent): DomainEvent => {
     if (event.decoded) return { type: event.type, data: event.decoded.data }
     const { format, schemaVersion } = formatAndVersion(event)
-    const data = upcast(format, parseExact(event.data) as object, schemaVersion)
+    const steps = stepsFrom(format, schemaVersion) as readonly Upcaster[]
+    const data = steps.reduce((current, step) => step(current), parseExact(event.data) as object)
     const checked = format.schema.safeParse(data)
     if (!checked.success)
       throw new UnknownEvent(`${event.type} ${event.id} does not match its schema`, { cause: checked.error })

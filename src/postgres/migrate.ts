@@ -23,7 +23,10 @@ const NO_TIMEOUT = 0
 
 const folder = new URL('../../migrations/', import.meta.url)
 
-const getMigrations = async (): Promise<Record<string, Migration>> => {
+type Migrations = Readonly<Record<string, Migration>>
+
+/** The migrations of this version, by their names. */
+export const ownMigrations = async (): Promise<Migrations> => {
   const names = readdirSync(folder).map((file) => parse(file).name)
   const loaded = names.map(
     async (name) => [name, await import(moduleUrl(`../../migrations/${name}`, import.meta.url).href)] as const,
@@ -58,6 +61,7 @@ class OwnDialect extends PostgresDialect {
 
 const withMigrator = async <T>(
   url: string,
+  migrations: Migrations,
   work: (migrator: Migrator, db: Kysely<unknown>) => Promise<T>,
 ): Promise<T> => {
   await assertSuitable(url)
@@ -65,7 +69,8 @@ const withMigrator = async <T>(
     dialect: new OwnDialect({ pool: newPool({ url, name: 'migrations', max: 2, statementTimeoutMs: NO_TIMEOUT }) }),
   })
   try {
-    return await work(new Migrator({ db, provider: { getMigrations }, migrationTableSchema: SCHEMA }), db)
+    const provider = { getMigrations: () => Promise.resolve({ ...migrations }) }
+    return await work(new Migrator({ db, provider, migrationTableSchema: SCHEMA }), db)
   } finally {
     await db.destroy()
   }
@@ -90,34 +95,36 @@ export class OtherVersion extends Error {
 }
 
 /** @throws OtherVersion */
-const assertOwn = async (db: Kysely<unknown>) => {
+const assertOwn = async (db: Kysely<unknown>, migrations: Migrations) => {
   const { rows: tables } = await sql<{ found: boolean }>`
     select to_regclass('tracebook.kysely_migration') is not null as found`.execute(db)
   if (!tables[0]!.found) return
-  const own = await getMigrations()
   const { rows } = await sql<{ name: string }>`select name from tracebook.kysely_migration order by name`.execute(db)
-  const other = rows.find(({ name }) => !Object.hasOwn(own, name))
+  const other = rows.find(({ name }) => !Object.hasOwn(migrations, name))
   if (other) throw new OtherVersion(other.name)
 }
 
 /**
  * Migrates the log and the operational tables to the version of this code. Several processes may call it at once.
+ * @param migrations default: those of this version
  * @throws UnfinishedRestore, UnsuitableServer, OtherVersion
  */
-export const migrate = (url: string): Promise<void> =>
-  withMigrator(url, async (migrator, db) => {
+export const migrate = async (url: string, migrations?: Migrations): Promise<void> => {
+  const all = migrations ?? (await ownMigrations())
+  await withMigrator(url, all, async (migrator, db) => {
     await assertRestored(db)
-    await assertOwn(db)
+    await assertOwn(db, all)
     const { error } = await migrator.migrateToLatest()
     if (error) throw error
   })
+}
 
 /** Whether this code has a migration of this name. */
-export const hasMigration = async (name: string): Promise<boolean> => Object.hasOwn(await getMigrations(), name)
+export const hasMigration = async (name: string): Promise<boolean> => Object.hasOwn(await ownMigrations(), name)
 
 /** Migrates a database without tables up to a migration, for a backup that has the tables of that time. */
-export const migrateTo = (url: string, name: string): Promise<void> =>
-  withMigrator(url, async (migrator) => {
+export const migrateTo = async (url: string, name: string): Promise<void> =>
+  withMigrator(url, await ownMigrations(), async (migrator) => {
     const { error } = await migrator.migrateTo(name)
     if (error) throw error
   })

@@ -1,7 +1,8 @@
+import { type Kysely, sql } from 'kysely'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newClient } from '../../src/postgres/connect.ts'
-import { OtherVersion, migrate } from '../../src/postgres/migrate.ts'
+import { OtherVersion, migrate, ownMigrations } from '../../src/postgres/migrate.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { errorOf } from '../log/support/events.ts'
 
@@ -30,6 +31,30 @@ test('tables of others may vanish while a migration looks for its own', async ()
   } finally {
     over.abort()
     assert.ok((await rounds) > 0)
+    await database.drop()
+  }
+})
+
+test('the next version adds a migration, which keeps what is stored; the version before it then refuses the database', async () => {
+  const database = await freshDatabase()
+  const next = {
+    ...(await ownMigrations()),
+    '0002_notes': {
+      up: async (db: Kysely<unknown>) => {
+        await sql`alter table tracebook.session_uses add column note text not null default ''`.execute(db)
+      },
+    },
+  }
+  const id = '00000000-0000-4000-8000-000000000001'
+  try {
+    await onServer(database.url, `insert into tracebook.session_uses values ('${id}', 5)`)
+    await migrate(database.url, next)
+    await migrate(database.url, next)
+    assert.equal((await onServer(database.url, 'select * from tracebook.session_uses')).rows, [
+      { session_id: id, last_used_at: '5', note: '' },
+    ])
+    assert.match(String(await errorOf(migrate(database.url))), 'OtherVersion')
+  } finally {
     await database.drop()
   }
 })

@@ -5,7 +5,6 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
-import { until } from '../support/until.ts'
 
 const test = suite('requests that Node would answer without a route')
 
@@ -17,10 +16,14 @@ test.after(async () => {
   await database.drop()
 })
 
-/** Sends a text over a connection of its own, and gives all that comes back until the server closes it. */
-const ask = async (request: string) => {
+/** Sends a text over a connection of its own, and `behind` once its head has arrived. Gives all that comes back until the server closes it. */
+const ask = async (request: string, behind?: string) => {
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
   socket.write(request)
+  if (behind !== undefined) {
+    await once(app.server, 'request')
+    socket.write(behind)
+  }
   return text(socket)
 }
 
@@ -69,20 +72,6 @@ const upgrade = (to: string, line: string, more = '') =>
   `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: ${to}\r\n${more}`
 const statuses = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
 
-/** Sends a request, its body once its head has arrived, and another request over the same connection once it is answered. */
-const askTwice = async (head: string, body = '') => {
-  const arrived = once(app.server, 'request')
-  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
-  let all = ''
-  socket.on('data', (chunk: Buffer) => (all += String(chunk))).write(head)
-  await Promise.race([arrived, once(socket, 'close')])
-  socket.write(body)
-  await until(() => all !== '' || socket.closed)
-  socket.write(LAST)
-  await until(() => socket.closed)
-  return all
-}
-
 for (const [to, line, status] of [
   ['websocket', 'GET /health', '200'],
   ['websocket', 'GET /v1/feed', '200'],
@@ -94,17 +83,26 @@ for (const [to, line, status] of [
   ['websocket', 'POST /v1/realtime', '405'],
   ['h2c, websocket', 'GET /v1/realtime', '404'],
   ['TLS/1.0', 'GET /health', '200'],
+  ['h2c', 'GET /%', '400'],
 ] as const)
-  test(`an upgrade to ${to} by ${line} is answered as if it were not there`, async () => {
-    assert.equal(statuses(await askTwice(`${upgrade(to, line, HANDSHAKE)}\r\n`)), [status, '200'])
+  test(`an upgrade to ${to} by ${line} is answered as if it were not there, and the client told to repeat what it sent behind it`, async () => {
+    const answer = await ask(`${upgrade(to, line, HANDSHAKE)}\r\n${LAST}`)
+    assert.equal(statuses(answer), [status])
+    assert.match(answer, /\r\nconnection: close\r\n/i)
   })
+
+test('a connection goes on after an upgrade that its Connection header does not name', async () => {
+  const head = 'GET /v1/realtime HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\n'
+  assert.equal(statuses(await ask(`${head}${HANDSHAKE}\r\n${LAST}`)), ['404', '200'])
+})
 
 test('a request with a body and an upgrade to h2c is read and answered', async () => {
   const head = upgrade('h2c', 'POST /v1/session', 'http2-settings: AAMAAABkAAQAAP__\r\n')
   const ofBody = `content-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n`
-  const answer = await askTwice(head + ofBody, BODY)
-  assert.equal(statuses(answer), ['200', '200'])
-  assert.match(answer, '"token":"')
+  for (const answer of [await ask(head + ofBody + BODY), await ask(head + ofBody, BODY)]) {
+    assert.equal(statuses(answer), ['200'])
+    assert.match(answer, '"token":"')
+  }
 })
 
 for (const [what, handshake] of [

@@ -9,7 +9,7 @@ import { readJson, writePrivateFile } from '../private-files.ts'
 /**
  * The past of a trace has secrets that were, or are about to be, taken out of it, and is to be erased. `namespace` is the slug of its namespace.
  * `source` is where they were found, such as a session's file: a process that works on it has claimed it. `hashes` are those of the secrets, as
- * far as they are known.
+ * far as they are known. `isRefused`: the user may not erase it any more, and was told so.
  */
 const Duty = z.object({
   server: z.string(),
@@ -17,16 +17,19 @@ const Duty = z.object({
   externalId: z.string(),
   source: z.string(),
   hashes: z.array(z.string()),
+  isRefused: z.literal(true).optional(),
 })
 export type Duty = Readonly<z.infer<typeof Duty>> & { readonly id: string }
 
 /** The duties at one service. */
 export type Duties = {
   /** Resolves once the duty is on the disk: only then may be sent what it follows from. */
-  readonly add: (duty: Omit<Duty, 'id' | 'server'>) => Promise<void>
+  readonly add: (duty: Omit<Duty, 'id' | 'server' | 'isRefused'>) => Promise<void>
   readonly all: () => Promise<readonly Duty[]>
   /** Called once these duties were done. */
   readonly remove: (duties: readonly Duty[]) => Promise<void>
+  /** Called once the user was told that these duties are refused. They stay. By a process that has claimed their source. */
+  readonly noteRefused: (duties: readonly Duty[]) => Promise<void>
 }
 
 const ENDING = '.json'
@@ -49,19 +52,26 @@ export const openDuties = (config: string, server: string): Duties => {
     return data && data.server === name ? [{ ...data, id: file.slice(0, -ENDING.length) }] : []
   }
 
+  const all = async () => {
+    const files = (await readdir(folder).catch(isMissing)).filter((file) => file.endsWith(ENDING))
+    return (await Promise.all(files.map(read))).flat()
+  }
+
+  const write = (id: string, duty: Omit<Duty, 'id'>) => writePrivateFile(pathOf(id), `${JSON.stringify(duty)}\n`)
+
   return {
     add: async (duty) => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const text = JSON.stringify({ server: name, ...duty } satisfies Omit<Duty, 'id'>)
-      await writePrivateFile(pathOf(randomUUID()), `${text}\n`)
+      await write(randomUUID(), { server: name, ...duty })
       await syncFolder(folder)
     },
-    all: async () => {
-      const files = (await readdir(folder).catch(isMissing)).filter((file) => file.endsWith(ENDING))
-      return (await Promise.all(files.map(read))).flat()
-    },
+    all,
     remove: async (duties) => {
       for (const { id } of duties) await rm(pathOf(id), { force: true })
+    },
+    noteRefused: async (duties) => {
+      const left = new Set((await all()).map(({ id }) => id))
+      for (const { id, ...duty } of duties) if (left.has(id)) await write(id, { ...duty, isRefused: true })
     },
   }
 }

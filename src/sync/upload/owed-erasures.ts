@@ -33,6 +33,13 @@ const isAbout =
   (duty: Duty): boolean =>
     duty.namespace === namespace && duty.externalId === externalId && duty.source === source
 
+/** What the service answers to users who may not do something. */
+const FORBIDDEN = { status: 403, code: 'forbidden' }
+
+/** Whether the user has no right to erase: that does not pass by itself. */
+const isForbidden = (error: unknown): error is RequestFailed =>
+  hasStatus(error, FORBIDDEN.status) && error.code === FORBIDDEN.code
+
 const unlessMissing = (error: unknown): undefined => {
   if (hasStatus(error, 404)) return undefined
   throw error
@@ -48,9 +55,7 @@ const requireGone = async (
 ): Promise<void> => {
   const found = await api.namespace(slug).catch(unlessMissing)
   if (found?.role === undefined)
-    throw new RequestFailed(`you are not a member of the namespace ${slug}, to which the trace belongs`, {
-      status: 404,
-    })
+    throw new RequestFailed(`you are not a member of the namespace ${slug}, to which the trace belongs`, FORBIDDEN)
   if (await api.trace(externalId, slug).catch(unlessMissing))
     throw new RequestFailed('the service has the trace, but does not know how to erase its past', { status: 404 })
 }
@@ -102,6 +107,16 @@ export const keptText = (hashes: readonly string[], externalId: string, why: str
   return `${sentText(hashes)}the history of the trace keeps ${them}. "${command}" erases ${them} (${why}); the next run tries it again`
 }
 
+/** Why the past of a trace is left as it is, and what the user can do; said once. */
+const refusedText = (hashes: readonly string[], { namespace, externalId }: Exposed, why: string): string => {
+  const them = hashes.length > 1 ? 'them' : 'it'
+  const command = `${commandName} rm --history --namespace ${shellWord(namespace)} ${shellWord(externalId)}`
+  return (
+    `${sentText(hashes)}the history of the trace keeps ${them}, and you may not erase it (${why}). Ask an admin of the namespace to run ` +
+    `"${command}". Each run tries it again, in case you may later, but says nothing of it any more`
+  )
+}
+
 /** The trace that an upload takes secrets out of. */
 export const exposedBy = ({ destination: { connection }, state: { externalId, source } }: Upload): Exposed => ({
   namespace: connection.namespaceSlug,
@@ -144,38 +159,77 @@ export const eraseExposed = async (
 
 type Place = { readonly connection: Connection; readonly duties: Duties }
 
-/** What is left of the duties of earlier runs. */
-type Left = { readonly failed: number }
+/** How many duties of earlier runs have failed, and how many users know already that they may not do. */
+type Left = { readonly failed: number; readonly refused: number }
+
+/** The duties about one trace from one source, and the secrets. */
+type SameDuties = { readonly exposed: Exposed; readonly same: readonly Duty[]; readonly hashes: readonly string[] }
+
+const keyOf = ({ namespace, externalId, source }: Duty) => JSON.stringify([namespace, externalId, source])
+
+const together = (duties: readonly Duty[]): readonly SameDuties[] =>
+  [...Map.groupBy(duties, keyOf).values()].map((same) => {
+    const { namespace, externalId, source } = same[0]!
+    return {
+      exposed: { namespace, externalId, source },
+      same,
+      hashes: [...new Set(same.flatMap(({ hashes }) => hashes))],
+    }
+  })
+
+/**
+ * To be called by a process that has claimed the source. `told`: the user may not do it, and was told so now; `refused`: and was told before. Throws
+ * RequestFailed.
+ */
+const doDuty = async (
+  { connection, duties }: Place,
+  { exposed, same, hashes }: SameDuties,
+  report: Reporter,
+): Promise<'done' | 'refused' | 'told'> => {
+  const { source: file, externalId } = exposed
+  try {
+    await erasePast(connection, duties, exposed)
+    report({ type: 'notice', file, externalId, message: erasedText(hashes) })
+    return 'done'
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    if (same.every(({ isRefused }) => isRefused)) return 'refused'
+    const message = refusedText(hashes, exposed, errorMessage(error))
+    report({ type: 'problem', kind: 'secret_in_history', file, externalId, message })
+    await duties.noteRefused(same).catch(() => {}) // then the next run says it again
+    return 'told'
+  }
+}
 
 /**
  * Does what earlier runs have left to do at a service, and reports it. A duty of a process that still works on its source is left to that one.
- * `isLeftOut` names those that this run has tried already. Throws no RequestFailed: what fails stays a duty, and is reported. Throws StateFailed,
- * and the reason of an aborted signal.
+ * `isLeftOut` names those that this run has tried already. Throws no RequestFailed: what fails stays a duty, and is reported; what the user may
+ * not do any more stays one as well, but is reported only by the first run that learns it. Throws StateFailed, and the reason of an aborted signal.
  */
 export const doDuties = async (
-  { connection, duties }: Place,
+  place: Place,
   { alone }: Pick<Claims, 'alone'>,
   report: Reporter,
   isLeftOut: (duty: Duty) => boolean = () => false,
 ): Promise<Left> => {
-  let failed = 0
-  const owed = (await duties.all()).filter((duty) => !isLeftOut(duty))
-  const keyOf = ({ namespace, externalId, source }: Duty) => JSON.stringify([namespace, externalId, source])
-  for (const same of Map.groupBy(owed, keyOf).values()) {
-    const { namespace, externalId, source } = same[0]!
-    const hashes = [...new Set(same.flatMap((duty) => duty.hashes))]
+  let [failed, refused] = [0, 0]
+  const owed = (await place.duties.all()).filter((duty) => !isLeftOut(duty))
+  for (const some of together(owed)) {
+    const { exposed, hashes } = some
+    const { source: file, externalId } = exposed
     try {
-      await alone(source, { waitMs: 0 }, () => erasePast(connection, duties, { namespace, externalId, source }))
-      report({ type: 'notice', file: source, externalId, message: erasedText(hashes) })
+      const outcome = await alone(file, { waitMs: 0 }, () => doDuty(place, some, report))
+      if (outcome === 'refused') refused++
+      if (outcome === 'told') failed++
     } catch (error) {
       if (error instanceof SourceBusy) continue
       if (!(error instanceof RequestFailed)) throw error
       failed++
       const message = keptText(hashes, externalId, errorMessage(error))
-      report({ type: 'problem', kind: 'secret_in_history', file: source, externalId, message })
+      report({ type: 'problem', kind: 'secret_in_history', file, externalId, message })
       // The others would wait as long.
       if (isTemporaryFailure(error)) break
     }
   }
-  return { failed }
+  return { failed, refused }
 }

@@ -54,6 +54,7 @@ const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<
     held: [],
     busy: first.busy.union(second.busy),
     unsure: first.unsure.union(second.unsure),
+    refusedDuties: second.refusedDuties,
     stopReason: second.stopReason,
   }
 }

@@ -48,6 +48,8 @@ export type SyncResult = {
   readonly busy: ReadonlySet<string>
   /** The sources of sessions that have to be read again, also if they do not change. */
   readonly unsure: ReadonlySet<string>
+  /** How many duties are left that the user may not do any more, and knows. */
+  readonly refusedDuties: number
   readonly stopReason?: StopReason | undefined
 }
 
@@ -133,6 +135,7 @@ const newTotals = (job: SyncJob) => {
   const tried = new Set<string>()
   let place: Destination | undefined
   let stopReason: StopReason | undefined
+  let refusedDuties = 0
   const add = (status: FileStatus | undefined, more: FileCounts) => {
     if (status !== undefined) byStatus[status]++
     for (const key of Object.keys(more) as (keyof FileCounts)[]) counts[key] += more[key]
@@ -146,7 +149,7 @@ const newTotals = (job: SyncJob) => {
     if (isUnsure) unsure.add(source)
     if (isErasureOwed) tried.add(source)
   }
-  const result = (): SyncResult => ({ byStatus, counts, held, busy, unsure, stopReason })
+  const result = (): SyncResult => ({ byStatus, counts, held, busy, unsure, refusedDuties, stopReason })
   return {
     signal,
     add,
@@ -157,6 +160,7 @@ const newTotals = (job: SyncJob) => {
     place: () => place,
     /** Whether this run has tried to do a duty, and could not. */
     isTried: ({ source }: Duty) => tried.has(source),
+    noteRefused: (duties: number) => void (refusedDuties += duties),
     stop,
     result,
   }
@@ -285,8 +289,14 @@ const doOldDuties = async (job: SyncJob, totals: Totals): Promise<void> => {
   if (job.dryRun || job.leavesDuties || totals.signal.aborted || !place) return
   const { connection, states } = place
   try {
-    const { failed } = await doDuties({ connection, duties: states.duties }, job.origins, job.report, totals.isTried)
+    const { failed, refused } = await doDuties(
+      { connection, duties: states.duties },
+      job.origins,
+      job.report,
+      totals.isTried,
+    )
     totals.add(undefined, { ...newFileCounts(), exposed: failed })
+    totals.noteRefused(refused)
   } catch (error) {
     const reason = stopReasonOf(error)
     if (!reason) throw error

@@ -120,12 +120,12 @@ export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes
   return async (changes) => {
     if (!(await isInReach(place))) return { done: new Set(), isInterrupted: true, owedInMs: owed.inMs() }
     const { hold, failures, others, succeeded } = holdingFailures(report)
-    const { stopReason, busy, unsure, counts } = await syncSessionsOf(
+    const { stopReason, busy, unsure, counts, refusedDuties } = await syncSessionsOf(
       { ...job, place, leavesDuties: !owed.isDue(), patienceMs: PATIENCE_MS, report: hold },
       filesOf(changes),
     )
     // A run that was stopped may have left something.
-    owed.note(counts.exposed > 0 || stopReason !== undefined)
+    owed.note(counts.exposed + refusedDuties > 0 || stopReason !== undefined)
     if (stopReason?.stateFailed) notes.noteFailure(stopReason.stateFailed)
     else if (!stopReason) notes.noteSuccess()
     if (stopReason?.isOtherLog) throw new LogReplaced()

@@ -47,7 +47,7 @@ const expose = async (world: ClientWorld, isMeant: (path: string) => boolean, fa
   world.server.requests.length = 0
   return file
 }
-const isErasure = (path: string) => path.endsWith('/history/erase')
+const isErasure = (path: string) => path.split('?')[0]!.endsWith('/history/erase')
 const isBatch = (path: string) => path.endsWith('/batch')
 
 test('is tried again by each run until the service has answered it, also if no session has changed', async ({
@@ -131,7 +131,8 @@ test('is not owed any more for a trace that was deleted', async ({ world }) => {
   assert.equal(duties(world), [])
 })
 
-test('stays owed if the user may not see the trace any more', async ({ world }) => {
+/** A user who owes an erasure in the namespace of a team. */
+const oweInTeam = async (world: ClientWorld) => {
   world.server.addNamespace('team', { [world.user.userId]: 'admin' })
   writeSession(world.sessions, 's-1.jsonl', [bare])
   await world.sync({ slug: 'team' })
@@ -139,13 +140,48 @@ test('stays owed if the user may not see the trace any more', async ({ world }) 
   world.server.fault = ({ path }) => (isErasure(path) ? refusal(503) : undefined)
   await world.sync({ slug: 'team' })
   world.server.fault = () => undefined
-  const { roles } = world.server.namespaces.find(({ slug }) => slug === 'team')!
-  roles.clear()
   rmSync(join(world.sessions, 's-1.jsonl'))
+  return world.server.namespaces.find(({ slug }) => slug === 'team')!.roles
+}
+
+/** Ways to lose the right to erase there. */
+const rights: Readonly<Record<string, (world: ClientWorld, roles: Map<string, 'admin' | 'member'>) => void>> = {
+  'has left the namespace': (_world, roles) => roles.clear(),
+  'may not erase there': ({ server }) => {
+    server.fault = ({ path }) => (isErasure(path) ? refusal(403) : undefined)
+  },
+}
+
+for (const [how, lose] of Object.entries(rights))
+  test(`stays owed if the user ${how}, which is said once, and done once the user may again`, async ({ world }) => {
+    const roles = await oweInTeam(world)
+    lose(world, roles)
+    const first = await world.sync()
+    assert.equal([first.summary.exposed, first.summary.exitCode, problems(first.events)], [1, 1, ['secret_in_history']])
+    assert.match(JSON.stringify(first.events), 'rm --history --namespace team s-1')
+    for (let i = 0; i < 2; i++) {
+      const { summary, events } = await world.sync()
+      assert.equal([summary.exposed, summary.exitCode, problems(events), duties(world).length], [0, 0, [], 1])
+    }
+    roles.set(world.user.userId, 'admin')
+    world.server.fault = () => undefined
+    const { summary, events } = await world.sync()
+    assert.equal([summary.exposed, summary.exitCode, duties(world)], [0, 0, []])
+    assert.match(JSON.stringify(events), 'was erased')
+  })
+
+test('is reported again if another failure follows on a refusal, or another secret', async ({ world }) => {
+  const roles = await oweInTeam(world)
+  roles.clear()
+  await world.sync()
+  world.server.fault = ({ path }) => (isErasure(path) ? refusal(500) : undefined)
   assert.is((await world.sync()).summary.exposed, 1)
-  roles.set(world.user.userId, 'admin')
+  world.server.fault = () => undefined
+  const owed = openDuties(world.config, world.server.url)
+  const { source } = (await owed.all())[0]!
+  await owed.add({ namespace: 'team', externalId: 's-1', source, hashes: ['another'] })
+  assert.is((await world.sync()).summary.exposed, 1)
   assert.is((await world.sync()).summary.exposed, 0)
-  assert.equal(duties(world), [])
 })
 
 test('stays owed if a service that has the trace does not know how to erase its past', async ({ world }) => {

@@ -16,37 +16,74 @@ export type AnyMessage = {
 /** The members of a part's content that grow while its agent writes them. */
 const GROWING = ['text', 'output', 'message']
 
-const NO_SECRET = /\s/
+/** The rule of a mark, and the text up to the next one. */
+type Followed = { readonly rule: string; readonly next: string }
 
-/** The index where the text after a secret continues with `next`; undefined if it does not. */
-const endOfSecret = (text: string, from: number, next: string): number | undefined => {
-  const marked = MARK.exec(text.slice(from, from + 80))
-  const end = marked?.index === 0 ? from + marked[0].length : text.indexOf(next === '' ? ' ' : next, from + 1)
-  if (marked?.index === 0) return text.startsWith(next, end) ? end : undefined
-  const found = next === '' ? text.length : end
-  return found > from && !NO_SECRET.test(text.slice(from, found)) ? found : undefined
+/** A redacted text: what is before its first mark, and its marks. */
+const splitAtMarks = (redacted: string): { readonly first: string; readonly followed: readonly Followed[] } => {
+  const [first = '', ...others] = redacted.split(MARK)
+  const marks = redacted.match(MARKS) ?? []
+  const followed = others.map((next, index) => ({ rule: marks[index]!.slice('[redacted:'.length, -1), next }))
+  return { first, followed }
 }
 
-/** Whether the rest of a text ends within a secret, or within what follows it. */
-const endsEarly = (rest: string, next: string): boolean => {
-  const secret = /^\S*/.exec(rest)![0].length
-  for (let end = 0; end <= secret; end++) if (next.startsWith(rest.slice(end))) return true
-  return false
+const armour = /-----BEGIN[^]*?-----END[A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----/y
+/** Up to the end of a line, also one whose end is written `\n`. */
+const restOfLine = /(?:(?!\\n|\n)[^])*/y
+const withinQuotes = { '"': /[^"\n]*/y, "'": /[^'\n]*/y, '`': /[^`\n]*/y } as Readonly<Record<string, RegExp>>
+const noSpace = /\S*/y
+/** A passphrase, also one that the text ends within. */
+const phrase = /[a-z]{3,12}(?: [a-z]{3,12}){2,10}|[a-z]{3,12}(?: [a-z]{3,12})? ?[a-z]{0,12}$/y
+
+const endOf = (pattern: RegExp, text: string, at: number): number => {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : at
+}
+
+/** The end of a whole private key. */
+const endOfKey = (text: string, at: number): number | undefined => {
+  const end = endOf(armour, text, at)
+  return end > at ? end : undefined
 }
 
 /**
- * Whether `redacted` is `text` with marks in place of secrets; with `mayEndEarly` also if `text` ends before `redacted` does. Secrets contain
- * no white space.
+ * Where a secret that begins at `at` ends at the latest. White space is only in private keys, in values of environment files, between quotes, and in
+ * passphrases, as the rules of redaction find them.
  */
+const latestEnd = (text: string, at: number, rule: string): number => {
+  if (text.startsWith('-----BEGIN', at)) return endOfKey(text, at) ?? text.length
+  const quoted = withinQuotes[text[at - 1] ?? '']
+  const ofRule = { 'env-value': restOfLine, 'secret-value': phrase }[rule]
+  return Math.max(...[noSpace, quoted, ofRule].map((pattern) => (pattern ? endOf(pattern, text, at) : at)))
+}
+
+/** The index where the text after a secret continues with `next`; undefined if it does not. */
+const endOfSecret = (text: string, from: number, { rule, next }: Followed): number | undefined => {
+  const marked = MARK.exec(text.slice(from, from + 80))
+  const end = marked?.index === 0 ? from + marked[0].length : undefined
+  if (end !== undefined) return text.startsWith(next, end) ? end : undefined
+  const found = endOfKey(text, from) ?? (next === '' ? text.length : text.indexOf(next, from + 1))
+  return found > from && found <= latestEnd(text, from, rule) && text.startsWith(next, found) ? found : undefined
+}
+
+/** Whether a text ends within the secret that begins at `at`, or within what follows it. */
+const endsEarly = (text: string, at: number, { rule, next }: Followed): boolean => {
+  const latest = latestEnd(text, at, rule)
+  for (let end = Math.max(at, text.length - next.length); end <= latest; end++)
+    if (next.startsWith(text.slice(end))) return true
+  return false
+}
+
+/** Whether `redacted` is `text` with marks in place of secrets; with `mayEndEarly` also if `text` ends before `redacted` does. */
 export const isUnredacted = (text: string, redacted: string, mayEndEarly = false): boolean => {
-  const [first = '', ...others] = redacted.split(MARK)
+  const { first, followed } = splitAtMarks(redacted)
   if (!text.startsWith(first)) return mayEndEarly && first.startsWith(text)
   let at = first.length
-  for (const next of others) {
+  for (const mark of followed) {
     if (mayEndEarly && at >= text.length) return true
-    const end = endOfSecret(text, at, next)
-    if (end === undefined) return mayEndEarly && endsEarly(text.slice(at), next)
-    at = end + next.length
+    const end = endOfSecret(text, at, mark)
+    if (end === undefined) return mayEndEarly && endsEarly(text, at, mark)
+    at = end + mark.next.length
   }
   return at === text.length
 }
@@ -78,18 +115,24 @@ export const isEarlierVersion = (message: AnyMessage, whole: AnyMessage): boolea
 export const hasMore = (message: AnyMessage, other: AnyMessage): boolean =>
   isEarlierVersion(other, message) && !isEarlierVersion(message, other)
 
+/** Where a secret, or its mark, ends that another text is known to end with; undefined if there is none. */
+const openEnd = (text: string, at: number, rule: string): number | undefined => {
+  const marked = /^\[redacted:[\w-]+\]/.exec(text.slice(at, at + 80))?.[0].length
+  const end = marked === undefined ? latestEnd(text, at, rule) : at + marked
+  return end > at ? end : undefined
+}
+
 /** A text that begins with another one, in which marks take the place of secrets, with these marks; undefined if it does not begin so. */
 const withMarks = (text: string, redacted: string): string | undefined => {
-  const [first = '', ...others] = redacted.split(MARK)
+  const { first, followed } = splitAtMarks(redacted)
   if (!text.startsWith(first)) return undefined
   let at = first.length
-  for (const [index, next] of others.entries()) {
+  for (const [index, mark] of followed.entries()) {
     // The last secret may be followed by a text that the other one does not have.
-    const isOpen = next === '' && index === others.length - 1
-    const rest = isOpen ? /^(?:\[redacted:[\w-]+\]|\S+)/.exec(text.slice(at))?.[0].length : undefined
-    const end = isOpen ? rest && at + rest : endOfSecret(text, at, next)
+    const isOpen = mark.next === '' && index === followed.length - 1
+    const end = isOpen ? openEnd(text, at, mark.rule) : endOfSecret(text, at, mark)
     if (end === undefined) return undefined
-    at = end + next.length
+    at = end + mark.next.length
   }
   return redacted + text.slice(at)
 }
@@ -132,7 +175,7 @@ const neutral = (text: string): string => text.replaceAll(MARKS, '[redacted:x]')
 /** Whether a text shows a secret that another version of it has a mark for. */
 export const showsSecretOf = (text: string, redacted: string): boolean => {
   const [one, other] = [neutral(text), neutral(redacted)]
-  return one !== other && isUnredacted(one, other, true) && !other.startsWith(one)
+  return one !== other && isUnredacted(text, redacted, true) && !other.startsWith(one)
 }
 
 const textsOf = ({ content }: Part): readonly (readonly [string, string])[] =>

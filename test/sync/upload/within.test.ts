@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isSameMessage, isEarlierVersion } from '../../../src/sync/upload/within.ts'
+import { isSameMessage, isEarlierVersion, showsSecret, withMarksOf } from '../../../src/sync/upload/within.ts'
 
 const test = suite('an earlier version of a message')
 
@@ -94,5 +94,42 @@ test('the redacted secret of an earlier version can be in the arguments of a cal
     isEarlierVersion(message(textPart('it is [redacted:value]')), message(textPart('it is q7Zr2LmX9v, and more'))),
   )
 })
+
+const KEY = [
+  '-----BEGIN RSA PRIVATE KEY-----',
+  'MIIEowIBAAKCAQEAx7Zr',
+  'T4nW2kXvB9mLpC3sJd8F',
+  '-----END RSA PRIVATE KEY-----',
+]
+
+/** Texts with secrets that have white space, and redacted. */
+const spaced: Readonly<Record<string, readonly [text: string, redacted: string]>> = {
+  'a private key': [`it is\n${KEY.join('\n')}`, 'it is\n[redacted:privatekey]'],
+  'a private key within a text': [`it is\n${KEY.join('\n')}\nthe end`, 'it is\n[redacted:privatekey]\nthe end'],
+  'a private key in code': [`"${KEY.join('\\n')}", x`, '"[redacted:privatekey]", x'],
+  'a value of an environment file': ['A=1\nB=some Words 12', 'A=1\nB=[redacted:env-value]'],
+  'one before another line': ['B=some Words 12\nC=1', 'B=[redacted:env-value]\nC=1'],
+  'a password between quotes': ['password: "Some Words 12" there', 'password: "[redacted:secret-value]" there'],
+  'a passphrase': ['passphrase: correct horse battery', 'passphrase: [redacted:secret-value]'],
+  'several of them': ['p="a B 1" q="c D 2"', 'p="[redacted:secret-value]" q="[redacted:secret-value]"'],
+}
+const argument = (args: object) => ({ type: 'tool_call', content: { callId: 'c', toolName: 'Bash', args } })
+
+for (const [what, [text, redacted]] of Object.entries(spaced))
+  test(`${what} is known as the secret that a mark is for`, () => {
+    for (const part of [textPart, resultPart, (command: string) => argument({ command })]) {
+      const [secret, marked] = [message(part(text)), message(part(redacted))]
+      assert.ok(isEarlierVersion(secret, marked))
+      assert.ok(showsSecret(secret, marked))
+      assert.equal(withMarksOf(secret, marked), marked)
+    }
+    const grown = withMarksOf(message(textPart(`${text}\nand more`)), message(textPart(redacted)))
+    assert.equal(grown, message(textPart(`${redacted}\nand more`)))
+    for (let length = 0; length < text.length; length++)
+      assert.ok(
+        isEarlierVersion(message(textPart(text.slice(0, length))), message(textPart(redacted))),
+        text.slice(0, length),
+      )
+  })
 
 test.run()

@@ -1,32 +1,51 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { inDataDir } from '../embedded/support.ts'
 import { onServer, withConnection } from '../support/database.ts'
+import { silent } from '../support/silent.ts'
 import { until } from '../support/until.ts'
 import { withDatabase } from './measure.ts'
 
 const test = suite('databases of the bench')
 
-/** Only the role of an autovacuum may end it; this one takes a few milliseconds for each page. */
-const vacuumedSlowly = `
-  create table slow (a text) with (
-    autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0,
-    autovacuum_vacuum_cost_delay = 5, autovacuum_vacuum_cost_limit = 1);
-  insert into slow select repeat('x', 2000) from generate_series(1, 100);
-  delete from slow`
-
-test('one that is being vacuumed is removed as well', async () => {
-  const server = process.env.TEST_POSTGRES_URL!
-  let name = ''
-  await withDatabase(server, async (url) => {
-    name = new URL(url).pathname.slice(1)
-    await onServer(url, vacuumedSlowly)
-    await withConnection(server, (client) => {
-      const working =
-        "select from pg_stat_activity where datname = $1 and backend_type is distinct from 'client backend'"
-      return until(async () => (await client.query(working, [name])).rows.length > 0)
-    })
+/** Runs work with the URLs of a server of its own, for its usual role, and for the superuser, as which its autovacuum runs. */
+const withServer = (work: (url: string, ofSuperuser: string) => Promise<void>) =>
+  inDataDir(async (dataDir) => {
+    const { url, pid, stop } = await startPostgres({ dataDir, log: silent })
+    try {
+      const ofSuperuser = new URL(url)
+      ofSuperuser.username = 'postgres'
+      await writeFile(join(dataDir, 'postgres.hba'), 'local all all trust\n')
+      process.kill(pid(), 'SIGHUP')
+      const isLetIn = () => onServer(ofSuperuser.href, 'select 1').catch(() => undefined)
+      await until(isLetIn)
+      await work(url, ofSuperuser.href)
+    } finally {
+      await stop('immediate')
+    }
   })
-  assert.equal((await onServer(server, 'select from pg_database where datname = $1', [name])).rows, [])
-})
+
+test('one is removed also if a process of the superuser works on it, as an autovacuum, once that ends', () =>
+  withServer(async (server, ofSuperuser) => {
+    const { promise: created, resolve: create } = Promise.withResolvers<string>()
+    const { promise: used, resolve: use } = Promise.withResolvers<void>()
+    const removed = withDatabase(server, (url) => (create(new URL(url).pathname), used))
+    const place = Object.assign(new URL(ofSuperuser), { pathname: await created })
+    await withConnection(place.href, async (client) => {
+      use()
+      const attempts = new Set<unknown>()
+      await until(async () => {
+        const { rows } = await client.query("select pid from pg_stat_activity where query like 'drop database%'")
+        for (const { pid } of rows) attempts.add(pid)
+        return attempts.size > 1
+      })
+    })
+    await removed
+    const left = await onServer(server, "select datname from pg_database where starts_with(datname, 'bench_')")
+    assert.equal(left.rows, [])
+  }))
 
 test.run()

@@ -6,12 +6,22 @@ import type { NewSession } from '../../src/contract/sessions.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
 import { listen } from '../support/slow-reader.ts'
+import { until } from '../support/until.ts'
 
 const test = suite('export: pages that were made to stop the service')
 
 const database = await freshDatabase()
 const node = await openApp(database.url, { env: { TRUST_PROXY: 'loopback', SUMMARY_PROVIDER: 'none' } }) // a summary would change the trace
 const port = await listen(node)
+
+/** How many files of public traces were made, because the cache did not have them. */
+let madeFiles = 0
+const { publicFiles } = node.service
+const { begin } = publicFiles
+publicFiles.begin = (...version) => {
+  madeFiles += 1
+  return begin(...version)
+}
 test.after(async () => {
   await node.close()
   await database.drop()
@@ -46,26 +56,24 @@ const cpuMs = () => {
   return (user + system) / 1_000
 }
 
-/** The processor time that work takes; waiting costs nothing. */
-const costOf = async <T>(work: () => Promise<T>) => {
-  const begun = cpuMs()
-  const value = await work()
-  return { value, ms: cpuMs() - begun }
-}
+/** A shorter round of the event loop only waits. */
+const LEAST_ROUND_MS = 1
 
-/** Does something, and measures in CPU time how long the event loop took for the longest of its rounds. */
+/** Does something, and measures in CPU time how long the event loop took for the longest of its rounds, and for all in which it did anything. */
 const measured = async <T>(work: () => Promise<T>) => {
-  let [longest, before, goesOn] = [0, cpuMs(), true]
+  let [longest, all, before, goesOn] = [0, 0, cpuMs(), true]
   const look = () => {
     const now = cpuMs()
-    longest = Math.max(longest, now - before)
+    const round = now - before
+    longest = Math.max(longest, round)
+    if (round >= LEAST_ROUND_MS) all += round
     before = now
     if (goesOn) setImmediate(look)
   }
   setImmediate(look)
   const value = await work()
   goesOn = false
-  return { value, longest }
+  return { value, longest, all }
 }
 
 const message = (externalId: string, part: object) => ({ externalId, role: 'assistant', parts: [part] })
@@ -76,8 +84,11 @@ const output = (text: string) => ({
 const text = (words: string) => ({ type: 'text', content: { text: words } })
 const shortRows = `${'a|'.repeat(2_000)}\n${'-|'.repeat(2_000)}\n${'a\n'.repeat(300)}`
 
-/** What one round may take: steps of 50 ms are aimed at, and a round holds what the test does, too. */
-const MOST_ROUND_MS = 300
+/**
+ * The largest share of the work that may be done in one round: without pauses it would be nearly all. How long a round takes has to be measured,
+ * because nothing else tells how long others wait for it; but only beside the other rounds, so that it does not matter how fast the machine is.
+ */
+const MOST_OF_WORK = 1 / 2
 
 for (const [name, messages] of [
   ['a result of 400,000 sequences without text', [message('m', output('\u001b[1m'.repeat(400_000)))]],
@@ -88,23 +99,21 @@ for (const [name, messages] of [
     const small = await newTrace([message('m', text('hello'))])
     const { page } = await newTrace(messages)
     await get(small.url) // what is done once is done
-    let [isMade, served] = [false, 0]
+    let isMade = false
     const others = async () => {
       while (!isMade) {
         const { status } = await get(small.url, '198.51.100.7')
         assert.is(status, 200)
-        served += 1
       }
     }
-    const { value, longest } = await measured(async () => {
+    const { value, longest, all } = await measured(async () => {
       const asked = get(page).finally(() => (isMade = true))
       await others()
       return asked
     })
     assert.is(value.status, 200)
     assert.match(value.text, /<\/html>\n$/)
-    assert.ok(longest < MOST_ROUND_MS, `a round of ${Math.round(longest)} ms`)
-    assert.ok(served >= 2, `${served} others were served`)
+    assert.ok(longest < all * MOST_OF_WORK, `a round of ${Math.round(longest)} ms, of ${Math.round(all)} ms`)
   })
 
 const prose = Array.from({ length: 40 }, (_, i) =>
@@ -114,14 +123,15 @@ const prose = Array.from({ length: 40 }, (_, i) =>
 test('a second request for the page of a public trace gets it from the cache', async () => {
   const { url, page } = await newTrace(prose)
   for (const path of [page, `${url}/export?format=md`]) {
-    const first = await costOf(() => get(path))
-    let least = Number.POSITIVE_INFINITY // of some tries: what others do on the same cores makes one cost more
-    for (let i = 0; i < 5; i++) {
-      const again = await costOf(() => get(path, '198.51.100.8'))
-      assert.ok(again.value.text === first.value.text && again.value.status === 200)
-      least = Math.min(least, again.ms)
-    }
-    assert.ok(least < first.ms / 3, `${Math.round(first.ms)} ms, and again ${Math.round(least)} ms`)
+    const before = madeFiles
+    const first = await get(path)
+    assert.is(madeFiles, before + 1)
+    // While the node does not follow the log, as on a busy machine, the cache is not used.
+    await until(async () => {
+      const already = madeFiles
+      assert.equal(await get(path, '198.51.100.8'), first)
+      return madeFiles === already
+    })
   }
 })
 

@@ -82,6 +82,7 @@ const openAndHear = async (id: string): ReturnType<typeof open> => {
     const client = await open('traces:getMessages', { externalId: 'large' }, id)
     await until(() => client.frames() > 0 || client.socket.readyState === WebSocket.CLOSED)
     if (client.frames() > 0) return client
+    sockets.splice(sockets.indexOf(client.socket), 1) // it holds what it has read of a frame
   }
 }
 

@@ -1,14 +1,8 @@
-const LOCAL_NAMES = ['127.0.0.1', 'localhost', '[::1]']
+const LOCAL_NAMES: readonly [string, ...string[]] = ['127.0.0.1', 'localhost', '[::1]']
 
-/** All spellings of a server's address: this machine has several names. The first one is the same for all of them. */
-export const spellingsOf = (server: string): readonly [string, ...string[]] => {
+/** The name under which data about a server is stored. It is the same for all spellings of its address: this machine has several names. */
+export const serverKey = (server: string): string => {
   const url = URL.parse(server)
-  if (!url || !LOCAL_NAMES.includes(url.hostname)) return [server]
-  const [first = server, ...others] = LOCAL_NAMES.map((name) =>
-    server.replace(`//${url.host}`, `//${url.host.replace(url.hostname, name)}`),
-  )
-  return [first, ...others]
+  if (!url || !LOCAL_NAMES.includes(url.hostname)) return server
+  return server.replace(`//${url.host}`, `//${url.host.replace(url.hostname, LOCAL_NAMES[0])}`)
 }
-
-/** The name under which data about a server is stored. It is the same for all spellings of its address. */
-export const serverKey = (server: string): string => spellingsOf(server)[0]

@@ -1,10 +1,11 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { allCredentials } from '../../src/sync/login/credentials.ts'
+import { digest } from '../../src/sync/digest.ts'
+import { allCredentials, type Credentials } from '../../src/sync/login/credentials.ts'
 import { openTrust } from '../../src/sync/rules/trust.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
@@ -144,13 +145,19 @@ test('if the former address is gone, it is said what can be done, and nothing is
     assert.is((await ask<{ identities: unknown[] }>(old, '/v1/user/identities', { token })).identities.length, 1)
   }))
 
+/** Puts a login in the place of all others, under the name that it had. */
+const replaceLogin = (config: string, login: Credentials): void => {
+  const folder = join(config, 'servers')
+  rmSync(folder, { recursive: true })
+  mkdirSync(folder)
+  writeFileSync(join(folder, `${digest(login.name ?? login.server)}.json`), JSON.stringify(login))
+}
+
 test('a login of an earlier version is recognised, too', () =>
   inMovedWorld(async ({ old, moved, user }) => {
-    const folder = join(user.config, 'servers')
-    const file = join(folder, readdirSync(folder)[0]!)
     const { log, name, ...older } = allCredentials(user.config)[0]!
     assert.is(name, log)
-    writeFileSync(file, JSON.stringify(older))
+    replaceLogin(user.config, older)
     const { how, err } = await user.run('login', '--server', moved)
     assert.is(how, 2)
     assert.match(err, `${moved} says that it has the log of ${old}`)
@@ -225,8 +232,7 @@ test('an address with another log than before is refused until the user says whi
       assert.is.not(fresh!.deviceId, before.deviceId)
       assert.match(renewed.err, 'The former device id of this machine was saved in')
 
-      const folderOfServers = join(user.config, 'servers')
-      writeFileSync(join(folderOfServers, readdirSync(folderOfServers)[0]!), JSON.stringify(before))
+      replaceLogin(user.config, before)
       const accepted = await user.run('login', '--accept-log', log)
       assert.is(accepted.how, 0, accepted.err)
       assert.equal(

@@ -20,8 +20,8 @@ export type UpsertCounts = {
   readonly unchanged: number
   /** How many messages the trace has afterwards. */
   readonly messageCount: number
-  /** That of the trace afterwards; an older service does not say. */
-  readonly revision?: number
+  /** That of the trace afterwards. */
+  readonly revision: number
 }
 
 /** The revision that a trace must have for a write to it; undefined for any. */
@@ -63,7 +63,7 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
     service: () => call('GET /v1/service'),
     newSession: async (body: BodyFor<'POST /v1/session'>): Promise<NewSession> =>
       requireNamespace((await call('POST /v1/session', { body })).session),
-    /** With the position of a write also whether the service still has it; an older service does not say. */
+    /** With the position of a write also whether the service still has it. */
     session: async (holds?: string) => {
       const found = await call('GET /v1/session', { query: { holds } })
       return { ...found, session: requireNamespace(found.session) }
@@ -93,7 +93,7 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
       externalId: string,
       body: TraceBody,
       { unlessDeleted = false, ifRevision }: { readonly unlessDeleted?: boolean; readonly ifRevision?: Revision } = {},
-    ): Promise<{ readonly trace: TraceSummary; readonly revision?: number }> =>
+    ): Promise<{ readonly trace: TraceSummary; readonly revision: number }> =>
       call('PUT /v1/traces/{externalId}', {
         path: { externalId },
         query: { unlessDeleted: unlessDeleted || undefined, ifRevision: textOf(ifRevision) },
@@ -103,7 +103,7 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
       externalId: string,
       body: TraceBody,
       ifRevision?: Revision,
-    ): Promise<{ readonly trace: TraceSummary; readonly revision?: number }> =>
+    ): Promise<{ readonly trace: TraceSummary; readonly revision: number }> =>
       call('PATCH /v1/traces/{externalId}', { path: { externalId }, query: { ifRevision: textOf(ifRevision) }, body }),
     /**
      * `messages` are up to 200 messages, each as JSON text in UTF-8: parsing and serializing it again would round large numbers.

@@ -24,7 +24,7 @@ export type Connection = {
   readonly namespaceSlug: string
   /** The log of the service: another one has other traces. Undefined if the service does not say. */
   readonly logId?: string | undefined
-  /** Whether the service still has the last write; undefined if it does not say: it is an older one then, or was not asked. */
+  /** Whether the service still has the last write; undefined if it was not asked. */
   readonly holds?: boolean | undefined
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { digest } from '../digest.ts'
 import { readJsonSync, writePrivateFile } from '../private-files.ts'
@@ -27,8 +27,8 @@ export const Credentials = z.object({
       userId: z.string(),
       namespaceId: z.string(),
       namespaceSlug: z.string(),
-      /** When it was made, in milliseconds since 1970; undefined for logins of older versions. */
-      at: z.number().optional(),
+      /** When it was made, in milliseconds since 1970. */
+      at: z.number(),
     })
     .optional(),
   others: z.array(z.object({ namespaceId: z.string(), token: z.string() })),
@@ -59,49 +59,39 @@ const fileOf = (config: string, name: string) => join(credentialsDir(config), `$
  */
 const nameOf = ({ name, server }: Pick<Credentials, 'name' | 'server'>): string => name ?? serverKey(server)
 
-type Stored = { readonly file: string; readonly credentials: Credentials }
-
-/** The files of all services, with a login first. */
-const allFiles = (config: string): readonly Stored[] => {
-  const folder = credentialsDir(config)
-  const names = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith('.json'))
-  const found = names.flatMap((name) => {
-    const file = join(folder, name)
-    const { data } = Credentials.safeParse(readJsonSync(file))
-    if (!data) return []
-    // A file of an older version, under another spelling of an address that has a file already.
-    const own = basename(fileOf(config, nameOf(data)))
-    return name === own || !names.includes(own) ? [{ file, credentials: data }] : []
-  })
-  return found.toSorted((a, b) => Number(!a.credentials.login) - Number(!b.credentials.login))
+/** @throws Error for a file that another version has written, or that is damaged: it may be the only way back to a user */
+const readFile = (config: string, file: string): Credentials => {
+  const { data } = Credentials.safeParse(readJsonSync(file))
+  if (data && file === fileOf(config, nameOf(data))) return data
+  throw new Error(
+    `${file} is no login that this version of tracebook can read: another version has written it, or it is damaged. ` +
+      'Move it to another folder, and log in again',
+  )
 }
 
-/** What is stored of all services, with a login first. */
-export const allCredentials = (config: string): readonly Credentials[] =>
-  allFiles(config).map(({ credentials }) => credentials)
+/** What is stored of all services, with a login first. @throws Error for a file that cannot be read */
+export const allCredentials = (config: string): readonly Credentials[] => {
+  const folder = credentialsDir(config)
+  const names = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith('.json'))
+  // Another process may have removed one meanwhile.
+  const files = names.map((name) => join(folder, name)).filter((file) => existsSync(file))
+  return files.map((file) => readFile(config, file)).toSorted((a, b) => Number(!a.login) - Number(!b.login))
+}
 
 const isAt = (server: string) => {
   const key = serverKey(server)
   return (address: string): boolean => serverKey(address) === key
 }
 
-const fileAt = (config: string, server: string): Stored | undefined => {
+const storedAt = (config: string, server: string): Credentials | undefined => {
   const is = isAt(server)
-  return allFiles(config).find(({ credentials }) => is(credentials.server))
+  return allCredentials(config).find((credentials) => is(credentials.server))
 }
 
 /** The credentials for this server, however its address is spelled; undefined without any. */
 export const readCredentials = async (config: string, server: string): Promise<Credentials | undefined> => {
-  const found = fileAt(config, server)
-  if (!found) return undefined
-  const { file, credentials } = found
-  const own = fileOf(config, nameOf(credentials))
-  // An older version has stored it under another spelling.
-  if (file !== own)
-    await rename(file, own).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error // Another process has done it.
-    })
-  return { ...credentials, server }
+  const found = storedAt(config, server)
+  return found && { ...found, server }
 }
 
 /** What is stored of a service that had this address before. */
@@ -115,7 +105,7 @@ export const isUsed = ({ login, leftAt }: Credentials): boolean => login !== und
 
 /** The address at which a service is reached now, by an address that it has or has had. */
 export const presentAddress = (config: string, server: string): string => {
-  const here = fileAt(config, server)?.credentials
+  const here = storedAt(config, server)
   return here && isUsed(here) ? server : (formerlyAt(config, server)?.server ?? server)
 }
 
@@ -124,7 +114,7 @@ export const presentAddress = (config: string, server: string): string => {
  * service moved still sends.
  */
 export const nameOfServer = (config: string, server: string): string =>
-  nameOf(fileAt(config, server)?.credentials ?? formerlyAt(config, server) ?? { server })
+  nameOf(storedAt(config, server) ?? formerlyAt(config, server) ?? { server })
 
 export const writeCredentials = (config: string, credentials: Credentials): Promise<void> =>
   writePrivateFile(fileOf(config, nameOf(credentials)), `${JSON.stringify(credentials, null, 2)}\n`)
@@ -197,13 +187,13 @@ export const takeAddress = async (config: string, owner: Credentials): Promise<s
   return keptAside
 }
 
-type ServerLogin = { readonly server: string; readonly at: number | undefined }
+type ServerLogin = { readonly server: string; readonly at: number }
 
 /** The logins to all servers, the last one first. */
 const loginsOf = (config: string): readonly ServerLogin[] =>
   allCredentials(config)
     .flatMap(({ server, login }) => (login ? [{ server, at: login.at }] : []))
-    .sort((a, b) => (b.at ?? 0) - (a.at ?? 0))
+    .sort((a, b) => b.at - a.at)
 
 /** The server that was logged out of last; undefined without one. */
 const serverLeftLast = (config: string): string | undefined =>
@@ -214,12 +204,5 @@ const serverLeftLast = (config: string): string | undefined =>
 /** The URLs of all servers with a login, the last one first. */
 export const serversWithLogin = (config: string): readonly string[] => loginsOf(config).map(({ server }) => server)
 
-/**
- * The server of the last login; without any login the one that was logged out of last. Undefined without both, and where an older
- * version has stored several logins.
- */
-export const lastServer = (config: string): string | undefined => {
-  const [last, ...others] = loginsOf(config)
-  if (!last) return serverLeftLast(config)
-  return last.at !== undefined || others.length === 0 ? last.server : undefined
-}
+/** The server of the last login; without any login the one that was logged out of last. Undefined without both. */
+export const lastServer = (config: string): string | undefined => serversWithLogin(config)[0] ?? serverLeftLast(config)

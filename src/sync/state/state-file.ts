@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorMessage, UsageError } from '../../cli/exit.ts'
+import { errorMessage } from '../../cli/exit.ts'
 import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 
 /** To be raised with each change of the tables. A record of an older version is thrown away. */
@@ -93,11 +93,13 @@ const tablesOf = (database: Database): readonly string[] =>
     .map(({ name }) => String(name))
 
 /** Makes the tables. What an older version has recorded is found out again by comparing with the service. */
-const create = (database: Database): void =>
+const create = (database: Database, path: string): void =>
   transaction(database, () => {
     const version = versionOf(database)
     if (version > VERSION)
-      throw new UsageError('a newer version of tracebook has written the record of what was uploaded: update this one')
+      throw new Error(
+        `a newer version of tracebook has written ${path}: update this one, or delete that file, and all is compared with the service`,
+      )
     if (version === VERSION) return
     for (const table of tablesOf(database)) database.exec(`DROP TABLE "${table}"`)
     database.exec(TABLES)
@@ -109,7 +111,7 @@ const open = (path: string): Database => {
     // NORMAL: after a loss of power the last uploads may be forgotten, which the server then answers with `unchanged`.
     database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     database.exec('PRAGMA foreign_keys = OFF')
-    if (versionOf(database) !== VERSION) create(database)
+    if (versionOf(database) !== VERSION) create(database, path)
     database.exec('PRAGMA foreign_keys = ON')
     return database
   } catch (error) {
@@ -127,7 +129,7 @@ export type StateFile<Prepared> = {
 
 /**
  * The file in `folder` that holds what was uploaded, for its owner only; several processes may use it at once. A damaged one is
- * deleted: then everything is compared with the server again. Without `folder` it is in memory. Throws UsageError for the file
+ * deleted: then everything is compared with the server again. Without `folder` it is in memory. Throws Error for the file
  * of a newer version, and StateFailed, as `use` does, if the file cannot be used for another reason.
  */
 export const openStateFile = <Prepared>(

@@ -96,7 +96,7 @@ const newIdOf = (place: Place) => {
 /** `config` is the folder of settings, where duties lie. With `readOnly` everything is written to memory only. */
 type Options = { readonly folder: string; readonly config: string; readonly readOnly?: boolean }
 
-/** Opens the state in `folder`. Throws UsageError if a newer version has written it. */
+/** Opens the state in `folder`. Throws Error if a newer version has written it. */
 export const openSyncState = ({ folder, config, readOnly = false }: Options): SyncState => {
   const isInMemory = readOnly && !existsSync(join(folder, STATE_FILE))
   const file = openStateFile(isInMemory ? undefined : folder, prepare)

@@ -1,6 +1,6 @@
 import { bytesOf } from './batches.ts'
 import type { TraceSummary } from '../api/client.ts'
-import { requireNotLost } from './same-log.ts'
+import { requireSameLog } from './same-log.ts'
 import { listMessages } from './stored-messages.ts'
 import { changeOf, compareBatch, type NewSending, type Send, targetOf, type Upload } from './upload.ts'
 import type { Target } from './upload-session.ts'
@@ -23,7 +23,7 @@ export const dryRunTarget = (upload: Upload, newSending: NewSending): Target => 
   const upsert: Target['upsertTrace'] = async (changedFields) => {
     const found = await findTrace(upload)
     if (upload.state.status === 'stored' && !found) {
-      await requireNotLost(destination)
+      await requireSameLog(destination)
       return false
     }
     const change = changeOf(upload, changedFields)

@@ -47,10 +47,10 @@ export const requireSameLog = async ({
 }
 
 /**
- * Called if a trace that was stored is missing. An older service cannot say whether it was deleted: with the same log it was. Throws
- * SessionLost if the service has lost it, and what `requireSameLog` throws.
+ * Called if a trace that was stored is missing: the service has lost it, or it was deleted, which shows when it is sent again. Throws
+ * SessionLost, and what `requireSameLog` throws.
  */
-export const requireNotLost = async (destination: Destination): Promise<void> => {
+export const throwLost = async (destination: Destination): Promise<never> => {
   await requireSameLog(destination)
-  if (destination.connection.holds !== undefined) throw new SessionLost()
+  throw new SessionLost()
 }

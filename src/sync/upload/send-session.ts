@@ -10,7 +10,7 @@ import { serverTarget } from './server-target.ts'
 import type { SessionRun, SyncJob } from './run.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
 import { notice, type Upload } from './upload.ts'
-import { requireNotLost } from './same-log.ts'
+import { throwLost } from './same-log.ts'
 import { findOwnTrace, type VisibilityChange } from './upsert-trace.ts'
 
 /** The result for a session that may be sent. */
@@ -92,13 +92,11 @@ const storeProgress = (
   destination.states.complete({ ...state, stamp }, resume(), hasAll)
 }
 
-/** Whether the trace of a session is there, of which nothing was to be sent. It is not known from another file than before. */
-const isStillThere = async (upload: Upload): Promise<boolean> => {
+/** Throws SessionLost if the trace of a session is gone, of which nothing was to be sent. It is not known from another file than before. */
+const requireStillThere = async (upload: Upload): Promise<void> => {
   const { state, destination } = upload
-  if (state.status !== 'stored' || state.sentFrom === state.source) return true
-  if (await findOwnTrace(destination.connection, state.externalId)) return true
-  await requireNotLost(destination)
-  return false
+  if (state.status !== 'stored' || state.sentFrom === state.source) return
+  if (!(await findOwnTrace(destination.connection, state.externalId))) await throwLost(destination)
 }
 
 /** Uploads a session, and reports it to the user. */
@@ -113,8 +111,8 @@ const uploadAndReport = async (
   const sendAll = async () => {
     const sent = await uploadSession(read.session, target)
     isComplete = true
-    const isGone = sent.result === 'nothing to send' && !(await isStillThere(upload))
-    return isGone ? { ...sent, result: 'deleted' as const } : sent
+    if (sent.result === 'nothing to send') await requireStillThere(upload)
+    return sent
   }
   const erase = async () => {
     run.isErasureOwed = await eraseExposed(upload, { isComplete, dryRun: job.dryRun })

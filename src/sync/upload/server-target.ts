@@ -12,7 +12,7 @@ import {
   revisionAfterPatch,
   setRevision,
 } from './expected-revision.ts'
-import { requireNotLost, SessionLost } from './same-log.ts'
+import { SessionLost, throwLost } from './same-log.ts'
 import { changeOf, compareBatch, type NewSending, notice, reportOmission, targetOf, type Upload } from './upload.ts'
 import type { Target } from './upload-session.ts'
 import { createTrace, fallbackId, type Upserted, updateTrace } from './upsert-trace.ts'
@@ -75,8 +75,8 @@ const ensureTrace = async (upload: Upload, changedFields: ReadonlyMap<string, st
   const isStored = state.status === 'stored'
   const isKnown = !isStored || state.revision !== undefined || (await catchUp(upload))
   const upserted = isKnown && (await (isStored ? updateFields : enterTrace)(upload, changedFields))
-  if (!upserted) await requireNotLost(destination)
-  if (!upserted || upserted === 'deleted') {
+  if (!upserted) return throwLost(destination)
+  if (upserted === 'deleted') {
     upload.state = { ...upload.state, status: 'deleted' }
     return false
   }

@@ -3,8 +3,8 @@ import type { Destination, Held, NotSent, Origin } from './destination.ts'
 import { revisionAfterPatch } from './expected-revision.ts'
 import { type ReadResult, readSession, readStamp, stampOf } from './read-session.ts'
 import type { SessionRun, SyncJob } from './run.ts'
-import { requireNotLost, requireSameLog, SessionLost } from './same-log.ts'
-import { deletedNotice, noteVisibility, type SentResult, sendSession } from './send-session.ts'
+import { requireSameLog, SessionLost, throwLost } from './same-log.ts'
+import { noteVisibility, type SentResult, sendSession } from './send-session.ts'
 import { findOwnTrace } from './upsert-trace.ts'
 
 /** A session that is excluded or held, and why; a held one with its origin. */
@@ -20,16 +20,12 @@ const updateVisibility = async (
   destination: Destination,
   stored: SessionState,
 ): Promise<SentResult['status']> => {
-  const { source, externalId, status, revision: from } = stored
+  const { externalId, status, revision: from } = stored
   const { connection, visibility, states } = destination
   if (status === 'deleted') return 'deleted'
   if (status === 'new' || visibility === undefined) return 'unchanged'
   const trace = await findOwnTrace(connection, externalId)
-  if (!trace) {
-    await requireNotLost(destination)
-    run.report({ type: 'notice', file: source, externalId, message: deletedNotice })
-    return 'deleted'
-  }
+  if (!trace) return throwLost(destination)
   if (trace.visibility === visibility) return 'unchanged'
   if (!dryRun) {
     const to = revisionAfterPatch(from, await connection.api.patchTrace(externalId, { visibility }))

@@ -62,7 +62,7 @@ export const shownBy = (patch: Readonly<Record<string, string>>, found: TraceSum
 /** `deleted`: the trace was deleted, and is not created again. */
 export type Upserted = 'created' | 'updated' | 'unchanged' | 'deleted'
 
-/** What became of a trace, and its revision; an older service does not say that. */
+/** What became of a trace, and its revision; undefined if nothing was written. */
 type Result<Of> = { readonly upserted: Of; readonly revision?: number | undefined }
 
 /**

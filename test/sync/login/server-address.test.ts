@@ -8,7 +8,6 @@ import {
   type Credentials,
   readCredentials,
   removeLogin,
-  serversWithLogin,
   writeCredentials,
 } from '../../../src/sync/login/credentials.ts'
 import { serverKey } from '../../../src/sync/server-key.ts'
@@ -25,24 +24,12 @@ test.before.each((context) => {
 test.after.each(({ remove }) => remove())
 
 const deviceId = '0192f0c1-2b3d-4e4f-8a5b-6c7d8e9f0a1b'
-const credentials = (server: string, at?: number): Credentials => ({
+const credentials = (server: string, at: number): Credentials => ({
   server,
   deviceId,
-  login: {
-    token: `token of ${server}`,
-    userId: 'u',
-    namespaceId: 'n',
-    namespaceSlug: 's',
-    ...(at === undefined ? {} : { at }),
-  },
+  login: { token: `token of ${server}`, userId: 'u', namespaceId: 'n', namespaceSlug: 's', at },
   others: [],
 })
-
-/** Stores credentials as versions did that knew one spelling only. */
-const writeOlder = (config: string, server: string) => {
-  mkdirSync(join(config, 'servers'), { recursive: true })
-  writeFileSync(join(config, 'servers', `${digest(server)}.json`), JSON.stringify(credentials(server)))
-}
 
 test('localhost, 127.0.0.1 and [::1] at one port are one server, others are not', () => {
   const same = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000']
@@ -65,21 +52,29 @@ test('a login is found under each spelling of its server, and used with the one 
   assert.is(readdirSync(join(config, 'servers')).length, 1)
 })
 
-test('a login that an older version stored under another spelling is migrated', async ({ config }) => {
-  writeOlder(config, 'http://localhost:3000')
-  const found = await readCredentials(config, 'http://127.0.0.1:3000')
-  assert.equal([found?.deviceId, found?.login?.token], [deviceId, 'token of http://localhost:3000'])
-  assert.equal(readdirSync(join(config, 'servers')), [`${digest('http://127.0.0.1:3000')}.json`])
-})
+const unreadable: Readonly<Record<string, readonly [file: string, text: string]>> = {
+  'under the name of another address': [
+    'http://localhost:3000',
+    JSON.stringify(credentials('http://localhost:3000', 1)),
+  ],
+  'without the time of its login': [
+    'http://127.0.0.1:3000',
+    JSON.stringify(credentials('http://127.0.0.1:3000', 1)).replace(',"at":1', ''),
+  ],
+  'that is damaged': ['http://127.0.0.1:3000', '{"server":'],
+}
 
-test('of two older logins to one server, the one with the normal spelling is used, and the file of the other is kept', async ({
-  config,
-}) => {
-  for (const server of ['http://localhost:3000', 'http://127.0.0.1:3000']) writeOlder(config, server)
-  assert.is((await readCredentials(config, 'http://localhost:3000'))?.login?.token, 'token of http://127.0.0.1:3000')
-  assert.equal(serversWithLogin(config), ['http://127.0.0.1:3000'])
-  assert.match(readFileSync(join(config, 'servers', `${digest('http://localhost:3000')}.json`), 'utf8'), deviceId)
-})
+for (const [what, [name, text]] of Object.entries(unreadable))
+  test(`a login ${what} is refused by the name of its file, which stays`, ({ config, env }) => {
+    const file = join(config, 'servers', `${digest(name)}.json`)
+    mkdirSync(join(config, 'servers'), { recursive: true })
+    writeFileSync(file, text)
+    assert.throws(
+      () => serverAddress('https://a.example', env),
+      (error: Error) => error.message.startsWith(`${file} is no login`) && error.message.includes('log in again'),
+    )
+    assert.is(readFileSync(file, 'utf8'), text)
+  })
 
 test('without --server and TRACEBOOK_URL the server is that of the last login', async ({ config, env }) => {
   assert.is(serverAddress(undefined, env), 'http://127.0.0.1:3000')
@@ -110,13 +105,6 @@ test('an address without a scheme is refused, and the error suggests the complet
     ['ftp://traces.example.org', /begins with http:\/\/ or https:\/\//],
   ] as const)
     assert.throws(() => serverAddress(wrong, {}), meant)
-})
-
-test('a single login of an older version counts as the last login; of several, none does', ({ config, env }) => {
-  writeOlder(config, 'https://a.example')
-  assert.is(serverAddress(undefined, env), 'https://a.example')
-  writeOlder(config, 'https://b.example')
-  assert.is(serverAddress(undefined, env), 'http://127.0.0.1:3000')
 })
 
 test.run()

@@ -13,7 +13,7 @@ test.before.each((context) => {
 test.after.each(({ remove }) => remove())
 
 const [FORMER, PRESENT] = ['http://127.0.0.1:3000', 'https://traces.example']
-const login = { token: 't', userId: 'u', namespaceId: 'n', namespaceSlug: 's' }
+const login = { token: 't', userId: 'u', namespaceId: 'n', namespaceSlug: 's', at: 1 }
 const at = (server: string, name: string): Credentials => ({
   server,
   log: 'the log',

@@ -183,7 +183,7 @@ test('a state file of a newer version is refused, and not changed', ({ open, fil
   database.close()
   assert.throws(
     () => open(),
-    /a newer version of tracebook has written the record of what was uploaded: update this one/,
+    (error: Error) => error.message.startsWith(`a newer version of tracebook has written ${file}: update this one`),
   )
 })
 

@@ -56,11 +56,12 @@ const put = (
   externalId: string,
   fields: Record<string, string>,
   session: TestSession,
-  expected: number | undefined,
+  { expected, unlessDeleted }: { readonly expected: number | undefined; readonly unlessDeleted: boolean },
 ): Answer => {
   const hit = resolve(world, externalId, session)
   const no = hit && refused(world, hit, session)
   if (no) return no
+  if (unlessDeleted && world.deleted.has(externalId)) return refusal(410)
   const { namespaceId, userId } = session
   if (hit?.namespaceId === namespaceId) return setFields(hit, { visibility: 'private', ...fields }, expected)
   const all = { visibility: 'private', ...fields }
@@ -118,7 +119,10 @@ export const onTrace = (world: World, { method, path, ifRevision, text }: Asked,
   const { pathname, searchParams: query } = new URL(path, 'http://service')
   const [, , , key = '', ...below] = pathname.split('/')
   const [externalId, rest] = [decodeURIComponent(key), below.join('/')]
-  if (method === 'PUT') return put(world, externalId, JSON.parse(text), session, ifRevision)
+  if (method === 'PUT') {
+    const unlessDeleted = query.get('unlessDeleted') === 'true'
+    return put(world, externalId, JSON.parse(text), session, { expected: ifRevision, unlessDeleted })
+  }
   const trace = resolve(world, externalId, session, query.get('namespace'))
   if (!trace) return refusal(404)
   const readable = trace.fields['visibility'] === 'public' || roleIn(world, trace.namespaceId, session.userId)

@@ -34,10 +34,12 @@ export type World = {
   readonly users: Map<string, string>
   /** What names the log of the service, and its present epoch. */
   logId: string
-  /** What names the log in all its epochs; undefined for a service of an older version, which does not say. */
-  log: string | undefined
-  /** The writes that the log holds; undefined for a service of an older version, which does not say. */
-  positions: Set<string> | undefined
+  /** What names the log in all its epochs. */
+  readonly log: string
+  /** The writes that the log holds. */
+  readonly positions: Set<string>
+  /** The ids of deleted traces. */
+  readonly deleted: Set<string>
   /** Whether a message is refused with 400, and with it its batch. */
   refuses: (message: StoredMessage) => boolean
 }
@@ -48,6 +50,7 @@ const codes: Record<number, string> = {
   403: 'forbidden',
   404: 'not_found',
   409: 'changed',
+  410: 'deleted',
 }
 
 export const ok = (data: unknown): Answer => ({ status: 200, body: { ok: true, data } })

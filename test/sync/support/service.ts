@@ -32,7 +32,7 @@ const currentSession = (
 ): Answer => {
   const namespace = namespaces.find(({ id }) => id === namespaceId)
   const asked = new URL(path, 'http://service').searchParams.get('holds')
-  const held = asked === null || !positions ? {} : { holds: positions.has(asked) }
+  const held = asked === null ? {} : { holds: positions.has(asked) }
   return ok({ session: { userId, namespaceId, namespaceSlug: namespace?.slug }, user: { id: userId }, logId, ...held })
 }
 
@@ -43,7 +43,7 @@ const namespaceBySlug = ({ namespaces }: World, wanted: string, { userId }: Test
 
 /** Names the write in its answer. */
 const withPosition = ({ positions }: World, { method }: Asked, given: Answer): Answer => {
-  if (!positions || method === 'GET' || given.status !== 200) return given
+  if (method === 'GET' || given.status !== 200) return given
   const position = randomUUID()
   positions.add(position)
   return { ...given, headers: { ...given.headers, 'x-log-position': position } }
@@ -52,7 +52,7 @@ const withPosition = ({ positions }: World, { method }: Asked, given: Answer): A
 const answer = (world: World, asked: Asked): Answer => {
   const [, , collection, key = ''] = asked.path.split(/[/?]/)
   if (asked.method === 'POST' && collection === 'session') return newSession(world, JSON.parse(asked.text))
-  if (collection === 'service' && world.log !== undefined) return ok({ log: world.log })
+  if (collection === 'service') return ok({ log: world.log })
   const session = world.sessions.get(asked.token ?? '')
   if (!session) return refusal(401)
   if (collection === 'session') return currentSession(world, asked, session)
@@ -69,7 +69,8 @@ export const newService = (): Service => {
     users: new Map(),
     logId: randomUUID(),
     log: randomUUID(),
-    positions: undefined,
+    positions: new Set(),
+    deleted: new Set(),
     refuses: () => false,
   }
   return Object.assign(world, {

@@ -383,7 +383,6 @@ test('a watch goes on at the new address of its service once the user has logged
 
 test('a watch first uploads the lost messages again to a service restored from a backup, and reports this once', async (context) => {
   const { server } = context
-  server.positions = new Set()
   const watching = await watch(context)
   const lost = server.traces.pop()!
   server.positions.clear()
@@ -402,7 +401,6 @@ test('a watch first uploads the lost messages again to a service restored from a
 
 test('a watch keeps its state if another process noticed first that the service was restored', async (context) => {
   const { server } = context
-  server.positions = new Set()
   const watching = await watch(context)
   server.traces.pop()
   server.positions.clear()

@@ -96,7 +96,7 @@ export const timelineGroup: Group = {
  */
 export const searchGroup: Group = {
   name: 'search',
-  version: 7,
+  version: 8,
   isLazy: true,
   isDeferred: true,
   behind: mainGroup,

@@ -10,12 +10,13 @@ import {
   tracesValues,
 } from '../../src/trace/tokens/stored-rows.ts'
 import { allPlaces, textsOfTrace } from '../../src/trace/tokens/searched-text.ts'
+import type { Reason } from './changes.ts'
 import { type Hasher, addText, newHasher, sortedHashes } from './hash-messages.ts'
 import { TRACE_ITSELF } from '../../src/tables/search.ts'
 import { type HashMessages, newHashMessages } from './hashing.ts'
 
-/** A row of the index that is to be inserted, or updated if `seq` is undefined. */
-export type DocToWrite = { readonly traceId: string; readonly ordinal: number; readonly seq: bigint | undefined }
+/** A row of the index that is to be written. */
+export type DocToWrite = Reason & { readonly traceId: string; readonly ordinal: number }
 
 /** A row with its columns. */
 export type Doc = DocToWrite & {

@@ -1,4 +1,4 @@
-import { projectionOf, type ReadRows, type Sender, type WriteStatement } from '../../src/engine/projection.ts'
+import { type Portion, projectionOf, type Sender, type WriteStatement } from '../../src/engine/projection.ts'
 import { int4s, int8s, joinedInt4s, uuids } from '../../src/postgres/arrays.ts'
 import type { TraceEvent } from '../../src/trace/events.ts'
 import {
@@ -11,70 +11,10 @@ import {
   traceSummarised,
   traceUpdated,
 } from './changes.ts'
+import { divide, nextInBacklog, putIntoBacklog, removeFromBacklog, removeWritten } from './backlog.ts'
 import { type Doc, type DocToWrite, type Hashing, newDocReader, readHashing, type TraceTokens } from './read-docs.ts'
-import {
-  createSearchDocs,
-  createSegment,
-  indexSegment,
-  SEGMENT_ROWS,
-  segmentName,
-  segmentsStatement,
-  startsOf,
-} from '../../src/tables/search.ts'
-
-/** The segments, and the approximate number of rows in the newest. */
-type Segments = {
-  /** Their first positions, the newest first. */
-  readonly starts: readonly bigint[]
-  rows: number
-}
-
-/** The segments that each database session knows. */
-const known = new WeakMap<object, Segments>()
-
-const remember = (session: object, starts: readonly bigint[], rows: number): Segments => {
-  const segments = { starts, rows }
-  known.set(session, segments)
-  return segments
-}
-
-const segmentsOf = async ({ read, session }: Sender): Promise<Segments> => {
-  const found = await read<{ name: string }>('search-segments', segmentsStatement, [])
-  const starts = startsOf(found.map(({ name }) => name))
-  const before = known.get(session)
-  // A transaction that has begun a segment may have been rolled back, and another session may have begun one.
-  if (before && before.starts[0] === starts[0]) return before
-  return remember(session, starts, await countOf(read, starts[0]!))
-}
-
-const countOf = async (read: ReadRows, start: bigint): Promise<number> => {
-  const [row] = await read<{ count: bigint }>('', `select count(*) from ${segmentName(start)}`, [])
-  return Number(row!.count)
-}
-
-/** Begins a new segment at a position, and indexes the one before. Does nothing if that already has later rows, as in the replay of a stream. */
-const beginSegment = async ({ read, session }: Sender, segments: Segments, at: bigint): Promise<Segments> => {
-  const [newest] = segments.starts as [bigint]
-  const [row] = await read<{ last: bigint | null }>('', `select max(seq) as last from ${segmentName(newest)}`, [])
-  if (at <= newest || (row!.last ?? 0n) >= at) return segments
-  for (const statement of [indexSegment(newest), ...createSegment(at).trim().split(';').slice(0, -1)])
-    await read('', statement, [])
-  return remember(session, [at, ...segments.starts], 0)
-}
-
-/**
- * Begins a new segment if the newest is full. To be called before rows are inserted. @returns the segments to insert into
- * @param first the first position of the new rows @param most the number of rows at which a segment is full
- */
-const makeRoom = async (sender: Sender, first: bigint, count: number, most: number): Promise<Segments> => {
-  let segments = await segmentsOf(sender)
-  if (segments.rows >= most) segments = await beginSegment(sender, segments, first)
-  segments.rows += count
-  return segments
-}
-
-/** The segment of a position. */
-const segmentAt = ({ starts }: Segments, position: bigint): bigint => starts.find((start) => start <= position)!
+import { makeRoom, segmentAt, segmentsOf, segmentToIndex } from './segments.ts'
+import { createSearchDocs, indexSegment, SEGMENT_ROWS, segmentName } from '../../src/tables/search.ts'
 
 /** The key of the index, by database session: it is read once for each. */
 const hashings = new WeakMap<object, Hashing>()
@@ -90,12 +30,12 @@ const remove = `
   where d.trace_id = u.id and d.seq < u.before`
 
 const writeRemoved = (changes: Changes, write: WriteStatement) => {
-  const removed = [...changes].filter(([, { removedBefore }]) => removedBefore !== undefined)
+  const removed = [...changes].flatMap(([id, { removedBefore }]) =>
+    removedBefore === undefined ? [] : [[id, removedBefore] as const],
+  )
   if (removed.length === 0) return
-  write('search-remove', remove, [
-    uuids(removed.map(([id]) => id)),
-    int8s(removed.map(([, { removedBefore }]) => removedBefore)),
-  ])
+  write('search-remove', remove, [uuids(removed.map(([id]) => id)), int8s(removed.map(([, before]) => before))])
+  removeFromBacklog(removed, write)
 }
 
 /** Arrays of different lengths as one array, with the index where each begins and ends: PostgreSQL has no arrays of arrays of different lengths. */
@@ -111,9 +51,9 @@ const given = `
 const tokens = '($6::int4[])[u.tokens_from:u.tokens_to]'
 const ofTrace = '($9::int4[])[u.of_trace_from:u.of_trace_to]'
 
-const insertInto = (segment: bigint) => `
-  insert into ${segmentName(segment)} (trace_id, ordinal, place, incarnation, seq, at, tokens, of_trace)
-  select u.trace_id, u.ordinal, u.place, u.incarnation, u.seq, u.at, ${tokens}, ${ofTrace} from ${given}`
+const insertInto = (segment: bigint, late: string) => `
+  insert into ${segmentName(segment)} (trace_id, ordinal, place, incarnation, seq, at, late, tokens, of_trace)
+  select u.trace_id, u.ordinal, u.place, u.incarnation, u.seq, u.at, ${late}, ${tokens}, ${ofTrace} from ${given}`
 
 const update = `
   update search_docs d set incarnation = u.incarnation, at = u.at, place = u.place, tokens = ${tokens}, of_trace = ${ofTrace} from ${given}
@@ -126,23 +66,26 @@ const values = (docs: readonly Doc[], traces: ReadonlyMap<string, TraceTokens>):
     uuids(docs.map(({ traceId }) => traceId)),
     int4s(docs.map(({ ordinal }) => ordinal)),
     int8s(docs.map(({ incarnation }) => incarnation)),
-    int8s(docs.map(({ seq }) => seq)),
+    int8s(docs.map(({ position }) => position)),
     int8s(docs.map(({ at }) => at)),
     ...[own.all, own.starts, own.ends, inherited.all, inherited.starts, inherited.ends],
     int4s(docs.map(({ place }) => place)),
   ]
 }
 
+/** Where new rows are inserted, and SQL for what they have in the column `late`. */
+type Place = { readonly segments: readonly bigint[]; readonly late: string }
+
 /** Inserts new rows into the segments of their positions, and updates the others. */
 const writeDocs = (
   docs: readonly Doc[],
-  segments: Segments | undefined,
+  { segments, late }: Place,
   traces: ReadonlyMap<string, TraceTokens>,
   write: WriteStatement,
 ) => {
-  const [added, others] = [docs.filter(({ seq }) => seq !== undefined), docs.filter(({ seq }) => seq === undefined)]
-  for (const [start, some] of Map.groupBy(added, ({ seq }) => segmentAt(segments!, seq!)))
-    write('', insertInto(start), values(some, traces))
+  const [added, others] = [docs.filter(({ isNew }) => isNew), docs.filter(({ isNew }) => !isNew)]
+  for (const [start, some] of Map.groupBy(added, ({ position }) => segmentAt(segments, position)))
+    write('', insertInto(start, late), values(some, traces))
   if (others.length > 0) write('search-update', update, values(others, traces))
 }
 
@@ -158,23 +101,39 @@ const writeOtherValues = (traces: readonly (readonly [string, TraceTokens])[], w
 }
 
 const docsToWrite = (changes: Changes): DocToWrite[] =>
-  [...changes].flatMap(([traceId, { docs }]) => [...docs].map(([ordinal, seq]) => ({ traceId, ordinal, seq })))
+  [...changes].flatMap(([traceId, { docs }]) => [...docs].map(([ordinal, reason]) => ({ traceId, ordinal, ...reason })))
 
 /** The PostgreSQL schema from which texts are read, and the approximate number of rows in a segment. */
 type Options = { readonly mainSchema: string; readonly segmentRows: number }
 
 const least = (positions: readonly bigint[]): bigint => positions.reduce((a, b) => (a < b ? a : b))
 
-const writeRows = async (changes: Changes, sender: Sender, { mainSchema, segmentRows }: Options): Promise<void> => {
-  const setSearchPath = "select set_config('search_path', current_schema() || ',' || $1, true)"
-  await sender.read('search-path', setSearchPath, [mainSchema])
+/** Lets the statements of this transaction read the tables of the main group as well. */
+const openMainSchema = ({ write }: Sender, mainSchema: string): void =>
+  write('search-path', "select set_config('search_path', current_schema() || ',' || $1, true)", [mainSchema])
+
+/** Reads traces, and makes their rows. */
+const openWriter = async (sender: Sender, traceIds: readonly string[]) => {
   const reader = newDocReader(sender.read, await hashingOf(sender))
-  const rows = await reader.readTraces([...changes.keys()])
+  const rows = await reader.readTraces(traceIds)
   const traces = new Map([...rows].map(([id, row]) => [id, reader.tokensOfTrace(row)]))
+  const write = async (docs: readonly DocToWrite[], place: Place) => {
+    for await (const some of reader.docsOf(docs, rows)) writeDocs(some, place, traces, sender.write)
+  }
+  return { rows, traces, write }
+}
+
+/** Writes the rows that a batch changes, but for those that have to wait. */
+const writeRows = async (changes: Changes, sender: Sender, { mainSchema, segmentRows }: Options): Promise<void> => {
+  openMainSchema(sender, mainSchema)
+  const { rows, traces, write } = await openWriter(sender, [...changes.keys()])
   const wanted = docsToWrite(changes)
-  const added = wanted.flatMap(({ seq }) => seq ?? [])
-  const segments = added.length === 0 ? undefined : await makeRoom(sender, least(added), added.length, segmentRows)
-  for await (const docs of reader.docsOf(wanted, rows)) writeDocs(docs, segments, traces, sender.write)
+  const added = wanted.filter(({ isNew }) => isNew).map(({ position }) => position)
+  const segments = added.length === 0 ? [] : await makeRoom(sender, least(added), added.length, segmentRows)
+  const namespaceOf = (traceId: string) => rows.get(traceId)?.namespace_id
+  const { now, later } = await divide(sender.read, wanted, namespaceOf)
+  await write(now, { segments, late: '0' })
+  putIntoBacklog(later, namespaceOf, sender.write)
   const others = [...changes].flatMap(([id, { hasOtherValues }]) => {
     const values = traces.get(id)
     return hasOtherValues && values ? [[id, values] as const] : []
@@ -182,13 +141,39 @@ const writeRows = async (changes: Changes, sender: Sender, { mainSchema, segment
   writeOtherValues(others, sender.write)
 }
 
+/** Writes rows that have waited. */
+const writeWaiting = async (docs: readonly DocToWrite[], sender: Sender): Promise<void> => {
+  const { write } = await openWriter(sender, [...new Set(docs.map(({ traceId }) => traceId))])
+  sender.write('search-portion', 'update search_portions set count = count + 1', [])
+  await write(docs, { segments: await segmentsOf(sender.read), late: '(select count from search_portions)' })
+  removeWritten(docs, sender.write)
+}
+
+/** The index of a segment that has all its rows now, or rows that have waited. */
+const nextPortion = async (sender: Sender, mainSchema: string, mostRows?: number): Promise<Portion | undefined> => {
+  const complete = await segmentToIndex(sender)
+  if (complete !== undefined)
+    return { first: undefined, rows: 0, work: async () => sender.write('', indexSegment(complete), []) }
+  openMainSchema(sender, mainSchema)
+  const docs = await nextInBacklog(sender, mostRows)
+  const [first] = docs
+  return (
+    first && {
+      first: { stream: `trace-${first.traceId}`, position: first.position },
+      rows: docs.length,
+      work: () => writeWaiting(docs, sender),
+    }
+  )
+}
+
 /** The search index. Texts are read from the present rows of the main group, so the order of their changes does not matter. */
 export const searchDocs = (mainSchema: string, segmentRows = SEGMENT_ROWS) =>
   projectionOf<TraceEvent>()<Changes>({
     name: 'search',
     tables: createSearchDocs,
-    rows: { search_docs: { trace: 'trace_id' } },
-    indexes: '', // each segment gets its index when it has all its rows
+    rows: { search_docs: { trace: 'trace_id' }, search_backlog: { trace: 'trace_id' } },
+    notCompared: ['search_docs.late', 'search_portions'],
+    indexes: '', // each segment gets its index when it has all its rows: see `segmentToIndex`
     start: () => new Map(),
     on: {
       TraceCreated: traceCreated,
@@ -205,5 +190,9 @@ export const searchDocs = (mainSchema: string, segmentRows = SEGMENT_ROWS) =>
     derive: (changes, sender) => {
       const isNeeded = [...changes.values()].some(({ docs, hasOtherValues }) => docs.size > 0 || hasOtherValues)
       return isNeeded ? writeRows(changes, sender, { mainSchema, segmentRows }) : undefined
+    },
+    backlog: {
+      next: (sender, mostRows) => nextPortion(sender, mainSchema, mostRows),
+      drop: (id, write) => write('', 'delete from search_backlog where trace_id = $1', [id]),
     },
   })

@@ -3,7 +3,14 @@ import type { Writable } from 'node:stream'
 import type pg from 'pg'
 import { type Step, advance } from './checkpoint.ts'
 import type { Group } from './group.ts'
-import { type DecodedEvent, type ReadRows, type WriteStatement, projectAll } from './projection.ts'
+import {
+  type Backlog,
+  type DecodedEvent,
+  type Portion,
+  type ReadRows,
+  type WriteStatement,
+  projectAll,
+} from './projection.ts'
 import { locks } from './schema.ts'
 
 /** Where events are applied. `schema` is on the search path of the client. */
@@ -125,4 +132,35 @@ export const applyBatch = async (target: Target, events: readonly DecodedEvent[]
   }
   const failed = await settled()
   if (failed) throw failed.error
+}
+
+/**
+ * Does a portion of the work that batches have left, in a transaction of its own. Returns false if none was left.
+ * @throws the first error of PostgreSQL or of the projection, after `onFailure`; the transaction is rolled back
+ */
+export const workOff = async (
+  target: Target,
+  backlog: Backlog,
+  {
+    mostRows,
+    onFailure,
+  }: { readonly mostRows?: number | undefined; readonly onFailure?: (portion: Portion) => void } = {},
+): Promise<boolean> => {
+  const { client, schema } = target
+  const sender = newSender(client)
+  let portion: Portion | undefined
+  let thrown: { error: unknown } | undefined
+  sender.send(`${beginStatements(target, [])}; set local search_path = ${schema}`)
+  try {
+    portion = await backlog.next(sender, mostRows)
+    await portion?.work()
+    sender.send('commit')
+  } catch (error) {
+    thrown = { error }
+    sender.send('rollback')
+  }
+  const failed = (await sender.settled()) ?? thrown
+  if (!failed) return portion !== undefined
+  if (portion) onFailure?.(portion)
+  throw failed.error
 }

@@ -1,16 +1,18 @@
 import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
-import { type Target, applyBatch } from './apply.ts'
+import { type Target, applyBatch, workOff } from './apply.ts'
 import { applyByAppend } from './apply-by-append.ts'
-import { type Step, advance, anchorOf, untilReached } from './checkpoint.ts'
+import { type Step, advance, anchorOf, readCheckpoint, untilReached } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
 import { decodeLazily } from './decode-event.ts'
 import { schemaOf } from './group.ts'
+import type { Backlog, Portion } from './projection.ts'
 import { isRetryable } from './retryable-errors.ts'
-import { type QuarantinedStream, readQuarantine } from './quarantine.ts'
+import { type QuarantinedStream, insertQuarantined, quarantinedBy, readQuarantine } from './quarantine.ts'
 import { replayStream } from './replay.ts'
 import { locks, schemasOf } from './schema.ts'
 import { isSkipDecision } from './skip-events.ts'
+import { streamIdOf } from './stream.ts'
 
 const MAX_QUARANTINED = 10
 const PERIOD_MS = 60_000
@@ -28,6 +30,11 @@ export type BatchApplier = {
    * @throws errors that may pass (`isRetryable`)
    */
   apply(events: readonly RecordedEvent[], from: bigint, through: bigint): Promise<void>
+  /**
+   * Does a portion of the work that batches have left. Returns false if none was left. If a row cannot be written, its stream goes into
+   * quarantine. @throws like `apply`
+   */
+  workOff(): Promise<boolean>
   quarantine(): readonly QuarantinedStream[]
 }
 
@@ -145,5 +152,53 @@ export const newBatchApplier = async (options: BatchApplierOptions): Promise<Bat
     if (runs.length === 0) await applyRun([], { from, through, epoch, anchor: undefined })
   }
 
-  return { apply, quarantine: () => [...streams.values()] }
+  /** Puts the stream of a row that cannot be written into quarantine. */
+  const putIntoQuarantine = async (
+    backlog: Backlog,
+    { stream, position }: NonNullable<Portion['first']>,
+    error: unknown,
+  ) => {
+    const [event] = await Array.fromAsync(log.readAll({ after: position - 1n, limit: 1 }))
+    const culprit = quarantinedBy(event!, error)
+    accept(culprit)
+    await client.query('begin')
+    await client.query(insertQuarantined(culprit))
+    backlog.drop(streamIdOf({ stream }), (_, text, values) => void client.query(text, [...values]))
+    await client.query('commit')
+    streams.set(stream, culprit)
+    report(culprit)
+  }
+
+  let isBehindReached = false
+  /** Rows of the other group that have not been applied yet, as those of a new version of it, cannot be read. */
+  const untilBehindReached = async () => {
+    const { behind } = target.group
+    if (behind && !isBehindReached)
+      await untilReached(client, schemaOf(behind), (await readCheckpoint(client, schema)).position)
+    isBehindReached = true
+  }
+
+  /** Does a portion; one that fails is repeated row by row, until a row fails. */
+  const workOffPortion = async (backlog: Backlog, mostRows?: number): Promise<boolean> => {
+    let failed: Portion | undefined
+    try {
+      return await workOff(target, backlog, { mostRows, onFailure: (portion) => (failed = portion) })
+    } catch (error) {
+      if (isRetryable(error) || !failed?.first) throw error
+      if (failed.rows === 1) await putIntoQuarantine(backlog, failed.first, error)
+      else for (let row = 0; row < failed.rows; row++) await workOffPortion(backlog, 1)
+      return true
+    }
+  }
+
+  const workOffAny = async () => {
+    for (const { backlog } of target.group.projections) {
+      if (!backlog) continue
+      await untilBehindReached()
+      if (await workOffPortion(backlog)) return true
+    }
+    return false
+  }
+
+  return { apply, workOff: workOffAny, quarantine: () => [...streams.values()] }
 }

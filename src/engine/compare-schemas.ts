@@ -30,11 +30,11 @@ const columnsStatement = `
   where c.relnamespace = $1::regnamespace and c.relkind = 'r' and not exists (select from pg_inherits h where h.inhrelid = c.oid)
   order by c.relname, a.attnum`
 
-const tablesOf = async (client: Client, schema: string): Promise<Map<string, Table>> => {
+const tablesOf = async (client: Client, schema: string, except: ReadonlySet<string>): Promise<Map<string, Table>> => {
   const { rows } = await client.query<{ name: string; column: string; isKey: boolean }>(columnsStatement, [schema])
   const tables = new Map<string, { columns: string[]; key: string[] }>()
   for (const { name, column, isKey } of rows) {
-    if (NOT_COMPARED.has(name)) continue
+    if (NOT_COMPARED.has(name) || except.has(name) || except.has(`${name}.${column}`)) continue
     const table = tables.get(name) ?? { columns: [], key: [] }
     tables.set(name, table)
     table.columns.push(column)
@@ -128,7 +128,8 @@ type CompareOptions = ComparedSchemas & {
 export async function* compareSchemas(options: CompareOptions): AsyncGenerator<Difference> {
   const { client, group, live, replica, quarantined, progress } = options
   await client.query('set local enable_mergejoin = on')
-  const [ours, theirs] = [await tablesOf(client, live), await tablesOf(client, replica)]
+  const except = new Set(group.projections.flatMap(({ notCompared = [] }) => notCompared))
+  const [ours, theirs] = [await tablesOf(client, live, except), await tablesOf(client, replica, except)]
   const owners = Object.assign({}, ...group.projections.map(({ rows }) => rows)) as Group['projections'][0]['rows']
   const sums = sumTables(group)
   const names = [...new Set([...ours.keys(), ...theirs.keys()])].sort()

@@ -13,6 +13,7 @@ import { isAheadOfLog } from './same-log.ts'
 import { ensureSchema, finishSchema } from './schema.ts'
 import type { SchemaCleanup } from './schema-cleanup.ts'
 import type { Watermark } from './watermark.ts'
+import { workBetween } from './work-between.ts'
 
 /** After how many batches the steps of the checkpoint are pruned. */
 const PRUNE_EVERY = 500
@@ -98,8 +99,9 @@ const newProgress = async (
   return { from: position, position, finished: ready, goal: await log.head(), changes, batches: 0, pruned: -1n }
 }
 
-/** Creates the indexes of a new schema that has reached its goal; then it may be queried. */
-const finish = async ({ group, schema, watermark, epochChanges, publish, client, progress }: Lead) => {
+/** Creates the indexes of a new schema that has reached its goal, and has no work left; then it may be queried. */
+const finish = async ({ group, schema, watermark, epochChanges, publish, client, progress, applier, signal }: Lead) => {
+  while (!progress.finished && (await applier.workOff())) signal.throwIfAborted()
   if (!progress.finished && progress.position >= progress.goal) {
     await finishSchema(client, group, schema)
     progress.finished = true
@@ -140,10 +142,34 @@ export const restMs = (
   return group.isLazy && events > 0 && events < MANY_EVENTS ? REST_MS : 0
 }
 
-/** Rests, unless a read waits for this group. */
-const rest = async ({ watermark, signal }: KeepOptions, ms: number) => {
-  for (const until = performance.now() + ms; performance.now() < until && !watermark.hasWaiters() && !signal.aborted;)
-    await pause(REST_STEP_MS, signal)
+type Rest = (events: number, ms: number, isOver?: () => boolean) => Promise<void>
+
+/**
+ * Rests after a batch, or after a portion of the work that batches have left (then with no events), unless a read waits for this group. A rest that
+ * is over early is made up for by the next.
+ */
+const newRest = ({ group, watermark, signal }: KeepOptions): Rest => {
+  let utilization = performance.eventLoopUtilization()
+  let worked = 0
+  return async (events, ms, isOver = () => false) => {
+    const [before, now] = [utilization, performance.eventLoopUtilization()]
+    utilization = now
+    worked += ms
+    const busy = performance.eventLoopUtilization(now, before).utilization
+    const until = performance.now() + restMs(group, events, worked, busy)
+    while (performance.now() < until && !isOver() && !watermark.hasWaiters() && !signal.aborted)
+      await pause(REST_STEP_MS, signal)
+    if (!isOver()) worked = 0
+  }
+}
+
+/** Does a portion of the work that batches have left, and rests until a batch has come. Returns false if none was left. */
+const workOff = async ({ applier, quarantine }: Lead, rest: Rest, hasBatch: () => boolean): Promise<boolean> => {
+  const started = performance.now()
+  const hasWorked = await applier.workOff()
+  quarantine.set(applier.quarantine())
+  if (hasWorked) await rest(0, performance.now() - started, hasBatch)
+  return hasWorked
 }
 
 /**
@@ -166,19 +192,16 @@ export const keepReadModels = async (options: KeepOptions, { client, lost }: Lea
   quarantine.set(applier.quarantine())
   await finish(lead)
   const signal = AbortSignal.any([options.signal, lost])
-  let work = performance.eventLoopUtilization()
-  for await (const batch of log.follow({ after: progress.position, signal })) {
+  const rest = newRest(options)
+  const follow = (ended: AbortSignal) =>
+    log.follow({ after: progress.position, signal: AbortSignal.any([signal, ended]) })
+  for await (const batch of workBetween(follow, (hasBatch) => workOff(lead, rest, hasBatch))) {
     if (changes !== epochChanges()) throw new LogChanged() // `follow` does not throw if it began in the new epoch
     const started = performance.now()
     if (batch.through !== progress.position) await applyBatch(lead, batch)
     const ms = performance.now() - started
     if (progress.finished) cleanup.run() // after each batch: on a busy service the log's end may never be reached
-    const [before, now] = [work, performance.eventLoopUtilization()]
-    work = now
-    await rest(
-      options,
-      restMs(group, batch.events.length, ms, performance.eventLoopUtilization(now, before).utilization),
-    )
+    await rest(batch.events.length, ms)
   }
   lost.throwIfAborted()
 }

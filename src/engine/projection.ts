@@ -24,6 +24,26 @@ export type Sender = {
   readonly session: object
 }
 
+/** A part of the work that batches have left, for a transaction of its own. */
+export type Portion = {
+  /** The stream that the first of its rows is made from, and the position of the event; undefined if it writes no rows of a stream. */
+  readonly first: { readonly stream: string; readonly position: bigint } | undefined
+  /** How many rows it writes. */
+  readonly rows: number
+  readonly work: () => Promise<void>
+}
+
+/**
+ * Work that takes too long for a batch, so that batches only record it. It is done in portions between batches, and all of it before a new schema
+ * comes into use: the rows do not depend on the size of batches and portions.
+ */
+export type Backlog = {
+  /** The next portion, with so many rows at most; undefined if no work is left. */
+  readonly next: (sender: Sender, mostRows?: number) => Promise<Portion | undefined>
+  /** Drops the work on a stream, by its id: it has an event that cannot be applied. */
+  readonly drop: (id: string, write: WriteStatement) => void
+}
+
 type Handlers<Event extends DomainEvent, Changes> = {
   readonly [Type in Event['type']]:
     'ignored' | ((changes: Changes, event: DecodedEvent<Extract<Event, { type: Type }>>) => void)
@@ -52,6 +72,9 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
    * Each batch waits for it, so it must read few rows. Returns undefined if the batch needs no read.
    */
   readonly derive?: (changes: Changes, sender: Sender) => Promise<void> | undefined
+  readonly backlog?: Backlog
+  /** Tables, or columns as `table.column`, whose values depend on the size of batches and portions. */
+  readonly notCompared?: readonly string[]
   /** For tables with a stream's revision: the event was skipped, but the revision has moved on. */
   readonly onSkipped?: (changes: Changes, event: DecodedEvent) => void
 }

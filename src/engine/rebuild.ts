@@ -7,6 +7,7 @@ import { type LeaderSession, endLeaderSession, openLeaderSession } from '../post
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Codec } from './codec.ts'
+import { workOff } from './apply.ts'
 import { type BatchApplier, newBatchApplier } from './batch-applier.ts'
 import { type Group, nextSchemaOf, oldSchemaOf, parseSchema, schemaOf } from './group.ts'
 import { RebuildBlocked } from './retryable-errors.ts'
@@ -61,6 +62,7 @@ const catchUp = async (build: Build): Promise<void> => {
     if (through <= position) return
     await applier.apply(batch, position, through)
     position = through
+    while (await applier.workOff()) signal?.throwIfAborted()
     progress?.(position, goal, batch.length)
     batch = []
   }
@@ -141,7 +143,7 @@ const swap = async (build: Build): Promise<void> => {
   }
 }
 
-/** How many chunks are deleted while the runner waits, before it may go on. */
+/** How many chunks are deleted, and how many portions of work are done, while the runner waits, before it may go on. */
 const SWEEPS_WHILE_WAITING = 10
 
 /** Deletes orphaned rows from both schemas, at most `chunks` chunks. Returns whether none are left. */
@@ -155,14 +157,25 @@ const sweepBoth = async ({ client, group, nextSchema, signal }: Build, chunks = 
   return true
 }
 
-/** Runs `work` when both schemas have applied the same events and have no orphaned rows. */
+/** Does work that batches have left in the read models in use, while their runner waits. Returns whether none is left. */
+const workOffServed = async ({ client, group }: Build): Promise<boolean> => {
+  const target = { client, group, schema: schemaOf(group) }
+  for (const { backlog } of group.projections) {
+    let chunks = SWEEPS_WHILE_WAITING
+    while (backlog && (await workOff(target, backlog))) if (--chunks <= 0) return false
+  }
+  return true
+}
+
+/** Runs `work` when both schemas have applied the same events, and have no orphaned rows and no work left. */
 const atSamePosition = async <T>(build: Build, work: () => Promise<T>): Promise<T> => {
   for (;;) {
     await catchUp(build)
     await sweepBoth(build)
     const found = await whileRunnerWaits(build, async () => {
       await catchUp(build)
-      return (await sweepBoth(build, SWEEPS_WHILE_WAITING)) ? { result: await work() } : undefined
+      const isDone = (await sweepBoth(build, SWEEPS_WHILE_WAITING)) && (await workOffServed(build))
+      return isDone ? { result: await work() } : undefined
     })
     if (found) return found.result
   }

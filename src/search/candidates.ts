@@ -27,6 +27,8 @@ export type IndexQuery = {
   /** The first position of each segment of the index, the newest first. */
   readonly segments: readonly bigint[]
   readonly hashOf: HashOf
+  /** Rows that have waited in the backlog are proposed if it had worked off so many portions when they were added. */
+  readonly portions: number
   /** Whether the index alone can answer the query. Then of each trace only the newest rows are proposed. */
   readonly isExact: boolean
 }
@@ -47,7 +49,12 @@ type Row = { trace_id: string; incarnation: bigint; ordinal: number; seq: bigint
 type Add = (value: unknown) => string
 
 /** SQL that says whether the row `d` matches a query, may be visible to its caller, and belongs to the traces of a range. */
-const conditionsOf = ({ query, namespaces, hashOf }: IndexQuery, range: Range, access: Access, add: Add): string => {
+const conditionsOf = (
+  { query, namespaces, hashOf, portions }: IndexQuery,
+  range: Range,
+  access: Access,
+  add: Add,
+): string => {
   const condition = (needed: Needed) => conditionOf(needed, hashOf, access, add)
   const visible = [filterToken('is', 'public'), ...namespaces.map((id) => filterToken('namespace', id))].map(hashOf)
   const mayBeVisible =
@@ -58,6 +65,7 @@ const conditionsOf = ({ query, namespaces, hashOf }: IndexQuery, range: Range, a
     condition(neededBy(query)),
     ...excludedBy(query).map((excluded) => `not (${conditionOf(excluded, hashOf, 'row by row', add)})`),
     mayBeVisible,
+    `d.late <= ${add(portions)}::int4`,
     ...(range.traces ? [`d.trace_id = any(${add(uuids(range.traces))}::uuid[])`] : []),
     ...(range.except?.size ? [`d.trace_id <> all(${add(uuids([...range.except]))}::uuid[])`] : []),
     ...(query.from === undefined ? [] : [`d.at >= ${add(query.from)}::int8`]),

@@ -16,6 +16,8 @@ export const isBelow = (a: Point, b: Point): boolean => a.seq < b.seq || (a.seq 
 export type PageStart = {
   /** All pages of a search show the rows that were added up to this position of the log. */
   readonly lastPosition: bigint
+  /** And those that have waited in the backlog, if it had worked off so many portions at the first page. */
+  readonly portions: number
   /** The page shows rows below this point. */
   readonly below: Point
   /** The end of the page's window, if an earlier page has searched the same window. */
@@ -30,8 +32,9 @@ export const shortId = (traceId: string): string =>
 
 const MAX_ORDINAL = 2 ** 31 - 1
 
-export const firstPageStart = (lastPosition: bigint): PageStart => ({
+export const firstPageStart = (lastPosition: bigint, portions: number): PageStart => ({
   lastPosition,
+  portions,
   below: { seq: lastPosition, ordinal: MAX_ORDINAL },
   shown: new Set(),
 })
@@ -41,11 +44,12 @@ export const isFirst = ({ lastPosition, below }: PageStart): boolean =>
   below.seq === lastPosition && below.ordinal === MAX_ORDINAL
 
 const Seq = z.string().regex(/^\d{1,18}$/)
-const Keys = z.tuple([Seq, Seq, z.int32(), Seq.nullable(), z.int32(), z.string().regex(/^([\w-]{8})*$/)])
+const Keys = z.tuple([Seq, z.int32(), Seq, z.int32(), Seq.nullable(), z.int32(), z.string().regex(/^([\w-]{8})*$/)])
 
-export const cursorOf = ({ lastPosition, below, downTo, shown }: PageStart): string =>
+export const cursorOf = ({ lastPosition, portions, below, downTo, shown }: PageStart): string =>
   encodeCursor(
     String(lastPosition),
+    portions,
     String(below.seq),
     below.ordinal,
     downTo ? String(downTo.seq) : null,
@@ -57,9 +61,10 @@ export const cursorOf = ({ lastPosition, below, downTo, shown }: PageStart): str
 export const pageStartIn = (cursor: string): PageStart => {
   const keys = decodeCursor(cursor, Keys)
   if (!keys) throw invalidCursor()
-  const [lastPosition, seq, ordinal, endSeq, endOrdinal, shown] = keys
+  const [lastPosition, portions, seq, ordinal, endSeq, endOrdinal, shown] = keys
   return {
     lastPosition: BigInt(lastPosition),
+    portions,
     below: { seq: BigInt(seq), ordinal },
     ...(endSeq === null ? {} : { downTo: { seq: BigInt(endSeq), ordinal: endOrdinal } }),
     shown: new Set(shown.match(/.{8}/g)),

@@ -6,19 +6,38 @@ import { folded } from '../trace/messages/folded.ts'
 import type { Condition, Field, Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 
+// The time of the oldest event whose text is not in the index yet, of traces that the user may read.
+const waitingSince = `
+  select min(w.since) from (select trace_id, min(recorded_at) as since from search_backlog group by trace_id) w
+  cross join lateral (select r.namespace_id, r.visibility from traces r where r.id = w.trace_id limit 1) t
+  where t.visibility = 'public' or t.namespace_id in (select o.namespace_id from members o where o.user_id = $1)`
+
 const scopeStatement = `
-  select position, array(select s.name::text from (${segmentsStatement}) s) as segments, array_remove(array_agg(m.namespace_id), null) as namespaces, array_agg(m.role) as roles
+  select position, array(select s.name::text from (${segmentsStatement}) s) as segments,
+    (select count from search_portions) as portions, (${waitingSince}) as "waitingSince", array_remove(array_agg(m.namespace_id), null) as namespaces, array_agg(m.role) as roles
   from reached left join members m on m.user_id = $1 group by position`
 
 /**
- * What a search needs before it asks the index, in one statement: the position up to which the index is complete, the role of the user
- * in each namespace of which the user is a member, and the first position of each segment, the newest first.
+ * What a search needs before it asks the index, in one statement: the position up to which the index has the log, and how many portions of its
+ * backlog; the role of the user in each namespace of which the user is a member; the first position of each segment, the newest first; and since
+ * when, in milliseconds, a text waits that the user may read.
  */
 export const scopeOf = async (readRows: ReadRows, userId: string | undefined) => {
-  type Scope = { position: bigint; namespaces: string[]; roles: Role[]; segments: string[] }
+  type Scope = {
+    position: bigint
+    portions: number
+    waitingSince: bigint | null
+    namespaces: string[]
+    roles: Role[]
+    segments: string[]
+  }
   const [row] = await readRows<Scope>('search-scope', scopeStatement, [userId ?? null])
-  const { position, namespaces, roles, segments } = row!
-  return { position, roles: new Map(namespaces.map((id, i) => [id, roles[i]!])), segments: startsOf(segments) }
+  const { position, portions, waitingSince: since, namespaces, roles, segments } = row!
+  return {
+    ...{ position, portions, waitingSince: since === null ? Infinity : Number(since) },
+    roles: new Map(namespaces.map((id, i) => [id, roles[i]!])),
+    segments: startsOf(segments),
+  }
 }
 
 /** The most people who are compared with a name. */

@@ -114,7 +114,8 @@ const nextPageStart = (
 ): PageStart | undefined => {
   const shown = [...pageStart.shown, ...page.map(({ traceId }) => shortId(traceId))]
   if (hasMore) return { ...pageStart, downTo: end, shown: new Set(shown) }
-  return isBelow(BOTTOM, end) ? { lastPosition: pageStart.lastPosition, below: end, shown: new Set() } : undefined
+  const { lastPosition, portions } = pageStart
+  return isBelow(BOTTOM, end) ? { lastPosition, portions, below: end, shown: new Set() } : undefined
 }
 
 /** How a page is made. */
@@ -154,15 +155,16 @@ export const search = (
   const { limit = SEARCH_LIMIT, sort = 'relevance' } = given
   const givenStart = given.cursor === undefined ? undefined : pageStartIn(given.cursor)
   const asked = queryOf(given)
-  const indexedThrough = now() - Math.ceil(searches.behindMs())
+  const readThrough = now() - Math.ceil(searches.behindMs())
 
   return searches.snapshot(async (readRows) => {
-    const { position, roles, segments } = await scopeOf(readRows, caller?.userId)
+    const { position, portions, waitingSince, roles, segments } = await scopeOf(readRows, caller?.userId)
     const namespaces = [...roles.keys()]
     const query = await resolved(readRows, asked, namespaces)
     const hashOf = await searches.hashes(readRows)
-    const wanted: IndexQuery = { query, isExact: isExact(query), namespaces, segments, hashOf }
-    const pageStart = givenStart ?? firstPageStart(position)
+    const pageStart = givenStart ?? firstPageStart(position, portions)
+    const index = { namespaces, segments, hashOf, portions: pageStart.portions }
+    const wanted: IndexQuery = { query, isExact: isExact(query), ...index }
     const verifier = newVerifier(readRows, query, roles)
     const found = await findTraces(readRows, verifier, { wanted, reads }, { pageStart, limit, sort })
 
@@ -178,7 +180,7 @@ export const search = (
       total: { value: found.traces.length, exact: complete && isFirst(pageStart) },
       ...(given.facets ? { facets: facetsOf(given.facets, await verifier.valuesOf(found.hits), traces) } : {}),
       complete,
-      indexedThrough,
+      indexedThrough: Math.min(readThrough, waitingSince - 1),
       ...(next ? { nextCursor: cursorOf(next) } : {}),
     }
   })

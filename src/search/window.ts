@@ -165,7 +165,11 @@ export const shownBefore = async (
 ): Promise<ReadonlySet<string>> => {
   const shown = new Set<string>()
   if (isFirst(pageStart) || traces.length === 0) return shown
-  const range = { below: firstPageStart(pageStart.lastPosition).below, downTo: pageStart.below, traces }
+  const range = {
+    below: firstPageStart(pageStart.lastPosition, pageStart.portions).below,
+    downTo: pageStart.below,
+    traces,
+  }
   for await (const { proposed } of candidates(readRows, wanted, range, MOST_CANDIDATES)) {
     const groups = groupsOf(await readable(proposed), 'newest')
     const ordered = [...groups.map(({ newest }) => newest), ...groups.flatMap(({ rows }) => rows)]

@@ -27,7 +27,7 @@ const rewritten = `
  * For the order of lists: queries step over index entries of deleted rows. The first query to meet a dead entry marks it,
  * unless an older snapshot is open; only a vacuum with index cleanup removes entries, however few they are.
  */
-const listedFrom = `
+export const listedFrom = `
   autovacuum_vacuum_scale_factor = 0.005, autovacuum_vacuum_threshold = 1000, vacuum_index_cleanup = on`
 
 export const usersTable = tableOf('users', { id: 'uuid primary key', display_name: 'json' })

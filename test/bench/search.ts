@@ -2,6 +2,7 @@ import { mainGroup, searchGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/engine/group.ts'
 import { columnsOfParts, partsText } from '../../src/trace/messages/stored-parts.ts'
 import { onServer, withConnection } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { ingest } from './ingest.ts'
 import { type Setting, atMost, percentile } from './measure.ts'
 import { wordAt, wordyMessages } from './search-corpus.ts'
@@ -12,6 +13,13 @@ type Options = Pick<Setting, 'world' | 'ms' | 'messages'>
 
 /** Sessions of 600 messages. */
 const sessions = { make: wordyMessages, batches: 3 } as const
+
+/** Waits until everything can be found. */
+const allIndexed = async (world: World) => {
+  await caughtUp(world, searchGroup)
+  const waiting = `select from ${schemaOf(searchGroup)}.search_backlog limit 1`
+  await until(async () => (await onServer(world.databaseUrl, waiting)).rowCount === 0)
+}
 
 const sizeStatement = `
   select (select sum(pg_total_relation_size(i.inhrelid)) from pg_inherits i where i.inhparent = '${schemaOf(searchGroup)}.search_docs'::regclass)
@@ -47,7 +55,7 @@ const catchingUp = async ({ world, ms }: Options): Promise<number> => {
       (await onServer(world.databaseUrl, `select count(*) from ${schemaOf(searchGroup)}.search_docs`)).rows[0]!.count,
     )
   const [started, before] = [performance.now(), await rows()]
-  await caughtUp(world, searchGroup)
+  await allIndexed(world)
   return ((await rows()) - before) / ((performance.now() - started) / 1_000)
 }
 
@@ -57,9 +65,9 @@ const PACE = 2_000
 export const searchIndex = async (setting: Options) => {
   const { world, ms } = setting
   const [beside] = await lagBeside('search-index', searchGroup, setting, sessions)
-  await caughtUp(world, searchGroup)
+  await allIndexed(world)
   const { most } = await lagsDuring(world, searchGroup, ingest(world, ms, { ...sessions, most: PACE }))
-  await caughtUp(world, searchGroup)
+  await allIndexed(world)
   const { size } = (await onServer(world.databaseUrl, sizeStatement)).rows[0] as { size: number }
   return [
     beside!,
@@ -135,7 +143,7 @@ const fill = async (setting: Options) => {
 export const searchQuery = async (setting: Options) => {
   const { authorization } = await setting.world.signIn('batch-ingest') // who has written them
   await fill(setting)
-  await caughtUp(setting.world, searchGroup)
+  await allIndexed(setting.world)
   const bare = await bareTimes(setting)
   const [cold] = await timesOf({ ...setting, ms: 1 }, 1, authorization)
   const one = await timesOf(setting, 1, authorization)

@@ -36,9 +36,10 @@ const readsOf = (q: string, range: Partial<Range>) =>
       isExact: false,
       namespaces: [],
       segments: [NEWEST, 0n],
+      portions: 0,
       hashOf,
     }
-    const place = { below: firstPageStart(10n ** 12n).below, ...range }
+    const place = { below: firstPageStart(10n ** 12n, 0).below, ...range }
     await Array.fromAsync(candidates(explained, wanted, place, 100))
     return plans
   })
@@ -70,8 +71,8 @@ const assertPlans = async () => {
 
 /** Rows without texts, more than the planner reads one by one. */
 const fill = (segment: bigint) => `
-  insert into search_docs_${segment} (trace_id, incarnation, ordinal, place, seq, at, tokens, of_trace)
-  select gen_random_uuid(), 0, 0, 0, ${segment} + n, 0, array(select (random() * 1e9)::int4 from generate_series(1, 40)), array[n % 10]
+  insert into search_docs_${segment} (trace_id, incarnation, ordinal, place, seq, at, late, tokens, of_trace)
+  select gen_random_uuid(), 0, 0, 0, ${segment} + n, 0, 0, array(select (random() * 1e9)::int4 from generate_series(1, 40)), array[n % 10]
   from generate_series(1, 20000) n`
 
 test('segments are read by their indexes, for any query, even without statistics', () =>

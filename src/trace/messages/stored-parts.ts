@@ -57,7 +57,7 @@ export const partsText = `
 /** SQL for the approximate number of characters of all parts. */
 export const partsLength = `
   case when m.parts_head <> '' then m.parts_length
-    else m.parts_end - m.parts_at + coalesce((select sum(pg_column_size(c.body)) from ${changed('m.part_count')}), 0) end`
+    else m.parts_end - m.parts_at + coalesce((select sum(octet_length(c.body)) from ${changed('m.part_count')}), 0) end`
 
 const present = `
   select coalesce(c.position, h.position) as position, coalesce(c.head, substr(h.head, ${inBlock.end + 2})) as head,

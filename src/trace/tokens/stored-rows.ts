@@ -23,7 +23,7 @@ export const tracesStatement = `
     t.git_branch, t.title, t.ai_title, t.ai_summary
   from unnest($1::uuid[]) u (id) cross join lateral (select * from traces r where r.id = u.id limit 1) t`
 
-/** The most bytes of messages that are read at once, unless a single message has more. */
+/** The most bytes of messages that are read at once, unless a single message has more; those of the text itself, however small it is stored. */
 const MOST_BYTES = 4 * 1024 * 1024
 
 // The messages of keys, and the number of each among them, from 1.
@@ -34,13 +34,19 @@ const messagesOfKeys = `
     select * from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = u.ordinal limit 1
   ) m`
 
+/** SQL for the bytes of a message's texts, which PostgreSQL knows without reading them. */
+const size = `coalesce(octet_length(m.text_content), 0) + ${partsLength}`
+
+/** Reads the sizes of messages, with the place of each among the keys, from 1. */
+export const sizesStatement = `select u.nth::int4, (${size})::int8 as size from ${messagesOfKeys}`
+
 // The sizes are summed before any long text is read: until then a row has only a reference to it.
 const messagesStatement = `
   select m.nth::int4, m.count::int4, m.ordinal, m.external_id, m.role, m.text_content, m.model, m.tools, m.timestamp, m.created_at, ${factsColumns},
     ${partsText} as parts
   from (
     select m.*, sum(m.size) over (order by m.nth) - m.size as before, count(*) over () as count
-    from (select u.nth, m.*, coalesce(pg_column_size(m.text_content), 0) + ${partsLength} as size from ${messagesOfKeys}) m
+    from (select u.nth, m.*, ${size} as size from ${messagesOfKeys}) m
   ) m
   where m.before < ${MOST_BYTES}
   order by m.nth`

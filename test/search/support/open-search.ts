@@ -19,9 +19,12 @@ export const indexed = async ({ service }: App): Promise<void> => {
   const position = await service.log.head()
   for (;;) {
     const [row] = await service.searches.snapshot((rows) =>
-      rows<{ position: bigint }>('', 'select position from reached'),
+      rows<{ position: bigint; waits: boolean }>(
+        '',
+        'select position, exists (select from search_backlog) as waits from reached',
+      ),
     )
-    if (row!.position >= position) return
+    if (row!.position >= position && !row!.waits) return
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

@@ -1,11 +1,5 @@
 /** Wakes a loop that sleeps. A call of `wake` while the loop is awake makes its next `sleep` return at once. */
-export type Wakeup = {
-  wake(): void
-  /** Resolves after `wake`, after `ms`, or with the signal. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>
-}
-
-export const newWakeup = (): Wakeup => {
+export const newWakeup = () => {
   let isWoken = false
   let endSleep = () => {}
 
@@ -26,6 +20,7 @@ export const newWakeup = (): Wakeup => {
       endSleep = end
     })
 
+  /** Resolves after `wake`, after `ms`, or with the signal. */
   const sleep = async (ms: number, signal?: AbortSignal) => {
     if (!isWoken && !signal?.aborted) await wait(ms, signal)
     isWoken = false
@@ -33,6 +28,8 @@ export const newWakeup = (): Wakeup => {
 
   return { wake, sleep }
 }
+
+export type Wakeup = ReturnType<typeof newWakeup>
 
 /** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> => newWakeup().sleep(ms, signal)

@@ -44,13 +44,6 @@ const readOwner = async (dataDir: string): Promise<Owner | undefined> => {
   }
 }
 
-type DataDirLock = {
-  /** Stores how other commands of this user can reach this process (`readRunningService`). */
-  publish(address: Address): Promise<void>
-  /** Releases the lock. */
-  release(): Promise<void>
-}
-
 /** How long to wait for an owner to write its pid, or for a reader to release the lock. */
 const TIMEOUT_MS = 1_000
 
@@ -83,7 +76,7 @@ const makeFolder = async (dataDir: string) => {
  * @throws Error that names the pid of the current owner
  * @throws UnfinishedRestore
  */
-export const lockDataDir = async (dataDir: string, { restores = false } = {}): Promise<DataDirLock> => {
+export const lockDataDir = async (dataDir: string, { restores = false } = {}) => {
   await makeFolder(dataDir)
   const held = await acquire(dataDir)
   // Private, because every process that can open the file can take the lock.
@@ -96,7 +89,10 @@ export const lockDataDir = async (dataDir: string, { restores = false } = {}): P
     throw error
   }
   return {
-    publish: (address) => writeOwner(dataDir, { pid: process.pid, ...address }),
+    /** Stores how other commands of this user can reach this process (`readRunningService`). */
+    publish: (address: Address) => writeOwner(dataDir, { pid: process.pid, ...address }),
+
+    /** Releases the lock. */
     release: async () => {
       if (!held.isOpen) return
       await rm(ownerFile(dataDir), { force: true })

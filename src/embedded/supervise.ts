@@ -5,12 +5,6 @@ import type { Server, StopMode } from './server.ts'
 /** Starts the server. If it rejects, because the start has failed or was aborted, nothing is left running. */
 type StartServer = (signal: AbortSignal) => Promise<Server>
 
-type SupervisedServer = {
-  /** The process id of the server; while it is down, of the last one. */
-  pid(): number
-  stop(mode?: StopMode): Promise<void>
-}
-
 const MIN_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 2_000
 
@@ -31,11 +25,7 @@ const restart = async (start: StartServer, log: MinimalLogger, signal: AbortSign
  * exponential backoff.
  * @throws the error of the first start
  */
-export const supervise = async (
-  start: StartServer,
-  log: MinimalLogger,
-  starting: AbortSignal,
-): Promise<SupervisedServer> => {
+export const supervise = async (start: StartServer, log: MinimalLogger, starting: AbortSignal) => {
   const stopping = new AbortController()
   let server = await start(starting)
   const watch = async () => {
@@ -56,5 +46,9 @@ export const supervise = async (
     stopping.abort()
     await Promise.all([server.stop(mode), watched])
   }
-  return { pid: () => server.pid, stop }
+  return {
+    /** The process id of the server; while it is down, of the last one. */
+    pid: () => server.pid,
+    stop,
+  }
 }

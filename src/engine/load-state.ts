@@ -1,4 +1,4 @@
-import { type Anchor, type EventLog, type ExpectedRevision, WrongRevision, revisionNumber } from '../log/log.ts'
+import { type EventLog, type ExpectedRevision, WrongRevision, revisionNumber } from '../log/log.ts'
 import type { StateCache } from './state-cache.ts'
 import { type Loaded, shownRevision, streamName } from './stream.ts'
 
@@ -23,19 +23,6 @@ export type LoadedState<State> = {
   readonly isNewest: boolean
 }
 
-type StateLoader<State, Need> = {
-  /**
-   * A state with the parts in `needs`, at the revision `reached`, which the stream is known to have, or a later one.
-   * @throws WrongRevision while it cannot be loaded
-   */
-  loadAt(id: string, needs: readonly Need[], reached: ExpectedRevision): Promise<LoadedState<State>>
-  /**
-   * Checks the revision of a decision that appends nothing, as no append checks it. Returns the stream's last event.
-   * @throws WrongRevision if the stream has moved on
-   */
-  assertNewest(id: string, loaded: Loaded<State>): Promise<Anchor | undefined>
-}
-
 type StateLoaderOptions<State, Need> = {
   readonly kind: { readonly category: string }
   readonly source: StateSource<State, Need>
@@ -44,7 +31,7 @@ type StateLoaderOptions<State, Need> = {
 }
 
 /** Loads the states that commands are decided on, from memory if it has what they need. */
-export const newStateLoader = <State, Need>(options: StateLoaderOptions<State, Need>): StateLoader<State, Need> => {
+export const newStateLoader = <State, Need>(options: StateLoaderOptions<State, Need>) => {
   const { kind, source, log, cache } = options
 
   /**
@@ -73,6 +60,10 @@ export const newStateLoader = <State, Need>(options: StateLoaderOptions<State, N
     return false
   }
 
+  /**
+   * A state with the parts in `needs`, at the revision `reached`, which the stream is known to have, or a later one.
+   * @throws WrongRevision while it cannot be loaded
+   */
   const loadAt = async (id: string, needs: readonly Need[], reached: ExpectedRevision): Promise<LoadedState<State>> => {
     const found = await load(id, needs)
     const { loaded } = found
@@ -86,6 +77,10 @@ export const newStateLoader = <State, Need>(options: StateLoaderOptions<State, N
     throw new WrongRevision(stream, reached)
   }
 
+  /**
+   * Checks the revision of a decision that appends nothing, as no append checks it. Returns the stream's last event.
+   * @throws WrongRevision if the stream has moved on
+   */
   const assertNewest = async (id: string, { revision }: Loaded<State>) => {
     const stream = streamName(kind, id)
     const last = await log.last(stream)

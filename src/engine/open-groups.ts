@@ -2,22 +2,10 @@ import type { EventLog } from '../log/log.ts'
 import { watchCheckpoint } from './checkpoint-watch.ts'
 import type { Codec } from './codec.ts'
 import { type Group, MAIN, schemaOf } from './group.ts'
-import { type Lag, newLag } from './lag.ts'
-import { type Quarantine, newQuarantine } from './quarantine.ts'
-import { type RunnerOptions, type RunnerState, startRunner } from './runner.ts'
+import { newLag } from './lag.ts'
+import { newQuarantine } from './quarantine.ts'
+import { type RunnerOptions, startRunner } from './runner.ts'
 import { type Watermark, newWatermark } from './watermark.ts'
-
-/** A group of read models on this node: its watermark, its quarantine, its lag, and its runner if there is one. */
-export type OpenGroup = {
-  readonly group: Group
-  readonly schema: string
-  readonly watermark: Watermark
-  readonly quarantine: Quarantine
-  readonly lag: Lag
-  /** The state of this node's runner; undefined if this node runs none. */
-  state(): RunnerState | undefined
-  close(): Promise<void>
-}
 
 type OpenGroupOptions = {
   readonly url: string
@@ -33,8 +21,11 @@ type OpenGroupOptions = {
   readonly observe?: RunnerOptions['observe']
 }
 
-/** Starts the group's runner if this process has the role, and follows the group's checkpoint in any case. */
-export const openGroup = (options: OpenGroupOptions): OpenGroup => {
+/**
+ * A group of read models on this node: its watermark, its quarantine, its lag, and its runner if there is one.
+ * Starts the group's runner if this process has the role, and follows the group's checkpoint in any case.
+ */
+export const openGroup = (options: OpenGroupOptions) => {
   const { url, group, log, codec, runs, lastSeen, logger, outage, observe } = options
   const schema = schemaOf(group)
   const [watermark, quarantine] = [newWatermark(), newQuarantine()]
@@ -42,6 +33,7 @@ export const openGroup = (options: OpenGroupOptions): OpenGroup => {
   const runner = runs
     ? startRunner({ ...common, group, log, codec, logger, outage, ...(observe ? { observe } : {}) })
     : undefined
+  /** The state of this node's runner; undefined if this node runs none. */
   const state = () => runner?.state()
   const checkpoints = watchCheckpoint({ ...common, log, schema, isNeeded: () => state()?.is !== 'running' })
   log.onChange(watermark.restart) // from now on positions belong to other events
@@ -51,13 +43,7 @@ export const openGroup = (options: OpenGroupOptions): OpenGroup => {
   return { group, schema, watermark, quarantine, lag: newLag(lastSeen, watermark), state, close }
 }
 
-/** All groups of read models on this node. */
-export type OpenGroups = {
-  /** The group that commands and queries read from. */
-  readonly main: OpenGroup
-  readonly all: readonly OpenGroup[]
-  close(): Promise<void>
-}
+export type OpenGroup = ReturnType<typeof openGroup>
 
 type OpenGroupsOptions = Omit<OpenGroupOptions, 'group' | 'observe'> & {
   readonly groups: readonly Group[]
@@ -75,8 +61,8 @@ const assertNames = (groups: readonly Group[]) => {
   if (!names.includes(MAIN)) throw new Error(`there is no group of read models with the name ${MAIN}`)
 }
 
-/** Opens all groups; each has its own runner, checkpoint, quarantine and lag. */
-export const openGroups = ({ groups, log, logger, observe, ...common }: OpenGroupsOptions): OpenGroups => {
+/** Opens all groups of read models on this node; each has its own runner, checkpoint, quarantine and lag. */
+export const openGroups = ({ groups, log, logger, observe, ...common }: OpenGroupsOptions) => {
   assertNames(groups)
   log.onChange(({ epoch, hasLostEnd }) =>
     hasLostEnd
@@ -86,9 +72,12 @@ export const openGroups = ({ groups, log, logger, observe, ...common }: OpenGrou
   const all = groups.map((group) =>
     openGroup({ ...common, group, log, logger, observe: (events, ms) => observe(group.name, events, ms) }),
   )
+  /** The group that commands and queries read from. */
   const main = all.find(({ group }) => group.name === MAIN)!
   const close = async () => {
     await Promise.all(all.map((open) => open.close()))
   }
   return { main, all, close }
 }
+
+export type OpenGroups = ReturnType<typeof openGroups>

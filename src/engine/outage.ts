@@ -2,17 +2,6 @@ import { LogUnavailable } from '../log/log.ts'
 import type { MinimalLogger } from '../base/logger.ts'
 import { isCancelled } from '../postgres/errors.ts'
 
-/**
- * Logs outages of PostgreSQL and of the log: one line when an outage begins and one when it ends, however many parts of the
- * process fail because of it, and however often they try again.
- */
-export type OutageLog = {
-  /** This error stops a part of the process. */
-  failed(part: string, error: unknown): void
-  /** A part works again. The outage ends when all failed parts do. */
-  recovered(part: string): void
-}
-
 type Logger = Pick<MinimalLogger, 'info' | 'warn'>
 
 /** An error's message, or its code: an `AggregateError` of refused connections has no message. */
@@ -22,11 +11,16 @@ const reasonOf = (error: unknown): string => {
   return cause instanceof Error ? `${own}: ${reasonOf(cause)}` : own
 }
 
-export const newOutageLog = (logger: Logger, clock: () => number = () => performance.now()): OutageLog => {
+/**
+ * Logs outages of PostgreSQL and of the log: one line when an outage begins and one when it ends, however many parts of the
+ * process fail because of it, and however often they try again.
+ */
+export const newOutageLog = (logger: Logger, clock: () => number = () => performance.now()) => {
   const failing = new Set<string>()
   let what = '' // that cannot be used; empty without an outage
   let since = 0
 
+  /** This error stops a part of the process. */
   const failed = (part: string, error: unknown) => {
     failing.add(part)
     if (what !== '') return
@@ -36,6 +30,7 @@ export const newOutageLog = (logger: Logger, clock: () => number = () => perform
     logger.warn({ reason: reasonOf(error) }, `${what} ${problem}; the service continues as soon as it can`)
   }
 
+  /** A part works again. The outage ends when all failed parts do. */
   const recovered = (part: string) => {
     if (!failing.delete(part) || failing.size > 0) return
     logger.info({ seconds: Math.round((clock() - since) / 1_000) }, `${what} answers again`)
@@ -44,3 +39,5 @@ export const newOutageLog = (logger: Logger, clock: () => number = () => perform
 
   return { failed, recovered }
 }
+
+export type OutageLog = ReturnType<typeof newOutageLog>

@@ -62,34 +62,25 @@ export const readQuarantine = async (client: Client, schema: string): Promise<Qu
   return rows.map(({ event_id: eventId, at, ...row }) => ({ ...row, eventId, at: Number(at) }))
 }
 
-/** This node's copy of the list of streams in quarantine. Their rows may be wrong, so no query uses them. */
-export type Quarantine = {
-  list(): readonly QuarantinedStream[]
-  /** Whether none of these streams is in quarantine. */
-  isNotQuarantined(...streams: string[]): boolean
-  /** @throws InQuarantine if one of these streams is */
-  assertNotQuarantined(...streams: string[]): void
-  /** Replaces the list by the one of the read models. */
-  set(list: readonly QuarantinedStream[]): void
-  /** Calls back synchronously when the list has changed. */
-  onChange(listener: () => void): void
-}
-
 /** A text that changes with each stream of the list, and with the position of its first bad event. */
 export const quarantineKey = (list: readonly QuarantinedStream[]) =>
   list.map(({ stream, position }) => `${stream}@${position}`).join()
 
-export const newQuarantine = (): Quarantine => {
+/** This node's copy of the list of streams in quarantine. Their rows may be wrong, so no query uses them. */
+export const newQuarantine = () => {
   let current: readonly QuarantinedStream[] = []
   let streams = new Set<string>()
   const listeners: (() => void)[] = []
 
+  /** Whether none of these streams is in quarantine. */
   const isNotQuarantined = (...names: string[]) => streams.size === 0 || !names.some((name) => streams.has(name))
 
+  /** @throws InQuarantine if one of these streams is */
   const assertNotQuarantined = (...names: string[]) => {
     for (const name of names) if (streams.has(name)) throw new InQuarantine(name.slice(0, name.indexOf('-')))
   }
 
+  /** Replaces the list by the one of the read models. */
   const set = (list: readonly QuarantinedStream[]) => {
     if (quarantineKey(list) === quarantineKey(current)) return
     current = list
@@ -102,6 +93,10 @@ export const newQuarantine = (): Quarantine => {
     isNotQuarantined,
     assertNotQuarantined,
     set,
-    onChange: (listener) => void listeners.push(listener),
+
+    /** Calls back synchronously when the list has changed. */
+    onChange: (listener: () => void) => void listeners.push(listener),
   }
 }
+
+export type Quarantine = ReturnType<typeof newQuarantine>

@@ -35,8 +35,6 @@ export type RunnerOptions = Pick<KeepOptions, SharedOptions> & {
   readonly outage: OutageLog
 }
 
-type Runner = { state(): RunnerState; close(): Promise<void> }
-
 /** Why a runner has stopped; shown to the operator. */
 const explain = (error: unknown): string =>
   error instanceof UnknownEvent || error instanceof TooManyQuarantined ? error.message : 'an event cannot be applied'
@@ -52,7 +50,7 @@ const publishStop = (url: string, schema: string) =>
  * also runs the transactions, so that another process takes over if this one dies or freezes. A stream with an event
  * that cannot be applied goes into quarantine; too many of them stop the runner, with an error in the service's log.
  */
-export const startRunner = (options: RunnerOptions): Runner => {
+export const startRunner = (options: RunnerOptions) => {
   const { url, group, log, logger, outage } = options
   const schema = schemaOf(group)
   const part = `projections of ${group.name}`

@@ -7,20 +7,12 @@ import { dropUnused } from './schema.ts'
 const MIN_INTERVAL_MS = 60_000
 const STATEMENT_MS = 30_000
 
-export type SchemaCleanup = {
-  /** Starts to drop the group's unused schemas, unless that was done within the last minute. Returns at once. */
-  run(): void
-  /** Drops nothing for a minute: after an outage other processes need time to lock the schemas that they use. */
-  postpone(): void
-  close(): Promise<void>
-}
-
 /** Uses a connection of its own, so that a drop that waits for a query does not delay the projections. */
 export const newSchemaCleanup = (options: {
   readonly url: string
   readonly group: Group
   readonly logger: Pick<MinimalLogger, 'info' | 'error'>
-}): SchemaCleanup => {
+}) => {
   const { url, group, logger } = options
   let last = Number.NEGATIVE_INFINITY
   let client: pg.Client | undefined
@@ -42,10 +34,12 @@ export const newSchemaCleanup = (options: {
     }
   }
 
+  /** Drops nothing for a minute: after an outage other processes need time to lock the schemas that they use. */
   const postpone = () => {
     last = performance.now()
   }
 
+  /** Starts to drop the group's unused schemas, unless that was done within the last minute. Returns at once. */
   const run = () => {
     if (closed || running || performance.now() - last < MIN_INTERVAL_MS) return
     postpone()
@@ -60,3 +54,5 @@ export const newSchemaCleanup = (options: {
 
   return { run, postpone, close }
 }
+
+export type SchemaCleanup = ReturnType<typeof newSchemaCleanup>

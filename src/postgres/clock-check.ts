@@ -1,14 +1,5 @@
 import type pg from 'pg'
 
-/** Compares this node's clock with the database's. */
-type ClockCheck = {
-  /**
-   * Returns a sentence about the difference if the clocks differ by more than 5 s; undefined if they do not, or if the database is away.
-   * Measures again after `keepMs`.
-   */
-  problem(): Promise<string | undefined>
-}
-
 type ClockCheckOptions = {
   readonly pool: Pick<pg.Pool, 'query'>
   /** This node's clock, in milliseconds. */
@@ -25,8 +16,11 @@ const statement = 'select (extract(epoch from clock_timestamp()) * 1000)::float8
 const describe = (ms: number, side: 'ahead of' | 'behind') =>
   ms > TOLERATED_MS ? `this node's clock is ${Math.round(ms / 1_000)} s ${side} the database's` : undefined
 
-/** Events get their times from this node's clock, and expiry times are compared with it, so a wrong clock must be noticed. */
-export const newClockCheck = ({ pool, now, keepMs = 5_000 }: ClockCheckOptions): ClockCheck => {
+/**
+ * Compares this node's clock with the database's.
+ * Events get their times from this node's clock, and expiry times are compared with it, so a wrong clock must be noticed.
+ */
+export const newClockCheck = ({ pool, now, keepMs = 5_000 }: ClockCheckOptions) => {
   let measuredAt = Number.NEGATIVE_INFINITY
   let last: string | undefined
   let running: Promise<void> | undefined
@@ -39,6 +33,10 @@ export const newClockCheck = ({ pool, now, keepMs = 5_000 }: ClockCheckOptions):
     last = describe(before - theirs, 'ahead of') ?? describe(theirs - after, 'behind')
   }
 
+  /**
+   * Returns a sentence about the difference if the clocks differ by more than 5 s; undefined if they do not, or if the database is away.
+   * Measures again after `keepMs`.
+   */
   const problem = async () => {
     if (performance.now() - measuredAt < keepMs) return last
     running ??= measure()

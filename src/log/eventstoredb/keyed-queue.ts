@@ -1,14 +1,8 @@
 /** Runs the jobs of one key one after the other, and jobs of different keys concurrently. */
-type KeyedQueue = {
-  /** The promise of a job must settle, and not reject. */
-  add(key: string, job: () => Promise<void>): void
-  /** Resolves when all jobs are done. */
-  idle(): Promise<void>
-}
-
-export const newKeyedQueue = (): KeyedQueue => {
+export const newKeyedQueue = () => {
   const last = new Map<string, Promise<void>>()
 
+  /** The promise of a job must settle, and not reject. */
   const add = (key: string, job: () => Promise<void>) => {
     const before = last.get(key)
     const done = (before ? before.then(job) : job()).finally(() => {
@@ -17,6 +11,7 @@ export const newKeyedQueue = (): KeyedQueue => {
     last.set(key, done)
   }
 
+  /** Resolves when all jobs are done. */
   const idle = async () => {
     while (last.size > 0) await Promise.all(last.values())
   }

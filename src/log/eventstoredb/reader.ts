@@ -58,14 +58,6 @@ type ReadPageOptions = {
   readonly isSparse?: boolean | undefined
 }
 
-type Reader = {
-  /** A page of Tracebook's events in the whole log, after a position. */
-  page(after: Position, options?: ReadPageOptions): Promise<ReadPage>
-  readAll(options: { readonly after: Position; readonly limit?: number }): AsyncIterable<StoredRecord>
-  read(stream: string, options?: ReadOptions): AsyncIterable<StoredRecord>
-  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<StoredRecord>
-}
-
 type ReaderOptions = {
   readonly retryingRead: RetryingRead
   readonly address: Address
@@ -93,7 +85,7 @@ const runsOf = (revisions: readonly Revision[]): Revision[][] => {
 }
 
 /** Reads in pages: no call to the server stays open between two of them, so the consumer may be slow or stop early. */
-export const newReader = (options: ReaderOptions): Reader => {
+export const newReader = (options: ReaderOptions) => {
   const { retryingRead, address, ownStreams, serverReads, ownEvents, identityRead, watch } = options
   const { credentials, prefix } = address
   const withoutTruncated = newTruncationFilter(serverReads, ownStreams)
@@ -109,6 +101,7 @@ export const newReader = (options: ReaderOptions): Reader => {
 
   const readFiltered = newFilteredRead(retryingRead, serverReads, { credentials, ownStreams })
 
+  /** A page of Tracebook's events in the whole log, after a position. */
   const page = async (
     after: Position,
     { signal, count = PAGE_EVENTS, ...before }: ReadPageOptions = {},

@@ -17,28 +17,15 @@ const assertDurable = async (client: pg.Client) => {
     throw new NotDurable(`the log's database must run with synchronous_commit = on, but has ${sync}: change it`)
 }
 
-type Connection = {
-  /** The connection; opens one when there is none. */
-  get(): Promise<pg.Client>
-  /** Closes it at once, even if it is still being opened or the server does not answer. */
-  drop(): void
-  /** Closes it at once, unless it is still being opened. */
-  dropOpen(): void
-  end(): Promise<void>
-}
-
 /**
  * The one connection for appends. `statementMs` limits statements on the server as well: otherwise a statement that was given up here
  * would still wait there for the lock of another writer. `verify` checks the log's identity before anything is appended.
  */
-export const newConnection = (
-  url: string,
-  statementMs: number,
-  verify: (client: pg.Client) => Promise<void>,
-): Connection => {
+export const newConnection = (url: string, statementMs: number, verify: (client: pg.Client) => Promise<void>) => {
   let client: pg.Client | undefined
   let ready = false
 
+  /** The connection; opens one when there is none. */
   const get = async () => {
     if (client && ready) return client
     const opened = newClient(url, 'log writer', statementMs)
@@ -61,12 +48,14 @@ export const newConnection = (
     return opened
   }
 
+  /** Closes it at once, even if it is still being opened or the server does not answer. */
   const drop = () => {
     const lost = client
     client = undefined
     if (lost) destroyConnection(lost)
   }
 
+  /** Closes it at once, unless it is still being opened. */
   const dropOpen = () => {
     if (ready) drop()
   }

@@ -78,14 +78,6 @@ type EventRow = Omit<StoredRecord, 'type' | 'metadata' | 'data'> &
     readonly length: number
   } & (Exclude<StoredBody, { body: Buffer }> | { readonly bytes: number; readonly body: Buffer | null })
 
-type Reader = {
-  /** A page of events after a position; empty at the end of the log. */
-  page(after: Position, limit?: number): Promise<StoredRecord[]>
-  readAll(options: { after: Position; limit?: number }): AsyncIterable<StoredRecord>
-  read(stream: string, options?: ReadOptions): AsyncIterable<StoredRecord>
-  readRevisions(stream: string, revisions: readonly Revision[]): AsyncIterable<StoredRecord>
-}
-
 /** How long a statement of the pool may take. */
 export const STATEMENT_MS = 10_000
 const TIMEOUT_MS = 1_000
@@ -111,10 +103,11 @@ export const queryWithRetry = async <Row extends pg.QueryResultRow>(pool: pg.Poo
 }
 
 /** Reads the log in pages of about 1,000 events and 2 MiB. A larger row is a page of its own. */
-export const newReader = (pool: pg.Pool): Reader => {
+export const newReader = (pool: pg.Pool) => {
   const records = async (name: string, text: string, values: unknown[]): Promise<StoredRecord[]> =>
     (await queryWithRetry<StoredRow>(pool, { name, text, values })).rows.flatMap(recordsOf)
 
+  /** A page of events after a position; empty at the end of the log. */
   const page = async (after: Position, limit = PAGE_EVENTS) => {
     const found = await records('log-page', pageOfAll, [after, Math.min(limit, PAGE_EVENTS)])
     return found.filter(({ position }) => position > after).slice(0, limit)

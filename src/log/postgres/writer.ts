@@ -10,18 +10,10 @@ const BATCH_APPENDS = 512
 const BATCH_CHARACTERS = 8 * 1024 * 1024
 
 /** The waiting appends. The next `take` removes those that have been answered meanwhile. */
-type AppendQueue = {
-  push(append: PendingAppend): void
-  /** Puts appends that have to be tried again before all others. */
-  putBack(batch: readonly PendingAppend[]): void
-  /** The next batch: at most 512 appends and 8 MiB, and only the oldest one of each stream. */
-  take(): PendingAppend[]
-  hasWaiting(): boolean
-}
-
-const newAppendQueue = (): AppendQueue => {
+const newAppendQueue = () => {
   let pending: PendingAppend[] = []
 
+  /** The next batch: at most 512 appends and 8 MiB, and only the oldest one of each stream. */
   const take = () => {
     const batch: PendingAppend[] = []
     const later: PendingAppend[] = []
@@ -42,8 +34,10 @@ const newAppendQueue = (): AppendQueue => {
   }
 
   return {
-    push: (append) => void pending.push(append),
-    putBack: (batch) => void (pending = [...batch, ...pending]),
+    push: (append: PendingAppend) => void pending.push(append),
+
+    /** Puts appends that have to be tried again before all others. */
+    putBack: (batch: readonly PendingAppend[]) => void (pending = [...batch, ...pending]),
     take,
     hasWaiting: () => pending.some((append) => !append.isSettled()),
   }

@@ -29,8 +29,6 @@ type ErasureOptions = {
   readonly logger: { info(data: object, message: string): void; error(data: object, message: string): void }
 }
 
-type Erasure = { close(): Promise<void> }
-
 /** How long a statement waits for a locked row before the other streams have their turn. */
 const ROW_LOCK_MS = 2_000
 const POLL_MS = 1_000
@@ -47,7 +45,7 @@ const CHECKPOINT_EVENTS = 5_000n
  * `tracebook.erasures`, so the process may be killed at any point. One node leads; its lock and its statements share one database session. A
  * former leader that continues does no harm: the checkpoint moves by compare-and-set, and only deleted content is erased.
  */
-export const startErasure = (options: ErasureOptions): Erasure => {
+export const startErasure = (options: ErasureOptions) => {
   const { url, log, codec, groups, isCovered, logger } = options
   let lastReason = ''
   let lastOutage = Number.NEGATIVE_INFINITY

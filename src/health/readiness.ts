@@ -25,17 +25,12 @@ type HealthOptions = {
   readonly now: () => number
 }
 
-type ServiceHealth = {
-  /** @throws Unavailable while writes must be refused: log unreachable, projections stopped or far behind, disk nearly full */
-  readonly assertWritable: () => void
-  readonly readiness: () => Promise<Readiness>
-}
-
-export const newServiceHealth = (options: HealthOptions): ServiceHealth => {
+export const newServiceHealth = (options: HealthOptions) => {
   const { groups, log, logProblem, reads, pool, lastSeen, isDiskLow, now } = options
   const clock = newClockCheck({ pool, now })
   const projectors = newProjectorWatch(pool)
 
+  /** @throws Unavailable while writes must be refused: log unreachable, projections stopped or far behind, disk nearly full */
   const assertWritable = () => {
     const problem = logProblem()
     if (problem) throw new Unavailable(problem)

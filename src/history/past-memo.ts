@@ -23,18 +23,6 @@ type MomentMemo = {
   readonly trace: Remembered<PresentTrace>
 }
 
-/**
- * Expensive results about the past. The past never changes, so the next page of a list, or another answer about the same revision, gets
- * them from here. Access is checked before. Nothing of a deleted trace or an erased past is kept.
- */
-export type PastMemo = {
-  /** Called before the work begins: a result that is set after a deletion or a `clear` is not kept. */
-  of(moment: MomentKey): MomentMemo
-  observe(event: Pick<DecodedEvent, 'type' | 'streamId' | 'revision'> & { readonly data?: object }): void
-  /** Called if deletions may have been missed, or the log's epoch has changed: the same revisions may be other events then. */
-  clear(): void
-}
-
 const MOST_BYTES = 8 * 1024 * 1024
 /** The size of each value besides its content. */
 const ENTRY_BYTES = 500
@@ -44,7 +32,11 @@ const REMEMBERED_DELETIONS = 1_000
 const newMomentCache = <Value>(sizeOf: (value: Value) => number) =>
   newSizedCache<Value>(MOST_BYTES, (value) => ENTRY_BYTES + sizeOf(value))
 
-export const newPastMemo = (): PastMemo => {
+/**
+ * Expensive results about the past. The past never changes, so the next page of a list, or another answer about the same revision, gets
+ * them from here. Access is checked before. Nothing of a deleted trace or an erased past is kept.
+ */
+export const newPastMemo = () => {
   const sortedOrdinals = newMomentCache<Int32Array>(({ byteLength }) => byteLength)
   const updates = newMomentCache<Updates>(({ bytes }) => bytes)
   const times = newMomentCache<TraceTimes>(() => 0)
@@ -54,6 +46,7 @@ export const newPastMemo = (): PastMemo => {
   const deletions = new BoundedMap<string, bigint>(REMEMBERED_DELETIONS) // their revisions, by trace
   let generation = 0
 
+  /** Called before the work begins: a result that is set after a deletion or a `clear` is not kept. */
   const of = ({ id, incarnation, revision }: MomentKey): MomentMemo => {
     const begun = generation
     const mayKeep = () => begun === generation && (deletions.get(id) ?? -1n) < incarnation
@@ -70,7 +63,7 @@ export const newPastMemo = (): PastMemo => {
     }
   }
 
-  const observe: PastMemo['observe'] = (event) => {
+  const observe = (event: Pick<DecodedEvent, 'type' | 'streamId' | 'revision'> & { readonly data?: object }) => {
     const { type, streamId, revision } = event
     if (type !== 'TraceDeleted' && type !== 'HistoryErased') return
     deletions.delete(streamId) // so that it is the newest
@@ -79,6 +72,7 @@ export const newPastMemo = (): PastMemo => {
     for (const cache of caches) cache.deleteAll((key) => key.startsWith(`${streamId}/`))
   }
 
+  /** Called if deletions may have been missed, or the log's epoch has changed: the same revisions may be other events then. */
   const clear = () => {
     generation += 1
     deletions.clear()
@@ -87,3 +81,5 @@ export const newPastMemo = (): PastMemo => {
 
   return { of, observe, clear }
 }
+
+export type PastMemo = ReturnType<typeof newPastMemo>

@@ -15,12 +15,6 @@ type CatalogueOptions = {
   readonly logger: Pick<MinimalLogger, 'info' | 'warn'>
 }
 
-export type CatalogueProcess = {
-  /** Refreshes now, also when the source has not changed. @throws SourceFailed, Unavailable */
-  refresh(): Promise<RefreshResult>
-  close(): Promise<void>
-}
-
 const DAY_MS = 24 * 60 * 60_000
 /** The delay after a failure of the source. */
 const RETRY_MS = 60 * 60_000
@@ -56,7 +50,7 @@ const newSchedule = (pool: pg.Pool, source: string, now: () => number) => ({
 })
 
 /** Starts the process. With `isOn: false` there are no scheduled refreshes, only those by `refresh`. */
-export const startCatalogueProcess = (options: CatalogueOptions, isOn: boolean): CatalogueProcess => {
+export const startCatalogueProcess = (options: CatalogueOptions, isOn: boolean) => {
   const { pool, source, refresh, now, logger } = options
   const schedule = newSchedule(pool, source, now)
   const stop = new AbortController()
@@ -110,6 +104,7 @@ export const startCatalogueProcess = (options: CatalogueOptions, isOn: boolean):
 
   const running = run()
   return {
+    /** Refreshes now, also when the source has not changed. @throws SourceFailed, Unavailable */
     refresh: async () => (await refreshNow(undefined)) as RefreshResult,
     close: async () => {
       stop.abort()
@@ -117,3 +112,5 @@ export const startCatalogueProcess = (options: CatalogueOptions, isOn: boolean):
     },
   }
 }
+
+export type CatalogueProcess = ReturnType<typeof startCatalogueProcess>

@@ -11,18 +11,6 @@ import { modelNames } from './queries.ts'
 /** A model of the registry that an agent has named: its normalized id and its name. */
 type ResolvedModel = { readonly model: string; readonly modelName: string }
 
-/** The models of the registry in this node's memory, so that writes of traces need no query. */
-export type ModelRegistry = {
-  /** Finds the model that an agent names so; undefined for an unknown model. Waits for the first load. @throws Unavailable */
-  resolve(spelling: string): Promise<ResolvedModel | undefined>
-  /** Like `resolve`, without waiting. While the models are not loaded, it starts to load them and returns undefined. */
-  peek(spelling: string): ResolvedModel | undefined
-  /** Applies the changes of an event. Called for every event before its write is answered. */
-  observe(event: DecodedEvent): void
-  /** Drops all models. Called when an event could not be read. */
-  clear(): void
-}
-
 type Providers = Map<string, Map<string, ModelEntry>>
 
 const MAX_CACHED = 2_000
@@ -57,6 +45,7 @@ const apply = (providers: Providers, providerId: string, event: ModelsEvent): vo
 }
 
 /**
+ * The models of the registry in this node's memory, so that writes of traces need no query.
  * `caughtUp` resolves when the read models show all events before the first one that was observed. `changed` is called
  * whenever names may have changed.
  */
@@ -64,7 +53,7 @@ export const newModelRegistry = (
   reads: Reads<ReadTables>,
   caughtUp: () => Promise<void>,
   changed: () => void = () => {},
-): ModelRegistry => {
+) => {
   let providers: Providers | undefined
   let loading: Promise<Providers> | undefined
   /** Events during a load, applied after it. The load may include them: they set whole values, so that does not matter. */
@@ -99,8 +88,10 @@ export const newModelRegistry = (
       loading = undefined
     }))
 
+  /** Finds the model that an agent names so; undefined for an unknown model. Waits for the first load. @throws Unavailable */
   const resolve = async (spelling: string) => find(providers ?? (await loaded()), spelling)
 
+  /** Like `resolve`, without waiting. While the models are not loaded, it starts to load them and returns undefined. */
   const peek = (spelling: string) => {
     if (providers) return find(providers, spelling)
     void loaded().catch(() => {}) // others log that the read models cannot be queried
@@ -116,6 +107,7 @@ export const newModelRegistry = (
     return resolved
   }
 
+  /** Applies the changes of an event. Called for every event before its write is answered. */
   const observe = (event: DecodedEvent) => {
     if (!event.stream.startsWith('models-')) return
     const change = event as DecodedEvent & ModelsEvent
@@ -124,6 +116,7 @@ export const newModelRegistry = (
     clearCache()
   }
 
+  /** Drops all models. Called when an event could not be read. */
   const clear = () => {
     epoch += 1
     providers = undefined
@@ -132,3 +125,5 @@ export const newModelRegistry = (
 
   return { resolve, peek, observe, clear }
 }
+
+export type ModelRegistry = ReturnType<typeof newModelRegistry>

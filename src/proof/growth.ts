@@ -13,15 +13,10 @@ type EventWithHash = { readonly event: RecordedEvent; readonly hash: Buffer }
 /** The most characters of a batch that are hashed on the event loop, in less than a millisecond. Larger batches are hashed on a thread. */
 const MOST_INLINE = 64 * 1024
 
-/** Hashes events, those of large batches on a thread of lower priority, which is started for the first of them. */
-export type EventHashing = {
-  hash(events: readonly RecordedEvent[]): Promise<readonly EventWithHash[]>
-  close(): Promise<void>
-}
-
 const NO_HASH = Buffer.alloc(0)
 
-export const newEventHashing = (): EventHashing => {
+/** Hashes events, those of large batches on a thread of lower priority, which is started for the first of them. */
+export const newEventHashing = () => {
   let thread: Hashing | undefined
 
   const onThread = async (events: readonly RecordedEvent[]) => {
@@ -39,7 +34,7 @@ export const newEventHashing = (): EventHashing => {
   }
 
   return {
-    hash: async (events) => {
+    hash: async (events: readonly RecordedEvent[]) => {
       const length = events.reduce((sum, { metadata, data }) => sum + metadata.length + data.length, 0)
       if (length > MOST_INLINE) return onThread(events)
       return events.map((event) => ({ event, hash: leafHashOf(event) }))
@@ -47,6 +42,8 @@ export const newEventHashing = (): EventHashing => {
     close: async () => thread?.close(),
   }
 }
+
+export type EventHashing = ReturnType<typeof newEventHashing>
 
 /** Adds leaves to the tree in memory, and returns what has to be stored of them. */
 const addLeaves = (

@@ -61,15 +61,6 @@ const insertStatement = `
   insert into tracebook.audit_keys (number, key, from_size, size, root, note, signed_at)
   values ($1, $6, $2, $2, $3, $4, $5) returning 1`
 
-/** Signs the growing tree. */
-type CheckpointWriter = {
-  /**
-   * Signs and stores a checkpoint of the tree, if it has grown since the last one. Returns all keys with their last checkpoints.
-   * @throws TreeDiffers if another process has written to the stored checkpoints
-   */
-  write(): Promise<readonly SignedCheckpoint[]>
-}
-
 type WriterOptions = {
   readonly client: Client
   readonly tree: GrowingTree
@@ -107,8 +98,11 @@ const retire = async (client: Client, history: readonly SignedCheckpoint[]): Pro
   return [...history.slice(0, -1), { ...last, retired: true }]
 }
 
-/** @throws TreeDiffers if the stored tree does not continue the signed one, or checkpoints are not as they are known */
-export const openCheckpointWriter = async (options: WriterOptions): Promise<CheckpointWriter> => {
+/**
+ * Signs the growing tree.
+ * @throws TreeDiffers if the stored tree does not continue the signed one, or checkpoints are not as they are known
+ */
+export const openCheckpointWriter = async (options: WriterOptions) => {
   const { client, tree, signer, known, now } = options
   if (known) await assertUnchanged(client, known)
   let history: readonly SignedCheckpoint[] = known ?? (await readHistory(client))
@@ -131,6 +125,10 @@ export const openCheckpointWriter = async (options: WriterOptions): Promise<Chec
     return [...before, { number, key, from: mine?.from ?? size, size, root, note, retired: false }]
   }
 
+  /**
+   * Signs and stores a checkpoint of the tree, if it has grown since the last one. Returns all keys with their last checkpoints.
+   * @throws TreeDiffers if another process has written to the stored checkpoints
+   */
   const write = async () => {
     await assertUnchanged(client, history)
     if (signer) history = await sign(signer)

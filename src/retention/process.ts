@@ -119,8 +119,6 @@ type RetentionOptions = ExpireOptions & {
   readonly logger: Pick<MinimalLogger, 'info' | 'warn'>
 }
 
-type Retention = { close(): Promise<void> }
-
 const POLL_MS = 60_000
 const RETRY_MS = 2_000
 /** How many traces are deleted at a time. There is a limit so that other work gets its turn, such as erasures that clients wait for. */
@@ -133,7 +131,7 @@ const ERASURE_POLL_MS = 50
  * erasure follows. One node leads. It may be killed at any point, because the next one finds the same traces. A former leader
  * that continues does no harm: a decision deletes only a trace that is due at that moment.
  */
-export const startRetention = (options: RetentionOptions): Retention => {
+export const startRetention = (options: RetentionOptions) => {
   const { url, reads, caughtUp, pendingErasures, clockProblem, wakeup, now, outage, logger } = options
   const { pollMs = POLL_MS } = options
   let lastClockProblem: string | undefined

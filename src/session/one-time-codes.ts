@@ -53,26 +53,6 @@ export type StoredCode = {
   readonly usedBy: string | undefined
 }
 
-/**
- * One-time codes: operational data, stored as hashes only. Their rows are in `tracebook.handshakes`, a table that was made for sign-ins
- * with the code host and holds these, too: `state_hash` is the key of a code, `wish` its terms, and `exchange_hash` the id that has
- * used it. All methods throw Unavailable while the database is away.
- */
-export type OneTimeCodes = {
-  /** Makes a code that is valid for `lifetimeMs`. */
-  make(
-    purpose: CodePurpose,
-    terms: CodeTerms,
-    lifetimeMs: number,
-  ): Promise<{ readonly code: string; readonly expiresAt: number }>
-  /** The stored code, even if it was used or has expired; undefined if it was never made, or is deleted already. */
-  find(purpose: CodePurpose, code: string): Promise<StoredCode | undefined>
-  /** Marks a code as used by `id`. False when another id has used it. Does not check whether it has expired. */
-  claim(purpose: CodePurpose, code: string, id: string): Promise<boolean>
-  /** Makes a code usable again that `id` has claimed. */
-  release(purpose: CodePurpose, code: string, id: string): Promise<void>
-}
-
 /** How long an expired code is kept, so that the answer can say why it does not work. */
 const KEPT_MS = 60 * 60 * 1_000
 
@@ -98,17 +78,17 @@ const keyOf = (purpose: CodePurpose, code: string) => `${purpose} ${sha256(norma
 
 type Wish = { readonly terms: CodeTerms; readonly expiresAt: number }
 
-export const newOneTimeCodes = ({
-  pool,
-  now,
-}: {
-  readonly pool: pg.Pool
-  readonly now: () => number
-}): OneTimeCodes => {
+/**
+ * One-time codes: operational data, stored as hashes only. Their rows are in `tracebook.handshakes`, a table that was made for sign-ins
+ * with the code host and holds these, too: `state_hash` is the key of a code, `wish` its terms, and `exchange_hash` the id that has
+ * used it. All methods throw Unavailable while the database is away.
+ */
+export const newOneTimeCodes = ({ pool, now }: { readonly pool: pg.Pool; readonly now: () => number }) => {
   const query = <Row extends pg.QueryResultRow>(text: string, values: unknown[]) =>
     operationalQuery(pool.query<Row>(text, values))
 
-  const make: OneTimeCodes['make'] = async (purpose, terms, lifetimeMs) => {
+  /** Makes a code that is valid for `lifetimeMs`. */
+  const make = async (purpose: CodePurpose, terms: CodeTerms, lifetimeMs: number) => {
     const [code, at] = [newCode(), now()]
     const expiresAt = Math.round(at + lifetimeMs)
     const wish = JSON.stringify({ terms, expiresAt } satisfies Wish)
@@ -116,7 +96,8 @@ export const newOneTimeCodes = ({
     return { code, expiresAt }
   }
 
-  const find: OneTimeCodes['find'] = async (purpose, code) => {
+  /** The stored code, even if it was used or has expired; undefined if it was never made, or is deleted already. */
+  const find = async (purpose: CodePurpose, code: string) => {
     if (!isCode(code)) return undefined
     type Row = { wish: string; exchange_hash: string | null }
     const [row] = (await query<Row>(findStatement, [keyOf(purpose, code)])).rows
@@ -124,11 +105,15 @@ export const newOneTimeCodes = ({
     return { ...(JSON.parse(row.wish) as Wish), usedBy: row.exchange_hash ?? undefined }
   }
 
-  const claim: OneTimeCodes['claim'] = async (purpose, code, id) =>
+  /** Marks a code as used by `id`. False when another id has used it. Does not check whether it has expired. */
+  const claim = async (purpose: CodePurpose, code: string, id: string) =>
     (await query(claimStatement, [keyOf(purpose, code), id, Math.round(now())])).rows.length > 0
 
-  const release: OneTimeCodes['release'] = async (purpose, code, id) =>
+  /** Makes a code usable again that `id` has claimed. */
+  const release = async (purpose: CodePurpose, code: string, id: string) =>
     void (await query(releaseStatement, [keyOf(purpose, code), id]))
 
   return { make, find, claim, release }
 }
+
+export type OneTimeCodes = ReturnType<typeof newOneTimeCodes>

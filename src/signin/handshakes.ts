@@ -32,32 +32,6 @@ export type ConfirmationAnswer = { readonly state: string; readonly confirmation
 /** The codes that complete a sign-in. */
 type CompletionCodes = { readonly state: string; readonly exchangeCode: string }
 
-type ConfirmedSignIn = IdentifiedAccount & { readonly signIn: SignInRequest }
-
-/**
- * Pending sign-ins with the code host, in `tracebook.handshakes`, which also has one-time codes (`session/one-time-codes.ts`).
- * Each expires after ten minutes, and each step can be done once: the methods return undefined if a sign-in is unknown, expired,
- * or past that step. They throw Unavailable while the database cannot be reached.
- */
-export type Handshakes = {
-  /** Starts a sign-in. `expiresAt` is in milliseconds. */
-  start(signIn: SignInRequest): Promise<Secrets & { readonly expiresAt: number }>
-  /** Continues a sign-in when the code host redirects the browser back. */
-  claim(state: string): Promise<{ readonly signIn: SignInRequest; readonly secrets: Secrets } | undefined>
-  /** Stores the account until the user confirms. Returns the secret for the confirmation page in this browser. */
-  awaitConfirmation(state: string, account: IdentifiedAccount, browser: string): Promise<string>
-  /** Accepts the user's yes. Returns the exchange code that completes the sign-in together with the state. */
-  confirm(
-    answer: ConfirmationAnswer,
-  ): Promise<{ readonly signIn: SignInRequest; readonly exchangeCode: string } | undefined>
-  /** Accepts the user's no, and deletes the sign-in. */
-  deny(answer: ConfirmationAnswer): Promise<{ readonly signIn: SignInRequest } | undefined>
-  /** The confirmed sign-in of these codes, without completing it. */
-  peek(codes: CompletionCodes): Promise<ConfirmedSignIn | undefined>
-  /** Completes a sign-in, and deletes it. */
-  complete(codes: CompletionCodes): Promise<ConfirmedSignIn | undefined>
-}
-
 export const LIFETIME_MS = 10 * 60 * 1_000
 
 const startStatement = `
@@ -93,10 +67,16 @@ const secretsOf = (state: string, salt: string): Secrets => ({
   nonce: deriveSecret(state, salt, 'nonce'),
 })
 
-export const newHandshakes = ({ pool, now }: { readonly pool: pg.Pool; readonly now: () => number }): Handshakes => {
+/**
+ * Pending sign-ins with the code host, in `tracebook.handshakes`, which also has one-time codes (`session/one-time-codes.ts`).
+ * Each expires after ten minutes, and each step can be done once: the methods return undefined if a sign-in is unknown, expired,
+ * or past that step. They throw Unavailable while the database cannot be reached.
+ */
+export const newHandshakes = ({ pool, now }: { readonly pool: pg.Pool; readonly now: () => number }) => {
   const queryOne = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row | undefined> =>
     (await operationalQuery(pool.query<Row>(text, values))).rows[0]
 
+  /** Starts a sign-in. `expiresAt` is in milliseconds. */
   const start = async (signIn: SignInRequest) => {
     const [state, salt, at] = [newSecret(), newSecret(), now()]
     const expiresAt = at + LIFETIME_MS
@@ -104,11 +84,13 @@ export const newHandshakes = ({ pool, now }: { readonly pool: pg.Pool; readonly 
     return { ...secretsOf(state, salt), expiresAt }
   }
 
+  /** Continues a sign-in when the code host redirects the browser back. */
   const claim = async (state: string) => {
     const row = await queryOne<{ salt: string; wish: string }>(claimStatement, [sha256(state), now()])
     return row && { signIn: JSON.parse(row.wish) as SignInRequest, secrets: secretsOf(state, row.salt) }
   }
 
+  /** Stores the account until the user confirms. Returns the secret for the confirmation page in this browser. */
   const awaitConfirmation = async (state: string, { credential, agreed }: IdentifiedAccount, browser: string) => {
     const confirmation = newSecret()
     const identity = JSON.stringify({ ...credential, agreed })
@@ -122,12 +104,14 @@ export const newHandshakes = ({ pool, now }: { readonly pool: pg.Pool; readonly 
     now(),
   ]
 
+  /** Accepts the user's yes. Returns the exchange code that completes the sign-in together with the state. */
   const confirm = async (answer: ConfirmationAnswer) => {
     const exchangeCode = newSecret()
     const row = await queryOne<{ wish: string }>(confirmStatement, [...answerValues(answer), sha256(exchangeCode)])
     return row && { signIn: JSON.parse(row.wish) as SignInRequest, exchangeCode }
   }
 
+  /** Accepts the user's no, and deletes the sign-in. */
   const deny = async (answer: ConfirmationAnswer) => {
     const row = await queryOne<{ wish: string }>(denyStatement, answerValues(answer))
     return row && { signIn: JSON.parse(row.wish) as SignInRequest }
@@ -147,7 +131,13 @@ export const newHandshakes = ({ pool, now }: { readonly pool: pg.Pool; readonly 
     awaitConfirmation,
     confirm,
     deny,
+
+    /** The confirmed sign-in of these codes, without completing it. */
     peek: readConfirmed(peekStatement),
+
+    /** Completes a sign-in, and deletes it. */
     complete: readConfirmed(completeStatement),
   }
 }
+
+export type Handshakes = ReturnType<typeof newHandshakes>

@@ -7,21 +7,15 @@ import { style } from './style/sheet.ts'
 export const encodings = ['br', 'gzip'] as const
 type Encoding = (typeof encodings)[number]
 
-/** A file that pages load, under a name that changes with its content. */
-export type Asset = {
-  readonly type: string
-  readonly content: Buffer
-  /** The compressed content, which is made once, at the first request. */
-  readonly compressed: (encoding: Encoding) => Promise<Buffer>
-}
-
 const compressors: Readonly<Record<Encoding, (content: Buffer) => Promise<Buffer>>> = {
   br: promisify(brotliCompress),
   gzip: promisify(gzip),
 }
 
-const newAsset = (type: string, content: Buffer): Asset => {
+/** A file that pages load, under a name that changes with its content. */
+const newAsset = (type: string, content: Buffer) => {
   const kept = new Map<Encoding, Promise<Buffer>>()
+  /** The compressed content, which is made once, at the first request. */
   const compressed = (encoding: Encoding) => {
     const made = kept.get(encoding) ?? compressors[encoding](content)
     kept.set(encoding, made)
@@ -29,6 +23,8 @@ const newAsset = (type: string, content: Buffer): Asset => {
   }
   return { type, content, compressed }
 }
+
+export type Asset = ReturnType<typeof newAsset>
 
 const HASH_LENGTH = 10
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, HASH_LENGTH)

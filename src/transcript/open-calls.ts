@@ -7,20 +7,12 @@ type Call = { readonly id: string }
  * Calls without a result so far. A result is that of the oldest call with its id. `filesOf` says how many files a call changes. When there are too
  * many, the oldest do not wait any more.
  */
-type OpenCalls<Of extends Call> = {
-  all(): Iterable<Of>
-  /** Adds a call, and returns those that do not wait for a result any more. */
-  add(call: Of): Of[]
-  oldestWith(id: string): Of | undefined
-  /** Takes a call; false if it is not open. */
-  take(call: Of): boolean
-}
-
-export const newOpenCalls = <Of extends Call>(filesOf: (call: Of) => number): OpenCalls<Of> => {
+export const newOpenCalls = <Of extends Call>(filesOf: (call: Of) => number) => {
   const byAge = new Set<Of>()
   const byId = new Map<string, Of[]>()
   let weight = 0
 
+  /** Takes a call; false if it is not open. */
   const take = (call: Of): boolean => {
     if (!byAge.delete(call)) return false
     const same = byId.get(call.id)!
@@ -30,6 +22,7 @@ export const newOpenCalls = <Of extends Call>(filesOf: (call: Of) => number): Op
     return true
   }
 
+  /** Adds a call, and returns those that do not wait for a result any more. */
   const add = (call: Of): Of[] => {
     byAge.add(call)
     weight += 1 + filesOf(call)
@@ -45,5 +38,5 @@ export const newOpenCalls = <Of extends Call>(filesOf: (call: Of) => number): Op
     return surplus
   }
 
-  return { all: () => byAge, add, oldestWith: (id) => byId.get(id)?.[0], take }
+  return { all: (): Iterable<Of> => byAge, add, oldestWith: (id: string) => byId.get(id)?.[0], take }
 }

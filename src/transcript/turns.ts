@@ -80,16 +80,11 @@ export const ownText = ({ textContent, parts }: Message): Part[] => {
   return repeats ? [] : [{ type: 'text', text: textContent }]
 }
 
-/** Moves the results of tools to their calls, message by message, with bounded memory. */
-type Turns = {
-  /** Adds a message, whose JSON has this length, and returns the turns that are complete now, in order. */
-  add(message: Message, length: number): Turn[]
-  /** The turns that were still waiting. */
-  end(): Turn[]
-}
-
-/** @param first the place of the first message that is added, and the number of prompts before it */
-export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0, prompts: 0 }): Turns => {
+/**
+ * Moves the results of tools to their calls, message by message, with bounded memory.
+ * @param first the place of the first message that is added, and the number of prompts before it
+ */
+export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0, prompts: 0 }) => {
   let waiting: Waiting[] = []
   let { ordinal, prompts } = first
   let received = 0
@@ -149,6 +144,7 @@ export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0
     return [{ id, ordinal, prompts, kind: kindOf(message), model, timestamp, shown }]
   }
 
+  /** Adds a message, whose JSON has this length, and returns the turns that are complete now, in order. */
   const add = (message: Message, length: number): Turn[] => {
     enter(message, length)
     const ready: Turn[] = []
@@ -164,6 +160,7 @@ export const newTurns = (first: Pick<Turn, 'ordinal' | 'prompts'> = { ordinal: 0
     return ready
   }
 
+  /** The turns that were still waiting. */
   const end = (): Turn[] => {
     const rest = waiting
     waiting = []

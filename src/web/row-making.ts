@@ -30,15 +30,6 @@ export type Rows = {
   close(): void
 }
 
-/**
- * A thread that makes the rows of sessions, and all other HTML that is made of their messages. It leaves the event loop, which answers writes,
- * little to do for a page.
- */
-export type RowMaking = {
-  open(task: RowTask, client: Client): Rows
-  close(): Promise<void>
-}
-
 /** The number of characters that a request asks for. */
 const LENGTH = 64 * 1024
 /** The first request asks for fewer, so that the reader soon has something to read. */
@@ -86,8 +77,12 @@ const startThread = (ended: (error: Error) => void) => {
 
 type Thread = ReturnType<typeof startThread>
 
-/** @param onError is called when a thread ends by itself. The next task starts another thread. */
-export const newRowMaking = (onError: (error: Error) => void): RowMaking => {
+/**
+ * A thread that makes the rows of sessions, and all other HTML that is made of their messages. It leaves the event loop, which answers writes,
+ * little to do for a page.
+ * @param onError is called when a thread ends by itself. The next task starts another thread.
+ */
+export const newRowMaking = (onError: (error: Error) => void) => {
   let thread: Thread | undefined
   let count = 0
   let isClosed = false
@@ -100,7 +95,7 @@ export const newRowMaking = (onError: (error: Error) => void): RowMaking => {
     return started
   }
 
-  const open: RowMaking['open'] = (task, client) => {
+  const open = (task: RowTask, client: Client): Rows => {
     const { ask, forget } = (thread ??= start())
     const id = (count += 1)
     let isOpen = false
@@ -132,3 +127,5 @@ export const newRowMaking = (onError: (error: Error) => void): RowMaking => {
 
   return { open, close }
 }
+
+export type RowMaking = ReturnType<typeof newRowMaking>

@@ -4,9 +4,9 @@ import type { Chunk } from '../http/long-list.ts'
 import { type Beginning, beginningsOf } from '../trace/messages/beginnings.ts'
 import { chunksOf } from '../trace/messages/chunks.ts'
 import { promptsOf, windowOf } from '../trace/messages/places.ts'
-import { ALL_MESSAGES, type MessageListRow } from '../trace/messages/queries.ts'
+import { ALL_MESSAGES } from '../trace/messages/queries.ts'
 import type { StoredDetail } from '../trace/queries.ts'
-import { type Range, WHOLE } from '../transcript/html/row-renderer.ts'
+import { WHOLE } from '../transcript/html/row-renderer.ts'
 import { MOST_WAITING } from '../transcript/turns.ts'
 
 type TraceReads = Pick<Reads<ReadTables>, 'rows'>
@@ -15,21 +15,13 @@ type TraceIncarnation = Pick<StoredDetail, 'id' | 'incarnation'>
 /** How many messages before and after the shown ones are read, because they may have the calls of shown results, and the results of shown calls. */
 export const AROUND = MOST_WAITING + 1
 
-/** Messages to be shown, with those around them, at a revision of the trace. */
-type ShownMessages = {
-  readonly range: Range
-  readonly revision: bigint
-  chunks(): AsyncGenerator<Chunk<MessageListRow>, void>
-}
-
 type Places = { readonly from: number; readonly to: number }
 
-/** The messages from one place up to another; without places all of them. @throws BrokenOff if the trace has been deleted */
-export const messagesBetween = async (
-  reads: TraceReads,
-  trace: TraceIncarnation,
-  places: Places | undefined,
-): Promise<ShownMessages> => {
+/**
+ * The messages from one place up to another, with those around them, at a revision of the trace; without places all of them.
+ * @throws BrokenOff if the trace has been deleted
+ */
+export const messagesBetween = async (reads: TraceReads, trace: TraceIncarnation, places: Places | undefined) => {
   const start = Math.max(0, (places?.from ?? 0) - AROUND)
   const count = places ? places.to + AROUND - start : ALL_MESSAGES
   const { revision, prompts, ordinals } = await windowOf(reads, trace, { from: start, count })
@@ -39,6 +31,8 @@ export const messagesBetween = async (
     chunks: () => chunksOf(reads, trace, { ordinals, revision, includeParts: true }),
   }
 }
+
+type ShownMessages = Awaited<ReturnType<typeof messagesBetween>>
 
 export type Around = Pick<ShownMessages, 'range' | 'chunks'>
 

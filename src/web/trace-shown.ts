@@ -2,36 +2,19 @@ import type { ReadTables } from '../tables/main.ts'
 import type { Reads, Row } from '../engine/reads.ts'
 import type { TraceDetail } from '../contract/trace.ts'
 import type { Caller } from '../http/caller.ts'
-import type { Reader } from '../http/long-list.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import { locateToRead } from '../trace/locate.ts'
 import { rowWithModelName } from '../trace/model-names.ts'
-import type { StoredDetail } from '../trace/queries.ts'
 import { mayWrite } from '../trace/policy.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { detailText } from '../trace/views.ts'
-import { type Head, headOf, readTrace } from '../transcript/head.ts'
+import { headOf, readTrace } from '../transcript/head.ts'
 import type { CallCounts } from '../transcript/html/strip.ts'
 import { visibleLine } from '../transcript/visible.ts'
 import type { SessionValues } from './row-steps.ts'
-import { type Children, childrenOf } from './trace-children.ts'
+import { childrenOf } from './trace-children.ts'
 
 export type ShownServices = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
-
-/** A trace that the caller may read, with everything that a page shows of it besides messages. */
-export type ShownTrace = {
-  readonly trace: StoredDetail
-  readonly slug: string
-  /** The JSON text of the trace, as in answers of the API. */
-  readonly text: string
-  readonly fields: ReadonlyMap<string, unknown>
-  readonly head: Head
-  readonly children: Children
-  readonly reader: Reader & { readonly traceId: string }
-  /** Checks again that the caller may read the trace, and returns the position of the log at which that is so. @throws if not */
-  readonly check: () => Promise<bigint>
-  readonly mayWrite: boolean
-}
 
 /** The values of a trace that its rows depend on, for the thread that makes them. */
 export const sessionValues = ({
@@ -57,20 +40,21 @@ const authorOf = async (reads: ShownServices['reads'], userId: string): Promise<
 }
 
 /**
- * The trace that a page shows.
+ * A trace that the caller may read, with everything that a page shows of it besides messages.
  * @throws 404 if it does not exist, or the caller may not read it; 401 if there is no caller and the trace is not public
  */
 export const showTrace = async (
   { reads, models }: ShownServices,
   { slug, externalId }: { readonly slug: string; readonly externalId: string },
   caller: Caller | undefined,
-): Promise<ShownTrace> => {
+) => {
   const { trace, role, ...located } = await locateToRead(reads, { externalId, namespace: slug }, caller)
   const [author, children] = await Promise.all([
     authorOf(reads, trace.created_by),
     childrenOf({ reads, models }, trace, located.reader.isMember),
   ])
   const reader = { ...located.reader, linked: children.linked }
+  /** The JSON text of the trace, as in answers of the API. */
   const text = detailText(rowWithModelName(models, trace))
   const fields = readTrace(text)
   const head = { ...headOf(fields), author }
@@ -83,9 +67,13 @@ export const showTrace = async (
     children,
     reader,
     mayWrite: caller !== undefined && mayWrite({ createdBy: trace.created_by }, { userId: caller.userId, role }),
+
+    /** Checks again that the caller may read the trace, and returns the position of the log at which that is so. @throws if not */
     check: () => checkRight(reads, reader, trace.incarnation),
   }
 }
+
+export type ShownTrace = Awaited<ReturnType<typeof showTrace>>
 
 /** The numbers of calls, edits and failures after each prompt; empty unless the trace has them for each prompt. */
 export const shapeOf = (fields: ReadonlyMap<string, unknown>): readonly CallCounts[] => {

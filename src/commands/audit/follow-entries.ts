@@ -3,20 +3,11 @@ import { newWakeup } from '../../base/waits.ts'
 import { newRealtimeClient } from '../../contract/realtime-client/client.ts'
 import { hasStatus, isTemporaryFailure } from '../../sync/api/errors.ts'
 import type { TimelineEntry } from '../../sync/api/history.ts'
-import { type RetryTiming, realTiming } from '../../sync/api/retry.ts'
+import { realTiming } from '../../sync/api/retry.ts'
 import { newConnectionNotice } from '../../tail/follow.ts'
 
 /** Realtime queries do not report all entries, such as a new member, so the timeline is also polled. */
 const POLL_MS = 10_000
-
-/** When to read new entries: woken by realtime queries, else by polling. */
-type Waking = {
-  /** For requests: a restored connection cuts the wait before a retry short. */
-  readonly timing: RetryTiming
-  /** Listens for changes of a trace, or of the token's namespace. Returns a function that ends it. */
-  readonly listen: (options: WakingOptions) => () => void
-  readonly wait: () => Promise<void>
-}
 
 type WakingOptions = {
   readonly server: string
@@ -24,8 +15,11 @@ type WakingOptions = {
   readonly externalId: string | undefined
 }
 
-export const newWaking = (say: (text: string) => void): Waking => {
+/** When to read new entries: woken by realtime queries, else by polling. */
+export const newWaking = (say: (text: string) => void) => {
   const [changed, connected] = [newWakeup(), newWakeup()]
+
+  /** Listens for changes of a trace, or of the token's namespace. Returns a function that ends it. */
   const listen = ({ server, token, externalId }: WakingOptions) => {
     const notice = newConnectionNotice(say)
     const client = newRealtimeClient({
@@ -42,12 +36,16 @@ export const newWaking = (say: (text: string) => void): Waking => {
     else client.subscribe('feed:getNamespaceTraces', { authToken: token, limit: 1 }, listener)
     return client.close
   }
+
   return {
-    timing: { ...realTiming, sleep: (ms) => connected.sleep(ms) },
+    /** For requests: a restored connection cuts the wait before a retry short. */
+    timing: { ...realTiming, sleep: (ms: number) => connected.sleep(ms) },
     listen,
     wait: () => changed.sleep(POLL_MS),
   }
 }
+
+type Waking = ReturnType<typeof newWaking>
 
 type FollowEntries = {
   readonly read: () => AsyncIterable<TimelineEntry>

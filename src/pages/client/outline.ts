@@ -7,12 +7,6 @@ const MOST_OF_PROMPT = 160
 /** A place that the outline leads to. */
 export type OutlinePlace = { readonly label: string; run(): void }
 
-type Outline = {
-  /** Adds the prompts that are new. */
-  grow(messages: HTMLElement): void
-  places(): readonly OutlinePlace[]
-}
-
 /** Of elements in the order of the page the last one that begins above a line, which is given in pixels from the top of the window. */
 const lastAbove = (elements: readonly HTMLElement[], line: number): HTMLElement | undefined => {
   let [low, high] = [0, elements.length]
@@ -33,11 +27,7 @@ const rowInReading = (messages: HTMLElement): HTMLElement | undefined => {
 }
 
 /** Marks the prompt of the outline whose messages are being read, also among prompts that are added later. */
-export const startOutline = (
-  nav: HTMLElement,
-  messages: HTMLElement,
-  goTo: (ordinal: number) => Promise<void>,
-): Outline => {
+export const startOutline = (nav: HTMLElement, messages: HTMLElement, goTo: (ordinal: number) => Promise<void>) => {
   const prompts = newPrompts(nav, nav.querySelector('ol')!)
   const dock = document.querySelector('.dock [popovertarget=outline] b')
   let current: HTMLAnchorElement | undefined
@@ -74,7 +64,8 @@ export const startOutline = (
     prompts.add(element('li', {}, link))
   }
 
-  const grow: Outline['grow'] = (messages) => {
+  /** Adds the prompts that are new. */
+  const grow = (messages: HTMLElement) => {
     const last = prompts.all().at(-1)
     for (const prompt of messages.querySelectorAll<HTMLElement>('.msg.prompt'))
       if (!last || ordinalOf(prompt) > ordinalIn(linkOf(last))) add(prompt)

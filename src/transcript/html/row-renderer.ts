@@ -18,24 +18,20 @@ export type Range = {
 
 export const WHOLE: Range = { from: 0, to: Infinity, first: { ordinal: 0, prompts: 0 } }
 
-/** The rows of messages, step by step; a step with nothing to show is an empty text. */
-type RowRenderer = {
-  /** Adds the next message, with its parts, as JSON text from the API. */
-  add(message: string): Iterable<string>
-  end(): Iterable<string>
-}
-
 function* sources(pieces: Iterable<Html>): Generator<string, void> {
   for (const { source } of pieces) yield source
 }
 
-/** @param note called with each message @param isWanted whether a message in the range gets a row */
+/**
+ * The rows of messages, step by step; a step with nothing to show is an empty text.
+ * @param note called with each message @param isWanted whether a message in the range gets a row
+ */
 export const newRowRenderer = (
   showing: Showing,
   { from, to, first }: Range,
   note?: OnRow,
   isWanted: (turn: Turn) => boolean = () => true,
-): RowRenderer => {
+) => {
   const turns = newTurns(first)
   const rows = newRows(showing, note)
 
@@ -47,7 +43,8 @@ export const newRowRenderer = (
   }
 
   return {
-    *add(message) {
+    /** Adds the next message, with its parts, as JSON text from the API. */
+    *add(message: string) {
       const read = yield* inSteps(readMessage(message), '')
       yield* show(turns.add(read, message.length))
     },

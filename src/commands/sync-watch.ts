@@ -10,13 +10,13 @@ import { isTemporaryFailure } from '../sync/api/errors.ts'
 import { realTiming } from '../sync/api/retry.ts'
 import { type Connection, connect } from '../sync/login/connect.ts'
 import { presentAddress } from '../sync/login/credentials.ts'
-import { newSecretMemory } from '../sync/redaction/memory.ts'
 import type { RedactionOptions } from '../sync/redaction/session.ts'
 import { stateDir } from '../sync/config.ts'
 import type { Output } from '../sync/report/reporters.ts'
 import { StateFailed } from '../sync/state/state-file.ts'
 import { openSyncState, type SyncState } from '../sync/state/sync-state.ts'
 import { openRules } from '../sync/rules/open.ts'
+import { newLiveSessions } from '../sync/upload/live-sessions.ts'
 import { LogReplaced, NotesForgotten } from '../sync/upload/same-log.ts'
 import type { Visibility } from '../sync/upload/upsert-trace.ts'
 import { logFile } from '../sync/watch/log-file.ts'
@@ -99,7 +99,15 @@ const openJob = async (request: WatchRequest, state: SyncState, connectTo: Conne
     connect: connectTo,
     statesOf: (opened) => state.of({ server, ...opened }),
   })
-  return { ...rules, askFor: undefined, origins: state, redaction, dryRun: false, force: false }
+  return {
+    ...rules,
+    askFor: undefined,
+    origins: state,
+    redaction,
+    live: newLiveSessions(),
+    dryRun: false,
+    force: false,
+  }
 }
 
 /** What a watch keeps when the service gets another log. */
@@ -159,8 +167,7 @@ const watchOneLog = async ({ request, state, reach, notes, report, signal }: Wat
 
 /** Watches until the signal is aborted. Starts over when the service gets another log, and after the state could not be written. */
 const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSignal): Promise<void> => {
-  const redaction = asked.redaction && { ...asked.redaction, memory: newSecretMemory() }
-  let request = { ...asked, redaction }
+  let request = asked
   let reach = newReach(request.server, report)
   const notes = newNotes(report)
   const options = { folder: stateDir(io().env), config: request.config, readOnly: false }

@@ -56,27 +56,24 @@ export type SessionFields = {
 export type Session = {
   readonly externalId: string
   readonly trace: SessionFields
-  /** The number of lines that could not be read; with `isResumed` without those that an earlier reading has counted. */
+  /** The number of lines that could not be read; with `isContinued` only of those that were added. */
   readonly skippedLines: number
   /** The number of lines, where the parser understands none of them. */
   readonly unknownLines?: number
   /**
-   * True if reading has continued from `ReadOptions.resume`: `messages` then yields the messages that are new or have changed since, each
-   * as a whole, and maybe some others. `externalId` and `trace` are those of the whole session.
+   * True if only the lines were read that were added since `ReadOptions.goOn`: `messages` then yields the messages that are new or have changed
+   * by them, each as a whole. `externalId` and `trace` are those of the whole session.
    */
-  readonly isResumed?: boolean
-  /** Whether an edit in place may have been missed, because not all of what was read earlier was checked since the last write. */
-  readonly isUnsure?: boolean
+  readonly isContinued?: boolean
   /** Whether `messages` with `again` keeps the messages, and yields the same objects at the next call. */
   readonly isKept?: boolean
   readonly messages: (options?: { readonly again?: boolean }) => AsyncIterable<SessionMessage>
-  /**
-   * A text from which a later reading continues: the place that was reached, and what has to be known of everything before it. Available
-   * once `messages` has ended; undefined if the session can only be read as a whole. It has some kB, and about 11 bytes for each
-   * line and each message.
-   */
-  readonly resume?: () => string | undefined
+  /** What the next reading goes on with, once `messages` has ended; undefined if it was not asked for, or the session can only be read whole. */
+  readonly live?: () => LiveReading | undefined
 }
+
+/** The state that the parser of an agent has at the end of what it has read. It has about 50 bytes for each message. */
+export type LiveReading = object
 
 /** A session where its agent has stored it, before it is read. */
 export type StoredSession = {
@@ -91,13 +88,13 @@ export type StoredSession = {
 }
 
 /**
- * `onMalformed` is called with the number of each line that is not a JSON object. `resume` is the text of an earlier
- * `Session.resume`: then only what was added since is read, unless the file before that place or the parser has changed, or the
- * added lines refer to lines before it.
+ * `onMalformed` is called with the number of each line that is not a JSON object. `goOn` asks for a `Session.live`. If it has that of an earlier
+ * reading, which may be used once, only what was added since is read, unless the file before it has changed, or the added lines change what
+ * was read before.
  */
 export type ReadOptions = {
   readonly onMalformed: (line: number) => void
-  readonly resume?: string | undefined
+  readonly goOn?: { readonly from: LiveReading | undefined } | undefined
 }
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>

@@ -11,6 +11,9 @@ import type { RedactionOptions } from './session.ts'
  */
 const VERSION = 4
 
+/** With what the versions of all rules begin: a stamp has it if secrets were taken out. */
+export const REDACTED = ' redacted/'
+
 /** The file in the configuration folder with values that look like secrets but are not: a hash on each line, `#` for comments. */
 export const ALLOWED_SECRETS = 'allowed-secrets'
 
@@ -38,7 +41,7 @@ export const readRedactionOptions = async (config: string): Promise<RedactionOpt
   const allowed = (await readAllowed(config)).toSorted()
   const digest = createHash('sha256').update(allowed.join('\n')).digest('hex').slice(0, 12)
   return {
-    version: ` redacted/${VERSION}/${digest}`,
+    version: `${REDACTED}${VERSION}/${digest}`,
     find: newFindSecrets(),
     isAllowed: (hash) => allowed.some((beginning) => hash.startsWith(beginning)),
   }

@@ -6,7 +6,6 @@ import { isEnvCall } from './env-file.ts'
 import { type FindSecrets, findKnown, type Secret } from './find.ts'
 import { mapFields, mapMessage, mapPart, type MapText, type Place } from './map-texts.ts'
 import { butMarks, markOf } from './marks.ts'
-import type { KnownSecrets, SecretMemory } from './memory.ts'
 import { isWordy } from './values.ts'
 
 /** A secret that was found, without its value. The list of allowed values names it by `hash`. */
@@ -28,15 +27,16 @@ export type RedactionOptions = {
   readonly find: FindSecrets
   /** Whether the user allows a value that looks like a secret, by its hash. */
   readonly isAllowed: (hash: string) => boolean
-  /** The secrets of sessions that a watch reads again and again. Without it a session with secrets is always read as a whole. */
-  readonly memory?: SecretMemory
 }
+
+/** What a reading of added lines has to know of everything before them: the rule of each secret, and the calls that read or write an environment file. */
+export type KnownSecrets = { readonly rules: ReadonlyMap<string, string>; readonly envCalls: ReadonlySet<string> }
 
 /** Whether a secret is replaced everywhere. One that could be a word is replaced only where it was found. */
 const isDistinct = (secret: string): boolean =>
   secret.length >= 12 || (secret.length >= 8 && /[0-9]/.test(secret) && /[A-Za-z]/.test(secret) && !isWordy(secret))
 
-/** The calls of a session that read or write an environment file. `known` are those in the part that is not read again. */
+/** The calls of a session that read or write an environment file, with those that are known. */
 const newEnvCalls = (known: ReadonlySet<string>) => {
   const calls = new Set(known)
   const isEnv = (part: Part): boolean => {
@@ -111,8 +111,8 @@ export type Redacted = {
   readonly redactions: readonly Redaction[]
   /** Whether a secret was found that was not known before, and may be in the part that was not read. */
   readonly hasNew: () => boolean
-  /** What a later reading has to know; undefined if that is nothing. */
-  readonly known: () => KnownSecrets | undefined
+  /** What a reading of lines that are added later has to know. */
+  readonly known: KnownSecrets
   /**
    * Takes the secrets out of a message that the service has; it is the same object if it has none. `secrets` are the hashes of those that were
    * taken out.
@@ -187,7 +187,7 @@ export const redactSession = async (
     session: { ...session, trace: redactFields(session.trace), messages },
     redactions: secrets.redactions,
     hasNew: secrets.hasNew,
-    known: () => (secrets.rules.size === 0 && envCalls.size === 0 ? undefined : { rules: secrets.rules, envCalls }),
+    known: { rules: secrets.rules, envCalls },
     withoutSecrets,
   }
 }

@@ -53,7 +53,7 @@ export type SessionStates = {
   readonly read: (source: string) => SessionState | undefined
   readonly find: (session: SessionKey) => SentSession | undefined
   /**
-   * Writes everything but the messages; the revision, and the source as `sentFrom`, only of a session that is not recorded yet. If the source now holds another session, what `complete` has noted for it is forgotten.
+   * Writes everything but the messages; the revision, and the source as `sentFrom`, only of a session that is not recorded yet.
    */
   readonly write: (state: SessionState) => void
   /** Gives the note about a message by its id. */
@@ -71,11 +71,9 @@ export type SessionStates = {
   readonly count: (session: SessionKey) => number
   readonly forget: (session: SessionKey) => void
   /**
-   * Notes that a session was sent as it is in its source. `resume`: a text to continue reading from, if there is one. `hasAll`: whether it has every
-   * message that the service has: then it is `sentFrom`.
+   * Notes that a session was sent as it is in its source. `hasAll`: whether it has every message that the service has: then it is `sentFrom`.
    */
-  readonly complete: (state: SessionState, resume: string | undefined, hasAll: boolean) => void
-  readonly resume: (source: string) => string | undefined
+  readonly complete: (state: SessionState, hasAll: boolean) => void
   /** What still has to be done at the service, which outlasts all that is recorded here. */
   readonly duties: Duties
 }
@@ -106,8 +104,7 @@ const statementsOf = (database: Database) => ({
   ),
   writeSource: database.prepare(
     'INSERT INTO source (destination, source, session, stamp) VALUES (?, ?, ?, ?) ' +
-      'ON CONFLICT DO UPDATE SET session = excluded.session, stamp = excluded.stamp, ' +
-      'resume = iif(session = excluded.session, resume, NULL)',
+      'ON CONFLICT DO UPDATE SET session = excluded.session, stamp = excluded.stamp',
   ),
   noteOf: database.prepare(
     `SELECT digest, theirs FROM message WHERE id = ? AND session = (SELECT id FROM session WHERE ${OF_SESSION})`,
@@ -120,8 +117,6 @@ const statementsOf = (database: Database) => ({
     `SELECT count(*) AS count FROM message WHERE digest <> x'' AND session = (SELECT id FROM session WHERE ${OF_SESSION})`,
   ),
   setSentFrom: database.prepare(`UPDATE session SET sent_from = ? WHERE ${OF_SESSION}`),
-  setResume: database.prepare('UPDATE source SET resume = ? WHERE destination = ? AND source = ?'),
-  resume: database.prepare('SELECT resume FROM source WHERE destination = ? AND source = ?'),
 })
 
 type Statements = ReturnType<typeof statementsOf>
@@ -167,16 +162,10 @@ const note = (
     if (to !== from) statements.setRevision.run(to ?? null, id)
   })
 
-const complete = (
-  statements: Statements,
-  destination: number,
-  state: SessionState,
-  { resume, hasAll }: { readonly resume: string | undefined; readonly hasAll: boolean },
-): void => {
+const complete = (statements: Statements, destination: number, state: SessionState, hasAll: boolean): void => {
   const { agentId, sessionId, source } = state
   write(statements, destination, state)
   if (hasAll) statements.setSentFrom.run(source, destination, agentId, sessionId)
-  statements.setResume.run(resume ?? null, destination, source)
 }
 
 /** The states of one destination, whose id `idOf` gives. */
@@ -219,11 +208,10 @@ export const newSessionStates = <Prepared extends { readonly sessions: Statement
       on(({ count }, destination) => Number(count.get(destination, agentId, sessionId)!['count'])),
     forget: ({ agentId, sessionId }) =>
       on(({ forget }, destination) => void forget.run(destination, agentId, sessionId)),
-    complete: (state, resume, hasAll) =>
+    complete: (state, hasAll) =>
       on((statements, destination) =>
-        transaction(statements.database, () => complete(statements, destination, state, { resume, hasAll })),
+        transaction(statements.database, () => complete(statements, destination, state, hasAll)),
       ),
-    resume: (source) => on(({ resume }, destination) => textOf(resume.get(destination, source)?.['resume'])),
     duties,
   }
 }
@@ -242,6 +230,5 @@ export const noStates = (duties: Duties): SessionStates => ({
   count: () => 0,
   forget: () => {},
   complete: () => {},
-  resume: () => undefined,
   duties,
 })

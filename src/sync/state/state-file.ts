@@ -4,7 +4,7 @@ import { errorMessage } from '../../cli/exit.ts'
 import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 
 /** To be raised with each change of the tables. A record of an older version is thrown away. */
-const VERSION = 6
+const VERSION = 7
 
 /**
  * `destination`: a namespace of a service, and the log that the service had. `session`: what was sent to it of a session, the revision of
@@ -25,7 +25,7 @@ const TABLES = `
     UNIQUE (destination, agent, session));
   CREATE TABLE source (
     destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE, source TEXT NOT NULL,
-    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE, stamp TEXT, resume TEXT,
+    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE, stamp TEXT,
     UNIQUE (destination, source));
   CREATE INDEX source_of_session ON source (session);
   CREATE TABLE message (

@@ -1,9 +1,10 @@
 import type { Agent, Session, StoredSession } from '../agents/agent.ts'
 import { digest } from '../digest.ts'
+import { REDACTED } from '../redaction/options.ts'
 import { type Redacted, type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
-import type { KnownSecrets } from '../redaction/memory.ts'
 import { countOf } from '../report/text.ts'
 import type { SessionKey, SessionStates } from '../state/session-states.ts'
+import type { LiveSession } from './live-sessions.ts'
 import type { SessionRun, SyncJob } from './run.ts'
 
 /** The stamp of a session, with the version of the parser of its agent. */
@@ -17,19 +18,19 @@ export const stampOf = (
 ): string => `${readStamp(agent, session)}${redaction?.version ?? ''}`
 
 /**
- * A session to be sent, and, once it was sent, the text to continue reading from. `projectPath` is the path in its file, also if a
- * part of it looks like a secret, because rules depend on it.
+ * A session to be sent. `projectPath` is the path in its file, also if a part of it looks like a secret, because rules depend on it.
  */
 export type ReadResult = {
   readonly session: Session
   readonly projectPath: string | undefined
-  readonly resume: () => string | undefined
+  /** What the next reading goes on with, once all was sent to `states`; undefined if it has to read the session whole. */
+  readonly live: (states: SessionStates) => LiveSession | undefined
   /** Takes secrets out of what was sent before; undefined if secrets are not taken out. */
   readonly redacted: Pick<Redacted, 'withoutSecrets'> | undefined
 }
 
 /** How a session is read. */
-type How = Pick<SyncJob, 'redaction' | 'completeTrace'>
+type How = Pick<SyncJob, 'redaction' | 'completeTrace' | 'live'>
 
 /** The maximum number in a text for people. */
 const NAMED = 3
@@ -45,68 +46,46 @@ const redactionNotice = (redactions: readonly Redaction[]): string => {
   return `secrets taken out: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
-type Reading = Omit<ReadResult, 'resume'> & {
-  readonly resume: () => string | undefined
+type Reading = ReadResult & {
   readonly malformed: readonly number[]
   readonly redactions: readonly Redaction[]
-  /** Whether a secret was found that may also occur in the part that was not read. */
+  /** Whether added lines show a secret that may also occur in the part that was not read. */
   readonly hasNew: () => boolean
-  /** The known secrets; undefined if there are none. */
-  readonly known: Redacted['known']
 }
-
-/** A text to continue reading from, and the known secrets before that place. */
-type Before = { readonly text: string; readonly known: KnownSecrets | undefined }
 
 const read = async (
-  { redaction, completeTrace }: How,
+  { redaction, completeTrace, live }: How,
   { session: stored }: SessionRun,
-  before: Before | undefined,
+  before: LiveSession | undefined,
 ): Promise<Reading> => {
   const malformed: number[] = []
-  const found = await stored.read({ onMalformed: (line) => void malformed.push(line), resume: before?.text })
+  const goOn = live && { from: before?.reading }
+  const found = await stored.read({ onMalformed: (line) => void malformed.push(line), goOn })
   const session = completeTrace ? { ...found, trace: await completeTrace(found.trace) } : found
   const { projectPath } = session.trace
-  const common = { projectPath, resume: () => found.resume?.(), malformed }
-  if (!redaction) {
-    const none = { redactions: [], redacted: undefined, hasNew: () => false, known: () => undefined }
-    return { ...common, ...none, session }
+  const known = session.isContinued === true ? before?.known : undefined
+  const redacted = redaction && (await redactSession(session, redaction, known))
+  const hasNew = () => session.isContinued === true && redacted?.hasNew() === true
+  return {
+    session: redacted?.session ?? session,
+    projectPath,
+    malformed,
+    redactions: redacted?.redactions ?? [],
+    redacted,
+    hasNew,
+    live: (states) => {
+      const reading = found.live?.()
+      // A secret that only the second reading found may also occur before the added lines.
+      return reading && !hasNew() ? { reading, states, known: redacted?.known } : undefined
+    },
   }
-  const redacted = await redactSession(session, redaction, session.isResumed === true ? before?.known : undefined)
-  const { redactions, hasNew, known } = redacted
-  return { ...common, session: redacted.session, redactions, redacted, hasNew, known }
-}
-
-/**
- * The stored text to continue reading from. It begins with the rules for secrets by which everything before the place was read, and, if
- * secrets were found there, the id under which they are remembered.
- */
-const newResume = (redaction: RedactionOptions | undefined, source: string) => {
-  const [version, memory] = [redaction?.version ?? '', redaction?.memory]
-  const wrap = ({ session, resume, hasNew, known }: Reading): string | undefined => {
-    const text = resume()
-    // A secret that only the second reading found may also occur before the place.
-    if (text === undefined || (session.isResumed === true && hasNew())) return undefined
-    const secrets = known()
-    if (!secrets) return `${version}\n${text}`
-    return memory && `${version} ${memory.remember(source, secrets)}\n${text}`
-  }
-  const unwrap = (kept: string | undefined): Before | undefined => {
-    const end = kept?.indexOf('\n') ?? -1
-    if (kept === undefined || !kept.startsWith(version)) return undefined
-    const [rest, text] = [kept.slice(version.length, end), kept.slice(end + 1)]
-    if (rest === '') return { text, known: undefined }
-    const known = memory?.recall(source, rest.trim())
-    return known && { text, known }
-  }
-  return { wrap, unwrap }
 }
 
 /** Whether secrets were taken out of a session when it was last sent from here; undefined if that is not known. */
 export const wasRedacted = (states: SessionStates, session: SessionKey): boolean | undefined => {
   const source = states.find(session)?.sentFrom
-  const kept = source === undefined ? undefined : states.resume(source)
-  return kept === undefined ? undefined : !kept.startsWith('\n')
+  const stamp = source === undefined ? undefined : states.read(source)?.stamp
+  return stamp?.includes(REDACTED)
 }
 
 /** The unreadable lines that were not reported to the user before. */
@@ -134,8 +113,8 @@ const newRedactions = (run: SessionRun, { externalId: id }: Session, redactions:
 }
 
 /**
- * Reads a session, takes secrets out if this is on, and reports once which secrets were taken out or left. With `states`, only the part
- * that was added since the last upload is read, if it can be determined; the whole session if that part reveals a new secret.
+ * Reads a session, takes secrets out if this is on, and reports once which secrets were taken out or left. With `states`, only the lines that
+ * were added since it was last sent there are read, if a watch has kept the reading; the whole session if they show a new secret.
  */
 export const readSession = async (
   how: How,
@@ -144,10 +123,10 @@ export const readSession = async (
 ): Promise<ReadResult> => {
   const { counts, report } = run
   const { source: file } = run.session
-  const { wrap, unwrap } = newResume(how.redaction, file)
-  const part = await read(how, run, unwrap(states?.resume(file)))
-  const reading = part.session.isResumed === true && part.hasNew() ? await read(how, run, undefined) : part
-  const { session, projectPath, malformed, redacted } = reading
+  const before = how.live?.take(file)
+  const part = await read(how, run, before && before.states === states ? before : undefined)
+  const reading = part.hasNew() ? await read(how, run, undefined) : part
+  const { session, malformed } = reading
   const lines = newLines(run, session, malformed)
   counts.skippedLines += lines.length
   for (const line of lines)
@@ -158,5 +137,5 @@ export const readSession = async (
   for (const redaction of redactions) report({ type: 'redaction', file, ...redaction })
   if (redactions.length > 0)
     report({ type: 'notice', file, externalId: session.externalId, message: redactionNotice(redactions) })
-  return { session, projectPath, resume: () => wrap(reading), redacted }
+  return reading
 }

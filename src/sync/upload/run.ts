@@ -4,6 +4,7 @@ import type { Reporter, SessionEvent } from '../report/events.ts'
 import type { SessionKey } from '../state/session-states.ts'
 import type { SyncState } from '../state/sync-state.ts'
 import type { Destination, DestinationOf, Origin } from './destination.ts'
+import type { LiveSessions } from './live-sessions.ts'
 import type { Turn } from './turns.ts'
 import type { FileCounts, NewSending } from './upload.ts'
 
@@ -18,6 +19,8 @@ export type SyncJob = {
   readonly origins: Pick<SyncState, 'originOf' | 'noteOrigin' | 'newLosses' | 'noteReported' | 'alone'>
   /** Takes secrets out; undefined if they are not taken out. */
   readonly redaction: RedactionOptions | undefined
+  /** Keeps how sessions were read, so that only added lines are read the next time. Without it each session is read whole. */
+  readonly live?: LiveSessions
   /** Adds fields of a trace that its agent has not stored. */
   readonly completeTrace?: ((fields: SessionFields) => Promise<SessionFields>) | undefined
   /** Asks whether held sessions may be sent; those are then tried once more. Undefined if nobody can be asked. */
@@ -44,8 +47,6 @@ export type SessionRun = {
   destination?: Destination
   /** Does `work` while no other file of the same session is worked on: each remembers what was sent from the others. */
   readonly alone: <T>(session: SessionKey, work: () => Promise<T>) => Promise<T>
-  /** Whether the session has to be read again even if it does not change (`Session.isUnsure`). */
-  isUnsure?: boolean
   /** Whether the past of its trace was to be erased, and could not be. */
   isErasureOwed?: boolean
   /** The losses that were not reported to the user before; with `force` all. They count as reported then. */

@@ -76,20 +76,19 @@ const newUpload = (
   return upload
 }
 
-/** Stores what was sent of a session, after so many messages were read. An unsure session gets no stamp, so that it is read again also if it does not change. */
+/** Stores what was sent of a session, after so many messages were read. */
 const storeProgress = (
-  { redaction, dryRun }: SyncJob,
-  run: SessionRun,
-  upload: Upload,
-  { session, resume }: ReadResult,
+  job: SyncJob,
+  { agent, session: stored }: SessionRun,
+  { state, destination: { states } }: Upload,
+  { session, live }: ReadResult,
   messages: number,
 ): void => {
-  run.isUnsure = session.isUnsure === true
-  if (dryRun) return
-  const { state, destination } = upload
-  const stamp = run.isUnsure ? undefined : stampOf(run.agent, run.session, redaction)
-  const hasAll = session.isResumed !== true && messages >= destination.states.count(state)
-  destination.states.complete({ ...state, stamp }, resume(), hasAll)
+  if (job.dryRun) return
+  const hasAll = session.isContinued !== true && messages >= states.count(state)
+  states.complete({ ...state, stamp: stampOf(agent, stored, job.redaction) }, hasAll)
+  const reached = live(states)
+  if (reached) job.live?.keep(stored.source, reached)
 }
 
 /** Throws SessionLost if the trace of a session is gone, of which nothing was to be sent. It is not known from another file than before. */

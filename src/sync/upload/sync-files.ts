@@ -53,7 +53,6 @@ const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<
     counts: sumOf<FileCounts>(first.counts, second.counts),
     held: [],
     busy: first.busy.union(second.busy),
-    unsure: first.unsure.union(second.unsure),
     refusedDuties: second.refusedDuties,
     stopReason: second.stopReason,
   }

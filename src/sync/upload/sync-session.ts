@@ -90,7 +90,7 @@ const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destinatio
   if (!isDestination(destination)) return notSent(destination, origin)
   run.destination = destination
   // Only another namespace has the part that was not read.
-  const isPart = read.session.isResumed === true && destination.states !== expected?.states
+  const isPart = read.session.isContinued === true && destination.states !== expected?.states
   const whole = isPart ? await readSession(job, run, undefined) : read
   const key = { agentId: agent.id, sessionId: whole.session.externalId }
   return run.alone(key, () => sendOrAgain(job, run, destination, whole))

@@ -46,8 +46,6 @@ export type SyncResult = {
   readonly held: readonly HeldSession[]
   /** The sources of sessions that failed because another process uploads them. */
   readonly busy: ReadonlySet<string>
-  /** The sources of sessions that have to be read again, also if they do not change. */
-  readonly unsure: ReadonlySet<string>
   /** How many duties are left that the user may not do any more, and knows. */
   readonly refusedDuties: number
   readonly stopReason?: StopReason | undefined
@@ -131,7 +129,7 @@ const newTotals = (job: SyncJob) => {
     failed: 0,
   }
   const held: HeldSession[] = []
-  const [busy, unsure] = [new Set<string>(), new Set<string>()]
+  const busy = new Set<string>()
   const tried = new Set<string>()
   let place: Destination | undefined
   let stopReason: StopReason | undefined
@@ -144,12 +142,11 @@ const newTotals = (job: SyncJob) => {
     stopReason ??= reason
     stopped.abort(new Error(reason.why))
   }
-  const note = ({ destination, session: { source }, isUnsure = false, isErasureOwed = false }: SessionRun) => {
+  const note = ({ destination, session: { source }, isErasureOwed = false }: SessionRun) => {
     place ??= destination
-    if (isUnsure) unsure.add(source)
     if (isErasureOwed) tried.add(source)
   }
-  const result = (): SyncResult => ({ byStatus, counts, held, busy, unsure, refusedDuties, stopReason })
+  const result = (): SyncResult => ({ byStatus, counts, held, busy, refusedDuties, stopReason })
   return {
     signal,
     add,

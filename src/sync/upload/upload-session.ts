@@ -79,7 +79,7 @@ const sendChanges = async (
   if (!(await send(batches.rest()))) return 'deleted'
   await target.sending.finish()
   if (isUpserted) return target.hasWritten() ? 'sent' : 'nothing to send'
-  if (read.messages === 0 && session.isResumed !== true) return 'empty'
+  if (read.messages === 0 && session.isContinued !== true) return 'empty'
   if (changedFields.size === 0 || !target.isTraceStored()) return 'nothing to send'
   return (await target.upsertTrace(changedFields)) ? 'sent' : 'deleted'
 }

@@ -120,7 +120,7 @@ export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes
   return async (changes) => {
     if (!(await isInReach(place))) return { done: new Set(), isInterrupted: true, owedInMs: owed.inMs() }
     const { hold, failures, others, succeeded } = holdingFailures(report)
-    const { stopReason, busy, unsure, counts, refusedDuties } = await syncSessionsOf(
+    const { stopReason, busy, counts, refusedDuties } = await syncSessionsOf(
       { ...job, place, leavesDuties: !owed.isDue(), patienceMs: PATIENCE_MS, report: hold },
       filesOf(changes),
     )
@@ -138,7 +138,6 @@ export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes
     const done = changes.filter(({ session: { source } }) =>
       isInterrupted ? succeeded.has(source) : !busy.has(source),
     )
-    const again = done.filter(({ session: { source } }) => unsure.has(source))
-    return { done: new Set(done), again: new Set(again), isInterrupted, owedInMs: owed.inMs() }
+    return { done: new Set(done), isInterrupted, owedInMs: owed.inMs() }
   }
 }

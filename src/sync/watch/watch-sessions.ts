@@ -60,13 +60,9 @@ export type WatchEvent =
   | { readonly type: 'folders'; readonly isWatched: boolean; readonly everyMs: number }
   | { readonly type: 'problem'; readonly kind: 'unreadable'; readonly file: string; readonly message: string }
 
-/**
- * The result of uploading some changes: those that are finished, those that the next scan has to find again, and whether the others
- * can be uploaded later.
- */
+/** The result of uploading some changes: those that are finished, and whether the others can be uploaded later. */
 type Uploaded = {
   readonly done: ReadonlySet<Change>
-  readonly again?: ReadonlySet<Change>
   readonly isInterrupted: boolean
   /** In how many milliseconds `upload` is to be called again, also if nothing has changed, because something is left to do at the service. */
   readonly owedInMs?: number | undefined
@@ -123,10 +119,10 @@ export const watchSessions = async ({ searched, upload, report, signal, watchFol
   let owedAt = Infinity
   const send = async (round: readonly Change[]) => {
     const begin = performance.now()
-    const { done, again, isInterrupted, owedInMs } = await upload(round)
+    const { done, isInterrupted, owedInMs } = await upload(round)
     owedAt = owedInMs === undefined ? Infinity : performance.now() + owedInMs
     if (owedInMs !== undefined) agenda.dueIn(owedInMs)
-    done.forEach((change) => again?.has(change) || changes.settle(change))
+    done.forEach(changes.settle)
     round.filter((change) => !done.has(change)).forEach(waiting.add)
     // A session that is written all the time takes at most half of the time.
     const restMs = waiting.isEmpty() ? Math.min(LONGEST_REST_MS, performance.now() - begin) : 0

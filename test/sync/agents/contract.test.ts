@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import type { Agent, StoredSession } from '../../../src/sync/agents/agent.ts'
 import { agents } from '../../../src/sync/agents/index.ts'
 import { isExternalId } from '../../../src/sync/agents/support/external-ids.ts'
-import { inParts, readFrom } from '../support/resume.ts'
+import { inParts, readFrom } from '../support/added-lines.ts'
 import { answerLine, text, userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
 import { answer, metadata, typed } from './gemini-cli/records.ts'
@@ -143,10 +143,10 @@ for (const agent of agents) {
 
   test(`${agent.name}: only the end of a grown session is read again`, async () => {
     const path = write(name, [...head, ...lines])
-    const { resume } = await readFrom(agent, path)
+    const { live } = await readFrom(agent, path)
     appendFileSync(path, `${JSON.stringify({ type: 'unknown' })}\n`)
-    const { isResumed, messages } = await readFrom(agent, path, resume)
-    assert.ok(isResumed)
+    const { isContinued, messages } = await readFrom(agent, path, live)
+    assert.ok(isContinued)
     assert.ok(messages.size < lines.length, `${messages.size} of ${lines.length} messages`)
   })
 
@@ -154,27 +154,25 @@ for (const agent of agents) {
     const content = [...head, ...lines].map((line) => `${line}\n`).join('')
     for (const other of [content.slice(1), ` ${content}`, '', content.slice(0, 20), content.replace('e', 'E')]) {
       const path = write(name, [...head, ...lines])
-      const { resume } = await readFrom(agent, path)
+      const { live } = await readFrom(agent, path)
       writeFileSync(path, other)
       const whole = await readFrom(agent, path)
-      const later = await readFrom(agent, path, resume)
-      assert.not(later.isResumed)
+      const later = await readFrom(agent, path, live)
+      assert.not(later.isContinued)
       assert.equal(later.messages, whole.messages)
-      for (const text of ['', 'x', resume!.slice(0, -1), `${resume!}x`, '{}'])
-        assert.not((await readFrom(agent, path, text)).isResumed)
     }
   })
 
   test(`${agent.name}: an edit in place that keeps the length is noticed, even if the session also grows`, async () => {
     const between = Array.from({ length: 20_000 }, (_, index) => JSON.stringify({ type: 'unknown', index }))
     const path = write(name, [...head, ...between, ...lines, ...between])
-    const { resume } = await readFrom(agent, path)
+    const { live } = await readFrom(agent, path)
     const content = readFileSync(path, 'utf8')
     const at = content.search(/hello|said/)
     writeFileSync(path, `${content.slice(0, at)}SPOK${content.slice(at + 4)}${lines.at(-1)!}\n`)
     const whole = await readFrom(agent, path)
-    const later = await readFrom(agent, path, resume)
-    assert.not(later.isResumed)
+    const later = await readFrom(agent, path, live)
+    assert.not(later.isContinued)
     assert.equal(later.messages, whole.messages)
     assert.ok([...later.messages.values()].some((message) => JSON.stringify(message).includes('SPOK')))
   })

@@ -191,16 +191,14 @@ test('a later reading redacts secrets found by an earlier one, and results of ca
   const first = sessionOf([text(`DB_PASSWORD=${value}`), call('c1', { file_path: '/w/.env' })])
   const before = await redactSession(first, { find, isAllowed: () => false })
   const added = sessionOf([text(`again ${value}`), result('c1', 'LOGIN_NAME=ada-lovelace')])
-  const { session, hasNew } = await redactSession(added, { find, isAllowed: () => false }, before.known())
+  const { session, hasNew } = await redactSession(added, { find, isAllowed: () => false }, before.known)
   const messages = await Array.fromAsync(session.messages())
   assert.equal(
     messages.map(({ parts: [part] }) => part),
     [text('again [redacted:secret-value]'), result('c1', 'LOGIN_NAME=[redacted:env-value]')],
   )
   assert.is(
-    (
-      await redactSession(sessionOf([text(`again ${value}`)]), { find, isAllowed: () => false }, before.known())
-    ).hasNew(),
+    (await redactSession(sessionOf([text(`again ${value}`)]), { find, isAllowed: () => false }, before.known)).hasNew(),
     false,
   )
   assert.is(hasNew(), true)

@@ -42,19 +42,15 @@ const session: SessionState = {
 }
 const message = { externalId: 'm', digest: new Uint8Array(digestBytes(Buffer.from('text'))) }
 
-test('a session is recorded with the position to resume reading from, in a file that only its owner can read', async ({
-  open,
-  file,
-}) => {
+test('a session is recorded in a file that only its owner can read', async ({ open, file }) => {
   const states = await open().of(place)
   states.write(session)
   states.note(session, [message], { from: undefined, to: undefined })
-  states.complete({ ...session, stamp: 'stamp' }, 'resume', true)
+  states.complete({ ...session, stamp: 'stamp' }, true)
   const again = await open().of(place)
   assert.equal(again.read(session.source), { ...session, stamp: 'stamp', sentFrom: session.source })
   assert.equal(again.notes(session)('m')?.digest, message.digest)
   assert.is(again.notes(session)('other')?.digest, undefined)
-  assert.is(again.resume(session.source), 'resume')
   assert.is(statSync(file).mode & 0o077, 0)
 })
 
@@ -62,11 +58,10 @@ test('the record of a session is kept during its next upload, without a stamp un
   open,
 }) => {
   const states = await open().of(place)
-  states.complete({ ...session, stamp: 'stamp' }, 'resume', true)
+  states.complete({ ...session, stamp: 'stamp' }, true)
   states.note(session, [message], { from: undefined, to: undefined })
   states.write(session)
   assert.is(states.read(session.source)?.stamp, undefined)
-  assert.is(states.resume(session.source), 'resume')
   assert.equal(states.notes(session)('m')?.digest, message.digest)
 })
 
@@ -74,24 +69,24 @@ test('the record of a session is found when it is read from another source, whic
   open,
 }) => {
   const states = await open().of(place)
-  states.complete({ ...session, stamp: 'stamp' }, 'resume', true)
+  states.complete({ ...session, stamp: 'stamp' }, true)
   states.note(session, [message], { from: undefined, to: undefined })
   const moved = '/archived/s.jsonl'
-  assert.equal([states.read(moved), states.resume(moved)], [undefined, undefined])
+  assert.is(states.read(moved), undefined)
   const { source: _, stamp: __, ...sent } = session
   assert.equal(states.find(session), { ...sent, sentFrom: session.source })
-  states.complete({ ...session, source: moved, stamp: 'moved' }, undefined, true)
+  states.complete({ ...session, source: moved, stamp: 'moved' }, true)
   assert.equal(states.notes(session)('m')?.digest, message.digest)
   assert.equal([states.read(session.source)?.stamp, states.find(session)?.sentFrom], ['stamp', moved])
 })
 
 test('the record of a session stays its own when its source holds another session', async ({ open }) => {
   const states = await open().of(place)
-  states.complete({ ...session, stamp: 'stamp' }, 'resume', true)
+  states.complete({ ...session, stamp: 'stamp' }, true)
   states.note(session, [message], { from: undefined, to: undefined })
   const another = { ...session, sessionId: 'another' }
   states.write(another)
-  assert.equal([states.read(session.source), states.resume(session.source)], [another, undefined])
+  assert.equal(states.read(session.source), another)
   assert.is(states.notes(another)('m')?.digest, undefined)
   assert.equal(states.notes(session)('m')?.digest, message.digest)
 })
@@ -191,7 +186,7 @@ test('the record of an older version is thrown away, because it can be found out
   mkdirSync(join(file, '..'))
   const older = openDatabase(file)
   older.exec(`CREATE TABLE session (id INTEGER PRIMARY KEY); CREATE TABLE message (session INTEGER REFERENCES session);
-    INSERT INTO session VALUES (1); INSERT INTO message VALUES (1); PRAGMA user_version = 5`)
+    INSERT INTO session VALUES (1); INSERT INTO message VALUES (1); PRAGMA user_version = 6`)
   older.close()
   const states = await open().of(place)
   assert.is(states.find(session), undefined)
@@ -231,10 +226,10 @@ test('a session of which two files were sent is sent from none of them, until on
   states.note(copy, [{ ...message, isTheirs: true }], same)
   assert.is(states.find(session)?.sentFrom, session.source)
   states.note(copy, [message], same)
-  states.complete(copy, undefined, false)
-  states.complete(session, undefined, false)
+  states.complete(copy, false)
+  states.complete(session, false)
   assert.is(states.find(session)?.sentFrom, undefined)
-  states.complete(copy, undefined, true)
+  states.complete(copy, true)
   assert.is(states.find(session)?.sentFrom, '/copy.jsonl')
 })
 

@@ -15,5 +15,5 @@ const session = {
 states.write(session)
 for (let i = 0; i < Number(count); i++)
   states.note(session, [{ externalId: `m-${i}`, digest: new Uint8Array([i]) }], { from: undefined, to: undefined })
-states.complete({ ...session, stamp: 'complete' }, undefined, true)
+states.complete({ ...session, stamp: 'complete' }, true)
 state.close()

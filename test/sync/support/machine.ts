@@ -9,8 +9,10 @@ import { readRedactionOptions } from '../../../src/sync/redaction/options.ts'
 import type { RedactionOptions } from '../../../src/sync/redaction/session.ts'
 import type { Summary, SyncEvent } from '../../../src/sync/report/events.ts'
 import { always, type Destination, type DestinationOf } from '../../../src/sync/upload/destination.ts'
+import type { LiveSessions } from '../../../src/sync/upload/live-sessions.ts'
 import { syncFiles } from '../../../src/sync/upload/sync-files.ts'
-import { openSyncState } from '../../../src/sync/state/sync-state.ts'
+import type { SessionStates } from '../../../src/sync/state/session-states.ts'
+import { openSyncState, type SyncState } from '../../../src/sync/state/sync-state.ts'
 import type { Visibility } from '../../../src/sync/upload/upsert-trace.ts'
 import { replacedEvent } from '../../../src/sync/watch/reach.ts'
 import { newTestTiming } from './timing.ts'
@@ -25,6 +27,8 @@ type Options = {
   readonly strict?: boolean
   /** Says where each session goes, of the destination that all of them have otherwise. */
   readonly destinations?: (usual: Destination) => DestinationOf
+  /** The readings that a watch keeps. */
+  readonly live?: LiveSessions
   /** How secrets are taken out, of how they are otherwise; undefined when they are not. */
   readonly redacting?: (usual: RedactionOptions) => RedactionOptions | undefined
 }
@@ -35,6 +39,8 @@ export const newMachine = (home: string, url: string) => {
   const [config, sessions] = [join(home, 'config'), join(home, 'sessions')]
   mkdirSync(sessions, { recursive: true })
   const { timing, waits } = newTestTiming()
+  /** A watch has its state open from its first round on. */
+  const watches = new WeakMap<LiveSessions, { readonly state: SyncState; readonly states: SessionStates }>()
   const api = (server: string, token?: string) => newApiClient(server, token, timing)
 
   const sync = async ({
@@ -46,12 +52,14 @@ export const newMachine = (home: string, url: string) => {
     force = false,
     destinations = always,
     redacting = (usual) => usual,
+    live,
   }: Options = {}): Promise<Run> => {
     const events: SyncEvent[] = []
     const report = (event: SyncEvent) => void events.push(event)
     const searching = agents ?? [{ ...claudeCode, roots: () => [sessions] }]
     const files = await findSessionFiles(searching, [], { env: {}, home }, () => {})
-    const state = openSyncState({ folder: join(config, 'data'), config, readOnly: dryRun })
+    const opened = live && watches.get(live)
+    const state = opened?.state ?? openSyncState({ folder: join(config, 'data'), config, readOnly: dryRun })
     const lastWrite = state.lastWriteTo(url) ?? ''
     const connection = await connect({ config, server: url, slug, readOnly: dryRun, lastWrite }, api)
     if (connection.holds === false) {
@@ -59,14 +67,25 @@ export const newMachine = (home: string, url: string) => {
       state.forget(url)
     }
     const redaction = redacting(await readRedactionOptions(config))
-    const states = await state.of({ server: url, ...connection })
+    const states = opened?.states ?? (await state.of({ server: url, ...connection }))
+    if (live) watches.set(live, { state, states })
     const place = { connection, states }
     const destinationOf = destinations({ ...place, visibility })
-    const job = { destinationOf, place, origins: state, redaction, dryRun, force, strict, report }
+    const job = {
+      destinationOf,
+      place,
+      origins: state,
+      redaction,
+      dryRun,
+      force,
+      strict,
+      report,
+      ...(live && { live }),
+    }
     try {
       return { summary: await syncFiles(job, files, 0), events }
     } finally {
-      state.close()
+      if (!live) state.close()
     }
   }
   const configFiles = () => readdirSync(config, { recursive: true, withFileTypes: true })

@@ -6,7 +6,7 @@ import type { Agent, SessionMessage } from '../../../src/sync/agents/agent.ts'
 import { countsOf } from './counts.ts'
 import { assertGrowth } from './growth.ts'
 import { readSession } from './read-session.ts'
-import { inParts } from './resume.ts'
+import { inParts } from './added-lines.ts'
 import { type Expected, expectedCounts, sharedData } from './shared-data.ts'
 import { tempFolder } from './temp.ts'
 

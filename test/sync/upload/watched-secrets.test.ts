@@ -4,8 +4,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Agent } from '../../../src/sync/agents/agent.ts'
 import { claudeCode } from '../../../src/sync/agents/claude-code/index.ts'
-import { newSecretMemory } from '../../../src/sync/redaction/memory.ts'
 import type { RedactionOptions } from '../../../src/sync/redaction/session.ts'
+import { newLiveSessions } from '../../../src/sync/upload/live-sessions.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import { answerLine, call, result, userLine, writeSession } from '../support/session-file.ts'
 
@@ -34,16 +34,15 @@ const newWatched = (world: ClientWorld, lines: readonly string[]) => {
           ...stored,
           read: async (options) => {
             const session = await stored.read(options)
-            read.push(session.isResumed === true)
+            read.push(session.isContinued === true)
             return session
           },
         }
     },
   }
-  const memory = newSecretMemory()
+  const live = newLiveSessions()
   const redacting = (usual: RedactionOptions): RedactionOptions => ({
     ...usual,
-    memory,
     find: (text, about) => {
       characters += text.length
       return usual.find(text, about)
@@ -54,7 +53,7 @@ const newWatched = (world: ClientWorld, lines: readonly string[]) => {
     appendFileSync(file, added.map((line) => `${line}\n`).join(''))
     ;[read, characters] = [[], 0]
     world.server.requests.length = 0
-    const { summary, events } = await world.sync({ agents: [agent], redacting })
+    const { summary, events } = await world.sync({ agents: [agent], redacting, live })
     const told = events.flatMap((event) => (event.type === 'redaction' ? [`${event.externalId} ${event.where}`] : []))
     const sent = world.server.requests.map(({ text }) => text).join('\n')
     return { summary, told, sent, read, characters }
@@ -107,7 +106,7 @@ test('a call that reads an environment file is remembered until its result comes
   assert.equal(read, [true, false])
 })
 
-test('a session whose secrets are remembered only by another process is read whole', async ({ world }) => {
+test('a session that another process has read is read whole', async ({ world }) => {
   const { run } = newWatched(world, [...turns, telling])
   await run()
   const alone = newWatched(world, [...turns, telling, userLine('u-x', `again ${key}`)])

@@ -1,53 +1,60 @@
-import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
-import { NeedsWhole } from '../support/line-parser.ts'
-import type { ObjectLine } from '../support/lines.ts'
+import { newHashedMap } from '../support/hashed-map.ts'
+import type { References } from '../support/references.ts'
+import type { OpenAnswer } from './messages.ts'
 
-/** An answer and the numbers of its first and last line. `offset` is the number of bytes before the first line. */
-type Open = { readonly id: string; readonly first: number; readonly offset: number; last: number }
-
-/** How many of the newest answers may get more lines before the whole session has to be read again. */
+/** Of how many of the newest answers added lines need not cause the whole session to be read again. */
 const NEWEST = 4
-/** An answer that begins further from the end is not read again. */
-const MAX_BYTES = 256 << 10
 
-/** The first of the newest answers that begins near the end of what was read, and after all older answers have ended. */
-const firstOpen = (newest: readonly Open[], end: number): Open | undefined =>
-  newest.find(
-    ({ first, offset }, index) => end - offset <= MAX_BYTES && newest.slice(0, index).every(({ last }) => last < first),
-  )
+/** The values of the ids that were set last. */
+const newNewest = <T>() => {
+  const values = new Map<string, T>()
+  return {
+    get: (id: string): T | undefined => values.get(id),
+    has: (id: string): boolean => values.has(id),
+    set: (id: string, value: T): void => {
+      values.delete(id)
+      values.set(id, value)
+      if (values.size > NEWEST) values.delete(values.keys().next().value!)
+    },
+  }
+}
 
 /**
- * Notes the places of the lines of each answer, which may be anywhere in the file (README, rule 3). Of answers before a saved state
- * only the ids are known.
+ * The places of the lines of each answer, which may be anywhere in the file (README, rule 3). An answer that is none of the newest and gets
+ * another line is noted in `references`.
  */
-export const newAnswers = (saved?: SavedMap) => {
-  // The number of the last line of each answer, doubled, plus 1 where its model is known. 0 for answers before the saved state.
-  const lines = newHashedMap(saved)
-  let newest: Open[] = []
-
-  const noteNewest = (id: string, { number, offset }: ObjectLine, isKnown: boolean): void => {
-    const open = newest.find((answer) => answer.id === id)
-    if (open) open.last = number
-    else if (isKnown) newest = []
-    else newest = [...newest.slice(1 - NEWEST), { id, first: number, offset, last: number }]
-  }
-
+export const newAnswers = (references: References) => {
+  /** The number of the last line of each answer, doubled, plus 1 where its model is known. */
+  const lines = newHashedMap()
+  const newest = newNewest<true>()
   return {
-    /**
-     * Adds a line of an answer; true if it is the first line with the model. Throws NeedsWhole if the answer began before the
-     * saved state.
-     */
-    add: (id: string, line: ObjectLine, hasModel: boolean): boolean => {
+    /** Adds a line of an answer; true if it is the first line with the model. */
+    add: (id: string, line: number, hasModel: boolean): boolean => {
       const known = lines.get(id)
-      if (known === 0) throw new NeedsWhole()
       const hadModel = known !== undefined && known % 2 === 1
-      lines.set(id, line.number * 2 + Number(hadModel || hasModel))
-      noteNewest(id, line, known !== undefined)
+      if (known !== undefined && !newest.has(id)) references.add(line, known >>> 1)
+      lines.set(id, line * 2 + Number(hadModel || hasModel))
+      newest.set(id, true)
       return hasModel && !hadModel
     },
     isLast: (id: string, line: number): boolean => (lines.get(id) ?? 0) >>> 1 <= line,
-    /** The line where a later reading has to begin to see all lines of the newest answers. `end`: how many bytes were read. */
-    firstOpenLine: (end: number): number | undefined => firstOpen(newest, end)?.first,
-    save: (): SavedMap => lines.saveKeys(),
+  }
+}
+
+/** The answers of which more lines are expected, and the newest of those that were complete, because lines may be added to them. */
+export const newDrafts = () => {
+  const open = new Map<string, OpenAnswer>()
+  const complete = newNewest<OpenAnswer>()
+  return {
+    get: (id: string): OpenAnswer | undefined => {
+      const earlier = complete.get(id)
+      // The parts of a message that was yielded stay as they are.
+      return open.get(id) ?? (earlier && { ...earlier, parts: [...earlier.parts] })
+    },
+    keep: (id: string, draft: OpenAnswer): void => void open.set(id, draft),
+    complete: (id: string, draft: OpenAnswer): void => {
+      open.delete(id)
+      complete.set(id, draft)
+    },
   }
 }

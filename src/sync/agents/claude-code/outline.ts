@@ -7,19 +7,13 @@ import { newToolCalls } from '../support/tool-calls.ts'
 import { count, mostFrequent, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
 import { draftOf } from './messages.ts'
 
+/** `leaf` is the id of the message that a summary ends with. */
 type Summary = { readonly leaf: string; readonly summary: string }
 
-/** The titles in lines, as plain JSON. `leaf` is the id of the message that a summary ends with. */
-type SavedTitles = {
-  readonly custom?: string | undefined
-  readonly ai?: string | undefined
-  readonly summaries: readonly Summary[]
-}
-
 /** The titles in the lines of a session (README, rule 10). */
-const newTitles = (saved: SavedTitles = { summaries: [] }) => {
-  let { custom, ai } = saved
-  const summaries = [...saved.summaries]
+const newTitles = () => {
+  let [custom, ai]: [string | undefined, string | undefined] = [undefined, undefined]
+  const summaries: Summary[] = []
   return {
     note: (json: Json): void => {
       const { type, leafUuid: leaf } = json
@@ -31,24 +25,7 @@ const newTitles = (saved: SavedTitles = { summaries: [] }) => {
     /** The user's title, else the agent's, else the last summary of this session; files also hold summaries of other sessions. */
     best: (isOwn: (uuid: string) => boolean): string | undefined =>
       custom ?? ai ?? summaries.findLast(({ leaf }) => isOwn(leaf))?.summary,
-    /** Without the summaries before the last one of this session, which can no longer become the title. */
-    save: (isOwn: (uuid: string) => boolean): SavedTitles => {
-      const last = summaries.findLastIndex(({ leaf }) => isOwn(leaf))
-      return { custom, ai, summaries: summaries.slice(Math.max(0, last)) }
-    },
   }
-}
-
-type Counts = readonly (readonly [string, number])[]
-
-/** An outline as plain JSON. */
-export type SavedOutline = {
-  readonly sessionIds: Counts
-  readonly models: Counts
-  readonly titles: SavedTitles
-  readonly projectPath?: string | undefined
-  readonly gitBranch?: string | undefined
-  readonly prompt?: string | undefined
 }
 
 /** Whether the file holds a sub-agent's own session: `agent-<id>.jsonl`. */
@@ -78,11 +55,13 @@ const promptOf = (json: Json): string | undefined => {
 }
 
 /** Collects the data for the id and the fields of the trace from lines (README, rules 9 and 10). */
-export const newOutline = (saved?: SavedOutline) => {
-  const sessionIds = new Map(saved?.sessionIds)
-  const models = new Map(saved?.models)
-  const titles = newTitles(saved?.titles)
-  let { projectPath, gitBranch, prompt } = saved ?? {}
+export const newOutline = () => {
+  const sessionIds = new Map<string, number>()
+  const models = new Map<string, number>()
+  const titles = newTitles()
+  let projectPath: string | undefined
+  let gitBranch: string | undefined
+  let prompt: string | undefined
   return {
     /** `model` is given with the first line of an answer that has it, so that each answer counts once. */
     note: ({ json }: ObjectLine, model: string | undefined): void => {
@@ -104,14 +83,6 @@ export const newOutline = (saved?: SavedOutline) => {
         gitBranch,
         parentExternalId: parentOf(path, sessionIds),
       }),
-    }),
-    save: (isOwn: (uuid: string) => boolean): SavedOutline => ({
-      sessionIds: [...sessionIds],
-      models: [...models],
-      titles: titles.save(isOwn),
-      projectPath,
-      gitBranch,
-      prompt,
     }),
   }
 }

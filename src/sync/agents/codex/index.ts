@@ -1,36 +1,23 @@
 import { basename, join } from 'node:path'
 import type { Agent, SessionMessage } from '../agent.ts'
-import {
-  acceptedId,
-  type MessageIds,
-  newMessageIds,
-  noMessageIds,
-  type SavedMessageIds,
-} from '../support/external-ids.ts'
+import { acceptedId, newMessageIds, noMessageIds } from '../support/external-ids.ts'
 import { objectsOf, sessionPerFile } from '../support/files.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
-import { type LineParser, NeedsWhole, noMessages, type Start } from '../support/line-parser.ts'
+import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
+import { newReferences, type References } from '../support/references.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
-import { newToolCalls, type SavedCalls } from '../support/tool-calls.ts'
-import {
-  newOutline,
-  type Outline,
-  type SavedOutline,
-  storedTitle,
-  titleOfPrompt,
-  traceFieldsOf,
-} from '../support/trace-fields.ts'
+import { newToolCalls } from '../support/tool-calls.ts'
+import { newOutline, type Outline, storedTitle, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
 import { type AgentSessions, withAgent } from './content.ts'
 import { indexedTitle, isRollout, SESSION_FOLDERS, threadIdOf } from './files.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
 import { isRolloutLine, payloadOf, type Reading, readLine } from './messages.ts'
-import { newOutcomes, type Outcomes, type SavedOutcomes } from './outcomes.ts'
+import { newOutcomes, type Outcomes } from './outcomes.ts'
 
 const id = 'codex'
-const version = 2
 
-/** What lines say about the session itself, as plain JSON. `session` is the part of its `session_meta` that is used. */
+/** What lines say about the session itself. `session` is the part of its `session_meta` that is used. */
 type Meta = { readonly session?: Json; readonly cwd?: string; readonly name?: string }
 
 /** The thread that started this sub-agent's. Newer versions also store it beside the thread's id. */
@@ -81,95 +68,74 @@ const placeOf = ({ session, cwd }: Meta) => {
   }
 }
 
-/** What is kept of turns, as plain JSON: the title that the first one gives. */
-type SavedTurns = { readonly title?: string | undefined }
-
 /** How many turns an event takes back; 0 for other events. */
 const takenBack = ({ type, num_turns: count }: Json): number =>
   type === 'thread_rolled_back' && typeof count === 'number' && count > 0 ? Math.floor(count) : 0
 
-/** The turns of a session, each of which begins with a prompt, and the lines that were taken back (README, rule 12). */
-const newTurns = (saved?: SavedTurns) => {
+/** The turns of a session, each of which begins with a prompt, and the lines that were taken back, also noted in `references` (README, rule 12). */
+const newTurns = (references: References) => {
   const starts: number[] = []
   const undone: { readonly from: number; readonly to: number }[] = []
-  let title = saved?.title
-  let changes = 0
+  let title: string | undefined
   return {
     notePrompt: (message: SessionMessage): void => {
       if (message.role !== 'user' || !message.parts.some(({ type }) => type === 'text')) return
-      changes++
       starts.push(message.order)
       title ??= titleOfPrompt(message)
     },
-    /** Throws NeedsWhole if turns are taken back that come before the saved state. */
     noteEvent: (payload: Json, line: number): void => {
       const count = takenBack(payload)
       if (count === 0) return
-      changes++
-      if (saved && count > starts.length) throw new NeedsWhole()
       const [from] = starts.splice(Math.max(0, starts.length - count))
-      if (from !== undefined) undone.push({ from, to: line })
-      if (starts.length === 0) title = saved?.title
+      if (from !== undefined) {
+        undone.push({ from, to: line })
+        references.add(line, from)
+      }
+      if (starts.length === 0) title = undefined
     },
     isUndone: (line: number): boolean => undone.some(({ from, to }) => from <= line && line < to),
-    /** A number that grows with each prompt, and each time that turns are taken back. */
-    changes: () => changes,
     /** The first prompt, shortened. */
     title: () => title,
-    save: (): SavedTurns => ({ title }),
   }
 }
 type Turns = ReturnType<typeof newTurns>
-
-/** What later lines need of the lines before them. */
-type Saved = {
-  readonly ownStart: OwnStart
-  readonly meta: Meta
-  readonly outline: SavedOutline
-  readonly calls: SavedCalls
-  readonly ids: SavedMessageIds
-  readonly outcomes: SavedOutcomes
-  readonly turns: SavedTurns
-  readonly agents: readonly (readonly [string, string])[]
-  readonly model?: string | undefined
-}
 
 type State = Omit<Reading, 'agents'> & {
   readonly ahead: State | undefined
   readonly ownStart: OwnStart
   readonly outline: Outline
-  readonly ids: MessageIds | undefined
   readonly outcomes: Outcomes
   readonly turns: Turns
+  readonly references: References
   meta: Meta
   agents: AgentSessions
 }
 
-const start = async ({ path, size, saved, ahead }: Start<State, Saved>): Promise<State> => {
-  const ids = ahead && newMessageIds(saved?.ids)
-  const outcomes = newOutcomes(saved?.outcomes)
+const start = async ({ path, size, ahead }: Start<State>): Promise<State> => {
+  const references = newReferences()
+  const outcomes = newOutcomes(references)
   return {
     ahead,
-    ownStart: saved?.ownStart ?? ahead?.ownStart ?? (await ownStartOf(path, size)),
-    meta: saved?.meta ?? {},
-    outline: newOutline(saved?.outline),
-    calls: newToolCalls(saved?.calls),
-    ids,
-    messageId: ids ?? noMessageIds,
+    ownStart: ahead?.ownStart ?? (await ownStartOf(path, size)),
+    meta: {},
+    outline: newOutline(),
+    calls: newToolCalls(),
+    messageId: ahead ? newMessageIds() : noMessageIds,
     outcomes,
     isFailed: (ahead?.outcomes ?? outcomes).isFailed,
-    turns: newTurns(saved?.turns),
-    agents: new Map(saved?.agents),
-    model: saved?.model,
+    turns: newTurns(references),
+    references,
+    agents: new Map(),
+    model: undefined,
   }
 }
 
 /** Notes what a line says about other lines: an event, or the result of a call. */
 const note = (state: State, { json, number }: ObjectLine): void => {
   const payload = payloadOf(json)
-  if (json['type'] === 'response_item' && state.ids) state.outcomes.noteResult(payload)
+  if (json['type'] === 'response_item' && !state.ahead) state.outcomes.noteResult(payload, number)
   if (json['type'] !== 'event_msg') return
-  state.outcomes.noteEvent(payload)
+  state.outcomes.noteEvent(payload, number)
   state.agents = withAgent(state.agents, payload)
   if (number >= state.ownStart.line) state.turns.noteEvent(payload, number)
 }
@@ -185,26 +151,8 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   return state.ahead?.turns.isUndone(line.number) ? noMessages : [message]
 }
 
-/** Undefined if the last line begins a turn or takes turns back but has no newline yet: it may still become another line. */
-const save = (state: State): Saved | undefined => {
-  const { ahead, ownStart, meta, outline, calls, ids, outcomes, turns, agents, model } = state
-  if (!ids || !ownStart.isFinal || turns.changes() !== ahead?.turns.changes()) return undefined
-  return {
-    ownStart,
-    meta,
-    model,
-    outline: outline.save(),
-    calls: calls.save(),
-    ids: ids.save(),
-    outcomes: outcomes.save(),
-    turns: turns.save(),
-    agents: [...agents],
-  }
-}
-
-/** Reads the lines of a session (README). Raise the last number of `version` when `Saved` changes. */
-const parser: LineParser<State, Saved> = {
-  version: `${id}/${version}/2`,
+/** Reads the lines of a session (README). */
+const parser: LineParser<State> = {
   understands: isRolloutLine,
   start,
   step,
@@ -220,7 +168,7 @@ const parser: LineParser<State, Saved> = {
       }),
     }
   },
-  save,
+  reachesBack: ({ ownStart, references }, added) => !ownStart.isFinal || references.reachBefore(added),
 }
 
 /** The first line holds the agent's instructions, and may be longer than the part of the file that is examined. */
@@ -233,7 +181,7 @@ const longFirstLine = /^\s*\{"timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"sess
 export const codex: Agent = {
   id,
   name: 'Codex',
-  version,
+  version: 2,
   roots: (env, home) => SESSION_FOLDERS.map((folder) => join(env['CODEX_HOME'] || join(home, '.codex'), folder)),
   isSessionFile: isRollout,
   extensions: ['.jsonl', '.jsonl.zst'],

@@ -1,7 +1,7 @@
-import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
+import { newHashedMap } from '../support/hashed-map.ts'
 import { isExternalId } from '../support/external-ids.ts'
 import type { Json } from '../support/json.ts'
-import { NeedsWhole } from '../support/line-parser.ts'
+import type { References } from '../support/references.ts'
 
 /** The beginnings of outputs that say that a call was refused, or was broken off (README, rule 6). */
 const FAILURES = [
@@ -68,27 +68,22 @@ const failedCall = ({ type, call_id: id, success, exit_code: code, source }: Jso
   return isOfAgent && typeof code === 'number' && code !== 0 ? id : undefined
 }
 
-/** The hashed ids of calls, as plain JSON. */
-export type SavedOutcomes = { readonly failed: SavedMap; readonly answered: SavedMap }
-
-/** The calls that failed according to events, which may come before or after the result. */
-export const newOutcomes = (saved?: SavedOutcomes) => {
-  const failed = newHashedMap(saved?.failed)
-  const before = newHashedMap(saved?.answered)
-  const answered = newHashedMap(saved?.answered)
+/** The calls that failed according to events, which may come before or after the result; those after it are noted in `references`. */
+export const newOutcomes = (references: References) => {
+  const failed = newHashedMap()
+  /** The line of each result. */
+  const answered = newHashedMap()
   return {
-    /** Throws NeedsWhole if the result of a failed call comes before the saved state. */
-    noteEvent: (payload: Json): void => {
+    noteEvent: (payload: Json, line: number): void => {
       const id = failedCall(payload)
       if (id === undefined || !failed.add(id)) return
-      if (saved && before.get(id) !== undefined) throw new NeedsWhole()
+      const result = answered.get(id)
+      if (result !== undefined) references.add(line, result)
     },
-    /** Called in a reading whose state is saved. */
-    noteResult: ({ type, call_id: id }: Json): void => {
-      if (/_output$/.test(String(type)) && isExternalId(id)) answered.add(id)
+    noteResult: ({ type, call_id: id }: Json, line: number): void => {
+      if (/_output$/.test(String(type)) && isExternalId(id)) answered.add(id, line)
     },
     isFailed: (id: string): boolean => failed.get(id) !== undefined,
-    save: (): SavedOutcomes => ({ failed: failed.saveKeys(), answered: answered.saveKeys() }),
   }
 }
 export type Outcomes = ReturnType<typeof newOutcomes>

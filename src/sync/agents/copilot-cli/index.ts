@@ -6,26 +6,18 @@ import type { Json } from '../support/json.ts'
 import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
-import { newOutline, type Outline, type SavedOutline, traceFieldsOf } from '../support/trace-fields.ts'
-import { newReading, readLine, type SavedReading, saveReading } from './messages.ts'
+import { newOutline, type Outline, traceFieldsOf } from '../support/trace-fields.ts'
+import { newReading, type Reading, readLine } from './messages.ts'
 import { type Details, idInPath, isEvent, noteDetails, workspaceName } from './session.ts'
 
 const id = 'copilot-cli'
-const version = 2
 
-/** What later lines need of the lines before them. */
-type Saved = { readonly details: Details; readonly outline: SavedOutline; readonly reading: SavedReading }
+type State = { readonly details: Details; readonly outline: Outline; readonly reading: Reading }
 
-type State = {
-  readonly details: Details
-  readonly outline: Outline
-  readonly reading: ReturnType<typeof newReading>
-}
-
-const start = ({ saved, ahead }: Start<State, Saved>): State => ({
-  details: { ...saved?.details },
-  outline: newOutline(saved?.outline),
-  reading: newReading(saved?.reading, ahead !== undefined),
+const start = ({ ahead }: Start<State>): State => ({
+  details: {},
+  outline: newOutline(),
+  reading: newReading(ahead !== undefined),
 })
 
 const step = ({ details, outline, reading }: State, line: ObjectLine): readonly SessionMessage[] => {
@@ -36,9 +28,8 @@ const step = ({ details, outline, reading }: State, line: ObjectLine): readonly 
   return [message]
 }
 
-/** Reads the events of a session (README). Raise the last number of `version` when `Saved` changes. */
-const parser: LineParser<State, Saved> = {
-  version: `${id}/${version}/1`,
+/** Reads the events of a session (README). */
+const parser: LineParser<State> = {
   understands: isEvent,
   start,
   step,
@@ -52,11 +43,6 @@ const parser: LineParser<State, Saved> = {
       gitRef: details.commit,
       gitRemoteUrl: details.remote,
     }),
-  }),
-  save: ({ details, outline, reading }) => ({
-    details: { ...details },
-    outline: outline.save(),
-    reading: saveReading(reading),
   }),
 }
 
@@ -80,7 +66,7 @@ const isRecognised = (json: Json): boolean =>
 export const copilotCli: Agent = {
   id,
   name: 'Copilot CLI',
-  version,
+  version: 2,
   roots: (env, home) => [join(env['COPILOT_HOME'] || join(home, '.copilot'), ROOT)],
   isSessionFile,
   extensions: ['.jsonl'],

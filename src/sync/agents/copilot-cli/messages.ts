@@ -1,6 +1,6 @@
 import type { Part, SessionMessage } from '../agent.ts'
-import { isExternalId, newMessageIds, noMessageIds, type SavedMessageIds } from '../support/external-ids.ts'
-import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
+import { isExternalId, type MessageIds, newMessageIds, noMessageIds } from '../support/external-ids.ts'
+import { newHashedMap } from '../support/hashed-map.ts'
 import { isObject, type Json, millisecondsOf, objectOf, objectsIn, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { mediaPlaceholder, withoutBase64 } from '../support/media.ts'
@@ -15,7 +15,7 @@ import {
   textPart,
   thinkingPart,
 } from '../support/parts.ts'
-import { newToolCalls, type SavedCalls, type ToolCalls } from '../support/tool-calls.ts'
+import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
 import { chosenModel } from './session.ts'
 
 const fileName = (path: unknown): string | undefined =>
@@ -69,54 +69,37 @@ const executionPart = ({ toolCallId, success, result, error }: Json, calls: Tool
   return resultPart(calls.findForResult(toolCallId), withoutBase64(output), success === false)
 }
 
-/** A reading as plain JSON. */
-export type SavedReading = {
-  readonly calls: SavedCalls
-  readonly thoughts: SavedMap
-  readonly events: SavedMap
-  readonly ids: SavedMessageIds
-  readonly model?: string | undefined
-}
-
 /** Returns whether a thinking text has not occurred since the last prompt (README, rule 4). */
-const newThoughts = (saved?: SavedMap) => {
-  let said = newHashedMap(saved)
+const newThoughts = () => {
+  let said = newHashedMap()
   return {
     forget: () => void (said = newHashedMap()),
     isNew: (thinking: string): boolean => said.add(thinking),
-    save: () => said.saveKeys(),
   }
 }
 
 /** Returns whether the event of a message is a repetition of an earlier one (README, rule 9). */
-const newRepetitions = (saved?: SavedMap) => {
-  const seen = newHashedMap(saved)
-  return {
-    isRepetition: (id: unknown, text: string): boolean => typeof id === 'string' && !seen.add(`${text.length} ${id}`),
-    save: () => seen.saveKeys(),
-  }
+const newRepetitions = () => {
+  const seen = newHashedMap()
+  return (id: unknown, text: string): boolean => typeof id === 'string' && !seen.add(`${text.length} ${id}`)
+}
+
+export type Reading = {
+  readonly calls: ToolCalls
+  readonly thoughts: ReturnType<typeof newThoughts>
+  readonly isRepetition: ReturnType<typeof newRepetitions>
+  readonly messageId: MessageIds
+  /** The model that was chosen last. */
+  model: string | undefined
 }
 
 /** What an event needs of the events before it. `withIds` is false in a first reading, which needs no ids of messages. */
-export const newReading = (saved: SavedReading | undefined, withIds: boolean) => {
-  const ids = newMessageIds(saved?.ids)
-  return {
-    calls: newToolCalls(saved?.calls),
-    thoughts: newThoughts(saved?.thoughts),
-    events: newRepetitions(saved?.events),
-    ids,
-    messageId: withIds ? ids : noMessageIds,
-    model: saved?.model,
-  }
-}
-type Reading = ReturnType<typeof newReading>
-
-export const saveReading = ({ calls, thoughts, events, ids, model }: Reading): SavedReading => ({
-  calls: calls.save(),
-  thoughts: thoughts.save(),
-  events: events.save(),
-  ids: ids.save(),
-  model,
+export const newReading = (withIds: boolean): Reading => ({
+  calls: newToolCalls(),
+  thoughts: newThoughts(),
+  isRepetition: newRepetitions(),
+  messageId: withIds ? newMessageIds() : noMessageIds,
+  model: undefined,
 })
 
 /** Whether a prompt was typed by a person, and not sent by the CLI or by another agent. */
@@ -178,7 +161,7 @@ export const readLine = (reading: Reading, { json, text, number: order }: Object
   let id: string | undefined
   const messageId = () => (id ??= reading.messageId(json['id'], text))
   const draft = draftOf(json['type'], data, reading, messageId)
-  if (!draft || draft.parts.length === 0 || reading.events.isRepetition(json['id'], text)) return undefined
+  if (!draft || draft.parts.length === 0 || reading.isRepetition(json['id'], text)) return undefined
   return newMessage({
     externalId: messageId(),
     ...draft,

@@ -30,7 +30,7 @@ const modelIn = (type: unknown, data: Json): unknown => {
   }
 }
 
-/** What the events say about the session itself, as plain JSON. */
+/** What the events say about the session itself. */
 export type Details = {
   sessionId?: string
   cwd?: string

@@ -7,9 +7,7 @@ import { storeSessions } from './stores.ts'
 import { isSuperseded, newTranscriptSessions } from './transcripts.ts'
 
 const id = 'cursor'
-const version = 1
-
-const transcriptSessions = newTranscriptSessions(id, version)
+const transcriptSessions = newTranscriptSessions(id)
 
 const isTranscript = (path: string): boolean =>
   /[\\/]agent-transcripts[\\/]/.test(path) && /\.(?:jsonl|txt)$/.test(path)
@@ -45,7 +43,7 @@ const looksLike = (path: string, beginning: string): boolean => {
 export const cursor: Agent = {
   id,
   name: 'Cursor',
-  version,
+  version: 1,
   roots: (env, home) => [...databasesIn(env, home), transcripts(home), ...chatsIn(env, home)],
   skipsFolder: isSkipped,
   isSessionFile: (path) => isTranscript(path) || DATABASE.test(path) || STORE.test(path),

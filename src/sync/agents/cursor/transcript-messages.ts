@@ -1,6 +1,6 @@
 import type { Part, SessionMessage } from '../agent.ts'
-import { isExternalId, newLineIds, type SavedIds } from '../support/external-ids.ts'
-import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
+import { isExternalId, newLineIds } from '../support/external-ids.ts'
+import { newHashedMap } from '../support/hashed-map.ts'
 import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
 import { type ObjectLine, textLines } from '../support/lines.ts'
 import {
@@ -15,7 +15,7 @@ import {
   textPart,
   thinkingPart,
 } from '../support/parts.ts'
-import { newToolCalls, type SavedCalls } from '../support/tool-calls.ts'
+import { newToolCalls } from '../support/tool-calls.ts'
 
 const [OPEN, CLOSE] = ['<user_query>', '</user_query>']
 
@@ -34,22 +34,9 @@ export const typedText = (text: string): string | undefined => {
 export const isTranscriptLine = ({ role, type, message }: Json): boolean =>
   typeof role === 'string' ? isObject(message) : type === 'turn_ended'
 
-/** A reading as plain JSON. */
-export type SavedReading = { readonly calls: SavedCalls; readonly callIds: SavedMap; readonly lineIds: SavedIds }
-
 /** What a line needs of the lines before it. `callIds` are the ids of calls, most of which have none although their results do. */
-export const newReading = (saved?: SavedReading) => ({
-  calls: newToolCalls(saved?.calls),
-  callIds: newHashedMap(saved?.callIds),
-  lineId: newLineIds(saved?.lineIds),
-})
-type Reading = ReturnType<typeof newReading>
-
-export const saveReading = ({ calls, callIds, lineId }: Reading): SavedReading => ({
-  calls: calls.save(),
-  callIds: callIds.saveKeys(),
-  lineIds: lineId.save(),
-})
+export const newReading = () => ({ calls: newToolCalls(), callIds: newHashedMap(), lineId: newLineIds() })
+export type Reading = ReturnType<typeof newReading>
 
 const resultOf = (block: Json, { calls, callIds }: Reading): Part => {
   const id = block['tool_use_id'] ?? block['toolCallId']

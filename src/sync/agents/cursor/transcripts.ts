@@ -5,18 +5,11 @@ import { type ReadSessionFile, sessionPerFile } from '../support/files.ts'
 import { type LineParser, noMessages } from '../support/line-parser.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { sessionOfMessages } from '../support/session-of-messages.ts'
-import { newOutline, type Outline, type SavedOutline, traceFieldsOf } from '../support/trace-fields.ts'
+import { newOutline, type Outline, traceFieldsOf } from '../support/trace-fields.ts'
 import { composerList } from './composers.ts'
 import { databasesOfTranscript, projectFolderOf, storesOfTranscript } from './places.ts'
 import { isKnownStore } from './stores.ts'
-import {
-  isTranscriptLine,
-  messagesOfText,
-  newReading,
-  readLine,
-  type SavedReading,
-  saveReading,
-} from './transcript-messages.ts'
+import { isTranscriptLine, messagesOfText, newReading, type Reading, readLine } from './transcript-messages.ts'
 import { folderNamed } from './workspaces.ts'
 
 const nameOf = (path: string): string => basename(path, extname(path))
@@ -56,16 +49,12 @@ const readText =
     return sessionOfMessages({ externalId: externalIdOf(path), first: messages, trace, again: messages }, onMalformed)
   }
 
-/** What later lines need of the lines before them. */
-type Saved = { readonly outline: SavedOutline; readonly reading: SavedReading }
+type State = { readonly outline: Outline; readonly reading: Reading }
 
-type State = { readonly outline: Outline; readonly reading: ReturnType<typeof newReading> }
-
-/** Reads a transcript in lines of JSON (README). Raise the last number of `version` when `Saved` changes. */
-const parserOf = (agentId: string, version: number): LineParser<State, Saved> => ({
-  version: `${agentId}/${version}/1`,
+/** Reads a transcript in lines of JSON (README). */
+const parserOf = (agentId: string): LineParser<State> => ({
   understands: isTranscriptLine,
-  start: ({ saved }) => ({ outline: newOutline(saved?.outline), reading: newReading(saved?.reading) }),
+  start: () => ({ outline: newOutline(), reading: newReading() }),
   step: ({ outline, reading }, line) => {
     const message = readLine(reading, line)
     if (!message) return noMessages
@@ -76,7 +65,6 @@ const parserOf = (agentId: string, version: number): LineParser<State, Saved> =>
     externalId: externalIdOf(path),
     trace: await traceOf(agentId, path, outline),
   }),
-  save: ({ outline, reading }) => ({ outline: outline.save(), reading: saveReading(reading) }),
 })
 
 /** Whether a database holds the session as well. One that cannot be read, or does not exist, counts as empty. */
@@ -91,8 +79,8 @@ const isInDatabase = async (path: string): Promise<boolean> => {
 }
 
 /** The `sessions` of a transcript's file: one, unless a database holds it as well (README, rule 7). */
-export const newTranscriptSessions = (agentId: string, version: number) => {
-  const [text, lines] = [sessionPerFile(readText(agentId)), sessionPerFile(sessionOfLines(parserOf(agentId, version)))]
+export const newTranscriptSessions = (agentId: string) => {
+  const [text, lines] = [sessionPerFile(readText(agentId)), sessionPerFile(sessionOfLines(parserOf(agentId)))]
   return async function* (path: string): AsyncGenerator<StoredSession> {
     if (!(await isInDatabase(path))) yield* (path.endsWith('.txt') ? text : lines)(path)
   }

@@ -1,7 +1,5 @@
 import { digest } from '../../digest.ts'
-import { type HashedMap, newHashedMap, type SavedMap } from '../support/hashed-map.ts'
 import { isObject, type Json } from '../support/json.ts'
-import { NeedsWhole } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { withoutBinary } from '../support/media.ts'
 import { count } from '../support/trace-fields.ts'
@@ -12,33 +10,20 @@ type Found = { readonly id: string; readonly json: Json; readonly index?: number
 /** What the trace needs of a message: the model of an answer, or the title from a prompt. */
 export type Note = { readonly model?: string | undefined; readonly title?: string | undefined }
 
-/**
- * The place of the last version of a message, and its order among the messages of the session. `isFromBefore`: an earlier version
- * comes before the saved state.
- */
+/** The place of the last version of a message, and its order among the messages of the session. */
 type Place = {
   readonly line: number
   readonly index: number | undefined
   readonly order: number
   readonly note: Note
-  readonly isFromBefore: boolean
-}
-
-/** A history as plain JSON. `known` holds the orders of all messages, `newest` notes of the last ones. */
-export type SavedHistory = {
-  readonly written: number
-  readonly known: SavedMap
-  readonly newest: readonly (readonly [string, Note])[]
-  readonly models: readonly (readonly [string, number])[]
-  readonly title?: string | undefined
 }
 
 /** The places of the messages that were written so far, without those that were removed again (README, rules 2 and 3). */
 export type History = {
-  readonly saved: SavedHistory | undefined
-  readonly known: HashedMap
   readonly places: Map<string, Place>
   written: number
+  /** The line that has removed messages last. */
+  removedAt: number
 }
 
 const idOf = (json: Json): string => {
@@ -73,12 +58,7 @@ export const messagesIn = (line: ObjectLine): readonly Found[] => {
   return typeof json['id'] === 'string' ? [{ id: json['id'], json }] : inList(replacementIn(line) ?? [])
 }
 
-export const newHistory = (saved?: SavedHistory): History => ({
-  saved,
-  known: newHashedMap(saved?.known),
-  places: new Map(),
-  written: saved?.written ?? 0,
-})
+export const newHistory = (): History => ({ places: new Map(), written: 0, removedAt: 0 })
 
 const rewind = ({ places }: History, id: string): void => {
   let reached = !places.has(id)
@@ -88,60 +68,25 @@ const rewind = ({ places }: History, id: string): void => {
   }
 }
 
-/**
- * The order of a message that comes before the saved state; undefined for other messages. Throws NeedsWhole if its new version
- * may change the fields of the trace.
- */
-const orderBefore = ({ saved, known }: History, id: string, note: Note): number | undefined => {
-  const order = known.get(id)
-  if (order === undefined) return undefined
-  const before = saved?.newest.find(([one]) => one === id)?.[1]
-  if (before?.model !== note.model || before?.title !== note.title) throw new NeedsWhole()
-  return order
-}
-
-const put = (history: History, id: string, place: Pick<Place, 'line' | 'index' | 'note'>): void => {
-  const { places } = history
-  const earlier = places.get(id)
-  const before = earlier?.isFromBefore === false ? undefined : orderBefore(history, id, place.note)
-  const order = earlier?.order ?? before ?? ++history.written
-  places.set(id, { ...place, order, isFromBefore: before !== undefined })
+const put = (history: History, id: string, place: Omit<Place, 'order'>): void => {
+  const order = history.places.get(id)?.order ?? ++history.written
+  history.places.set(id, { ...place, order })
 }
 
 /** Applies the next line. `noteOf` gives what the trace needs of a message. */
 export const applyLine = (history: History, line: ObjectLine, noteOf: (message: Json) => Note): void => {
   const { $rewindTo: target } = line.json
   const replaces = replacementIn(line) !== undefined
-  if (history.saved && (typeof target === 'string' || replaces)) throw new NeedsWhole()
+  if (typeof target === 'string' || replaces) history.removedAt = line.number
   if (typeof target === 'string') return rewind(history, target)
   if (replaces) history.places.clear()
   for (const { id, json, index } of messagesIn(line)) put(history, id, { line: line.number, index, note: noteOf(json) })
 }
 
-/** The model of most messages, each with how often it occurs, and the first prompt's title. */
-export const summaryOf = ({ saved, places }: History): Pick<SavedHistory, 'models' | 'title'> => {
-  const added = [...places.values()].filter(({ isFromBefore }) => !isFromBefore).sort((a, b) => a.order - b.order)
-  const models = new Map(saved?.models)
-  for (const { note } of added) if (note.model !== undefined) count(models, note.model)
-  const title = saved?.title ?? added.find(({ note }) => note.title !== undefined)?.note.title
-  return { models: [...models], title }
-}
-
-/**
- * Whether the messages so far are those after all lines. They are not where the last line changes them but has no newline yet: it
- * may still become another line.
- */
-export const isFinal = ({ places }: History, { places: after }: History): boolean =>
-  [...places].every(([id, { line }]) => after.get(id)?.line === line) &&
-  [...after].every(([id, { isFromBefore }]) => places.has(id) || !isFromBefore)
-
-/** How many messages may be written again before the whole session is read again. The last one often is, once its tools have ended. */
-const NEWEST = 16
-
-export const saveHistory = (history: History): SavedHistory => {
-  const { saved, places, written } = history
-  const known = newHashedMap(saved?.known)
-  for (const [id, { order }] of places) known.set(id, order)
-  const notes = new Map([...(saved?.newest ?? []), ...[...places].map(([id, { note }]) => [id, note] as const)])
-  return { written, known: known.save(), newest: [...notes].slice(-NEWEST), ...summaryOf(history) }
+/** How often each model occurs, and the title from the first prompt. */
+export const summaryOf = ({ places }: History) => {
+  const inOrder = [...places.values()].sort((a, b) => a.order - b.order)
+  const models = new Map<string, number>()
+  for (const { note } of inOrder) if (note.model !== undefined) count(models, note.model)
+  return { models, title: inOrder.find(({ note }) => note.title !== undefined)?.note.title }
 }

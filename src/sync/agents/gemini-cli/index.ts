@@ -9,22 +9,10 @@ import { type Described, type LineParser, noMessages, type Start } from '../supp
 import { type ObjectLine, objectLinesInParts, type Place } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { mostFrequent, titleOf, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
-import {
-  applyLine,
-  type History,
-  isFinal,
-  isRecord,
-  metadataOf,
-  newHistory,
-  type Note,
-  type SavedHistory,
-  saveHistory,
-  summaryOf,
-} from './history.ts'
+import { applyLine, type History, isRecord, metadataOf, newHistory, type Note, summaryOf } from './history.ts'
 import { draftOf, messagesOf } from './messages.ts'
 
 const id = 'gemini-cli'
-const version = 2
 
 const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined)
 
@@ -49,12 +37,8 @@ const projectPathOf = async (path: string, metadata: Json): Promise<string | und
   return candidates.find((candidate) => hashOf(candidate) === metadata['projectHash'])
 }
 
-/** What later records need of the records before them. */
-type Saved = { readonly history: SavedHistory; readonly metadata: Json }
-
 type State = {
   readonly ahead: State | undefined
-  readonly isDocument: boolean
   readonly history: History
   readonly metadata: Record<string, unknown>
 }
@@ -65,19 +49,15 @@ const noteOf = (message: Json): Note => {
   return draft ? { title: titleOfPrompt(draft) } : {}
 }
 
-const start = ({ path, saved, ahead }: Start<State, Saved>): State => ({
-  ahead,
-  isDocument: path.endsWith('.json'),
-  history: newHistory(saved?.history),
-  metadata: { ...saved?.metadata },
-})
+const start = ({ ahead }: Start<State>): State => ({ ahead, history: newHistory(), metadata: {} })
 
 const step = ({ ahead, history, metadata }: State, line: ObjectLine): readonly SessionMessage[] => {
+  if (ahead) return messagesOf(line, ahead.history)
   applyLine(history, line, noteOf)
   // Only the metadata that is used, and none of the messages.
   for (const [key, value] of Object.entries(metadataOf(line) ?? {}))
     if (['sessionId', 'projectHash', 'summary', 'directories'].includes(key)) metadata[key] = value
-  return ahead ? messagesOf(line, ahead.history) : noMessages
+  return noMessages
 }
 
 /** The session that started the sub-agent whose session the file holds: the file is in its folder (README, rule 8). */
@@ -96,43 +76,38 @@ const describe = async ({ history, metadata }: State, path: string): Promise<Des
     trace: traceFieldsOf(id, {
       title: summary === undefined ? title : titleOf(summary),
       projectPath: await projectPathOf(path, metadata),
-      model: mostFrequent(new Map(models)),
+      model: mostFrequent(models),
       parentExternalId: parentOf(path),
     }),
   }
 }
 
-/** Reads the records of a session (README). Raise the last number of `version` when `Saved` changes. */
-const parser: LineParser<State, Saved> = {
-  version: `${id}/${version}/1`,
+/** Reads the records of a session (README). */
+const parser: LineParser<State> = {
   understands: isRecord,
   start,
   step,
   describe,
-  save: ({ ahead, isDocument, history, metadata }) =>
-    ahead && !isDocument && isFinal(history, ahead.history)
-      ? { history: saveHistory(history), metadata: { ...metadata } }
-      : undefined,
+  reachesBack: ({ history }, added) => history.removedAt >= added,
 }
 
 const MAX_DOCUMENT = 32 << 20
 
-/** The records of a session file, in order. A document is a single record (README, rules 4 and 10). */
+/** The records of a session file, in order. A document is a single record, which never ends (README, rules 4 and 10). */
 async function* records(
   path: string,
   size: number,
   onMalformed: (line: number) => void,
   at: Place,
-  onBytes?: (bytes: Buffer) => void,
 ): AsyncGenerator<Iterable<ObjectLine>> {
-  if (!path.endsWith('.json')) return yield* objectLinesInParts(path, size, onMalformed, at, onBytes)
+  if (!path.endsWith('.json')) return yield* objectLinesInParts(path, size, onMalformed, at)
   if (size > MAX_DOCUMENT)
     throw new Error(
       `expected a JSON document of at most 32 MiB, because it is parsed as a whole, got ${Math.ceil(size / 2 ** 20)} MiB`,
     )
   const text = (await readFile(path, 'utf8')).trim()
   const json = parseObject(text)
-  if (json) yield [{ number: 1, offset: 0, size, ended: true, text, json }]
+  if (json) yield [{ number: 1, offset: 0, size, ended: false, text, json }]
   else if (text !== '') onMalformed(1)
 }
 
@@ -151,7 +126,7 @@ const looksLike = (path: string, beginning: string): boolean => {
 export const geminiCli: Agent = {
   id,
   name: 'Gemini CLI',
-  version,
+  version: 2,
   roots: (env, home) => [join(env['GEMINI_CLI_HOME'] || home, '.gemini', 'tmp')],
   skipsFolder: (path) => path.split(sep).length === 2 && basename(path) !== 'chats',
   isSessionFile: (path) => /[\\/]chats[\\/](?:session-[^\\/]*\.jsonl?|[^\\/]+[\\/][^\\/]+\.jsonl)$/.test(path),

@@ -1,27 +1,17 @@
 import { basename, join } from 'node:path'
 import type { Agent, SessionMessage } from '../agent.ts'
-import { acceptedId, type LineIds, newLineIds, noMessageIds, type SavedIds } from '../support/external-ids.ts'
+import { acceptedId, type LineIds, newLineIds, noMessageIds } from '../support/external-ids.ts'
 import { objectsOf, sessionPerFile } from '../support/files.ts'
 import { type Json, textOf } from '../support/json.ts'
 import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
-import { newToolCalls, type SavedCalls, type ToolCalls } from '../support/tool-calls.ts'
-import {
-  count,
-  mostFrequent,
-  newOutline,
-  type Outline,
-  type SavedOutline,
-  storedTitle,
-  titleOfPrompt,
-  traceFieldsOf,
-} from '../support/trace-fields.ts'
+import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
+import { count, mostFrequent, storedTitle, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
 import { readEntry } from './messages.ts'
-import { newChain, newTree, type Path, type SavedPath } from './path.ts'
+import { newTree, type Path } from './path.ts'
 
 const id = 'pi'
-const version = 2
 
 const TYPES = [
   ...['session', 'session_info', 'message', 'compaction', 'branch_summary', 'model_change', 'thinking_level_change'],
@@ -31,7 +21,7 @@ const TYPES = [
 /** Whether a line has the type of an entry that the agent writes. */
 const isEntry = ({ type }: Json): boolean => TYPES.includes(String(type))
 
-/** What lines say about the session itself, as plain JSON (README, rules 1 and 9). */
+/** What lines say about the session itself (README, rules 1 and 9). */
 type Details = { hasHeader?: boolean; sessionId?: string; projectPath?: string; name?: string }
 
 const noteHeader = (details: Details, { id, cwd }: Json): void => {
@@ -84,60 +74,45 @@ const newBranches = () => {
   }
 }
 
-/** What later entries need of the entries before them. */
-type Saved = {
-  readonly details: Details
-  readonly path: SavedPath
-  readonly outline: SavedOutline
-  readonly calls: SavedCalls
-  readonly lineIds: SavedIds
-}
-
 /**
- * The state of a reading. `finalPath` is the path after all lines. The first reading of a whole file does not know it yet, and notes
- * `branches` instead of the `outline` of the messages on the path. `last` is the line of the last entry.
+ * The state of a reading. `finalPath` is the path after all lines: the first reading, which does not know it yet, notes all `branches` instead
+ * of making messages.
  */
 type State = {
   readonly details: Details
   readonly path: Path
   readonly finalPath: Path | undefined
   readonly branches: ReturnType<typeof newBranches>
-  readonly outline: Outline
   readonly calls: ToolCalls
   readonly lineId: LineIds
-  last: number
 }
 
-const start = ({ saved, ahead }: Start<State, Saved>): State => {
-  const path = saved ? newChain(saved.path) : newTree()
-  return {
-    details: { ...saved?.details },
-    path,
-    finalPath: saved ? path : ahead?.path,
-    branches: newBranches(),
-    outline: newOutline(saved?.outline),
-    calls: newToolCalls(saved?.calls),
-    lineId: newLineIds(saved?.lineIds),
-    last: 0,
-  }
-}
+const start = ({ ahead }: Start<State>): State => ({
+  details: {},
+  path: newTree(),
+  finalPath: ahead?.path,
+  branches: newBranches(),
+  calls: newToolCalls(),
+  lineId: newLineIds(),
+})
 
-const noteBranches = ({ branches }: State, line: ObjectLine): readonly SessionMessage[] => {
+const noteBranches = ({ details, path, branches }: State, line: ObjectLine): void => {
+  noteDetails(details, line.json)
+  if (line.json['type'] === 'session') return
+  path.add(line.json, line.number)
   const message = readEntry(line, newToolCalls(), noMessageIds)
   if (message) branches.note(message)
-  return noMessages
 }
 
 const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
-  noteDetails(state.details, line.json)
-  if (line.json['type'] === 'session') return noMessages
-  state.path.add(line.json, line.number)
-  state.last = line.number
-  if (!state.finalPath) return noteBranches(state, line)
-  const message = state.finalPath.isOnPath(line.number) ? readEntry(line, state.calls, state.lineId) : undefined
-  if (!message) return noMessages
-  state.outline.note(message)
-  return [message]
+  const { finalPath, calls, lineId } = state
+  if (!finalPath) {
+    noteBranches(state, line)
+    return noMessages
+  }
+  const isOnPath = line.json['type'] !== 'session' && finalPath.isOnPath(line.number)
+  const message = isOnPath ? readEntry(line, calls, lineId) : undefined
+  return message ? [message] : noMessages
 }
 
 /** The session's id in the name of its file, `<time>_<id>.jsonl`. */
@@ -146,34 +121,20 @@ const idInName = (path: string): string => {
   return name.slice(name.indexOf('_') + 1) || name
 }
 
-const save = ({ details, path, finalPath, outline, calls, lineId, last }: State): Saved | undefined => {
-  const saved = last === 0 || finalPath?.isOnPath(last) ? path.save() : undefined
-  return (
-    saved && {
-      details: { ...details },
-      path: saved,
-      outline: outline.save(),
-      calls: calls.save(),
-      lineIds: lineId.save(),
-    }
-  )
-}
-
-/** Reads the entries of a session (README). Raise the last number of `version` when `Saved` changes. */
-const parser: LineParser<State, Saved> = {
-  version: `${id}/${version}/1`,
+/** Reads the entries of a session (README). */
+const parser: LineParser<State> = {
   understands: isEntry,
   start,
   step,
-  describe: ({ details, path, finalPath, branches, outline }, file) => ({
+  describe: ({ details, path, branches }, file) => ({
     externalId: acceptedId(details.sessionId ?? idInName(file), 'session'),
     trace: traceFieldsOf(id, {
-      title: details.name ?? (finalPath ? outline.title() : branches.title(path)),
+      title: details.name ?? branches.title(path),
       projectPath: details.projectPath,
-      model: finalPath ? outline.model() : branches.model(path),
+      model: branches.model(path),
     }),
   }),
-  save,
+  reachesBack: ({ path }, added) => path.reachesBefore(added),
 }
 
 const isHeader = ({ type, id, timestamp, cwd }: Json): boolean =>
@@ -186,7 +147,7 @@ const isHeader = ({ type, id, timestamp, cwd }: Json): boolean =>
 export const pi: Agent = {
   id,
   name: 'pi',
-  version,
+  version: 2,
   roots: (env, home) => {
     const agentDir = env['PI_CODING_AGENT_DIR'] || join(home, '.pi', 'agent')
     const other = env['PI_CODING_AGENT_SESSION_DIR']

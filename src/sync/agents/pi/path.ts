@@ -1,18 +1,15 @@
-import { newHashedMap, type SavedMap } from '../support/hashed-map.ts'
+import { newHashedMap } from '../support/hashed-map.ts'
+import { newReferences, type References } from '../support/references.ts'
 import type { Json } from '../support/json.ts'
-import { NeedsWhole } from '../support/line-parser.ts'
 
 const NONE = -1
-
-/** A path as plain JSON: the ids of all entries, and of the last one. */
-export type SavedPath = { readonly known: SavedMap; readonly last?: string | undefined; readonly isEmpty: boolean }
 
 /** Gets the entries one by one, and says which lines are on the path from the root to the last entry (README, rule 2). */
 export type Path = {
   readonly add: (entry: Json, line: number) => void
   readonly isOnPath: (line: number) => boolean
-  /** Undefined if later lines cannot be read without those before them. */
-  readonly save: () => SavedPath | undefined
+  /** Whether a line from this number on may have changed which lines before it are on the path. */
+  readonly reachesBefore: References['reachBefore']
 }
 
 /** One byte for each line, because it is kept for the second reading. */
@@ -30,7 +27,8 @@ export const newTree = (): Path => {
   const numberOf = newHashedMap()
   const lines: number[] = []
   const parents: number[] = []
-  let [last, lastId]: [number, string | undefined] = [NONE, undefined]
+  const references = newReferences()
+  let last = NONE
   let path: Uint8Array | undefined
 
   const parentOf = (parentId: unknown): number => {
@@ -41,33 +39,18 @@ export const newTree = (): Path => {
   return {
     add: ({ id, parentId }, line) => {
       const known = typeof id === 'string' ? numberOf.get(id) : undefined
+      const parent = parentOf(parentId)
+      const before = known ?? parent
+      // Of the entries after the earlier one of both some may have come on the path, or have left it.
+      if (before !== last) references.add(line, lines[Math.min(before, last) + 1]!)
       last = known ?? lines.length
       path = undefined
       if (known !== undefined) return
-      parents.push(parentOf(parentId))
+      parents.push(parent)
       lines.push(line)
-      lastId = typeof id === 'string' ? id : undefined
-      if (lastId !== undefined) numberOf.add(lastId, last)
+      if (typeof id === 'string') numberOf.add(id, last)
     },
     isOnPath: (line) => (path ??= linesOnPath(lines, parents, last))[line] === 1,
-    save: () =>
-      last === lines.length - 1 ? { known: numberOf.saveKeys(), last: lastId, isEmpty: lines.length === 0 } : undefined,
-  }
-}
-
-/** The path after a saved state. Throws NeedsWhole for an entry whose parent is not the entry before it. */
-export const newChain = (saved: SavedPath): Path => {
-  const known = newHashedMap(saved.known)
-  let { last, isEmpty } = saved
-  return {
-    add: ({ id, parentId }) => {
-      const branches = typeof parentId === 'string' && parentId !== last && known.get(parentId) !== undefined
-      const isRoot = parentId === null && !isEmpty
-      if (branches || isRoot || (typeof id === 'string' && !known.add(id))) throw new NeedsWhole()
-      last = typeof id === 'string' ? id : undefined
-      isEmpty = false
-    },
-    isOnPath: () => true,
-    save: () => ({ known: known.saveKeys(), last, isEmpty }),
+    reachesBefore: references.reachBefore,
   }
 }

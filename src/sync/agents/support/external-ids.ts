@@ -1,5 +1,5 @@
 import { digest } from '../../digest.ts'
-import { newHashedMap, type SavedMap } from './hashed-map.ts'
+import { newHashedMap } from './hashed-map.ts'
 
 const MAX_LENGTH = 1_024
 
@@ -17,42 +17,36 @@ export const isExternalId = (id: unknown): id is string =>
 export const acceptedId = (id: string, kind: 'session' | 'message'): string =>
   isExternalId(id) ? id : `${kind}-${digest(id)}`
 
-/** The ids that were given so far, as plain JSON. */
-export type SavedIds = { readonly known: SavedMap; readonly repetitions: readonly (readonly [string, number])[] }
-
 /** Makes an id from the text of a line. */
-export type LineIds = ((text: string) => string) & { readonly save: () => SavedIds }
+export type LineIds = (text: string) => string
 
 /**
  * Makes ids for lines without one, from the line's text and the number of earlier lines with the same text, so that they are the
  * same each time that the file is read.
  */
-export const newLineIds = (saved?: SavedIds): LineIds => {
-  const seen = newHashedMap(saved?.known)
-  const repetitions = new Map(saved?.repetitions)
-  const idOf = (text: string): string => {
+export const newLineIds = (): LineIds => {
+  const seen = newHashedMap()
+  const repetitions = new Map<string, number>()
+  return (text) => {
     const hash = digest(text)
     if (seen.add(hash)) return `line-${hash}`
     const count = (repetitions.get(hash) ?? 1) + 1
     repetitions.set(hash, count)
     return `line-${hash}-${count}`
   }
-  return Object.assign(idOf, { save: () => ({ known: seen.saveKeys(), repetitions: [...repetitions] }) })
 }
 
-export type SavedMessageIds = SavedIds & { readonly lines: SavedIds }
-
 /** Makes the id of a message from the one that its agent has stored and the text of its line. */
-export type MessageIds = ((wanted: unknown, text: string) => string) & { readonly save: () => SavedMessageIds }
+export type MessageIds = (wanted: unknown, text: string) => string
 
 /**
  * Makes ids that are usable and unique in a session: the second message with the id `x` gets `x-2`, and one without a usable id gets
  * one from the text of its line. They are the same each time that a file is read to which lines are only appended.
  */
-export const newMessageIds = (saved?: SavedMessageIds): MessageIds => {
-  const lineId = newLineIds(saved?.lines)
-  const used = newHashedMap(saved?.known)
-  const repetitions = new Map(saved?.repetitions)
+export const newMessageIds = (): MessageIds => {
+  const lineId = newLineIds()
+  const used = newHashedMap()
+  const repetitions = new Map<string, number>()
   const unused = (id: string): string => {
     if (used.get(id) === undefined) return id
     const stem = id.length > MAX_LENGTH / 2 ? digest(id) : id
@@ -61,14 +55,12 @@ export const newMessageIds = (saved?: SavedMessageIds): MessageIds => {
     repetitions.set(id, number + 1)
     return `${stem}-${number}`
   }
-  const idOf = (wanted: unknown, text: string): string => {
+  return (wanted, text) => {
     const id = unused(isExternalId(wanted) ? wanted : lineId(text))
     used.add(id)
     return id
   }
-  const save = () => ({ known: used.saveKeys(), repetitions: [...repetitions], lines: lineId.save() })
-  return Object.assign(idOf, { save })
 }
 
 /** Makes empty ids, for a first reading, which does not use them. */
-export const noMessageIds = Object.assign(() => '', { save: newMessageIds().save })
+export const noMessageIds = (): string => ''

@@ -177,7 +177,7 @@ function* objectsIn(
  * The JSON objects in the first `size` bytes of a JSON Lines file, which may be compressed (`.zst`), from the place `at` on, in parts
  * each of which has to be read before the next one. Blank lines are skipped. `onMalformed` is called with the number of a line that is
  * not one object or too long, and of the line where compressed data are damaged; not for a last line without a newline, which is
- * still being written. `onBytes` is called with all bytes of the content.
+ * still being written.
  */
 export const linesInParts = (form: LineForm) =>
   async function* (
@@ -185,16 +185,12 @@ export const linesInParts = (form: LineForm) =>
     size: number,
     onMalformed: (line: number) => void,
     at = beginning(),
-    onBytes: (bytes: Buffer) => void = () => {},
   ): AsyncGenerator<Iterable<ObjectLine>> {
     let damaged = false
     const chunks = chunksOf(path, size, () => (damaged = true), at.offset)
     const splitter = newSplitter(at, form)
     // Not the lines themselves: an asynchronous generator waits several times for each.
-    for await (const chunk of chunks) {
-      onBytes(chunk)
-      yield objectsIn(splitter.linesOf(chunk), form, onMalformed, at)
-    }
+    for await (const chunk of chunks) yield objectsIn(splitter.linesOf(chunk), form, onMalformed, at)
     yield objectsIn(splitter.rest(), form, onMalformed, at)
     if (damaged) onMalformed(at.line)
   }

@@ -1,188 +1,162 @@
-import { statSync } from 'node:fs'
 import type { ReadOptions, Session, SessionMessage } from '../agent.ts'
-import type { ReadSessionFile } from './files.ts'
 import { isZstd } from './chunks.ts'
-import { type Checksums, checksumsOf, isAsRead, newChecksums } from './fingerprint.ts'
-import { type KeptLines, linesAgain, newKeptLines } from './kept-lines.ts'
-import { type Described, type LineParser, NeedsWhole } from './line-parser.ts'
+import { type Content, contentOf } from './content.ts'
+import type { ReadSessionFile } from './files.ts'
+import { newKeptLines } from './kept-lines.ts'
+import type { LineParser } from './line-parser.ts'
 import { beginning, type ObjectLine, objectLinesInParts, type Place } from './lines.ts'
-import { type FileThen, readResumePoint, type ResumePoint, writeResumePoint } from './resume-point.ts'
 
-/**
- * The lines of a file from the place `at` on, which moves with them, in parts (`linesInParts`). `onBytes` is called with all bytes of a
- * file of lines.
- */
+/** The lines of a file from the place `at` on, which moves with them, in parts (`linesInParts`). */
 type ReadLines = (
   path: string,
   size: number,
   onMalformed: (line: number) => void,
   at: Place,
-  onBytes?: (bytes: Buffer) => void,
 ) => AsyncIterable<Iterable<ObjectLine>>
 
-type Source<State, Saved> = {
+type Source<State> = {
   readonly path: string
   readonly size: number
-  readonly parser: LineParser<State, Saved>
+  readonly parser: LineParser<State>
   readonly lines: ReadLines
 }
 
-/** The result of the first reading. `kept` are all lines of a small session, until its messages were made. */
-type FirstReading<State> = {
+/** The states of both readings at the place where they have ended; `content` is what the file had until there, or more. */
+type Live<State> = {
+  readonly parser: LineParser<State>
+  readonly ahead: State
   readonly state: State
-  readonly described: Described
-  readonly malformed: number
-  /** The number of lines, where the parser understands none of them. */
-  readonly unknown: number | undefined
-  /** The checksums of all bytes from the file's beginning on. */
-  readonly checksums: Checksums
-  kept: KeptLines | undefined
+  readonly place: Place
+  readonly content: Content
+  readonly externalId: string
 }
 
-const firstReading = async <State, Saved>(
-  { path, size, parser, lines }: Source<State, Saved>,
-  from: ResumePoint | undefined,
-  onMalformed: ReadOptions['onMalformed'],
-): Promise<FirstReading<State>> => {
+/** The result of a first reading of some lines. `kept` are these lines, if they are few. */
+type Ahead = {
+  readonly malformed: readonly number[]
+  readonly objects: number
+  /** Whether the parser understands any of them. */
+  readonly isUnderstood: boolean
+  /** Whether the last one has no newline yet: it may still become another line. */
+  readonly isTorn: boolean
+  readonly kept: readonly ObjectLine[] | undefined
+}
+
+/** Steps `ahead` through the lines from `at` on. */
+const readAhead = async <State>(
+  { path, size, parser, lines }: Source<State>,
+  ahead: State,
+  at: Place,
+): Promise<Ahead> => {
   const malformed: number[] = []
-  // A reading from a saved state reports them at its end, because it may start over and find the same lines again.
-  const report = from ? (line: number) => void malformed.push(line) : onMalformed
-  let count = 0
-  const note = (line: number) => {
-    if (from && line < from.next) return
-    count++
-    report(line)
-  }
-  const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead: undefined })
-  const [at, keeping] = [{ ...(from?.place ?? beginning()) }, newKeptLines(parser.keep)]
-  const checksums = newChecksums(from && checksumsOf(from.fingerprint, from.place.offset))
-  let [objects, isUnderstood] = [0, from !== undefined]
-  for await (const part of lines(path, size, note, at, isZstd(path) ? undefined : checksums.add))
+  const keeping = newKeptLines(parser.keep)
+  let [objects, isUnderstood, isTorn] = [0, false, false]
+  for await (const part of lines(path, size, (line) => void malformed.push(line), at))
     for (const line of part) {
       objects++
       isUnderstood ||= parser.understands(line.json)
-      parser.step(state, line)
+      isTorn = !line.ended
+      parser.step(ahead, line)
       keeping.add(line)
     }
-  const described = await parser.describe(state, path)
-  if (from && described.externalId !== from.externalId) throw new NeedsWhole()
-  for (const line of malformed) onMalformed(line)
-  const unknown = isUnderstood || objects === 0 ? undefined : objects + count
-  return { state, described, malformed: count, unknown, checksums: checksums.all(), kept: keeping.all(at) }
+  return { malformed, objects, isUnderstood, isTorn, kept: keeping.all() }
 }
 
-/** The first reading from a point on; undefined if the session has to be read as a whole. */
-const resumedReading = async <State, Saved>(
-  source: Source<State, Saved>,
-  from: ResumePoint,
+/** The messages of a session, which `make` reads again for each call, unless they are few enough to be kept until the next one. */
+const messagesOf = (isKept: boolean, make: () => AsyncIterable<SessionMessage>): Session['messages'] => {
+  let made: readonly SessionMessage[] | undefined
+  return async function* ({ again = false } = {}) {
+    const known = made
+    if (!again) made = undefined
+    if (known) {
+      for (const message of known) yield message
+      return
+    }
+    const all: SessionMessage[] = []
+    for await (const message of make()) {
+      if (isKept && again) all.push(message)
+      yield message
+    }
+    if (isKept && again) made = all
+  }
+}
+
+/** Reads all lines. `content` is what the file has, if the next reading is to go on from here. */
+const wholeSession = async <State>(
+  source: Source<State>,
+  content: Content | undefined,
   onMalformed: ReadOptions['onMalformed'],
-): Promise<FirstReading<State> | undefined> => {
-  try {
-    return await firstReading(source, from, onMalformed)
-  } catch (error) {
-    if (error instanceof NeedsWhole) return undefined
-    throw error
+): Promise<Session> => {
+  const { path, size, parser, lines } = source
+  const place = beginning()
+  const ahead = await parser.start({ path, size, ahead: undefined })
+  const read = await readAhead(source, ahead, place)
+  const { malformed, objects, isUnderstood, isTorn } = read
+  let { kept } = read
+  const described = await parser.describe(ahead, path)
+  for (const line of malformed) onMalformed(line)
+  let reached: State | undefined
+  const isKept = kept !== undefined
+  const make = async function* () {
+    const state = await parser.start({ path, size, ahead })
+    for await (const part of kept ? [kept] : lines(path, size, () => {}, beginning()))
+      for (const line of part) for (const message of parser.step(state, line)) yield message
+    kept = undefined
+    reached = state
+  }
+  const live = (): Live<State> | undefined =>
+    content && reached && isUnderstood && !isTorn
+      ? { parser, ahead, state: reached, place, content, externalId: described.externalId }
+      : undefined
+  return {
+    ...described,
+    skippedLines: malformed.length,
+    ...(isUnderstood || objects === 0 ? {} : { unknownLines: objects + malformed.length }),
+    isKept,
+    messages: messagesOf(isKept, make),
+    live,
   }
 }
 
-type Point = Omit<ResumePoint, 'fingerprint'>
-
-/** The point at a place, from which a later reading can continue; undefined if it cannot. */
-const pointAt = <State, Saved>(
-  parser: LineParser<State, Saved>,
-  state: State,
-  place: Place,
-  { externalId }: Described,
-): Omit<Point, 'next'> | undefined => {
-  const saved = parser.save(state)
-  return saved === undefined ? undefined : { place: { ...place }, externalId, saved }
-}
-
-/** The second reading: yields the messages, and calls `onEnd` with the point from which a later reading continues. */
-async function* secondReading<State, Saved>(
-  { path, size, parser, lines }: Source<State, Saved>,
-  from: ResumePoint | undefined,
-  { state: ahead, described, kept }: FirstReading<State>,
-  onEnd: (point: Point | undefined) => Promise<void>,
-): AsyncGenerator<SessionMessage> {
-  const state = await parser.start({ path, size, saved: from?.saved as Saved | undefined, ahead })
-  const at = { ...(from?.place ?? beginning()) }
-  const open = parser.firstOpenLine?.(ahead) ?? Infinity
-  let point: { readonly found: ReturnType<typeof pointAt> } | undefined
-  for await (const part of kept ? [linesAgain(kept, at)] : lines(path, size, () => {}, at))
-    for (const line of part) {
-      if (line.number >= open || !line.ended) point ??= { found: pointAt(parser, state, at, described) }
-      for (const message of parser.step(state, line)) yield message
-    }
-  const { found } = point ?? { found: pointAt(parser, state, at, described) }
-  await onEnd(found && { ...found, next: at.line })
-}
-
-const changedAt = (path: string): string => String(statSync(path, { bigint: true }).mtimeNs)
-
-/** Whether a file was not written since; false if it was deleted. */
-const isUnwritten = (path: string, { changed }: FileThen): boolean => {
-  try {
-    return changedAt(path) === changed
-  } catch {
-    return false
+/** Reads only the lines that were added to what was read before; undefined if the session has to be read whole. */
+const addedSession = async <State>(
+  source: Source<State>,
+  before: Live<State>,
+  content: Content,
+  onMalformed: ReadOptions['onMalformed'],
+): Promise<Session | undefined> => {
+  const { path, parser } = source
+  const { ahead, state } = before
+  const place = { ...before.place }
+  const { malformed, isTorn, kept } = await readAhead(source, ahead, place)
+  const described = await parser.describe(ahead, path)
+  if (!kept || isTorn || described.externalId !== before.externalId) return undefined
+  if (parser.reachesBack?.(ahead, before.place.line) === true) return undefined
+  for (const line of malformed) onMalformed(line)
+  const messages = kept.flatMap((line) => parser.step(state, line))
+  return {
+    ...described,
+    skippedLines: malformed.length,
+    isContinued: true,
+    isKept: true,
+    messages: async function* () {
+      yield* messages
+    },
+    live: (): Live<State> => ({ ...before, place, content }),
   }
 }
 
-/** Whether everything that was read is still in the file: nothing was written meanwhile, or lines were only appended. */
-const isStillThere = async (path: string, now: FileThen, read: Checksums, from: ResumePoint | undefined) => {
-  if (read.length !== now.size) return false
-  return isUnwritten(path, now) || isAsRead(path, read, from?.place.offset ?? 0)
-}
-
-/** Whether a file was written since all of what was read earlier was last checked. */
-const isUnsure = ({ allAt }: ResumePoint['fingerprint'], { changed }: FileThen): boolean =>
-  allAt < Number(BigInt(changed) / 1_000_000n)
-
-/** Reads a file of lines, from its beginning or from where an earlier reading ended. */
+/** Reads a file of lines, whole, or only the lines that were added since an earlier reading. */
 export const sessionOfLines =
-  <State, Saved>(parser: LineParser<State, Saved>, lines: ReadLines = objectLinesInParts): ReadSessionFile =>
-  async (path, { size, onMalformed, resume }): Promise<Session> => {
+  <State>(parser: LineParser<State>, lines: ReadLines = objectLinesInParts): ReadSessionFile =>
+  async (path, { size, onMalformed, goOn }): Promise<Session> => {
     const source = { path, size, parser, lines }
-    const now = { size, changed: changedAt(path) }
-    const point = resume === undefined ? undefined : await readResumePoint(path, now, parser.version, resume)
-    const resumed = point && (await resumedReading(source, point, onMalformed))
-    const from = resumed && point
-    const first = resumed ?? (await firstReading(source, undefined, onMalformed))
-    const { checksums } = first
-    let reached: string | undefined
-    let made: readonly SessionMessage[] | undefined
-    const readMessages = () =>
-      secondReading(source, from, first, async (point) => {
-        reached =
-          point && first.unknown === undefined && (await isStillThere(path, now, checksums, from))
-            ? await writeResumePoint(path, now, parser.version, point, { checksums, before: from?.fingerprint })
-            : undefined
-      })
-    const messages: Session['messages'] = async function* ({ again = false } = {}) {
-      const known = made
-      if (!again) made = undefined
-      if (known) {
-        for (const message of known) yield message
-        return
-      }
-      const isKept = first.kept !== undefined && again
-      const all: SessionMessage[] = []
-      for await (const message of readMessages()) {
-        if (isKept) all.push(message)
-        yield message
-      }
-      first.kept = undefined
-      if (isKept) made = all
-    }
-    return {
-      ...first.described,
-      skippedLines: first.malformed,
-      ...(first.unknown === undefined ? {} : { unknownLines: first.unknown }),
-      isResumed: resumed !== undefined,
-      isUnsure: from !== undefined && isUnsure(from.fingerprint, now),
-      isKept: first.kept !== undefined,
-      messages,
-      resume: () => reached,
-    }
+    if (!goOn || isZstd(path)) return wholeSession(source, undefined, onMalformed)
+    const before = goOn.from as Live<State> | undefined
+    const { content, isGrown } = await contentOf(path, size, before?.content)
+    const added =
+      before && isGrown && before.parser === parser
+        ? await addedSession(source, before, content, onMalformed)
+        : undefined
+    return added ?? wholeSession(source, content, onMalformed)
   }

@@ -37,13 +37,10 @@ export const mostFrequent = (counts: ReadonlyMap<string, number>): string | unde
   return best?.[0]
 }
 
-/** An outline as plain JSON. */
-export type SavedOutline = { readonly models: readonly (readonly [string, number])[]; readonly title?: string }
-
 /** Collects the trace's title and model from the messages, in case the agent has not stored better ones. */
-export const newOutline = (saved?: SavedOutline) => {
-  const models = new Map(saved?.models)
-  let title = saved?.title
+export const newOutline = () => {
+  const models = new Map<string, number>()
+  let title: string | undefined
   return {
     note: (message: SessionMessage): void => {
       if (message.model !== undefined) count(models, message.model)
@@ -53,7 +50,6 @@ export const newOutline = (saved?: SavedOutline) => {
     title: () => title,
     /** The model of most messages. */
     model: () => mostFrequent(models),
-    save: (): SavedOutline => ({ models: [...models], ...(title === undefined ? {} : { title }) }),
   }
 }
 export type Outline = ReturnType<typeof newOutline>

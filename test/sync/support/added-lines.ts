@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import type { Agent, SessionMessage } from '../../../src/sync/agents/agent.ts'
+import type { Agent, LiveReading, SessionMessage } from '../../../src/sync/agents/agent.ts'
 
 /** A session as it was read, with its messages by their ids. */
 export type ReadOnce = {
@@ -8,25 +8,26 @@ export type ReadOnce = {
   readonly trace: object
   readonly messages: ReadonlyMap<string, SessionMessage>
   readonly malformed: readonly number[]
-  readonly isResumed: boolean
-  readonly resume: string | undefined
+  readonly isContinued: boolean
+  /** What the next reading goes on with, once. */
+  readonly live: LiveReading | undefined
 }
 
-/** Reads the only session of a file, from where `resume` says. */
-export const readFrom = async (agent: Agent, path: string, resume?: string): Promise<ReadOnce> => {
+/** Reads the only session of a file, and goes on from an earlier reading, if there is one. */
+export const readFrom = async (agent: Agent, path: string, from?: LiveReading): Promise<ReadOnce> => {
   const [stored, ...more] = await Array.fromAsync(agent.sessions(path))
   assert.ok(stored && more.length === 0, `${path} holds one session`)
   const malformed: number[] = []
-  const session = await stored.read({ onMalformed: (line) => malformed.push(line), resume })
+  const session = await stored.read({ onMalformed: (line) => malformed.push(line), goOn: { from } })
   const messages = new Map<string, SessionMessage>()
   for await (const message of session.messages()) messages.set(message.externalId, message)
-  const { externalId, trace, isResumed = false } = session
-  return { externalId, trace, messages, malformed, isResumed, resume: session.resume?.() }
+  const { externalId, trace, isContinued = false } = session
+  return { externalId, trace, messages, malformed, isContinued, live: session.live?.() }
 }
 
 /** All that is known of a session after a reading that may have gone on from an earlier one. */
 export const together = (before: ReadOnce, after: ReadOnce): ReadOnce =>
-  after.isResumed
+  after.isContinued
     ? {
         ...after,
         messages: new Map([...before.messages, ...after.messages]),
@@ -45,7 +46,7 @@ const shown = ({ externalId, trace, messages, malformed }: ReadOnce) => ({
 type AssertInParts = (...cuts: readonly number[]) => Promise<void>
 
 /** How many of the readings that had an earlier one went on from it. */
-export type Resumed = { readings: number; resumed: number }
+export type Continued = { readings: number; continued: number }
 
 /**
  * Reads `content` as a whole at `path`; what it gives asserts that readings in parts, each of which goes on from the one before,
@@ -55,20 +56,20 @@ export const inParts = async (
   agent: Agent,
   path: string,
   content: Buffer,
-): Promise<{ readonly assertSame: AssertInParts; readonly count: Resumed }> => {
+): Promise<{ readonly assertSame: AssertInParts; readonly count: Continued }> => {
   writeFileSync(path, content)
   const whole = shown(await readFrom(agent, path))
-  const count = { readings: 0, resumed: 0 }
+  const count = { readings: 0, continued: 0 }
   const assertSame: AssertInParts = async (...cuts) => {
     let known: ReadOnce | undefined
     for (const end of [...cuts, content.length]) {
       writeFileSync(path, content.subarray(0, end))
-      const next = await readFrom(agent, path, known?.resume)
+      const next = await readFrom(agent, path, known?.live)
       if (known) count.readings++
-      if (next.isResumed) count.resumed++
-      if (next.isResumed) assert.is(next.externalId, known?.externalId, 'another session is not gone on with')
+      if (next.isContinued) count.continued++
+      if (next.isContinued) assert.is(next.externalId, known?.externalId, 'another session is not gone on with')
       known = known ? together(known, next) : next
-      const expected = end === content.length ? whole : shown(next.isResumed ? await readFrom(agent, path) : next)
+      const expected = end === content.length ? whole : shown(next.isContinued ? await readFrom(agent, path) : next)
       assert.equal(shown(known), expected, `cut at ${cuts.join(', ')}, read to ${end}`)
     }
   }

@@ -6,12 +6,12 @@ import { printDocument, printLines } from '../cli/output.ts'
 import { stateDir } from '../sync/config.ts'
 import { jsonReporter, lineReporter, ownOutput } from '../sync/report/reporters.ts'
 import { openDuties } from '../sync/state/duties.ts'
-import { openSyncState } from '../sync/state/sync-state.ts'
+import { newUploader } from '../sync/state/uploader.ts'
 import { openExportFile } from '../sync/transfer/export-file.ts'
 import { type Imported, importTrace } from '../sync/transfer/import-trace.ts'
 import { Damaged } from '../sync/transfer/json-pieces.ts'
 import { doDuties } from '../sync/upload/owed-erasures.ts'
-import { type Access, patientTiming } from './support/access.ts'
+import { type Access, patientTiming, sayWaiting } from './support/access.ts'
 import type { ClientOptions } from './support/access.ts'
 import type { Visibility } from '../sync/upload/upsert-trace.ts'
 
@@ -37,9 +37,6 @@ const explained = async <T>(file: string, work: Promise<T>): Promise<T> => {
   }
 }
 
-/** How long to wait for another process that imports the same file. */
-const PATIENCE_MS = 60_000
-
 export const importFile = async (
   { config, server, connect }: Access,
   options: Options,
@@ -50,20 +47,16 @@ export const importFile = async (
   const report = options.json ? jsonReporter(ownOutput()) : lineReporter(ownOutput(), false)
   const { visibility } = options
   const duties = openDuties(config, server)
-  const state = openSyncState({ folder: stateDir(io().env), config })
-  try {
-    const source = resolve(file)
-    const importing = state.alone(source, { waitMs: PATIENCE_MS }, () =>
-      importTrace(opened, { connection, file: source, visibility, report, duties }),
-    )
+  const asUploader = newUploader({ stateFolder: stateDir(io().env), config, server }, { onWait: sayWaiting })
+  const { done, failed } = await asUploader(async () => {
+    const importing = importTrace(opened, { connection, file: resolve(file), visibility, report, duties })
     const done = await explained(file, importing)
-    const { failed } = done.exposed > 0 ? { failed: 0 } : await doDuties({ connection, duties }, state, report)
-    const exitCode = done.leftOut + done.exposed + failed > 0 ? exitCodes.failed : exitCodes.ok
-    const { skippedLines: _skipped, exposed: _exposed, ...shown } = done
-    if (options.json) await printDocument({ type: 'import', file, ...shown, exitCode })
-    else await printLines([sentence(file, done)])
-    return exitCode
-  } finally {
-    state.close()
-  }
+    const left = done.exposed > 0 ? { failed: 0 } : await doDuties({ connection, duties }, report)
+    return { done, failed: left.failed }
+  })
+  const exitCode = done.leftOut + done.exposed + failed > 0 ? exitCodes.failed : exitCodes.ok
+  const { skippedLines: _skipped, exposed: _exposed, ...shown } = done
+  if (options.json) await printDocument({ type: 'import', file, ...shown, exitCode })
+  else await printLines([sentence(file, done)])
+  return exitCode
 }

@@ -11,11 +11,10 @@ import type { Redaction } from '../sync/redaction/session.ts'
 import { jsonReporter, lineReporter, ownOutput } from '../sync/report/reporters.ts'
 import { countOf } from '../sync/report/text.ts'
 import { openDuties } from '../sync/state/duties.ts'
-import { openSyncState, type SyncState } from '../sync/state/sync-state.ts'
+import { newUploader } from '../sync/state/uploader.ts'
 import { findText, searchTrace } from '../sync/transfer/redact-trace.ts'
 import { doDuties, erasePast } from '../sync/upload/owed-erasures.ts'
-import type { ClientOptions } from './support/access.ts'
-import type { Access } from './support/access.ts'
+import { type Access, type ClientOptions, sayWaiting } from './support/access.ts'
 import { type Found, explainRefusal, findWritable } from './support/find-trace.ts'
 
 type Options = ClientOptions & { readonly yes?: boolean; readonly text?: string }
@@ -28,9 +27,6 @@ const optionsFor = async ({ config }: Access, { text }: Options) => {
 
 const placeOf = ({ externalId, where }: Redaction): string =>
   externalId === undefined ? where : `${where} of message ${externalId}`
-
-/** How long to wait for another process that redacts the same trace. */
-const PATIENCE_MS = 60_000
 
 const MOST_SHOWN = 20
 
@@ -57,23 +53,24 @@ const explainLeft =
 type Search = Awaited<ReturnType<typeof searchTrace>> & { readonly found: Found; readonly connection: Connection }
 
 /** Replaces what was found, and erases the past, which has it; stores before that the past has to be erased. */
-const replaceAndErase = async ({ found, connection, redactions, replace }: Search, state: SyncState) => {
+const replaceAndErase = async ({ found, connection, redactions, replace }: Search) => {
   const { externalId, namespace } = found.trace
   const duties = openDuties(found.access.config, found.access.server)
   const exposed = { namespace: namespace.slug, externalId, source: `trace ${externalId}` }
-  return state.alone(exposed.source, { waitMs: PATIENCE_MS }, async () => {
-    await duties.add({ ...exposed, hashes: [...new Set(redactions.map(({ hash }) => hash))] })
-    const replaced = await replace().catch(explainRefusal(found.trace))
-    return { ...replaced, erased: await erasePast(connection, duties, exposed).catch(explainLeft(externalId)) }
-  })
+  await duties.add({ ...exposed, hashes: [...new Set(redactions.map(({ hash }) => hash))] })
+  const replaced = await replace().catch(explainRefusal(found.trace))
+  return { ...replaced, erased: await erasePast(connection, duties, exposed).catch(explainLeft(externalId)) }
 }
 
-const redactWith = async (state: SyncState, found: Found, options: Options): Promise<number> => {
+export const redact = async (given: Access, options: Options, name: string): Promise<number> => {
+  const found = await findWritable(given, options, name)
   const { trace, access } = found
   const { externalId, namespace } = trace
   const connection = await access.connect({ readOnly: false })
   const report = options.json ? jsonReporter(ownOutput()) : lineReporter(ownOutput(), false)
-  const { failed } = await doDuties({ connection, duties: openDuties(access.config, access.server) }, state, report)
+  const asUploader = newUploader({ stateFolder: stateDir(io().env), ...access }, { onWait: sayWaiting })
+  const duties = openDuties(access.config, access.server)
+  const { failed } = await asUploader(() => doDuties({ connection, duties }, report))
   const exitCode = failed > 0 ? exitCodes.failed : exitCodes.ok
   const searched = await searchTrace(connection, trace, await optionsFor(access, options))
   const { redactions } = searched
@@ -88,7 +85,7 @@ const redactWith = async (state: SyncState, found: Found, options: Options): Pro
     return exitCode
   }
   await requireAgreement(describe(found, redactions), options.yes ?? false)
-  const { messages, fields, erased } = await replaceAndErase({ ...searched, found, connection }, state)
+  const { messages, fields, erased } = await asUploader(() => replaceAndErase({ ...searched, found, connection }))
   if (options.json)
     await printDocument({ type: 'redacted', externalId, namespace: namespace.slug, messages, fields, erased })
   else
@@ -96,14 +93,4 @@ const redactWith = async (state: SyncState, found: Found, options: Options): Pro
       `replaced secrets in ${countOf(messages, 'message')} and ${countOf(fields, 'field')} of ${externalId}, and erased its past, ${countOf(erased, 'event')}`,
     ])
   return exitCode
-}
-
-export const redact = async (given: Access, options: Options, name: string): Promise<number> => {
-  const found = await findWritable(given, options, name)
-  const state = openSyncState({ folder: stateDir(io().env), config: found.access.config })
-  try {
-    return await redactWith(state, found, options)
-  } finally {
-    state.close()
-  }
 }

@@ -15,6 +15,7 @@ import { stateDir } from '../sync/config.ts'
 import type { Output } from '../sync/report/reporters.ts'
 import { StateFailed } from '../sync/state/state-file.ts'
 import { openSyncState, type SyncState } from '../sync/state/sync-state.ts'
+import { newUploader } from '../sync/state/uploader.ts'
 import { openRules } from '../sync/rules/open.ts'
 import { newLiveSessions } from '../sync/upload/live-sessions.ts'
 import { LogReplaced, NotesForgotten } from '../sync/upload/same-log.ts'
@@ -80,8 +81,18 @@ const retryUntilAnswered = async <T>(
   return undefined
 }
 
+/** What a watch keeps when the service gets another log. */
+type Watch = {
+  readonly request: WatchRequest
+  readonly state: SyncState
+  readonly reach: Reach
+  readonly notes: Notes
+  readonly report: WatchReporter
+  readonly signal: AbortSignal
+}
+
 /** What is uploaded, and where, by the rules of each project. The user is not asked: sessions that need confirmation are held back. */
-const openJob = async (request: WatchRequest, state: SyncState, connectTo: ConnectTo, connection: Connection) => {
+const openJob = async ({ request, state, signal }: Watch, connectTo: ConnectTo, connection: Connection) => {
   const { server, config, visibility, namespace, redaction } = request
   const rules = await openRules({
     env: io().env,
@@ -105,19 +116,10 @@ const openJob = async (request: WatchRequest, state: SyncState, connectTo: Conne
     origins: state,
     redaction,
     live: newLiveSessions(),
+    asUploader: newUploader({ stateFolder: stateDir(io().env), config, server }, { signal }),
     dryRun: false,
     force: false,
   }
-}
-
-/** What a watch keeps when the service gets another log. */
-type Watch = {
-  readonly request: WatchRequest
-  readonly state: SyncState
-  readonly reach: Reach
-  readonly notes: Notes
-  readonly report: WatchReporter
-  readonly signal: AbortSignal
 }
 
 /** The user has logged in to the service at another address. */
@@ -126,7 +128,8 @@ class ServiceMoved extends Error {
 }
 
 /** Watches as long as the service keeps its log and address. @throws LogReplaced when it gets another log, NotesForgotten, ServiceMoved */
-const watchOneLog = async ({ request, state, reach, notes, report, signal }: Watch): Promise<void> => {
+const watchOneLog = async (watch: Watch): Promise<void> => {
+  const { request, state, reach, notes, report, signal } = watch
   const { server, config, paths, namespace } = request
   const sleep = (ms: number) => {
     reach.noteWait(ms)
@@ -149,7 +152,7 @@ const watchOneLog = async ({ request, state, reach, notes, report, signal }: Wat
     reach.noteReplaced()
   }
   const place = { connection, states: await state.of({ server, ...connection }) }
-  const job = await openJob(request, state, connectTo, connection)
+  const job = await openJob(watch, connectTo, connection)
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0, bytes: 0 })
   const upload = newUpload({ ...job, report, signal }, place, signal, notes)
   await watchSessions({

@@ -19,8 +19,10 @@ import { openRules } from '../sync/rules/open.ts'
 import { onlyOf } from '../sync/upload/destination.ts'
 import { openDuties } from '../sync/state/duties.ts'
 import { noStates } from '../sync/state/session-states.ts'
+import { newUploader } from '../sync/state/uploader.ts'
 import { openSyncState } from '../sync/state/sync-state.ts'
 import { replacedEvent } from '../sync/watch/reach.ts'
+import { runningWatcher, type WatchPlace } from '../sync/watch/watch-lock.ts'
 import { syncFiles } from '../sync/upload/sync-files.ts'
 import { stopReasonOf } from '../sync/upload/sync-sessions.ts'
 import type { Visibility } from '../sync/upload/upsert-trace.ts'
@@ -101,6 +103,16 @@ export const sync = async (options: Options, paths: readonly string[]): Promise<
   )
 }
 
+/** Says who uploads if that has to be waited for, such as a watch: then what it has sent is unchanged. */
+const uploaderOf = (place: WatchPlace, report: Reporter, signal: AbortSignal) => {
+  const tell = async () => {
+    const watcher = await runningWatcher(place).catch(() => undefined)
+    const who = watcher ? `the watch uploads (process ${watcher.pid})` : 'another process of this machine uploads'
+    report({ type: 'connection', state: 'waiting', message: `${who}: waiting for it` })
+  }
+  return newUploader(place, { onWait: () => void tell(), signal })
+}
+
 const syncUntil = async (
   signal: AbortSignal,
   paths: readonly string[],
@@ -154,7 +166,9 @@ const syncUntil = async (
     for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
     const destinationOf = onlyOf(options.project, rules.destinationOf)
     const place = { connection, states: await placeOf(connection) }
-    const job = { ...rules, destinationOf, place, origins: state, redaction, dryRun, force, strict, report, signal }
+    const asUploader = uploaderOf({ stateFolder: stateDir(io().env), config, server }, report, signal)
+    const asked = { dryRun, force, strict }
+    const job = { ...rules, ...asked, destinationOf, place, origins: state, asUploader, redaction, report, signal }
     return (await syncFiles(job, files, unreadable.length)).exitCode
   } finally {
     state.close()

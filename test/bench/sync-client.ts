@@ -6,6 +6,7 @@ import { connect } from '../../src/sync/login/connect.ts'
 import { readRedactionOptions } from '../../src/sync/redaction/options.ts'
 import { keepHeapSmall, syncFiles } from '../../src/sync/upload/sync-files.ts'
 import { openSyncState } from '../../src/sync/state/sync-state.ts'
+import { newUploader } from '../../src/sync/state/uploader.ts'
 import { always } from '../../src/sync/upload/destination.ts'
 
 /** What the process says when it is done. `ms` is without the start of the process, `megabytes` its largest resident memory. */
@@ -28,7 +29,8 @@ const origins = openSyncState({ folder: config, config })
 const states = await origins.of({ server, ...connection })
 const redaction = kind === 'redacted' ? await readRedactionOptions(config) : undefined
 const destinationOf = always({ connection, states })
-const job = { destinationOf, origins, redaction, dryRun: false, force: false, report: () => {} }
+const asUploader = newUploader({ stateFolder: config, config, server })
+const job = { destinationOf, origins, asUploader, redaction, dryRun: false, force: false, report: () => {} }
 const { messages, exitCode } = await syncFiles(job, files, 0)
 const ms = performance.now() - started
 const { user, system } = process.cpuUsage(before)

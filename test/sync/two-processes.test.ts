@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
+import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { suite } from 'uvu'
@@ -73,7 +73,6 @@ test('the second process waits for the first one, so that the newest version sta
   assert.match(stored(context), /the beginning.*the end/)
   const again = await run(context, 'sync', context.file)
   assert.is(again.out, 'nothing was sent: 1 session unchanged\n')
-  assert.not.ok(existsSync(join(context.home, 'config', 'data', 'uploading')))
 })
 
 test('the second process continues at once when the first one is killed', async (context) => {
@@ -82,23 +81,41 @@ test('the second process continues at once when the first one is killed', async 
   const [code] = await once(second, 'close')
   assert.is(code, 0, said.text)
   assert.match(stored(context), /the beginning.*the end/)
-  assert.not.ok(existsSync(join(context.home, 'config', 'data', 'uploading')))
 })
 
-test('a watch tries again after another process’s upload, and reports no failure', async (context) => {
-  const claimer = join(import.meta.dirname, 'state', 'claimer.ts')
-  const other = fork(claimer, [join(context.home, 'config', 'data'), context.file])
+test('a watch waits for another process that uploads, and reports no failure', async (context) => {
+  const other = fork(join(import.meta.dirname, 'state', 'other-uploader.ts'), [
+    join(context.home, 'config', 'data'),
+    join(context.home, 'config'),
+    context.server.url,
+  ])
   await once(other, 'message')
   const watch = start(context, 'sync', '--watch', '--json', context.file)
   const said = listen(watch)
-  // What is written while it waits makes another round.
-  await until(() => said.text.includes('waiting for it'))
+  await until(() => said.text.includes('"type":"start"'))
   grow(context)
+  assert.equal(batches(context), [])
   other.kill('SIGKILL')
   await until(() => context.server.traces.length === 1 && /the beginning.*the end/.test(stored(context)))
   watch.kill('SIGTERM')
   await once(watch, 'close')
   assert.not.match(said.text, 'failed')
+})
+
+test('a sync beside a watch says that the watch uploads, and ends once it has', async (context) => {
+  const release = holdFirstBatch(context)
+  const watch = start(context, 'sync', '--watch', '--json', context.file)
+  await until(() => batches(context).length === 1)
+  const sync = start(context, 'sync', context.file)
+  const said = listen(sync)
+  await until(() => said.text.includes('waiting for it'))
+  assert.match(said.text, `the watch uploads (process ${watch.pid}): waiting for it`)
+  release(undefined)
+  assert.is((await once(sync, 'close'))[0], 0, said.text)
+  assert.match(said.text, 'nothing was sent: 1 session unchanged')
+  assert.match(stored(context), 'the beginning')
+  watch.kill('SIGTERM')
+  await once(watch, 'close')
 })
 
 test.run()

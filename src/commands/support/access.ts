@@ -1,5 +1,6 @@
 import { io } from '../../cli/io.ts'
 import { UsageError } from '../../cli/exit.ts'
+import { say } from '../../cli/output.ts'
 import { type ApiClient, newApiClient } from '../../sync/api/client.ts'
 import { hasStatus } from '../../sync/api/errors.ts'
 import { newNamespacesClient } from '../../sync/api/namespaces.ts'
@@ -47,6 +48,9 @@ export const openAccess = ({ server: url, namespace }: ClientOptions): Access =>
     api: (token) => newApiClient(server, token, noticedTiming),
   }
 }
+
+/** Said once by a command that is not the only uploader yet. */
+export const sayWaiting = (): void => say('Another process of this machine uploads: waiting for it.')
 
 /** Explains a refused request about a namespace. @throws UsageError if there is no such namespace; any other error unchanged */
 export const explainNamespace =

@@ -75,8 +75,8 @@ export type SyncEvent =
     }
   /** The run was interrupted, and waits for requests in flight. */
   | { readonly type: 'stopping'; readonly message: string }
-  /** `replaced`: the service lacks data that it had acknowledged. */
-  | { readonly type: 'connection'; readonly state: ConnectionState | 'replaced'; readonly message: string }
+  /** `replaced`: the service lacks data that it had acknowledged. `waiting`: another process of this machine uploads. */
+  | { readonly type: 'connection'; readonly state: ConnectionState | 'replaced' | 'waiting'; readonly message: string }
   | {
       readonly type: 'problem'
       readonly file: string

@@ -8,7 +8,7 @@ import { readJson, writePrivateFile } from '../private-files.ts'
 
 /**
  * The past of a trace has secrets that were, or are about to be, taken out of it, and is to be erased. `namespace` is the slug of its namespace.
- * `source` is where they were found, such as a session's file: a process that works on it has claimed it. `hashes` are those of the secrets, as
+ * `source` is where they were found, such as a session's file. `hashes` are those of the secrets, as
  * far as they are known. `isRefused`: the user may not erase it any more, and was told so.
  */
 const Duty = z.object({
@@ -28,7 +28,7 @@ export type Duties = {
   readonly all: () => Promise<readonly Duty[]>
   /** Called once these duties were done. */
   readonly remove: (duties: readonly Duty[]) => Promise<void>
-  /** Called once the user was told that these duties are refused. They stay. By a process that has claimed their source. */
+  /** Called once the user was told that these duties are refused. They stay. */
   readonly noteRefused: (duties: readonly Duty[]) => Promise<void>
 }
 

@@ -4,15 +4,14 @@ import { errorMessage } from '../../cli/exit.ts'
 import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 
 /** To be raised with each change of the tables. A record of an older version is thrown away. */
-const VERSION = 7
+const VERSION = 8
 
 /**
  * `destination`: a namespace of a service, and the log that the service had. `session`: what was sent to it of a session, the revision of
  * its trace at which the notes about messages hold (NULL: nothing is known of what the service has), and the only source of
  * the versions that are ours, if it is one. `source`: which session a source held; `stamp` is that of its last complete upload. `message`: what the service has of
  * each message, by a hash of its id: the version with this digest, or, if it is `theirs`, one that another machine has sent. `origin`: the
- * project of a source, which decides where it goes. `told`: losses of sessions of an agent that were reported. `claim`: the process that
- * works on a source, by the name of its lock. `last_write`: the position in the log of a service of the last write that it has acknowledged.
+ * project of a source, which decides where it goes. `told`: losses of sessions of an agent that were reported. `last_write`: the position in the log of a service of the last write that it has acknowledged.
  */
 const TABLES = `
   CREATE TABLE destination (
@@ -33,7 +32,6 @@ const TABLES = `
     theirs INTEGER NOT NULL, PRIMARY KEY (session, id)) WITHOUT ROWID;
   CREATE TABLE origin (source TEXT PRIMARY KEY, stamp TEXT NOT NULL, project TEXT) WITHOUT ROWID;
   CREATE TABLE told (agent TEXT NOT NULL, loss TEXT NOT NULL, PRIMARY KEY (agent, loss)) WITHOUT ROWID;
-  CREATE TABLE claim (source TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE last_write (server TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
   PRAGMA user_version = ${VERSION};`
 

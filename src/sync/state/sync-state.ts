@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../agents/support/sqlite/load.ts'
 import { nameOfServer } from '../login/credentials.ts'
-import { type Claims, claimStatements, newClaims } from './claims.ts'
 import { openDuties } from './duties.ts'
 import { newSessionStates, sessionStatements, type SessionStates } from './session-states.ts'
 import { openStateFile, STATE_FILE, type StateFile, transaction } from './state-file.ts'
@@ -39,19 +38,18 @@ type Place = { readonly server: string; readonly namespaceId: string; readonly l
 type KnownOrigin = { readonly stamp: string; readonly projectPath: string | undefined }
 
 /** What this machine remembers of its uploads. */
-export type SyncState = ReportedLosses &
-  Claims & {
-    /** What was sent to a place. What was sent to an earlier log of it is forgotten: the service does not have it any more. */
-    readonly of: (place: Place) => Promise<SessionStates>
-    /** The position of the last write that a service has acknowledged; undefined if none was noted. */
-    readonly lastWriteTo: (server: string) => string | undefined
-    /** Forgets all that was sent to a service. */
-    readonly forget: (server: string) => void
-    /** Undefined for a source that was never read. */
-    readonly originOf: (source: string) => KnownOrigin | undefined
-    readonly noteOrigin: (source: string, origin: KnownOrigin) => void
-    readonly close: () => void
-  }
+export type SyncState = ReportedLosses & {
+  /** What was sent to a place. What was sent to an earlier log of it is forgotten: the service does not have it any more. */
+  readonly of: (place: Place) => Promise<SessionStates>
+  /** The position of the last write that a service has acknowledged; undefined if none was noted. */
+  readonly lastWriteTo: (server: string) => string | undefined
+  /** Forgets all that was sent to a service. */
+  readonly forget: (server: string) => void
+  /** Undefined for a source that was never read. */
+  readonly originOf: (source: string) => KnownOrigin | undefined
+  readonly noteOrigin: (source: string, origin: KnownOrigin) => void
+  readonly close: () => void
+}
 
 const prepare = (database: Database) => ({
   database,
@@ -64,7 +62,6 @@ const prepare = (database: Database) => ({
   forgetDestinations: database.prepare('DELETE FROM destination WHERE server = ?'),
   removeDestination: database.prepare('DELETE FROM destination WHERE id = ?'),
   told: reportedStatements(database),
-  claims: claimStatements(database),
   origin: database.prepare('SELECT stamp, project FROM origin WHERE source = ?'),
   noteOrigin: database.prepare('INSERT OR REPLACE INTO origin (source, stamp, project) VALUES (?, ?, ?)'),
 })
@@ -100,7 +97,6 @@ type Options = { readonly folder: string; readonly config: string; readonly read
 export const openSyncState = ({ folder, config, readOnly = false }: Options): SyncState => {
   const isInMemory = readOnly && !existsSync(join(folder, STATE_FILE))
   const file = openStateFile(isInMemory ? undefined : folder, prepare)
-  const claims = newClaims(file, isInMemory ? undefined : join(folder, 'uploading'))
 
   return {
     of: async (given) => {
@@ -129,10 +125,6 @@ export const openSyncState = ({ folder, config, readOnly = false }: Options): Sy
     noteOrigin: (source, { stamp, projectPath }) =>
       file.use(({ noteOrigin }) => void noteOrigin.run(source, stamp, projectPath ?? null)),
     ...newReportedLosses(file),
-    alone: claims.alone,
-    close: () => {
-      claims.close()
-      file.close()
-    },
+    close: file.close,
   }
 }

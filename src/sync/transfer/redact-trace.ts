@@ -30,7 +30,7 @@ type FoundSecrets = {
   readonly redactions: readonly Redaction[]
   /**
    * Replaces them, also those of messages that others write meanwhile.
-   * @throws RequestFailed; SourceBusy if others write all the time
+   * @throws RequestFailed; TraceBusy if others write all the time
    */
   replace(): Promise<Replaced>
 }

@@ -2,10 +2,17 @@ import type { UpsertCounts } from '../api/client.ts'
 import { hasStatus } from '../api/errors.ts'
 import { pause } from '../../base/waits.ts'
 import { NOT_COMPARED, type NotedMessage } from '../state/session-states.ts'
-import { SourceBusy } from '../state/claims.ts'
 import { SessionLost } from './same-log.ts'
 import { listMessages } from './stored-messages.ts'
 import type { Upload } from './upload.ts'
+
+/** Other machines write to a trace all the time. */
+export class TraceBusy extends Error {
+  override readonly name = 'TraceBusy'
+  constructor() {
+    super('another machine is uploading this session: the next run continues')
+  }
+}
 
 /** How often a write is repeated because others have written to the trace in between. */
 const REPEATS = 5
@@ -70,7 +77,7 @@ const isChanged = (error: unknown): boolean => hasStatus(error, 409) && error.co
 
 /**
  * Does `write`, which is refused if others have written to the trace since it was compared; then learns by `catchUp` what they have written, and
- * does it again. Throws SourceBusy if they go on, and what `write` and `catchUp` throw.
+ * does it again. Throws TraceBusy if they go on, and what `write` and `catchUp` throw.
  */
 export const whileOthersWrite = async <T>(write: () => Promise<T>, catchUp: () => Promise<void>): Promise<T> => {
   for (let repeats = 0; ; repeats++)
@@ -78,7 +85,7 @@ export const whileOthersWrite = async <T>(write: () => Promise<T>, catchUp: () =
       return await write()
     } catch (error) {
       if (!isChanged(error)) throw error
-      if (repeats === REPEATS) throw new SourceBusy('another machine is uploading this session: the next run continues')
+      if (repeats === REPEATS) throw new TraceBusy()
       // Otherwise the slower one would never be the first.
       if (repeats > 0) await pause(FIRST_PAUSE_MS * 2 ** repeats * (0.5 + Math.random() / 2))
       await catchUp()

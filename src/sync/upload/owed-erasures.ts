@@ -4,7 +4,6 @@ import { hasStatus, isTemporaryFailure, RequestFailed } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
 import type { Reporter } from '../report/events.ts'
 import { countOf } from '../report/text.ts'
-import { type Claims, SourceBusy } from '../state/claims.ts'
 import type { Duties, Duty } from '../state/duties.ts'
 import { type OwedErasure, notice, type Upload } from './upload.ts'
 
@@ -62,7 +61,7 @@ const requireGone = async (
 
 /**
  * Erases the past of a trace, and then removes the duties that asked for it, but none of another source, from which a secret may be taken out
- * just now. To be called by a process that has claimed the source. Returns how many events were erased. Throws RequestFailed.
+ * just now. To be called by the only uploader. Returns how many events were erased. Throws RequestFailed.
  */
 export const erasePast = async (
   connection: Pick<Connection, 'api' | 'namespaceSlug'>,
@@ -178,7 +177,7 @@ const together = (duties: readonly Duty[]): readonly SameDuties[] =>
   })
 
 /**
- * To be called by a process that has claimed the source. `told`: the user may not do it, and was told so now; `refused`: and was told before. Throws
+ * To be called by the only uploader. `told`: the user may not do it, and was told so now; `refused`: and was told before. Throws
  * RequestFailed.
  */
 const doDuty = async (
@@ -202,13 +201,12 @@ const doDuty = async (
 }
 
 /**
- * Does what earlier runs have left to do at a service, and reports it. A duty of a process that still works on its source is left to that one.
+ * Does what earlier runs have left to do at a service, and reports it. To be called by the only uploader.
  * `isLeftOut` names those that this run has tried already. Throws no RequestFailed: what fails stays a duty, and is reported; what the user may
  * not do any more stays one as well, but is reported only by the first run that learns it. Throws StateFailed, and the reason of an aborted signal.
  */
 export const doDuties = async (
   place: Place,
-  { alone }: Pick<Claims, 'alone'>,
   report: Reporter,
   isLeftOut: (duty: Duty) => boolean = () => false,
 ): Promise<Left> => {
@@ -218,11 +216,10 @@ export const doDuties = async (
     const { exposed, hashes } = some
     const { source: file, externalId } = exposed
     try {
-      const outcome = await alone(file, { waitMs: 0 }, () => doDuty(place, some, report))
+      const outcome = await doDuty(place, some, report)
       if (outcome === 'refused') refused++
       if (outcome === 'told') failed++
     } catch (error) {
-      if (error instanceof SourceBusy) continue
       if (!(error instanceof RequestFailed)) throw error
       failed++
       const message = keptText(hashes, externalId, errorMessage(error))

@@ -3,6 +3,7 @@ import type { RedactionOptions } from '../redaction/session.ts'
 import type { Reporter, SessionEvent } from '../report/events.ts'
 import type { SessionKey } from '../state/session-states.ts'
 import type { SyncState } from '../state/sync-state.ts'
+import type { AsUploader } from '../state/uploader.ts'
 import type { Destination, DestinationOf, Origin } from './destination.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { Turn } from './turns.ts'
@@ -16,7 +17,9 @@ export type SyncJob = {
   /** Leaves that to a later run. */
   readonly leavesDuties?: boolean
   /** The stored state of sources. */
-  readonly origins: Pick<SyncState, 'originOf' | 'noteOrigin' | 'newLosses' | 'noteReported' | 'alone'>
+  readonly origins: Pick<SyncState, 'originOf' | 'noteOrigin' | 'newLosses' | 'noteReported'>
+  /** Sends what it sends as the only uploader of this machine. */
+  readonly asUploader: AsUploader
   /** Takes secrets out; undefined if they are not taken out. */
   readonly redaction: RedactionOptions | undefined
   /** Keeps how sessions were read, so that only added lines are read the next time. Without it each session is read whole. */
@@ -29,8 +32,6 @@ export type SyncJob = {
   readonly force: boolean
   /** A line that cannot be read fails the run. */
   readonly strict?: boolean
-  /** How long to wait if another process uploads a session. Default: a minute. */
-  readonly patienceMs?: number
   readonly report: Reporter
   /** Ends the run when it aborts: requests that are being sent are completed, and no others begin. */
   readonly signal?: AbortSignal | undefined

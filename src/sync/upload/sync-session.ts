@@ -41,19 +41,6 @@ const isDestination = (answer: Destination | NotSent | Held): answer is Destinat
 const notSent = (answer: NotSent | Held, origin: Origin): Result =>
   'held' in answer ? { status: 'held', why: answer.held, origin } : { status: 'excluded', why: answer.notSent }
 
-const PATIENCE_MS = 60_000
-
-/** Reads and uploads a session while no other process does, so that each process remembers the uploads of the others. */
-const uploadAlone = (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> => {
-  const { source } = run.session
-  const work = () => run.turn.during(() => readAndUpload(job, run, expected))
-  if (job.dryRun) return work()
-  const onWait = () =>
-    job.report({ type: 'notice', file: source, message: 'another process is uploading this session: waiting for it' })
-  const { patienceMs: waitMs = PATIENCE_MS, signal } = job
-  return job.origins.alone(source, { waitMs, onWait, signal }, work)
-}
-
 const lostNotice = 'the service had lost messages of this session: the whole session was sent again'
 
 /** Sends the part of a session that was read; the whole session if the service lacks earlier data, as after a restored backup. */
@@ -96,6 +83,9 @@ const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destinatio
   return run.alone(key, () => sendOrAgain(job, run, destination, whole))
 }
 
+const readInTurn = (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> =>
+  run.turn.during(() => readAndUpload(job, run, expected))
+
 /**
  * Uploads the new part of a session, and adds to its counts. An unchanged session is not read. Throws RequestFailed, and the errors of
  * reading. Messages that the server has acknowledged until then are remembered, so that the next run continues there.
@@ -104,19 +94,19 @@ export const syncSession = async (job: SyncJob, run: SessionRun): Promise<Result
   const { agent, session } = run
   const { source } = session
   const origin = job.origins.originOf(source)
-  if (!origin) return uploadAlone(job, run, undefined)
+  if (!origin) return readInTurn(job, run, undefined)
   const from = { source, agentId: agent.id, projectPath: origin.projectPath }
   const expected = await job.destinationOf(from)
   if (!isDestination(expected)) return notSent(expected, from)
   const stored = job.force ? undefined : expected.states.read(source)
   if (stored?.stamp !== stampOf(agent, session, job.redaction) || origin.stamp !== readStamp(agent, session))
-    return uploadAlone(job, run, expected)
+    return readInTurn(job, run, expected)
   run.destination = expected
   try {
     return { status: await updateVisibility(job.dryRun, run, expected, stored), externalId: stored.externalId }
   } catch (error) {
     if (!(error instanceof SessionLost)) throw error
     if (!job.dryRun) expected.states.forget(stored)
-    return uploadAlone(job, run, undefined)
+    return readInTurn(job, run, undefined)
   }
 }

@@ -6,10 +6,10 @@ import type { Agent, StoredSession } from '../agents/agent.ts'
 import { type SessionFile, sizeOf } from '../agents/session-files.ts'
 import { hasStatus, isTemporaryFailure } from '../api/errors.ts'
 import type { FileStatus, SyncEvent, Tally } from '../report/events.ts'
-import { SourceBusy } from '../state/claims.ts'
 import { StateFailed } from '../state/state-file.ts'
 import type { Duty } from '../state/duties.ts'
 import type { Destination } from './destination.ts'
+import { TraceBusy } from './expected-revision.ts'
 import { doDuties } from './owed-erasures.ts'
 import { type Budget, newBudget, newTurns, type Turn } from './turns.ts'
 import { type FileProgress, newFileProgress } from './file-progress.ts'
@@ -44,7 +44,7 @@ export type SyncResult = {
   readonly counts: FileCounts
   /** Sessions for which the user can be asked; they are not in `byStatus`. */
   readonly held: readonly HeldSession[]
-  /** The sources of sessions that failed because another process uploads them. */
+  /** The sources of sessions that failed because other machines upload them. */
   readonly busy: ReadonlySet<string>
   /** How many duties are left that the user may not do any more, and knows. */
   readonly refusedDuties: number
@@ -174,7 +174,7 @@ const fail = (job: SyncJob, totals: Totals, file: string, error: unknown, run?: 
   job.report(withTitle({ type: 'problem', kind: 'session_failed', file, message }, run?.about.title))
   job.report({ type: 'session', file, status: 'failed', ...tallyOf(counts) })
   totals.add('failed', counts)
-  if (error instanceof SourceBusy) totals.busy.add(file)
+  if (error instanceof TraceBusy) totals.busy.add(file)
   const reason = stopReasonOf(error)
   if (reason) totals.stop(reason)
 }
@@ -286,19 +286,19 @@ const doOldDuties = async (job: SyncJob, totals: Totals): Promise<void> => {
   if (job.dryRun || job.leavesDuties || totals.signal.aborted || !place) return
   const { connection, states } = place
   try {
-    const { failed, refused } = await doDuties(
-      { connection, duties: states.duties },
-      job.origins,
-      job.report,
-      totals.isTried,
-    )
+    const { failed, refused } = await doDuties({ connection, duties: states.duties }, job.report, totals.isTried)
     totals.add(undefined, { ...newFileCounts(), exposed: failed })
     totals.noteRefused(refused)
   } catch (error) {
-    const reason = stopReasonOf(error)
-    if (!reason) throw error
-    totals.stop(reason)
+    stopFor(totals, error)
   }
+}
+
+/** Ends the run because of an error. Throws one that is none of the service or of the state. */
+const stopFor = (totals: Totals, error: unknown): void => {
+  const reason = stopReasonOf(error)
+  if (reason) totals.stop(reason)
+  else if (!totals.signal.aborted) throw error
 }
 
 type Sessions = AsyncIterable<Found> | Iterable<Found>
@@ -306,22 +306,22 @@ type Sessions = AsyncIterable<Found> | Iterable<Found>
 /**
  * Uploads the new parts of some sessions and reports each session; unchanged ones are not read. Several are sent at once, and
  * reported when they end. Continues after a session that fails, unless the server cannot be reached or the session of the login has
- * ended. A job may be used repeatedly.
+ * ended. Waits until no other process uploads. A job may be used repeatedly.
  */
 export const syncSessions = async (job: SyncJob, sessions: Sessions): Promise<SyncResult> => {
   const totals = newTotals(job)
   const { signal } = totals
   const shared = { totals, newTurn: newTurns(READERS, signal), budget: newBudget(BYTES), queued: newQueues() }
-  await pMap(
-    sessions,
-    async (found) => {
-      if (signal.aborted) return
-      if ('error' in found) fail(job, totals, found.path, found.error)
-      else await syncAndReport(job, shared, found)
-    },
-    { concurrency: SESSIONS },
-  )
-  await doOldDuties(job, totals)
+  const syncFound = async (found: Found) => {
+    if (signal.aborted) return
+    if ('error' in found) fail(job, totals, found.path, found.error)
+    else await syncAndReport(job, shared, found)
+  }
+  const work = async () => {
+    await pMap(sessions, syncFound, { concurrency: SESSIONS })
+    await doOldDuties(job, totals)
+  }
+  await (job.dryRun ? work() : job.asUploader(work)).catch((error: unknown) => stopFor(totals, error))
   return totals.result()
 }
 

@@ -20,9 +20,6 @@ const filesOf = (changes: readonly Change[]): readonly SessionFile[] =>
     return { path, agent: { ...agent, sessions } }
   })
 
-/** A session that another process uploads is tried again soon. The others of the round do not wait for long. */
-const PATIENCE_MS = 500
-
 const isFailure = (event: SyncEvent): boolean =>
   (event.type === 'problem' && event.kind === 'session_failed') ||
   (event.type === 'session' && event.status === 'failed')
@@ -107,7 +104,7 @@ const isInReach = async (place: Place): Promise<boolean> => {
 }
 
 /**
- * The `upload` of a watch. A session that fails by itself is reported and not tried again; one that another process uploads is not
+ * The `upload` of a watch. A session that fails by itself is reported and not tried again; one that other machines upload is not
  * reported and tried again. Whatever cannot be erased is tried again too. If the service cannot be reached, nothing is reported here. If nothing can be stored, as on a full disk, this
  * is reported once, and all sessions wait. Throws UsageError when the login has ended, and StateFailed if not even the stored state can be
  * read. Throws LogReplaced if the service has another log or was restored from a backup: `place` is asked before anything is sent, because a
@@ -121,7 +118,7 @@ export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes
     if (!(await isInReach(place))) return { done: new Set(), isInterrupted: true, owedInMs: owed.inMs() }
     const { hold, failures, others, succeeded } = holdingFailures(report)
     const { stopReason, busy, counts, refusedDuties } = await syncSessionsOf(
-      { ...job, place, leavesDuties: !owed.isDue(), patienceMs: PATIENCE_MS, report: hold },
+      { ...job, place, leavesDuties: !owed.isDue(), report: hold },
       filesOf(changes),
     )
     // A run that was stopped may have left something.

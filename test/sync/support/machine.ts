@@ -13,6 +13,7 @@ import type { LiveSessions } from '../../../src/sync/upload/live-sessions.ts'
 import { syncFiles } from '../../../src/sync/upload/sync-files.ts'
 import type { SessionStates } from '../../../src/sync/state/session-states.ts'
 import { openSyncState, type SyncState } from '../../../src/sync/state/sync-state.ts'
+import { newUploader } from '../../../src/sync/state/uploader.ts'
 import type { Visibility } from '../../../src/sync/upload/upsert-trace.ts'
 import { replacedEvent } from '../../../src/sync/watch/reach.ts'
 import { newTestTiming } from './timing.ts'
@@ -75,6 +76,7 @@ export const newMachine = (home: string, url: string) => {
       destinationOf,
       place,
       origins: state,
+      asUploader: newUploader({ stateFolder: join(config, 'data'), config, server: url }),
       redaction,
       dryRun,
       force,

@@ -197,17 +197,16 @@ test('stays owed if a service that has the trace does not know how to erase its 
 test('stays owed, and stops the run, if nothing can be stored', async ({ world: { config, user, server } }) => {
   const owed = openDuties(config, server.url)
   await owed.add({ namespace: user.namespaceSlug, externalId: 's-1', source: 'a file', hashes: [] })
-  const alone = () => Promise.reject(new StateFailed('the file', new Error('no space is left')))
+  const asUploader = () => Promise.reject(new StateFailed('the file', new Error('no space is left')))
   const connection = await connect({ config, server: server.url, readOnly: true }, newApiClient)
   const destination = { connection, states: noStates(owed) }
   const origins = {
-    alone,
     originOf: () => undefined,
     noteOrigin: () => {},
     newLosses: () => [],
     noteReported: () => {},
   }
-  const job = { destinationOf: always(destination), place: destination, origins, redaction: undefined }
+  const job = { destinationOf: always(destination), place: destination, origins, asUploader, redaction: undefined }
   const { stopReason } = await syncSessions({ ...job, dryRun: false, force: false, report: () => {} }, [])
   assert.instance(stopReason?.stateFailed, StateFailed)
   assert.is((await owed.all()).length, 1)

@@ -11,6 +11,7 @@ import type { Asking } from '../../../../src/sync/rules/confirm-public.ts'
 import type { Known } from '../../../../src/sync/rules/decide.ts'
 import { openRules } from '../../../../src/sync/rules/open.ts'
 import { openSyncState } from '../../../../src/sync/state/sync-state.ts'
+import { newUploader } from '../../../../src/sync/state/uploader.ts'
 import { syncFiles } from '../../../../src/sync/upload/sync-files.ts'
 import { startServer } from '../../support/server.ts'
 import { userLine, writeSession } from '../../support/session-file.ts'
@@ -68,7 +69,12 @@ export const newRulesWorld = async () => {
         connect: connectTo,
         statesOf: (connection) => state.of({ server: server.url, ...connection }),
       })
-      const summary = await syncFiles({ ...rules, origins: state, redaction, dryRun, force, report }, files, 0)
+      const asUploader = newUploader({ stateFolder: join(config, 'data'), config, server: server.url })
+      const summary = await syncFiles(
+        { ...rules, origins: state, asUploader, redaction, dryRun, force, report },
+        files,
+        0,
+      )
       return { summary, events, questions } satisfies Run
     } finally {
       state.close()

@@ -1,7 +1,6 @@
 import type { DecodedEvent } from './engine/projection.ts'
 import type { DomainEvent } from './engine/stream.ts'
 import type { AnyEvent } from './events.ts'
-import type { EndsReading } from './http/long-list.ts'
 import { keyHash } from './base/ids.ts'
 import type { PatchOperation } from './base/json/patch-operation.ts'
 
@@ -16,15 +15,15 @@ export const tracesNamed = (externalId: string): string => `traces named ${keyHa
 
 /**
  * What an event changes for answers that were read before it. The effects of each type of event have to be stated here, so that no new type is
- * forgotten by the caches of answers and callers, and by the lists that are being sent.
+ * forgotten by the caches of answers and callers, and by the values that are being sent to realtime clients.
  */
 type EffectOf<Event extends DomainEvent> = {
   /** What has changed for answers: ids of traces, namespaces, users and sessions, and topics of lists. */
   readonly topics: (event: DecodedEvent<Event>) => readonly string[]
   /** The id of the session or user whose callers are read again: their rights, identity or active namespace have changed. */
   readonly callers: 'same' | ((event: DecodedEvent<Event>) => string)
-  /** Which long lists being sent have to end, because their readers may not read them any more. */
-  readonly ends: 'none' | ((event: DecodedEvent<Event>) => EndsReading | undefined)
+  /** Whether it takes from anybody the right to read what has one of the topics. */
+  readonly takesRight: boolean | ((event: DecodedEvent<Event>) => boolean)
 }
 
 type Effects = { readonly [Type in AnyEvent['type']]: EffectOf<Extract<AnyEvent, { type: Type }>> }
@@ -32,7 +31,10 @@ type Effects = { readonly [Type in AnyEvent['type']]: EffectOf<Extract<AnyEvent,
 const ofItself = ({ streamId }: DecodedEvent) => [streamId]
 
 /** An event that changes what answers show of its own stream, and no rights. */
-const ownTopicOnly = { topics: ofItself, callers: 'same', ends: 'none' } as const
+const ownTopicOnly = { topics: ofItself, callers: 'same', takesRight: false } as const
+
+/** The effects of an event that changes the callers of its own stream, which is a session or a user. */
+const ownCallers = { topics: ofItself, callers: ({ streamId }: DecodedEvent) => streamId }
 
 type Membership = DomainEvent & { readonly data: { readonly userId: string } }
 
@@ -53,48 +55,31 @@ const effects: Effects = {
       ...(visibility === 'public' ? [PUBLIC_TRACES] : []),
     ],
     callers: 'same',
-    ends: 'none',
+    takesRight: false,
   },
   TraceUpdated: {
     topics: ({ streamId, data: { patch } }) => (visibilityIn(patch) ? [streamId, PUBLIC_TRACES] : [streamId]),
     callers: 'same',
-    ends: ({ streamId, data: { patch } }) => {
+    takesRight: ({ data: { patch } }) => {
       const change = visibilityIn(patch)
-      if (!change || (change.op !== 'remove' && change.value === 'public')) return undefined
-      return ({ reader, shows }) => !reader.isMember && (reader.traceId === streamId || shows(streamId))
+      return change !== undefined && (change.op === 'remove' || change.value !== 'public')
     },
   },
   TraceDeleted: {
     topics: ({ streamId, data: { externalId } }) => [streamId, tracesNamed(externalId)],
     callers: 'same',
-    ends:
-      ({ streamId }) =>
-      ({ reader, shows }) =>
-        reader.traceId === streamId || shows(streamId),
+    takesRight: true,
   },
-  HistoryErased: {
-    topics: ofItself,
-    callers: 'same',
-    ends:
-      ({ streamId }) =>
-      ({ reader }) =>
-        reader.traceId === streamId,
-  },
-  MessageRestated: { topics: () => [], callers: 'same', ends: 'none' }, // no answer shows it yet
+  HistoryErased: { ...ownTopicOnly, takesRight: true },
+  MessageRestated: { ...ownTopicOnly, topics: () => [] }, // no answer shows it yet
   MessageAdded: ownTopicOnly,
   MessageUpdated: ownTopicOnly,
   MessagesCounted: ownTopicOnly,
   TraceSummarised: ownTopicOnly,
 
-  MemberJoined: { ...membership, ends: 'none' },
-  MemberRoleChanged: { ...membership, ends: 'none' }, // members of either role may read
-  MemberRemoved: {
-    ...membership,
-    ends:
-      ({ streamId, data: { userId } }) =>
-      ({ reader }) =>
-        reader.namespaceId === streamId && reader.caller?.userId === userId,
-  },
+  MemberJoined: { ...membership, takesRight: false },
+  MemberRoleChanged: { ...membership, takesRight: false }, // members of either role may read
+  MemberRemoved: { ...membership, takesRight: true },
   NamespaceCreated: ownTopicOnly,
   NamespaceUpdated: ownTopicOnly,
   AvatarChanged: ownTopicOnly,
@@ -103,29 +88,15 @@ const effects: Effects = {
   InviteRevoked: ownTopicOnly,
 
   SessionCreated: ownTopicOnly,
-  SessionSwitched: { topics: ofItself, callers: ({ streamId }) => streamId, ends: 'none' }, // a list being sent stays that of the namespace it began with
-  SessionRevoked: {
-    topics: ofItself,
-    callers: ({ streamId }) => streamId,
-    ends:
-      ({ streamId }) =>
-      ({ reader }) =>
-        reader.caller?.sessionId === streamId,
-  },
+  SessionSwitched: { ...ownCallers, takesRight: false },
+  SessionRevoked: { ...ownCallers, takesRight: true },
 
   UserCreated: ownTopicOnly,
   UserRenamed: ownTopicOnly,
   IdentityCreated: ownTopicOnly,
   IdentityRefreshed: ownTopicOnly,
   IdentityNamed: ownTopicOnly,
-  IdentityRemoved: {
-    topics: ofItself,
-    callers: ({ streamId }) => streamId,
-    ends:
-      ({ data: { identityId } }) =>
-      ({ reader }) =>
-        reader.caller?.identityId === identityId,
-  },
+  IdentityRemoved: { ...ownCallers, takesRight: true },
 
   ProviderAdded: ownTopicOnly,
   ProviderUpdated: ownTopicOnly,
@@ -140,8 +111,7 @@ type Effect = {
   readonly topics: readonly string[]
   /** The id of a session or user whose callers are read again; undefined if no caller changes. */
   readonly callers: string | undefined
-  /** Which lists being sent have to end; undefined if the event takes no right to read away. */
-  readonly ends: EndsReading | undefined
+  readonly takesRight: boolean
 }
 
 /**
@@ -151,10 +121,10 @@ type Effect = {
 export const effectOf = (event: DecodedEvent): Effect => {
   const effect = effects[event.type as AnyEvent['type']] as EffectOf<DomainEvent> | undefined
   if (!effect) throw new Error(`event type ${event.type}: this version does not know its effect on answers`)
-  const { topics, callers, ends } = effect
+  const { topics, callers, takesRight } = effect
   return {
     topics: topics(event),
     callers: callers === 'same' ? undefined : callers(event),
-    ends: ends === 'none' ? undefined : ends(event),
+    takesRight: typeof takesRight === 'boolean' ? takesRight : takesRight(event),
   }
 }

@@ -1,5 +1,6 @@
 import { newRecentChanges } from '../engine/recent-changes.ts'
 import { newSizedCache, textBytes } from '../engine/sized-cache.ts'
+import { newPieces } from '../base/pieces.ts'
 import type { ExportFormat } from '../contract/export.ts'
 
 /** JSON files are not cached: making them from stored JSON text costs almost nothing. `page` is the page for a reader who is not signed in. */
@@ -47,8 +48,6 @@ const MOST_KEPT_BYTES = 32 * MiB
 /** The limit of all drafts together: slow readers keep many of them, because a file is made only as fast as its reader takes it. */
 const MOST_DRAFT_BYTES = 16 * MiB
 const MOST_FILE_BYTES = 8 * MiB
-/** In UTF-16 code units. */
-const PIECE_LENGTH = 64 * 1024
 /** How many events are remembered, to know whether a trace has changed while its file was made. */
 const REMEMBERED_CHANGES = 1_000
 
@@ -77,8 +76,7 @@ export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
   const begin: PublicFiles['begin'] = (version, position) => {
     const name = String((count += 1))
     const draft: DraftContent = { pieces: [], bytes: 0 }
-    let waiting: string[] = []
-    let length = 0
+    const waiting = newPieces()
     drafts.set(name, draft)
 
     const isOver = () => drafts.get(name) !== draft
@@ -86,9 +84,7 @@ export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
     const isChanged = () => changes.since(position, (topics) => topics.includes(version.traceId)) !== 'unchanged'
 
     const flush = () => {
-      const piece = waiting.join('')
-      waiting = []
-      length = 0
+      const piece = waiting.take()
       draft.pieces.push(piece)
       draft.bytes += textBytes([piece])
       if (draft.bytes > MOST_FILE_BYTES || isChanged() || !isCurrent()) drop()
@@ -96,10 +92,9 @@ export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
     }
 
     const add = (text: string) => {
-      if (text === '' || isOver()) return
-      waiting.push(text)
-      length += text.length
-      if (length >= PIECE_LENGTH) flush()
+      if (isOver()) return
+      waiting.add(text)
+      if (waiting.isFull()) flush()
     }
 
     const keep = () => {

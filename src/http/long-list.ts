@@ -16,19 +16,11 @@ export type Reader = {
 /** A trace from its creation to its deletion. */
 export type LinkedTrace = { readonly id: string; readonly createdAt: bigint }
 
-/** A reader, and whether the pieces that are about to be sent show a trace. */
-export type Sending = { readonly reader: Reader; readonly shows: (traceId: string) => boolean }
-
-/** Whether an event takes the right to read from a reader, so that sending has to end. */
-export type EndsReading = (sending: Sending) => boolean
-
 /** Some rows of a list, from one database snapshot. */
 export type Chunk<Row> = {
   readonly rows: readonly Row[]
   /** The approximate number of their characters. */
   readonly size: number
-  /** The checkpoint of the snapshot, if the rows are traces. */
-  readonly position?: bigint
 }
 
 /** @throws BrokenOff if the remaining rows do not match those that were sent */
@@ -61,8 +53,6 @@ export type LongList<Row> = {
   headers?(): Readonly<Record<string, string>>
   /** Whether all rows that are shown have been read. */
   isFull?(): boolean
-  /** The id of the trace that a row shows, if the rows are traces. */
-  traceIdOf?(row: Row): string
   after(): string | Texts
 }
 

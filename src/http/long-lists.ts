@@ -1,151 +1,139 @@
-import { once } from 'node:events'
-import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream'
+import { constants, createGzip } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
-import { newRecentChanges } from '../engine/recent-changes.ts'
+import { withPermit } from '../base/current-client.ts'
+import type { Client } from '../base/permits.ts'
+import { newPieces } from '../base/pieces.ts'
 import { Unavailable } from '../engine/rejected.ts'
-import { actAs, withPermit } from '../base/current-client.ts'
-import { Busy, type Client } from '../base/permits.ts'
-import { HttpError } from './http-error.ts'
-import { assertOpen, openBytes } from './list-bytes.ts'
-import { BrokenOff, type EndsReading, type LongList } from './long-list.ts'
-import { type OpenList, newOpenList } from './open-list.ts'
-import { newReadingRights } from './reading-rights.ts'
+import { BrokenOff, type LongList, type Texts } from './long-list.ts'
+import { type NodePermits, clientOf } from './node-permits.ts'
+import { type Outlet, openOutlet } from './outlet.ts'
 import { JSON_TYPE } from './reply.ts'
-import { STALL_MS } from './large-answers.ts'
-import type { NodePermits } from './node-permits.ts'
-import { acquireUntilOver, whenOver } from './when-over.ts'
 
-/** How many bytes are made ahead of the client: enough for a socket, little compared with a chunk. */
-const AHEAD_BYTES = 64 * 1024
+/** The first piece is shorter, so that it is sent soon: a browser gets the head of a page, which names the files to load. */
+const FIRST_LENGTH = 8 * 1024
 /** After this time a list is broken off whose client reads a little now and then, and so never stalls. */
 const MAX_DURATION_MS = 15 * 60_000
-/** Far below the second within which a list ends after its reader has lost the right to read it. */
-const CHECK_INTERVAL_MS = 100
-/** More than happen while a chunk is read. A list that is further behind is broken off. */
-const REMEMBERED_LOSSES = 5_000
+/** A right that was asked for so recently is not asked for again before a chunk: a fast reader takes a chunk in 5 ms, of which the question is a tenth. */
+const CHUNK_RIGHT_MS = 20
+/** Nor before a piece: below the second within which a list ends after its reader has lost the right to read it. */
+const PIECE_RIGHT_MS = 500
 
 /**
- * Sends long lists. No database connection is held between two chunks. A list is broken off if its reader reads nothing for 30
- * seconds, or too slowly while others wait for memory; after 15 minutes; and within a second after the reader has lost the right to
- * read it, on any node. The client then sees a broken transfer, never a well-formed end.
+ * Sends long lists. No database connection is held between two chunks. The right to read is asked again before each chunk, and before a piece if half a
+ * second has passed: a list is broken off if its reader has lost it, and after 15 minutes.
  */
 export type LongLists = {
   /** Answers with a list. @throws before anything is sent: the errors of its first chunk; Busy if no memory is free */
   send<Row>(reply: FastifyReply, list: LongList<Row>): Promise<FastifyReply>
   /** Does work for an answer under the same limit of concurrent reads as the chunks of lists. @throws Busy */
   turn<T>(client: Client, work: () => Promise<T>): Promise<T>
-  /** Breaks off the lists whose readers lose the right to read by an event. Called for each event before its write is answered. */
-  observe(event: { readonly position: bigint; readonly ends: EndsReading | undefined }): void
-  /** Breaks off all lists. Called when it is not known who has lost a right. */
-  clear(): void
-  /** Breaks off all lists for a log in another epoch, whose positions start again. */
-  restart(): void
 }
 
 export type LongListsOptions = {
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number
-  /** False while this node does not follow the log; then the rights of readers are queried repeatedly. */
-  readonly isCurrent: () => boolean
   readonly permits: Pick<NodePermits, 'answers' | 'reads' | 'turns'>
+  readonly pieceRightMs?: number
 }
 
-/** Why a list has to be broken off because of the time; undefined if it need not be. */
-const timeoutOf = ({ reader, opened }: OpenList, now: number): string | undefined => {
-  if ((reader.caller?.expiresAt ?? Infinity) <= now) return 'the session of its reader has expired'
-  return performance.now() - opened > MAX_DURATION_MS ? 'its reader is too slow' : undefined
+/** Asks for the right to read a list, unless it was asked for within the last milliseconds. @throws BrokenOff; the errors of `check` */
+const newRight = ({ reader, check }: Pick<LongList<never>, 'reader' | 'check'>, now: () => number) => {
+  const opened = performance.now()
+  let asked = -Infinity
+
+  return async (ifOlderMs: number) => {
+    const at = performance.now()
+    if (at - opened > MAX_DURATION_MS) throw new BrokenOff('its reader is too slow')
+    if ((reader.caller?.expiresAt ?? Infinity) <= now()) throw new BrokenOff('the session of its reader has expired')
+    if (at - asked < ifOlderMs) return
+    asked = at
+    await check()
+  }
 }
 
-const reasonOf = (error: unknown): string | undefined => {
-  if (error instanceof HttpError) return 'its reader may not read it any more'
-  return error instanceof BrokenOff || error instanceof Unavailable || error instanceof Busy ? error.message : undefined
-}
-
-export const newLongLists = ({ now, isCurrent, permits }: LongListsOptions): LongLists => {
+export const newLongLists = ({ now, permits, pieceRightMs = PIECE_RIGHT_MS }: LongListsOptions): LongLists => {
   const { answers, reads, turns } = permits
-  const openLists = new Set<OpenList>()
-  const losses = newRecentChanges<EndsReading>(REMEMBERED_LOSSES)
-  const rights = newReadingRights(isCurrent, losses)
-  let checking: NodeJS.Timeout | undefined
-
-  const fail = (openList: OpenList, error: unknown) => openList.breakOff(reasonOf(error) ?? 'the service has a fault')
-
-  const checkAll = () => {
-    for (const openList of [...openLists]) {
-      const reason = timeoutOf(openList, now())
-      if (reason) openList.breakOff(reason)
-      else if (openList.readable)
-        actAs(openList.client, () => rights.ensure(openList)).catch((error: unknown) => fail(openList, error))
-    }
-  }
-
-  const leave = (openList: OpenList) => {
-    openLists.delete(openList)
-    if (openLists.size > 0) return
-    clearInterval(checking)
-    checking = undefined
-  }
-
-  const enter = <Row>(reply: FastifyReply, list: LongList<Row>) => {
-    const openList = newOpenList(list, reply, leave)
-    openLists.add(openList)
-    checking ??= setInterval(checkAll, CHECK_INTERVAL_MS).unref()
-    whenOver(reply.raw, openList.leave)
-    return openList
-  }
-
-  const open = async <Row>(openList: OpenList, list: LongList<Row>, reply: FastifyReply) => {
-    const onYield = () => openList.breakOff('its reader reads too slowly, and others wait')
-    openList.permit = await acquireUntilOver(answers, reply, list.chunkSize, onYield)
-    assertOpen(openList)
-    openList.permit.rest() // until the first piece is made
-    await rights.confirm(openList)
-    return openBytes(openList, list, { rights, losses, reads, client: openList.client, turns })
-  }
-
-  /** Breaks off the answer on an error, because its status has been sent already. */
-  async function* guarded(reply: FastifyReply, openList: OpenList, bytes: AsyncIterable<Buffer>) {
-    try {
-      yield* bytes
-    } catch (error) {
-      if (!reasonOf(error)) reply.log.error({ err: error }, 'a list cannot be made')
-      fail(openList, error)
-      if (reply.raw.headersSent && !reply.raw.closed) await once(reply.raw, 'close').catch(() => {})
-      throw new Unavailable('the list was broken off', false, error)
-    }
-  }
-
-  const send = async <Row>(reply: FastifyReply, list: LongList<Row>) => {
-    const openList = enter(reply, list)
-    reply.raw.setTimeout(STALL_MS, () => openList.breakOff('its reader has stopped reading'))
-    try {
-      const bytes = guarded(reply, openList, await open(openList, list, reply))
-      openList.readable = Readable.from(bytes, { objectMode: false, highWaterMark: AHEAD_BYTES })
-    } catch (error) {
-      openList.leave()
-      if (!(error instanceof BrokenOff)) throw error
-      await list.check() // throws when the reader may not read it any more
-      throw new Unavailable(error.message)
-    }
-    return reply.headers({ 'content-type': JSON_TYPE, ...list.headers?.() }).send(openList.readable)
-  }
 
   const turn: LongLists['turn'] = (client, work) => withPermit(reads, client, work)
 
-  const observe: LongLists['observe'] = ({ position, ends }) => {
-    if (!ends) return
-    losses.note(position, ends)
-    for (const openList of [...openLists]) if (ends(openList)) openList.breakOff('its reader may not read it any more')
+  /** Reads the first chunk, and returns the pieces of the answer. Each later chunk is read when the client has read the one before it. */
+  const open = async <Row>(list: LongList<Row>, { permit, assertOpen }: Outlet, client: Client) => {
+    const askForRight = newRight(list, now)
+    const chunks = list.chunks()
+
+    const nextChunk = async () => {
+      const { value: chunk } = await turn(client, () => chunks.next())
+      if (chunk) permit.resize(Math.max(list.chunkSize, chunk.size))
+      return chunk
+    }
+
+    const chunkToSend = async () => {
+      const chunk = await nextChunk()
+      if (chunk) await askForRight(CHUNK_RIGHT_MS)
+      return chunk
+    }
+
+    const goOn = async () => {
+      await turns.take(client)
+      assertOpen()
+    }
+
+    const pieces = newPieces(FIRST_LENGTH)
+    const take = async () => {
+      await askForRight(pieceRightMs)
+      return Buffer.from(pieces.take())
+    }
+
+    async function* append(texts: Texts) {
+      for await (const text of texts) {
+        pieces.add(text)
+        if (pieces.isFull()) yield await take()
+        await goOn()
+      }
+    }
+
+    async function* all(chunk: Awaited<ReturnType<typeof nextChunk>>): AsyncGenerator<Buffer, void> {
+      const { before } = list
+      yield* append([typeof before === 'string' ? before : before()])
+      let separator = ''
+      for (; chunk; chunk = list.isFull?.() ? undefined : await chunkToSend()) {
+        for (const row of chunk.rows) {
+          await goOn()
+          const text = list.toText(row)
+          if (typeof text === 'object') yield* append(text)
+          else if (text !== undefined) {
+            pieces.add(separator + text)
+            separator = ','
+          }
+          if (pieces.isFull()) yield await take()
+        }
+        if (!pieces.isEmpty()) yield await take()
+      }
+      const after = list.after()
+      yield* append(typeof after === 'string' ? [after] : after)
+      yield await take()
+    }
+
+    await askForRight(0)
+    const first = await nextChunk()
+    assertOpen()
+    return all(first)
   }
 
-  const clear = () => {
-    for (const openList of [...openLists]) openList.breakOff('it is not known any more who may read it')
+  const send: LongLists['send'] = async (reply, list) => {
+    const { traceId, namespaceId } = list.reader
+    const outlet = await openOutlet(answers, reply, list.chunkSize, { traceId, namespaceId })
+    const pieces = await open(list, outlet, clientOf(reply.request)).catch(async (error: unknown) => {
+      if (!(error instanceof BrokenOff)) throw error
+      await list.check() // throws when the reader may not read it any more
+      throw new Unavailable(error.message)
+    })
+    const plain = outlet.stream(pieces)
+    // Each piece is compressed when it comes, so that its bytes can be read before the next one.
+    const sent = list.isCompressed ? pipeline(plain, createGzip({ flush: constants.Z_SYNC_FLUSH }), () => {}) : plain
+    return reply.headers({ 'content-type': JSON_TYPE, ...list.headers?.() }).send(sent)
   }
 
-  const restart = () => {
-    losses.restart()
-    clear()
-  }
-
-  return { send, turn, observe, clear, restart }
+  return { send, turn }
 }

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws'
+import { PIECE_LENGTH, slicesOf } from '../base/pieces.ts'
 
 /** Sends frames to one client, one at a time. */
 type FrameSender = {
@@ -22,17 +23,14 @@ type SendHooks = {
   readonly onEnd?: (isWhole: boolean) => void
 }
 
-/** A longer frame is sent as fragments of this length: each fragment that the system accepts shows that the client is reading. */
-const FRAGMENT_BYTES = 64 * 1024
-
+/** A long frame is sent as fragments: each one that the system accepts shows that the client is reading. */
 function* fragmentsOf(parts: readonly Buffer[]) {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
-  if (length <= FRAGMENT_BYTES) {
+  if (length <= PIECE_LENGTH) {
     yield parts.length === 1 ? parts[0]! : Buffer.concat(parts)
     return
   }
-  for (const part of parts)
-    for (let start = 0; start < part.length; start += FRAGMENT_BYTES) yield part.subarray(start, start + FRAGMENT_BYTES)
+  for (const part of parts) yield* slicesOf(part)
 }
 
 type FrameSenderOptions = {

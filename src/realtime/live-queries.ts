@@ -21,8 +21,8 @@ export type LiveQueries = {
   counts(): LiveCounts
 }
 
-/** `ends` is set if an event takes away a right to read. */
-type Change = { readonly position: bigint; readonly topics: readonly string[]; readonly ends: unknown }
+/** `takesRight`: whether an event takes away a right to read. */
+type Change = { readonly position: bigint; readonly topics: readonly string[]; readonly takesRight: boolean }
 
 type LiveCounts = {
   readonly queries: number
@@ -146,13 +146,12 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
     !isExpired(seen) &&
     losses.since(seen.position, about(new Set(seen.topics))) === 'unchanged'
 
-  const observe: LiveQueries['observe'] = ({ position, topics, ends }) => {
-    const isLoss = ends !== undefined
+  const observe: LiveQueries['observe'] = ({ position, topics, takesRight }) => {
     changes.note(position, topics)
-    if (isLoss) losses.note(position, topics.filter(isOfOne))
+    if (takesRight) losses.note(position, topics.filter(isOfOne))
     for (const topic of topics)
       for (const query of byTopic.get(topic) ?? []) {
-        if (isLoss && isOfOne(topic)) query.withdraw()
+        if (takesRight && isOfOne(topic)) query.withdraw()
         query.touch(position)
       }
   }

@@ -34,7 +34,7 @@ type CachesOptions = {
   readonly permits: NodePermits
 }
 
-/** Everything on this node that events can make stale: caches of the read models, and answers that are being sent. */
+/** Everything on this node that events can make stale. */
 const newCaches = ({
   reads,
   now,
@@ -49,7 +49,7 @@ const newCaches = ({
   const feedCache = newFeedCache(isCurrent)
   const publicFiles = newPublicFiles(isCurrent)
   const publicPages = newPublicPages(isCurrent)
-  const longLists = newLongLists({ now, isCurrent, permits })
+  const longLists = newLongLists({ now, permits })
   const live = newLiveQueries({
     readModelsPosition,
     lastSeen,
@@ -68,7 +68,7 @@ const newCaches = ({
   }
   const models = newModelRegistry(reads, () => caughtUp(lastSeen()), onModelsChanged)
   const memo = newPastMemo()
-  const all = [tokens, feedCache, publicFiles, publicPages, longLists, live]
+  const all = [tokens, feedCache, publicFiles, publicPages, live]
   return {
     tokens,
     feedCache,

@@ -11,8 +11,8 @@ const CHUNK_ROWS = 1_000
 /** The approximate number of characters of a row besides its long texts (`summarySize`). */
 export const ROW_CHARACTERS = 500
 
-/** `position` is that of the read model; `found` how many rows the statement has found before it cut the chunk to its size. */
-type ChunkRow = ListedRow & { position: bigint; found: bigint }
+/** `found`: how many rows the statement has found before it cut the chunk to its size. */
+type ChunkRow = ListedRow & { found: bigint }
 
 /** `next` is the trace after which the next chunk begins; undefined for the last chunk. */
 type NamespaceChunk = Chunk<ListedRow> & { readonly next: After | undefined }
@@ -23,8 +23,7 @@ export const namespaceChunkStatement = `
     select r.*, sum(r.size) over (order by r.created_at desc, r.id desc rows unbounded preceding) - r.size as before,
       count(*) over () as found
     from (
-      select ${summaryColumns}, (select position from reached) as position,
-        ${ROW_CHARACTERS} + ${summarySize} as size
+      select ${summaryColumns}, ${ROW_CHARACTERS} + ${summarySize} as size
       from (
         select id, created_at from feed where namespace_id = $1 and (created_at, id) < ($2, $3)
         order by created_at desc, id desc limit $4
@@ -46,7 +45,6 @@ export const namespaceChunk = async (
   return {
     rows,
     size: rows.reduce((sum, { size }) => sum + size, 0),
-    position: last.position,
     next: isEnd ? undefined : { createdAt: Number(last.created_at), id: last.id },
   }
 }

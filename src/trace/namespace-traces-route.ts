@@ -42,13 +42,12 @@ const sortedChunkStatement = `
   select p.* from (
     select r.*, sum(r.size) over (order by r.nth rows unbounded preceding) - r.size as before, count(*) over () as found
     from (
-      select ${summaryColumns}, (select position from reached) as position, f.nth,
-        ${ROW_CHARACTERS} + ${summarySize} as size
+      select ${summaryColumns}, f.nth, ${ROW_CHARACTERS} + ${summarySize} as size
       from unnest($1::uuid[]) with ordinality f (id, nth) ${summaryTables}
     ) r
   ) p where p.before < $2 order by p.nth`
 
-type ChunkRow = ListedRow & { position: bigint; nth: bigint; found: bigint }
+type ChunkRow = ListedRow & { nth: bigint; found: bigint }
 
 /**
  * All traces of a namespace in an order that may change while they are read: the ids are read first and kept in memory, so that a
@@ -66,7 +65,7 @@ async function* sortedChunks(reads: TraceReads, namespaceId: string, sort: Sort)
     const last = rows.at(-1)
     start += last && rows.length < Number(last.found) ? Number(last.nth) : asked.length
     const size = rows.reduce((sum, row) => sum + row.size, ids.length)
-    if (last) yield { rows, size, position: last.position }
+    if (last) yield { rows, size }
   }
 }
 
@@ -122,7 +121,6 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
       before: '{"ok":true,"data":{"traces":[',
       toText: (row) =>
         reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(rowWithModelName(models, row)) : undefined,
-      traceIdOf: ({ id }) => id,
       after: () => ']}}',
     })
   }

@@ -4,8 +4,7 @@ import * as assert from 'uvu/assert'
 import type { NewSession } from '../../src/contract/sessions.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openApp } from '../support/open-app.ts'
-import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
-import { until } from '../support/until.ts'
+import { listen, openSlowReader } from '../support/slow-reader.ts'
 import { session } from '../transcript/support/session.ts'
 
 const test = suite('export: routes')
@@ -184,7 +183,6 @@ for (const format of formats) {
       const url = await newTrace({ visibility: 'public' }, large(150))
       const reader = await openSlowReader(port, `${url}/export?format=${format}`)
       await end(url)
-      await until(async () => (await connectionsOf(node)) === 0)
       const { isWhole } = await reader.rest()
       assert.not(isWhole)
     })

@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { installErrors } from '../../src/http/errors.ts'
 import { notFound } from '../../src/http/http-error.ts'
-import { BrokenOff, type Chunk, type LongList, type Sending } from '../../src/http/long-list.ts'
+import { BrokenOff, type Chunk, type LongList } from '../../src/http/long-list.ts'
 import { type LongListsOptions, newLongLists } from '../../src/http/long-lists.ts'
 import { newNodePermits } from '../../src/http/node-permits.ts'
 import { newPermits } from '../../src/base/permits.ts'
@@ -25,7 +25,7 @@ const chunksOf = (counts: readonly number[], length = 1) =>
     let n = 0
     for (const count of counts) {
       const rows = Array.from({ length: count }, () => ({ n: ++n, text: 'x'.repeat(length) }))
-      yield { rows, size: count * length, position: 0n }
+      yield { rows, size: count * length }
     }
   }
 
@@ -49,7 +49,7 @@ const serve = async (
 ) => {
   const answers = newPermits({ capacity, things: 'answers', minPace: 200_000 })
   const permits = newNodePermits(0, { answers })
-  const longLists = newLongLists({ now: Date.now, isCurrent: () => true, permits, ...options })
+  const longLists = newLongLists({ now: Date.now, permits, ...options })
   const app = Fastify()
   installErrors(app)
   let response: ServerResponse | undefined
@@ -67,12 +67,6 @@ const serve = async (
 }
 
 const rest = async (opened: Awaited<ReturnType<typeof serve>>) => (await opened.open()).rest()
-
-/** A trace that has been deleted. */
-const gone = (id: string, position: bigint) => ({
-  position,
-  ends: ({ reader, shows }: Sending) => reader.traceId === id || shows(id),
-})
 
 test('have texts that are made elsewhere, and send a long beginning before any row is made', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -186,63 +180,60 @@ test('are refused if there is no room and no list can yield', async () => {
   await served.close()
 })
 
-test('go on while the log is silent, as long as their reader may read', async () => {
-  let looks = 0
-  let mayRead = true
-  const check = async () => {
-    looks += 1
-    if (!mayRead) throw notFound()
-    return 0n
-  }
-  const served = await serve(listOf({ check }), { isCurrent: () => false })
-  const [one, other] = [await served.open(), await served.open()]
-  await until(() => looks > 6)
-  assert.ok((await one.rest()).isWhole)
-  mayRead = false
-  await until(async () => (await connectionsOf(served)) === 0)
-  assert.not((await other.rest()).isWhole)
-  await served.close()
-})
+for (const [when, chunks, pieceRightMs] of [
+  ['before each chunk', longChunks, Infinity],
+  ['before a piece if that is some time ago', chunksOf([12], MiB), 0],
+] as const)
+  test(`go on as long as their reader may read, which is asked ${when}`, async () => {
+    let mayRead = true
+    const check = async () => {
+      if (!mayRead) throw notFound()
+      return 0n
+    }
+    const served = await serve(listOf({ check, chunks }), { pieceRightMs })
+    const [one, other] = [await served.open(), await served.open()]
+    assert.ok((await one.rest()).isWhole)
+    mayRead = false
+    assert.not((await other.rest()).isWhole)
+    await served.close()
+  })
 
-test('end if the log is silent and rights cannot be looked up', async () => {
-  let isCurrent = true
+test('are not sent while it is not known whether their reader may read', async () => {
+  const { promise: unknown, resolve } = Promise.withResolvers<bigint>()
   let check = async () => 0n
-  const served = await serve(listOf({ check: () => check() }), { isCurrent: () => isCurrent })
+  let isAsked = false
+  const served = await serve(listOf({ check: () => check() }))
   const reader = await served.open()
-  check = () => new Promise(() => {})
-  isCurrent = false
-  await until(async () => (await connectionsOf(served)) === 0)
-  assert.not((await reader.rest()).isWhole)
+  check = () => {
+    isAsked = true
+    return unknown
+  }
+  const rest = reader.rest()
+  await until(() => isAsked)
+  const sent = served.response().socket!.bytesWritten
+  await until(async () => (await served.app.inject('/other')).statusCode === 404)
+  assert.is(served.response().socket!.bytesWritten, sent)
+  resolve(0n)
+  assert.ok((await rest).isWhole)
   await served.close()
 })
 
-test('are not sent if a right was lost before they began, even if the read models do not show it yet', async () => {
-  const served = await serve(listOf({ check: async () => 4n }))
-  served.longLists.observe(gone('trace', 5n))
-  assert.is((await served.app.inject('/')).statusCode, 503)
-  served.longLists.restart()
-  assert.ok((await rest(served)).isWhole, 'what a log has lost counts no more')
+test('end when the session of their reader expires', async () => {
+  let now = 0
+  const caller = { userId: 'user', identityId: 'identity', sessionId: 'session', expiresAt: 1 }
+  const reader = { caller, namespaceId: 'here', traceId: 'trace', isMember: true }
+  const served = await serve(listOf({ reader }), { now: () => now })
+  const slow = await served.open()
+  now = 1
+  assert.not((await slow.rest()).isWhole)
   await served.close()
-  const later = await serve(listOf({ check: async () => 5n }))
-  later.longLists.observe(gone('trace', 5n))
-  assert.ok((await rest(later)).isWhole)
-  await later.close()
 })
 
-test('of traces leave out deleted traces, and break off if one may be on its way', async () => {
-  const reader = { caller: undefined, namespaceId: 'here', traceId: undefined, isMember: true }
-  const list = listOf({ reader, traceIdOf: ({ n }) => `${n}`, toText: ({ n, text }) => JSON.stringify(`${n} ${text}`) })
-  const served = await serve(list)
-  const [one, other] = [await served.open(), await served.open()]
-  served.longLists.observe(gone(`${LONG}`, 1n))
-  const shown = JSON.parse((await one.rest()).text) as string[]
-  assert.equal(
-    shown.map((text) => Number.parseInt(text)),
-    Array.from({ length: LONG - 1 }, (_, i) => i + 1),
-  )
-  for (let n = 2; n < LONG; n++) served.longLists.observe(gone(`${n}`, BigInt(n)))
-  await until(async () => (await connectionsOf(served)) === 0)
-  assert.not((await other.rest()).isWhole)
+test('are compressed piece by piece if they say so', async () => {
+  const headers = () => ({ 'content-encoding': 'gzip' })
+  const served = await serve(listOf({ isCompressed: true, headers }))
+  const answer = await fetch(`http://127.0.0.1:${served.port}/`)
+  assert.is(((await answer.json()) as string[]).length, LONG)
   await served.close()
 })
 
@@ -256,9 +247,14 @@ test('end with their reader, and release the memory', async () => {
 })
 
 test('break off by a reset, which is not a normal end in any version of HTTP', async () => {
-  const served = await serve(listOf({}))
+  let mayRead = true
+  const check = async () => {
+    if (!mayRead) throw notFound()
+    return 0n
+  }
+  const served = await serve(listOf({ check }))
   const reader = await openSlowReader(served.port, '/', undefined, '1.0')
-  served.longLists.clear()
+  mayRead = false
   const { error } = await reader.rest()
   assert.is((error as { code?: string }).code, 'ECONNRESET')
   await served.close()

@@ -49,7 +49,7 @@ const newWorld = (options: Partial<LiveQueriesOptions> = {}) => {
     live.observe({
       position: BigInt(history.length - 1),
       topics: [topicOf(name)],
-      ends: change.isHidden === true ? () => true : undefined,
+      takesRight: change.isHidden === true,
     })
   }
 

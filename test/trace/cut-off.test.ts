@@ -9,7 +9,7 @@ import type { NewSession } from '../../src/contract/sessions.ts'
 import { freshDatabase, onServer } from '../support/database.ts'
 import { eventStoreUrlOf } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'
-import { connectionsOf, listen, openSlowReader } from '../support/slow-reader.ts'
+import { listen, openSlowReader } from '../support/slow-reader.ts'
 import { until } from '../support/until.ts'
 
 /** Two nodes of one service: what is written on the first takes readers of both their right to read. */
@@ -75,12 +75,11 @@ const newTraces = async (session: NewSession, count: number) => {
     )
 }
 
-/** Lets a reader stop in the middle, does something, and sees that the answer does not come to its end. */
+/** Lets a reader stop in the middle, does something, lets it go on, and sees that the answer does not come to its end. */
 const assertCut = async (node: App, path: string, token: string | undefined, act: () => Promise<unknown>) => {
   const reader = await openSlowReader(ports.get(node)!, path, token)
   try {
     await act()
-    await until(async () => (await connectionsOf(node)) === 0)
     const { text, isWhole } = await reader.rest()
     assert.ok(text.startsWith('{"ok":true,"data":{'))
     assert.not(isWhole)
@@ -94,16 +93,11 @@ for (const [name, node] of [
   ['the node that wrote', first],
   ['the other node', second],
 ] as const) {
-  for (const [size, mebibytes] of [
-    ['pages', 10],
-    ['one page', 7],
-  ] as const) {
-    test(`is cut off when its trace is deleted: ${size}, on ${name}`, async () => {
-      const owner = await signIn()
-      const { url, messages } = await newTrace(owner, 'public', mebibytes)
-      await assertCut(node, messages, undefined, () => send('DELETE', url, owner.token))
-    })
-  }
+  test(`is cut off when its trace is deleted, on ${name}`, async () => {
+    const owner = await signIn()
+    const { url, messages } = await newTrace(owner, 'public')
+    await assertCut(node, messages, undefined, () => send('DELETE', url, owner.token))
+  })
 
   test(`is cut off for callers who are not members when its trace is no longer public, on ${name}`, async () => {
     const [owner, stranger] = [await signIn(), await signIn()]
@@ -188,7 +182,7 @@ const continues = async () => {
   for (const { text, isWhole } of lists) if (isWhole) assert.is(JSON.parse(text).data.messages.length, 128)
   const why = reasons.slice(from).join()
   assert.not.match(why, 'its reader may not read it any more')
-  assert.ok(why.includes('a list was broken off') || lists.every(({ isWhole }) => isWhole))
+  assert.ok(why.includes('an answer was broken off') || lists.every(({ isWhole }) => isWhole))
   return lists.every(({ isWhole }) => isWhole)
 }
 

@@ -46,18 +46,13 @@ const histories = fc.array(intent, { minLength: 1, maxLength: 20 }).map((intents
 const isPresent = (trace: Trace) => trace.is === 'present'
 const isPublic = (trace: Trace) => trace.is === 'present' && trace.fields.visibility === 'public'
 
-test('an event that takes or gives a right to read ends the affected answers, and names the lists that change', () => {
+test('an event that takes a right to read says so, and one that takes or gives it names the lists that change', () => {
   fc.assert(
     fc.property(histories, (steps) => {
       for (const { event, before, after } of steps) {
-        const { topics, ends } = effectOf({ ...event, streamId: 'trace' } as DecodedEvent)
-        const isEnded = (isMember: boolean) =>
-          ends?.({
-            reader: { caller: undefined, namespaceId: 'space', traceId: 'trace', isMember },
-            shows: () => false,
-          })
-        if (isPublic(before) && !isPublic(after)) assert.ok(isEnded(false), event.type)
-        if (isPresent(before) && !isPresent(after)) assert.ok(isEnded(true), event.type)
+        const { topics, takesRight } = effectOf({ ...event, streamId: 'trace' } as DecodedEvent)
+        if (isPublic(before) && !isPublic(after)) assert.ok(takesRight, event.type)
+        if (isPresent(before) && !isPresent(after)) assert.ok(takesRight, event.type)
         const expected = ['trace']
         if (!isPublic(before) && isPublic(after)) expected.push(PUBLIC_TRACES)
         if (!isPresent(before)) expected.push(tracesIn('space'))

@@ -37,7 +37,7 @@ const circular: { readonly [arrow: string]: string } = {
 
 const IMPORT = /^(?:import|export) [^;]*?from '(\.[^']+)'/gm
 /** Also one that is loaded when it is needed. */
-const LATE_IMPORT = /import\('(\.[^']+)'\)/g
+const LATE_IMPORT = /import\(.(\.[^)]+).\)/g
 
 const ANY_IMPORT = /^(?:import|export) [^;]*?from '([^']+)'/gm
 

@@ -17,7 +17,7 @@ const names = new Set([...all].map((file) => basename(file)))
 const folders = new Set(files.flatMap((file) => [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index + 1))))
 
 const comments = (source: string): string[] =>
-  [...source.matchAll(/\/\*\*?([\s\S]*?)\*\/|^\s*\/\/(.*)$/gm)].map(([, block, line]) =>
+  [...source.matchAll(/(?<!\*)\/\*\*?([\s\S]*?)\*\/|^\s*\/\/(.*)$/gm)].map(([, block, line]) =>
     (block ?? line ?? '').replace(/^\s*\* ?/gm, ' ').replace(/\s+/g, ' '),
   )
 

@@ -83,7 +83,7 @@ test('the document has the limits', async () => {
   assert.is(capOf('NamespaceUpdate', 'description'), 4_096)
   assert.is(capOf('SessionCreate', 'deviceName'), 256)
   assert.is(capOf('SessionCreate', 'deviceId'), 1_024)
-  assert.match(JSON.stringify(schemas['PartUpsert']), /"toolName":\{[^{}]*"maxLength":256[^{}]*\}/)
+  assert.match(JSON.stringify(schemas['Part']), /"toolName":\{[^{}]*"maxLength":256[^{}]*\}/)
 })
 
 test.run()

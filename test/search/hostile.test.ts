@@ -73,14 +73,14 @@ test('an invalid cursor is refused, and no cursor shows what the caller may not 
     '',
     'x',
     cursor(),
-    cursor('1', '1', 0, null, 0),
-    cursor('-1', '1', 0, null, 0, ''),
-    cursor('9'.repeat(19), '1', 0, null, 0, ''),
+    cursor('1', 0, '1', 0, null, 0),
+    cursor('-1', 0, '1', 0, null, 0, ''),
+    cursor('9'.repeat(19), 0, '1', 0, null, 0, ''),
   ]) {
     const { status } = await app.call('GET', `/v1/search?q=word&cursor=${bad}`, { token })
     assert.is(status, 400, bad)
   }
-  const all = cursor('999999999', '999999999', 0, '0', -1, '')
+  const all = cursor('999999999', 999_999_999, '999999999', 0, '0', -1, '')
   assert.equal((await searchAs(app, undefined, `q=word&cursor=${all}`)).results, [])
 })
 

@@ -1,4 +1,5 @@
 import { withConnection } from './database.ts'
+import { until } from './until.ts'
 
 /** Columns that depend on where an event stands in its log: a copy of the log may differ in them. */
 const PLACES = new Set([
@@ -6,12 +7,15 @@ const PLACES = new Set([
   ...['added', 'block'],
 ])
 
+/** What depends on how the log was cut into batches. */
+const BATCHES = { table: 'search_portions', column: 'late' }
+
 const quoted = (name: string) => `"${name}"`
 
 /**
  * The tables of a schema of read models, each with its rows as sorted texts. The checkpoint and its view are left out, because
  * events of other logs on the same server move them.
- * `places: false` leaves out revisions and positions.
+ * Waits until the search index has all that waits for its turn. `places: false` leaves out revisions and positions.
  */
 export const dumpSchema = (
   url: string,
@@ -28,9 +32,12 @@ export const dumpSchema = (
     if (columns.length === 0) throw new Error(`there is no schema ${schema}, or it has no tables`)
     const tables = new Map<string, string[]>()
     for (const { table_name, column_name } of columns) {
-      if (table_name === 'checkpoint' || (!places && PLACES.has(column_name))) continue
+      if (table_name === 'checkpoint' || table_name === BATCHES.table || column_name === BATCHES.column) continue
+      if (!places && PLACES.has(column_name)) continue
       tables.set(table_name, [...(tables.get(table_name) ?? []), column_name])
     }
+    if (tables.has('search_backlog'))
+      await until(async () => (await client.query(`select from ${schema}.search_backlog limit 1`)).rowCount === 0)
     await client.query('set bytea_output = escape') // texts that are stored as bytes become readable
     const dump: Record<string, string[]> = {}
     for (const [table, names] of tables) {

@@ -60,9 +60,9 @@ test('the hook of Claude Code uploads the session after each turn, prints nothin
   assert.is((await run(context, 'hooks', 'uninstall', 'claude-code')).out, `Removed (${file})\n`)
   assert.is(readFileSync(file, 'utf8'), text)
   assert.equal(
-    filesBelow(home).filter((path) => !before.includes(path) && !path.includes('uploads.sqlite')),
+    filesBelow(home).filter((path) => !before.includes(path) && !/uploads\.sqlite|uploading/.test(path)),
     [join('config', 'data')],
-    'the record of uploads is not the hook',
+    'the record of uploads and its lock are not the hook',
   )
 })
 

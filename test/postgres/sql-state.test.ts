@@ -7,6 +7,9 @@ import { errorOf } from '../log/support/events.ts'
 
 const test = suite('postgres/sql-state')
 
+/** What a server says of a condition that it does not know: 14 to 16 have no limit for transactions. */
+const UNDEFINED_OBJECT = '42704'
+
 test('has the codes that PostgreSQL has under these names', async () => {
   const database = await freshDatabase()
   const missing = await errorOf(onServer(database.url, 'select from nowhere'))
@@ -16,7 +19,8 @@ test('has the codes that PostgreSQL has under these names', async () => {
   for (const [name, code] of Object.entries(SqlState)) {
     const condition = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const raised = await errorOf(onServer(database.url, `do $$ begin raise ${condition}; end $$`))
-    assert.is((raised as { code?: string }).code, code, name)
+    const { code: actual } = raised as { code?: string }
+    if (!(actual === UNDEFINED_OBJECT && name === 'transactionTimeout')) assert.is(actual, code, name)
   }
   await database.drop()
 })

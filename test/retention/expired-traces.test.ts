@@ -9,7 +9,7 @@ const COUNT = 20_000
 const LIMIT = 20
 
 const models = await openFilled()
-const { rows, addTraces, prepare } = models
+const { rows, addTraces, prepare, sortsInParts } = models
 test.after(() => models.close())
 
 const id = (n: number) => `00000000-0000-4000-8000-${n.toString().padStart(12, '0')}`
@@ -47,6 +47,7 @@ const look = async () => {
     for (const plan of await expired(due(namespace, 30))) {
       assert.is(plan['Actual Rows'], LIMIT)
       // One more, to see where those with one hash end.
+      if (!sortsInParts) continue
       assert.ok(mostRows(plan) <= LIMIT + 1, `${mostRows(plan)} rows for ${LIMIT}`)
       assert.ok(pagesOf(plan) <= 5 * LIMIT, `${pagesOf(plan)} pages for ${LIMIT} rows`)
     }

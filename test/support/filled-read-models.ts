@@ -49,6 +49,15 @@ export const openFilled = async () => {
   const rows = async <T>(text: string, values: readonly unknown[] = []): Promise<T[]> =>
     (await connection.query(text, [...values])).rows as T[]
 
+  const [{ version }] = (await rows("select current_setting('server_version_num')::int4 as version")) as [
+    { version: number },
+  ]
+  /**
+   * From 17 on PostgreSQL always uses that an index gives the beginning of an order; before, it sorts all rows of a namespace if it expects
+   * only one.
+   */
+  const sortsInParts = version >= 170_000
+
   const literal = (value: unknown) => (value === null ? 'null' : connection.escapeLiteral(String(value)))
   let prepared = 0
 
@@ -82,7 +91,7 @@ export const openFilled = async () => {
     await pool.end()
     await database.drop()
   }
-  return { rows, prepare, addTraces, close }
+  return { rows, prepare, addTraces, sortsInParts, close }
 }
 
 export type Filled = Awaited<ReturnType<typeof openFilled>>

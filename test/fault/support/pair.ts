@@ -62,8 +62,15 @@ export const write = async (service: Service, token: string, name: string) => {
 }
 
 const namesIn = async (service: Service, token: string): Promise<string[]> => {
-  const { data } = await service.call('GET', `${TRACE}/messages?limit=10000`, { token })
-  return (data as { messages: { externalId: string }[] }).messages.map(({ externalId }) => externalId)
+  const names: string[] = []
+  let cursor = ''
+  for (;;) {
+    const { data } = await service.call('GET', `${TRACE}/messages?limit=10000${cursor}`, { token })
+    const { messages, nextCursor } = data as { messages: { externalId: string }[]; nextCursor?: string | null }
+    names.push(...messages.map(({ externalId }) => externalId))
+    if (!nextCursor) return names
+    cursor = `&cursor=${nextCursor}`
+  }
 }
 
 /** Reads continuously, from memory and from the read models. Returns the answers that were not 200. */

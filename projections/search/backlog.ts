@@ -9,8 +9,8 @@ import { backlogTable } from '../../src/tables/search.ts'
 const MOST_OF_NAMESPACE = 128 * 1024
 const MOST_OF_BATCH = 1024 * 1024
 /** The most bytes of texts, and the most rows, in a portion of the backlog. A larger message is alone in its portion. */
-const MOST_OF_PORTION = 512 * 1024
-const MOST_ROWS = 500
+const MOST_OF_PORTION = 1024 * 1024
+const MOST_ROWS = 400
 /** A row takes as long as so many bytes of text, besides its own. */
 const ROW_BYTES = 256
 

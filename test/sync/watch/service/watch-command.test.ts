@@ -54,9 +54,9 @@ if (process.platform === 'linux')
     assert.is((await run(context, 'watch', 'uninstall')).out, 'Nothing to remove.\n')
     const left = filesBelow(context.home).filter((path) => !before.includes(path))
     assert.equal(
-      left.filter((path) => !/^(?:bin\/systemctl\.calls|config\/data(?:\/uploads\.sqlite.*)?)$/.test(path)),
+      left.filter((path) => !/^(?:bin\/systemctl\.calls|config\/data(?:\/upload(?:s\.sqlite|ing).*)?)$/.test(path)),
       [],
-      'the record of uploads is not the service',
+      'the record of uploads and its lock are not the service',
     )
     assert.ok(calls().includes('--user disable --now tracebook-watch.service'))
   })

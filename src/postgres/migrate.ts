@@ -87,9 +87,9 @@ export class OtherVersion extends Error {
 
   constructor(migration: string) {
     super(
-      `DATABASE_URL: the database was made by another version of Tracebook: ${version} does not know its migration ${migration}. ` +
+      `The database was made by another version of Tracebook: ${version} does not know its migration ${migration}. ` +
         'Start the version that has made it. Or move its log to this one: run `tracebook audit export --out FILE` with that version, then ' +
-        '`tracebook audit import FILE` with this one, into an empty database',
+        '`tracebook audit import FILE` with this one and another DATABASE_URL or DATA_DIR, which is empty',
     )
   }
 }
